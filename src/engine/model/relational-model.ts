@@ -1,0 +1,128 @@
+/**
+ * The relational model (logical schema): tables, columns, keys, and the plan that leads from source paths to them.
+ * Plain JSON; references are indexes. The same plan serves shredding (XML -> rows) and writing back (rows -> XML).
+ */
+import type { BuiltInType, QName } from './source-model.ts';
+
+export type MapLevel = 0 | 1 | 2 | 3;
+
+/** Logical type of a column; a dialect turns it into SQL. `numeric` without precision is unbounded. */
+export interface ColumnType {
+  readonly kind:
+    | 'text' | 'boolean' | 'smallint' | 'integer' | 'bigint' | 'numeric' | 'real' | 'double' | 'date' | 'time' | 'timestamp' | 'timestamptz';
+  /** text: at most so many characters */
+  readonly length?: number;
+  readonly precision?: number;
+  readonly scale?: number;
+  /** a list of such values: an array where the dialect has one */
+  readonly list?: boolean;
+}
+
+/** What a column is for. Only `value` columns hold source values; the others describe structure. */
+export type ColumnRole =
+  | 'row_key' | 'parent_key' | 'position' | 'document' | 'value'
+  /** folded element that may be present and empty: true when it is there */
+  | 'presence'
+  /** nillable element: true when xsi:nil was given */
+  | 'nil'
+  /** name of the substitution member that stood here, or the xsi:type given */
+  | 'element_name' | 'type_name'
+  /** position of a folded child whose order the model does not imply */
+  | 'folded_position'
+  /** text or markup of mixed content and wildcards (in `text` and `wildcard` tables) */
+  | 'content'
+  /** -R */
+  | 'extra';
+
+export interface Column {
+  readonly name: string;
+  readonly role: ColumnRole;
+  readonly type: ColumnType;
+  readonly nullable: boolean;
+  /** absolute XPath of the first source of this column; null for keys and positions */
+  readonly xpath: string | null;
+  /** what the source holds: 'element' text, 'attribute' … ; null for structure columns */
+  readonly sourceType: BuiltInType | null;
+  /** parent_key: index of the table referred to (its row key) */
+  readonly references: number | null;
+  readonly documentation?: string;
+}
+
+export interface Table {
+  readonly name: string;
+  /** element rows; text runs of mixed content; wildcard content as XML text */
+  readonly kind: 'element' | 'text' | 'wildcard';
+  /** absolute XPath of the first element path that makes rows here */
+  readonly xpath: string;
+  readonly columns: readonly Column[];
+  /** natural keys declared or read from the XSD: column indexes */
+  readonly uniqueKeys: readonly { readonly name: string; readonly columns: readonly number[] }[];
+  readonly documentation?: string;
+}
+
+/** From an element to a child element: which plan node, and which parent key column its row fills (-1: folded, no row). */
+export interface PlanEdge {
+  readonly name: QName;
+  readonly node: number;
+  /** column of the child's table that takes the key of the current row; -1 for folded children and roots */
+  readonly parentKeyColumn: number;
+  readonly minOccurs: number;
+  readonly maxOccurs: number | null;
+  /** a substitution group member standing in place of the declared element */
+  readonly substitution?: boolean;
+}
+
+/** One kind of element at one place. Nodes are shared where tables are shared (reuse, recursion). */
+export interface PlanNode {
+  readonly name: QName;
+  /** table whose row holds this element's values */
+  readonly table: number;
+  /** true: this element makes a row of `table`; false: it is folded into the row of its parent */
+  readonly opensRow: boolean;
+  readonly content: 'empty' | 'simple' | 'elements' | 'mixed';
+  /** column index in `table`, -1 for none */
+  readonly textColumn: number;
+  readonly presenceColumn: number;
+  readonly nilColumn: number;
+  readonly elementNameColumn: number;
+  readonly typeNameColumn: number;
+  readonly foldedPositionColumn: number;
+  readonly attributes: readonly { readonly name: QName; readonly column: number }[];
+  readonly edges: readonly PlanEdge[];
+  /** table for text runs of mixed content; -1 for none */
+  readonly textTable: number;
+  /** table for content that matched an XSD wildcard; -1 for none */
+  readonly wildcardTable: number;
+  /** column (in `table`) with attributes that matched an anyAttribute; -1 for none */
+  readonly anyAttributeColumn: number;
+  /** by xsi:type (an expanded type name): the node that takes over, and the parent key its row fills (-1: as the edge that led here) */
+  readonly typeEdges: readonly { readonly name: QName; readonly node: number; readonly parentKeyColumn: number }[];
+  /** index of the element in the source model, for statistics and writing back */
+  readonly sourceElement: number;
+  readonly sourceType: number;
+}
+
+/** One line of the source-to-target map (interface-decisions §3, Mapping), before ids are given. */
+export interface MappingEntry {
+  readonly xpath: string | null;
+  readonly nodeType: 'element' | 'attribute' | 'text' | 'mixed' | 'any';
+  readonly sourceType: string;
+  readonly minOccurs: number;
+  readonly maxOccurs: number | null;
+  /** index into tables */
+  readonly table: number;
+  /** index into the table's columns; null for an element that makes rows */
+  readonly column: number | null;
+  readonly documentation?: string;
+}
+
+export interface RelationalModel {
+  readonly mapLevel: MapLevel;
+  readonly nameMaxLength: number;
+  /** parents before children */
+  readonly tables: readonly Table[];
+  readonly nodes: readonly PlanNode[];
+  readonly roots: readonly PlanEdge[];
+  readonly mappings: readonly MappingEntry[];
+  readonly namespaces: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,145 @@
+/**
+ * The source model: what documents may hold. Made by the XSD compiler or by inference, read by the mapper.
+ * Plain JSON: no cycles, references are indexes into `elements` and `types`. Terms are those of W3C XML Schema Part 1.
+ */
+
+/** An expanded name; `namespaceUri` is '' for no namespace. */
+export interface QName {
+  readonly namespaceUri: string;
+  readonly localName: string;
+}
+
+/** `{uri}local`, or `local` without a namespace: the key form of an expanded name (James Clark's notation). */
+export function clarkName(name: QName): string {
+  return name.namespaceUri === '' ? name.localName : `{${name.namespaceUri}}${name.localName}`;
+}
+
+/** The built-in simple types of XSD 1.0 Part 2 that a value can be derived from. */
+export type BuiltInType =
+  | 'anySimpleType' | 'string' | 'normalizedString' | 'token' | 'language' | 'NMTOKEN' | 'Name' | 'NCName' | 'ID' | 'IDREF' | 'ENTITY'
+  | 'NMTOKENS' | 'IDREFS' | 'ENTITIES'
+  | 'boolean' | 'decimal' | 'integer' | 'nonPositiveInteger' | 'negativeInteger' | 'nonNegativeInteger' | 'positiveInteger'
+  | 'long' | 'int' | 'short' | 'byte' | 'unsignedLong' | 'unsignedInt' | 'unsignedShort' | 'unsignedByte'
+  | 'float' | 'double' | 'duration' | 'dateTime' | 'time' | 'date' | 'gYearMonth' | 'gYear' | 'gMonthDay' | 'gDay' | 'gMonth'
+  | 'hexBinary' | 'base64Binary' | 'anyURI' | 'QName' | 'NOTATION';
+
+/** Facets in force after all restriction steps; patterns of one step are alternatives, steps must all match. */
+export interface Facets {
+  readonly length?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly totalDigits?: number;
+  readonly fractionDigits?: number;
+  readonly minInclusive?: string;
+  readonly maxInclusive?: string;
+  readonly minExclusive?: string;
+  readonly maxExclusive?: string;
+  readonly whiteSpace?: 'preserve' | 'replace' | 'collapse';
+  readonly enumeration?: readonly string[];
+  readonly patterns?: readonly (readonly string[])[];
+}
+
+/** A simple type: atomic values of `base`, a list of `itemType`, or a union of `memberTypes` (base `anySimpleType`). */
+export interface ValueType {
+  readonly variety: 'atomic' | 'list' | 'union';
+  readonly base: BuiltInType;
+  readonly name?: QName;
+  readonly facets: Facets;
+  readonly itemType?: ValueType;
+  readonly memberTypes?: readonly ValueType[];
+  /** inferred dateTime or time only: whether values carry a zone; absent = not known (XSD) or mixed */
+  readonly zone?: 'always' | 'never';
+}
+
+export interface SourceAttribute {
+  readonly name: QName;
+  readonly type: ValueType;
+  readonly required: boolean;
+  readonly default?: string;
+  readonly fixed?: string;
+  readonly documentation?: string;
+}
+
+export interface SourceWildcard {
+  /** `##any`, `##other` of the given target namespace, or a list of namespaces ('' = absent) */
+  readonly namespaces: '##any' | { readonly not: string } | readonly string[];
+  readonly processContents: 'strict' | 'lax' | 'skip';
+  readonly minOccurs: number;
+  /** null = unbounded */
+  readonly maxOccurs: number | null;
+}
+
+/** One child element name within a type: every particle with that name, added up. */
+export interface SourceChild {
+  /** index into `elements` */
+  readonly element: number;
+  /** least number over all valid content: 0 when inside a choice with another branch, or an optional group */
+  readonly minOccurs: number;
+  /** null = unbounded; a bound over 2^31-1 is written as null */
+  readonly maxOccurs: number | null;
+  /** true when the content model alone fixes where this child stands among its siblings (no `all`, no repeated group around it) */
+  readonly orderImplied: boolean;
+}
+
+/** Content of an element. A simple type is a `SourceType` with `complex: false`, `content: 'simple'`, no attributes and no children. */
+export interface SourceType {
+  /** null for anonymous types */
+  readonly name: QName | null;
+  readonly complex: boolean;
+  readonly abstract: boolean;
+  readonly content: 'empty' | 'simple' | 'elements' | 'mixed';
+  /** set exactly when content is 'simple' */
+  readonly value: ValueType | null;
+  readonly attributes: readonly SourceAttribute[];
+  /** in document order of the content model (first particle of each name) */
+  readonly children: readonly SourceChild[];
+  /** all element wildcards of the content model, united; null without one */
+  readonly anyElement: SourceWildcard | null;
+  readonly anyAttribute: SourceWildcard | null;
+  /** index into `types`; null for the ur-type's direct derivations */
+  readonly base: number | null;
+  readonly derivation: 'extension' | 'restriction' | null;
+  /** every type derived from this one, transitively, that may be named by xsi:type (not abstract) */
+  readonly derived: readonly number[];
+  readonly documentation?: string;
+}
+
+export interface IdentityConstraint {
+  readonly kind: 'key' | 'unique' | 'keyref';
+  readonly name: QName;
+  /** keyref only */
+  readonly refer?: QName;
+  readonly selector: string;
+  readonly fields: readonly string[];
+  /** prefixes used by the XPaths */
+  readonly namespaces: Readonly<Record<string, string>>;
+}
+
+export interface SourceElement {
+  readonly name: QName;
+  /** index into `types` */
+  readonly type: number;
+  /** declared at the top level of an XSD document (may be a root, may be referred to) */
+  readonly global: boolean;
+  readonly nillable: boolean;
+  readonly abstract: boolean;
+  readonly default?: string;
+  readonly fixed?: string;
+  /** elements that may stand in this one's place (substitution group, transitive, blocked and abstract ones left out) */
+  readonly substitutes: readonly number[];
+  readonly identityConstraints: readonly IdentityConstraint[];
+  readonly documentation?: string;
+}
+
+export interface SourceModel {
+  readonly elements: readonly SourceElement[];
+  readonly types: readonly SourceType[];
+  /** indexes of elements that documents may start with: for an XSD every global, non-abstract element, the likeliest roots
+   *  (global elements that no other component refers to) first */
+  readonly roots: readonly number[];
+  /** number of leading `roots` that nothing else refers to (0 when all are referred to) */
+  readonly primaryRoots: number;
+  readonly targetNamespace: string | null;
+  /** prefix -> uri, unique prefixes for every namespace that occurs; '' is never a prefix here */
+  readonly namespaces: Readonly<Record<string, string>>;
+}

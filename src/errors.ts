@@ -1,0 +1,64 @@
+/** The catalogue of errors the service itself raises. Status codes are mapped in `http/problem.ts` alone. */
+
+/** What a caller can do about it: `terminal` errors need another request; `retryable` ones may pass later. */
+export interface ErrorMeaning {
+  readonly title: string;
+  readonly retryable: boolean;
+}
+
+export const errorCatalogue = {
+  invalid_parameter: { title: 'A parameter is out of form or range', retryable: false },
+  invalid_body: { title: 'The request body is not as the operation wants it', retryable: false },
+  malformed_json: { title: 'The request body is not JSON', retryable: false },
+  missing_body: { title: 'The operation needs a request body', retryable: false },
+  unknown_option: { title: 'The tool has no such option', retryable: false },
+  invalid_option: { title: 'An option of the tool is wrong', retryable: false },
+  path_not_allowed: { title: 'The path lies outside the allowed folders', retryable: false },
+  input_not_found: { title: 'The input does not exist', retryable: false },
+  target_not_allowed: { title: 'That target may not be written', retryable: false },
+  host_not_allowed: { title: 'That host may not be reached', retryable: false },
+  unauthorized: { title: 'A valid API key is needed', retryable: false },
+  invalid_upload_token: { title: 'The upload token is missing, spent, expired or for another kind', retryable: false },
+  forbidden: { title: 'The key lacks the scope', retryable: false },
+  commands_disabled: { title: 'Running commands is switched off', retryable: false },
+  not_found: { title: 'Not found', retryable: false },
+  method_not_allowed: { title: 'The path does not have this method', retryable: false },
+  not_acceptable: { title: 'None of the accepted media types can be given', retryable: false },
+  unsupported_media_type: { title: 'The media type is not understood', retryable: false },
+  payload_too_large: { title: 'The body is over its limit', retryable: false },
+  job_not_terminal: { title: 'The job has not ended yet', retryable: true },
+  conflict: { title: 'The request conflicts with what exists', retryable: false },
+  idempotency_key_reused: { title: 'The idempotency key was used for another body', retryable: false },
+  unprocessable_input: { title: 'The input cannot be converted', retryable: false },
+  too_many_requests: { title: 'Too many requests', retryable: true },
+  runtime_unsupported: { title: 'This operation needs another runtime', retryable: false },
+  service_unavailable: { title: 'The service cannot answer now', retryable: true },
+  internal_error: { title: 'Unexpected fault', retryable: true },
+} as const satisfies Record<string, ErrorMeaning>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** One complaint about one place of the request: `pointer` is an RFC 6901 JSON pointer or `#/query/name`. */
+export interface ErrorDetail {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** Stops the service's work. What is wrong with a user's document or XSD is a `Diagnostic` instead. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly errors: readonly ErrorDetail[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    more: { errors?: readonly ErrorDetail[]; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(detail, more.cause === undefined ? undefined : { cause: more.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.errors = more.errors ?? [];
+    this.headers = more.headers ?? {};
+  }
+}

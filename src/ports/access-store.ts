@@ -1,0 +1,43 @@
+/** Organisations, API keys, upload tokens. Secrets are stored as SHA-256 only. */
+export type Scope = 'jobs:read' | 'jobs:run' | 'schemas:read' | 'schemas:write' | 'files:upload' | 'migrate' | 'admin';
+
+export const allScopes: readonly Scope[] = [
+  'jobs:read', 'jobs:run', 'schemas:read', 'schemas:write', 'files:upload', 'migrate', 'admin',
+];
+
+export interface ApiKeyRecord {
+  readonly idKey: string;
+  readonly idOrg: number;
+  readonly scopes: readonly Scope[];
+  /** lower-case hex */
+  readonly secretSha256: string;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export interface UploadTokenClaim {
+  readonly idOrg: number;
+  readonly maxBytes: number;
+}
+
+export interface OrgRecord {
+  readonly id_org: number;
+  readonly name: string;
+  readonly description: string | null;
+  readonly created: number;
+  readonly schema_count: number;
+  readonly job_count: number;
+}
+
+export interface AccessStore {
+  findKey(idKey: string): Promise<ApiKeyRecord | null>;
+  createKey(key: ApiKeyRecord & { readonly name: string }): Promise<void>;
+  /** True when no key exists at all: the first start. */
+  hasNoKeys(): Promise<boolean>;
+  findOrg(idOrg: number): Promise<OrgRecord | null>;
+  saveUploadToken(token: {
+    readonly sha256: string; readonly idOrg: number; readonly kind: 'xml' | 'xsd'; readonly maxBytes: number; readonly ttlMs: number;
+  }): Promise<{ readonly expiresAt: number }>;
+  /** Spends a token: once, unexpired, of that kind; null otherwise. */
+  spendUploadToken(sha256: string, kind: 'xml' | 'xsd'): Promise<UploadTokenClaim | null>;
+}

@@ -1,0 +1,44 @@
+/** All that the application is given from outside: one record, handed to `createApp`. */
+import type { AccessStore } from './access-store.ts';
+import type { AssetStore } from './asset-store.ts';
+import type { CatalogStore } from './catalog-store.ts';
+import type { Clock } from './clock.ts';
+import type { FileStore } from './file-store.ts';
+import type { HealthProbe } from './health-probe.ts';
+import type { JobStore } from './job-store.ts';
+import type { Logger } from './logger.ts';
+import type { SecretBox } from './secret-box.ts';
+
+/** Where the application runs, and what can be done there. */
+export interface RuntimeInfo {
+  /** `node`, `workerd`, … */
+  readonly name: string;
+  /** of the runtime itself, without a leading v */
+  readonly version: string;
+  readonly capabilities: {
+    /** jobs can be started from here, by this process or by workers that read the same queue */
+    readonly commands: boolean;
+  };
+}
+
+/** What `/actuator/info` says of the program; times are epoch milliseconds. */
+export interface BuildInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly time: number | null;
+  readonly git: { readonly branch: string; readonly commit: { readonly id: string; readonly time: number | null } } | null;
+}
+
+export interface Adapters {
+  readonly jobs: JobStore;
+  readonly catalog: CatalogStore;
+  readonly access: AccessStore;
+  readonly files: FileStore;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly health: HealthProbe;
+  readonly assets: AssetStore;
+  readonly runtime: RuntimeInfo;
+  readonly build: BuildInfo;
+}

@@ -1,0 +1,118 @@
+/** What the service knows of conversions: origins (source schemas), logical schemas, tables, mappings, statistics. */
+import type { RelationalModel } from '../engine/model/relational-model.ts';
+import type { SourceModel } from '../engine/model/source-model.ts';
+
+export interface OriginFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** XMLSchema of interface-decisions §3, in wire form. */
+export interface OriginRecord {
+  readonly id_sch: number;
+  readonly id_org: number;
+  readonly id_parent_sch: number | null;
+  readonly id_lschma: number | null;
+  readonly id_job: number | null;
+  readonly name: string;
+  readonly version: number;
+  readonly source_type: 'xsd' | 'xml' | 'xsd+xml';
+  readonly root_elements: readonly string[];
+  readonly target_namespace: string | null;
+  readonly namespaces: Readonly<Record<string, string>>;
+  readonly files: readonly OriginFile[];
+  readonly map_level: number;
+  readonly max_length: number;
+  readonly table_count: number;
+  readonly mapping_count: number;
+  readonly created: number;
+}
+
+export interface ColumnRecord {
+  readonly id_col: number;
+  readonly name: string;
+  readonly data_type: string;
+  readonly length: number | null;
+  readonly precision: number | null;
+  readonly scale: number | null;
+  readonly nullable: boolean;
+  readonly key: 'PK' | 'FK' | null;
+  /** `table.column` */
+  readonly references: string | null;
+  readonly xpath: string | null;
+}
+
+export interface TableRecord {
+  readonly id_tab: number;
+  readonly name: string;
+  readonly xpath: string;
+  readonly parent_table: string | null;
+  readonly columns: readonly ColumnRecord[];
+}
+
+/** Mapping of interface-decisions §3, in wire form. */
+export interface MappingRecord {
+  readonly id_map: number;
+  readonly id_sch: number;
+  readonly id_lschma: number;
+  readonly xpath: string | null;
+  readonly node_type: 'element' | 'attribute' | 'text' | 'mixed' | 'any';
+  readonly source_type: string;
+  readonly min_occurs: number;
+  readonly max_occurs: number | null;
+  readonly id_tab: number;
+  readonly table_name: string;
+  readonly column_name: string | null;
+  readonly data_type: string | null;
+  readonly length: number | null;
+  readonly nullable: boolean;
+  readonly key: 'PK' | 'FK' | null;
+  readonly active: boolean;
+  readonly documentation: string | null;
+}
+
+export interface NewOrigin {
+  readonly idOrg: number;
+  readonly idParentSch: number | null;
+  readonly idJob: number | null;
+  readonly name: string;
+  readonly sourceType: 'xsd' | 'xml' | 'xsd+xml';
+  readonly model: SourceModel;
+  readonly files: readonly OriginFile[];
+}
+
+export interface StoredOrigin {
+  readonly record: OriginRecord;
+  readonly model: SourceModel;
+  /** statistics as the inference engine writes them (engine/infer), merged over runs; null when none were taken */
+  readonly statistics: unknown;
+}
+
+export interface StoredLogicalSchema {
+  readonly idSch: number;
+  readonly idLschma: number;
+  readonly model: RelationalModel;
+  /** SHA-256 of the model's JSON */
+  readonly modelHash: string;
+}
+
+export interface CatalogStore {
+  /** Name clash within the organisation: AppError `conflict`. A parent of another organisation or absent: `not_found`. */
+  createOrigin(origin: NewOrigin): Promise<OriginRecord>;
+  /** A new logical schema, unless the origin's newest has the same hash: then that one is given again. */
+  createLogicalSchema(idOrg: number, idSch: number, model: RelationalModel, idJob: number | null): Promise<StoredLogicalSchema>;
+  listOrigins(idOrg: number): Promise<readonly OriginRecord[]>;
+  findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
+  loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;
+  /** The given logical schema, or the newest of the origin (at a map level when one is given). */
+  loadLogicalSchema(
+    idOrg: number,
+    which: { readonly idLschma: number } | { readonly idSch: number; readonly mapLevel?: number },
+  ): Promise<StoredLogicalSchema | null>;
+  listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
+  listMappings(idOrg: number, idLschma: number): Promise<readonly MappingRecord[]>;
+  /** Stores a job's statistics and merges them into the origin's through `merge`. */
+  saveStatistics(idOrg: number, idSch: number, idJob: number | null, statistics: unknown, merged: unknown): Promise<void>;
+  loadStatistics(idOrg: number, idJobs: readonly number[]): Promise<readonly unknown[]>;
+}

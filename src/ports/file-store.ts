@@ -1,0 +1,20 @@
+/** Files of an organisation: uploads, relative inputs and outputs, job logs. Paths are relative, '/'-separated, checked by the store. */
+export interface StoredFile {
+  /** as given back to the client, `uploads/7f3c/donut.xml.gz` */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export interface FileStore {
+  /** Streams a body to `uploads/<random>/<name>`; over `maxBytes`: AppError payload_too_large and nothing is left. */
+  saveUpload(idOrg: number, name: string, body: ReadableStream<Uint8Array>, maxBytes: number): Promise<StoredFile>;
+  /**
+   * Checks a path a client named: inside the organisation's folder or an allowed root, links resolved.
+   * AppError `path_not_allowed` outside, `input_not_found` when `mustExist` and absent. Answers the absolute location.
+   */
+  resolve(idOrg: number, path: string, mustExist: boolean): Promise<string>;
+  /** Size of a job's log in bytes; null when there is none (yet). */
+  logSize(idJob: number): Promise<number | null>;
+  /** Bytes [offset, offset + length) of a job's log, fewer at its end. */
+  readLog(idJob: number, offset: number, length: number): Promise<Uint8Array>;
+}

@@ -1,0 +1,19 @@
+/** What the operator's probes ask: the states of the parts, as Spring Boot's health endpoint names them. */
+export type HealthStatus = 'UP' | 'DOWN' | 'OUT_OF_SERVICE' | 'UNKNOWN';
+
+export interface HealthComponent {
+  readonly status: HealthStatus;
+  /** shown to holders of a key only: no secrets, no addresses with passwords */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export interface HealthProbe {
+  /** The metadata database; never rejects, a fault is DOWN. Detail `database` as in Spring: `PostgreSQL`. */
+  db(): Promise<HealthComponent>;
+  /** Free space below the home folder: details `total`, `free`, `threshold` in bytes, `path`, `exists`. UNKNOWN where there is no disk. */
+  diskSpace(): Promise<HealthComponent>;
+  /** The workers of this process; UP with `running: 0` where they run elsewhere. */
+  worker(): Promise<HealthComponent>;
+  /** False while the process drains: readiness is OUT_OF_SERVICE then. */
+  acceptsTraffic(): boolean;
+}

@@ -1,0 +1,114 @@
+/** The job table, which is also the queue. All times come from the database's clock, epoch milliseconds. */
+import type { JobRecord, JobStatus, JobType } from '../jobs/job.ts';
+
+/** A page of records; pages count from 0. */
+export interface Page<T> {
+  readonly content: readonly T[];
+  readonly page: number;
+  readonly size: number;
+  readonly totalElements: number;
+}
+
+export interface NewJob {
+  readonly jobType: JobType;
+  readonly tool: string;
+  /** one line for people, secrets masked */
+  readonly params: string;
+  /** `params_json`: engine settings and tool settings, secrets masked */
+  readonly paramsJson: string;
+  /** the tool's full request as JSON with secrets replaced by `{"sealed":…}`: see jobs/tool-request.ts */
+  readonly request: string;
+  readonly inputPath: string | null;
+  readonly outputPath: string | null;
+  /** origin this job reads, when known at submission */
+  readonly idSch: number | null;
+  readonly idParentJob: number | null;
+}
+
+export interface Submission {
+  readonly idOrg: number;
+  readonly workflowName: string | null;
+  readonly jobs: readonly NewJob[];
+  readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+}
+
+export interface Submitted {
+  readonly idWorkflow: number;
+  readonly idJobs: readonly number[];
+  /** true: an earlier submission with this key and body, given again */
+  readonly replayed: boolean;
+}
+
+export interface WorkflowRecord {
+  readonly id_workflow: number;
+  readonly name: string;
+  readonly status: JobStatus;
+  readonly start_date: number | null;
+  readonly end_date: number | null;
+  readonly job_count: number;
+  readonly completed_count: number;
+  readonly failed_count: number;
+}
+
+/** A claimed job: only who holds this epoch may report on it. */
+export interface Claim {
+  readonly idJob: number;
+  readonly idOrg: number;
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly tool: string;
+}
+
+export interface WorkerIdentity {
+  readonly workerId: string;
+  /** `name/address` */
+  readonly host: string;
+  readonly osUser: string;
+  readonly basePath: string;
+}
+
+/** What a tool reports of a job it runs; absent members stay as they are. */
+export interface JobProgress {
+  readonly progress?: number;
+  readonly idSch?: number;
+  readonly idLschma?: number;
+  readonly idApp?: string;
+  readonly messages?: number;
+  readonly outputPath?: string;
+  /** the summary, once known (engine.md §8) */
+  readonly summary?: unknown;
+  readonly failure?: string;
+}
+
+export interface JobStore {
+  submit(submission: Submission): Promise<Submitted>;
+  find(idOrg: number, idJob: number): Promise<JobRecord | null>;
+  list(idOrg: number, page: number, size: number): Promise<Page<JobRecord>>;
+  /** null: no such workflow in this organisation */
+  listOfWorkflow(idOrg: number, idWorkflow: number, page: number, size: number): Promise<Page<JobRecord> | null>;
+  /** The rerun of a terminal job; an unended rerun of it is given again. `not_found`, `job_not_terminal` as AppError. */
+  rerun(idOrg: number, idJob: number): Promise<{ readonly idJob: number; readonly idWorkflow: number; readonly tool: string }>;
+  /** Asks for the end of a job, idempotent; null: no such job. */
+  requestKill(idOrg: number, idJob: number): Promise<JobRecord | null>;
+
+  /** Takes the next runnable job, oldest first and fair between organisations, with a lease; null when there is none. */
+  claim(worker: WorkerIdentity, leaseMs: number): Promise<Claim | null>;
+  /** Registers a job a person runs by hand: status R at once, one attempt. */
+  startByHand(job: NewJob, idOrg: number, worker: WorkerIdentity, leaseMs: number): Promise<Claim>;
+  /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (status T or deadline passed). */
+  heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
+  /** The request of a claimed job, with `$N` references resolved to origin ids where their jobs have ended. */
+  request(idJob: number): Promise<{ readonly request: string; readonly record: JobRecord; readonly epoch: number }>;
+  report(claim: Pick<Claim, 'idJob' | 'epoch'>, progress: JobProgress): Promise<boolean>;
+  /** Ends a claimed job; on F, K, E, L the later jobs of its workflow end K. False when the epoch is not ours any more. */
+  finish(claim: Pick<Claim, 'idJob' | 'epoch'>, status: 'C' | 'F' | 'K' | 'E', failure: string | null): Promise<boolean>;
+  /** Hands a claimed job back (drain, transient fault): W with a delay; L when attempts are spent. */
+  handBack(claim: Pick<Claim, 'idJob' | 'epoch'>, delayMs: number, failure: string | null): Promise<boolean>;
+  /** Ends or requeues jobs whose lease or deadline passed; answers how many changed. */
+  reap(): Promise<number>;
+  /** Resolves when a job may be runnable, or after `timeoutMs`, or when aborted. */
+  waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
+
+  listWorkflows(idOrg: number, page: number, size: number): Promise<Page<WorkflowRecord & { readonly jobs: readonly number[] }>>;
+  findWorkflow(idOrg: number, idWorkflow: number): Promise<(WorkflowRecord & { readonly jobs: readonly JobRecord[] }) | null>;
+}

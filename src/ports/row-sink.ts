@@ -1,0 +1,66 @@
+/** Where rows go. A sink takes encoded rows by table, keeps them invisible, and publishes them whole or not at all. */
+import type { RelationalModel } from '../engine/model/relational-model.ts';
+
+export type RowEncoding = 'copy-text' | 'csv' | 'tsv';
+export type SaveMode = 'e' | 'a' | 'o' | 'i' | 'w' | 'p';
+
+/** Tables beside the data (engine.md §11); their rows are encoded like all others, columns in this order. */
+export const sideTables = {
+  /** document_key, name, sha256, bytes, loaded_at, job */
+  documents: ['document_key', 'name', 'sha256', 'bytes', 'loaded_at', 'job'],
+  unmapped: ['document_key', 'parent_table', 'parent_key', 'position', 'xpath', 'kind', 'content'],
+  lexical: ['document_key', 'table_name', 'row_key', 'column_name', 'content'],
+} as const;
+export type SideTable = keyof typeof sideTables;
+
+export interface SinkPlan {
+  readonly model: RelationalModel;
+  readonly saveMode: SaveMode;
+  readonly idJob: number;
+  readonly idSch: number | null;
+  readonly idLschma: number | null;
+  /** create every table of the model, not only those that receive rows (`--tables all`, -S w) */
+  readonly allTables: boolean;
+  /** `--keys sequence`: keys are numbers from 1 within the job; the sink adds each table's offset when it publishes into tables
+   *  that hold rows already. `hash`: keys are final. */
+  readonly keys: 'sequence' | 'hash';
+}
+
+/** A value that its column's type cannot hold: the column is widened to text when the job publishes. */
+export interface MisfitValue {
+  readonly table: number;
+  readonly column: number;
+  readonly rowKey: number;
+  readonly text: string;
+}
+
+export interface Published {
+  /** rows this job added, by table name (the model's, side tables not counted) */
+  readonly rows: Readonly<Record<string, number>>;
+  /** true: this job had been published by an earlier attempt; nothing was added now */
+  readonly already: boolean;
+  /** changes made to the target beyond rows: widened types, dropped NOT NULLs; for the log */
+  readonly changes: readonly string[];
+}
+
+export interface RowSink {
+  readonly encoding: RowEncoding;
+  /** Address without secrets, for logs and the job record. */
+  readonly label: string;
+  /**
+   * First call. `skip`: nothing is to be read (save mode i and the target exists; or this job is published already).
+   * Save mode e with existing rows: AppError `conflict`.
+   */
+  open(plan: SinkPlan): Promise<'load' | 'skip'>;
+  /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure. */
+  write(table: number, rows: Uint8Array, rowCount: number): Promise<void>;
+  writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void>;
+  misfit(value: MisfitValue): Promise<void>;
+  /** A NOT NULL column (value role) that got no value in some row: made nullable when the job publishes. */
+  relax(table: number, column: number): void;
+  /** Publishes all that was written, in one step. `fence` is called inside the last moment before commit: false = roll back. */
+  publish(fence: () => Promise<boolean>): Promise<Published>;
+  /** Removes everything staged; safe to call at any time after open, also after a failed publish. */
+  abort(): Promise<void>;
+  close(): Promise<void>;
+}
