@@ -16,6 +16,7 @@ export const errorCatalogue = {
   path_not_allowed: { title: 'The path lies outside the allowed folders', retryable: false },
   input_not_found: { title: 'The input does not exist', retryable: false },
   target_not_allowed: { title: 'That target may not be written', retryable: false },
+  target_not_owned: { title: 'That target belongs to another organisation', retryable: false },
   host_not_allowed: { title: 'That host may not be reached', retryable: false },
   unauthorized: { title: 'A valid API key is needed', retryable: false },
   invalid_upload_token: { title: 'The upload token is missing, spent, expired or for another kind', retryable: false },

@@ -26,7 +26,10 @@ export interface BuildInfo {
   readonly name: string;
   readonly version: string;
   readonly time: number | null;
-  readonly git: { readonly branch: string; readonly commit: { readonly id: string; readonly time: number | null } } | null;
+  readonly git: {
+    readonly branch: string;
+    readonly commit: { readonly id: string; readonly time: number | null };
+  } | null;
 }
 
 export interface Adapters {

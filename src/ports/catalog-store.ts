@@ -101,7 +101,12 @@ export interface CatalogStore {
   /** Name clash within the organisation: AppError `conflict`. A parent of another organisation or absent: `not_found`. */
   createOrigin(origin: NewOrigin): Promise<OriginRecord>;
   /** A new logical schema, unless the origin's newest has the same hash: then that one is given again. */
-  createLogicalSchema(idOrg: number, idSch: number, model: RelationalModel, idJob: number | null): Promise<StoredLogicalSchema>;
+  createLogicalSchema(
+    idOrg: number,
+    idSch: number,
+    model: RelationalModel,
+    idJob: number | null,
+  ): Promise<StoredLogicalSchema>;
   listOrigins(idOrg: number): Promise<readonly OriginRecord[]>;
   findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
   loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;
@@ -113,6 +118,18 @@ export interface CatalogStore {
   listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
   listMappings(idOrg: number, idLschma: number): Promise<readonly MappingRecord[]>;
   /** Stores a job's statistics and merges them into the origin's through `merge`. */
-  saveStatistics(idOrg: number, idSch: number, idJob: number | null, statistics: unknown, merged: unknown): Promise<void>;
+  saveStatistics(
+    idOrg: number,
+    idSch: number,
+    idJob: number | null,
+    statistics: unknown,
+    merged: unknown,
+  ): Promise<void>;
+  /** In the order asked for. A job without statistics, or of another organisation: AppError `not_found`. */
   loadStatistics(idOrg: number, idJobs: readonly number[]): Promise<readonly unknown[]>;
+  /**
+   * Makes a SQL schema of the metadata database (`metadb:NAME`) the organisation's, the first time it is named.
+   * AppError `target_not_allowed` when another organisation owns it, `invalid_parameter` for a reserved name.
+   */
+  claimTargetSchema(idOrg: number, name: string): Promise<void>;
 }

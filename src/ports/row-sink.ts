@@ -17,6 +17,8 @@ export interface SinkPlan {
   readonly model: RelationalModel;
   readonly saveMode: SaveMode;
   readonly idJob: number;
+  /** identity of the metadata database that numbers the jobs: the same job number of two installations is two jobs ('') */
+  readonly installation?: string;
   readonly idSch: number | null;
   readonly idLschma: number | null;
   /** create every table of the model, not only those that receive rows (`--tables all`, -S w) */
@@ -35,7 +37,7 @@ export interface MisfitValue {
 }
 
 export interface Published {
-  /** rows this job added, by table name (the model's, side tables not counted) */
+  /** rows this job added, by table name (the model's, side tables not counted); tables without rows are left out */
   readonly rows: Readonly<Record<string, number>>;
   /** true: this job had been published by an earlier attempt; nothing was added now */
   readonly already: boolean;
@@ -47,19 +49,30 @@ export interface RowSink {
   readonly encoding: RowEncoding;
   /** Address without secrets, for logs and the job record. */
   readonly label: string;
+  /** true: `misfit` widens columns when the job publishes. false: `misfit` must not be called, a cell takes any text. */
+  readonly widensInPlace: boolean;
   /**
-   * First call. `skip`: nothing is to be read (save mode i and the target exists; or this job is published already).
+   * First call. `skip`: nothing is to be read (save mode i and the target exists; modes w and p; or this job is published
+   * already); `publish` is called all the same (mode w creates the tables there).
    * Save mode e with existing rows: AppError `conflict`.
    */
   open(plan: SinkPlan): Promise<'load' | 'skip'>;
+  /**
+   * After `open`: the last key in use by table name, `_documents` among them; rows and documents are to be numbered from there.
+   * Tables not named: from 0. Empty where the sink itself shifts keys when it publishes.
+   */
+  keyOffsets(): Promise<ReadonlyMap<string, number>>;
   /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure. */
   write(table: number, rows: Uint8Array, rowCount: number): Promise<void>;
   writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void>;
   misfit(value: MisfitValue): Promise<void>;
   /** A NOT NULL column (value role) that got no value in some row: made nullable when the job publishes. */
   relax(table: number, column: number): void;
-  /** Publishes all that was written, in one step. `fence` is called inside the last moment before commit: false = roll back. */
-  publish(fence: () => Promise<boolean>): Promise<Published>;
+  /**
+   * Publishes all that was written, in one step. `fence` is called in the last moment before commit: false rolls back and
+   * ends in AppError `conflict`. `lastKeys`: the highest keys given out, by table name as in `keyOffsets`.
+   */
+  publish(fence: () => Promise<boolean>, lastKeys: ReadonlyMap<string, number>): Promise<Published>;
   /** Removes everything staged; safe to call at any time after open, also after a failed publish. */
   abort(): Promise<void>;
   close(): Promise<void>;

@@ -70,6 +70,11 @@ export interface PlanEdge {
   readonly maxOccurs: number | null;
   /** a substitution group member standing in place of the declared element */
   readonly substitution?: boolean;
+  /**
+   * The group is too wide for one table: a row of its head's table is opened first, filling `parentKeyColumn` there;
+   * the element's own row hangs from it, one to one, through this edge's `parentKeyColumn`.
+   */
+  readonly head?: { readonly node: number; readonly parentKeyColumn: number };
 }
 
 /** One kind of element at one place. Nodes are shared where tables are shared (reuse, recursion). */

@@ -6,6 +6,8 @@
  * (XML 1.0 §2.11, §3.3.3) have been dealt with, so a consumer always reads final bytes. Both buffers are valid only until the
  * handler returns.
  *
+ * A START and all its NAMESPACE and ATTRIBUTE records always lie in one batch, so a consumer may look ahead to them.
+ *
  * Order: START, its NAMESPACE records, its ATTRIBUTE records, content, END. An empty element has START and END.
  * A text run may come as several TEXT records (window borders, CDATA, references, comments and PIs between): consumers join
  * TEXT records until the next START or END. White space is reported like all other text inside the root element.

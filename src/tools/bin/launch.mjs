@@ -14,11 +14,13 @@ const oldestNode = [22, 18];
 const root = new URL('../../../', import.meta.url);
 
 /** Where the package `node` puts its binary: linked by its install script, or only in the platform's own package. */
+const platformPackage =
+  (process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node') +
+  `-${process.platform}-${process.arch}`;
 const bundledNodes = [
   'node_modules/node/bin/node',
-  `node_modules/node/node_modules/node-bin-${process.platform}-${process.arch}/bin/node`,
-  `node_modules/node/node_modules/node-${process.platform}-${process.arch}/bin/node`,
-  `node_modules/node-${process.platform}-${process.arch}/bin/node`,
+  `node_modules/node/node_modules/${platformPackage}/bin/node`,
+  `node_modules/${platformPackage}/bin/node`,
 ];
 
 function isNewEnough(version) {
@@ -38,9 +40,14 @@ export async function launch(entry, args) {
     await import(pathToFileURL(entry).href);
     return;
   }
-  const bundled = bundledNodes.map((path) => fileURLToPath(new URL(path, root))).find((path) => existsSync(path));
+  const bundled = bundledNodes
+    .map((path) => fileURLToPath(new URL(path, root)))
+    .find((path) => existsSync(path));
   if (bundled === undefined || process.env.SVC_LAUNCHED_BY) {
-    const found = bundled === undefined ? 'the package `node` is not installed' : 'the one in node_modules is too old as well';
+    const found =
+      bundled === undefined
+        ? 'the package `node` is not installed'
+        : 'the one in node_modules is too old as well';
     process.stderr.write(
       `This needs Node ${oldestNode.join('.')} or later. Running is ${process.versions.node}, and ${found}.\n` +
         'Run `npm ci` in the project folder, without --ignore-scripts and without --omit=dev: it brings a Node of its own.\n',
@@ -53,7 +60,10 @@ export async function launch(entry, args) {
 
 /** The same launch in another Node: same terminal, its exit code or signal is ours, signals sent to us are passed on. */
 function runIn(node, argv) {
-  const child = spawn(node, argv, { stdio: 'inherit', env: { ...process.env, SVC_LAUNCHED_BY: process.versions.node } });
+  const child = spawn(node, argv, {
+    stdio: 'inherit',
+    env: { ...process.env, SVC_LAUNCHED_BY: process.versions.node },
+  });
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGUSR2']) {
     process.on(signal, () => {
       // A terminal sends Ctrl-C to the whole group: passing it on would count twice.

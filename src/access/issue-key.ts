@@ -1,0 +1,24 @@
+import type { AccessStore, Scope } from '../ports/access-store.ts';
+import { randomId, randomSecret, sha256Hex } from './credential.ts';
+
+export interface IssuedKey {
+  readonly idKey: string;
+  /** `svk_<id>_<secret>`: given once, stored nowhere */
+  readonly key: string;
+}
+
+/** Makes a key for an organisation; `expiresAt` in epoch milliseconds, null for never. */
+export async function issueKey(
+  access: AccessStore,
+  wanted: {
+    readonly idOrg: number;
+    readonly name: string;
+    readonly scopes: readonly Scope[];
+    readonly expiresAt: number | null;
+  },
+): Promise<IssuedKey> {
+  const idKey = randomId();
+  const secret = randomSecret();
+  await access.createKey({ ...wanted, idKey, secretSha256: await sha256Hex(secret), revokedAt: null });
+  return { idKey, key: `svk_${idKey}_${secret}` };
+}

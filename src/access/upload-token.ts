@@ -1,0 +1,50 @@
+import { AppError } from '../errors.ts';
+import type { AccessStore, UploadTokenClaim } from '../ports/access-store.ts';
+import { randomSecret, sha256Hex } from './credential.ts';
+
+export type UploadKind = 'xml' | 'xsd';
+
+/** how long an unused token lives */
+export const uploadTokenTtlMs = 5 * 60_000;
+
+export interface IssuedUploadToken {
+  readonly token: string;
+  /** epoch milliseconds, by the store's clock */
+  readonly expiresAt: number;
+}
+
+/** Makes a token for one upload of that kind and at most that size. */
+export async function issueUploadToken(
+  access: AccessStore,
+  wanted: { readonly idOrg: number; readonly kind: UploadKind; readonly maxBytes: number },
+): Promise<IssuedUploadToken> {
+  const token = randomSecret();
+  const { expiresAt } = await access.saveUploadToken({
+    ...wanted,
+    sha256: await sha256Hex(token),
+    ttlMs: uploadTokenTtlMs,
+  });
+  return { token, expiresAt };
+}
+
+/** Spends a token. Missing, spent, expired, or made for the other kind: AppError `invalid_upload_token`, one answer for all. */
+export async function spendUploadToken(
+  access: AccessStore,
+  token: string | undefined,
+  kind: UploadKind,
+): Promise<UploadTokenClaim> {
+  const claim =
+    token === undefined || token === '' || token.length > 256
+      ? null
+      : await access.spendUploadToken(await sha256Hex(token), kind);
+  if (claim === null) {
+    throw new AppError(
+      'invalid_upload_token',
+      'the query parameter token must be an unused upload token for this kind of file',
+      {
+        headers: { 'WWW-Authenticate': 'UploadToken realm="upload"' },
+      },
+    );
+  }
+  return claim;
+}

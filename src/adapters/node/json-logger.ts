@@ -1,0 +1,30 @@
+/** One JSON object a line: time, level, message, then the event's own fields. */
+import type { Logger } from '../../ports/logger.ts';
+
+export interface JsonLoggerOptions {
+  /** takes one line, its end included */
+  readonly write: (line: string) => void;
+  /** takes the secrets out of a text */
+  readonly mask: (text: string) => string;
+}
+
+export function createJsonLogger(options: JsonLoggerOptions): Logger {
+  const log = (level: string, message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
+    const event = { time: new Date().toISOString(), level, message, ...fields };
+    const line = JSON.stringify(event, (_, value: unknown) => plain(value, options.mask));
+    options.write(`${line}\n`);
+  };
+  return {
+    info: (message, fields) => log('info', message, fields),
+    warn: (message, fields) => log('warn', message, fields),
+    error: (message, fields) => log('error', message, fields),
+  };
+}
+
+function plain(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Error)
+    return { name: value.name, message: mask(value.message), stack: mask(value.stack ?? '') };
+  return value;
+}

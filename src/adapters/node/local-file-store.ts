@@ -1,0 +1,178 @@
+/** Files in folders of this machine: `files/<id_org>/` for each organisation, and the roots the operator opens beside it. */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve as resolvePath, sep } from 'node:path';
+import { AppError } from '../../errors.ts';
+import type { FileStore } from '../../ports/file-store.ts';
+
+export interface LocalFileStoreOptions {
+  /** holds one folder for each organisation */
+  readonly filesDirectory: string;
+  /** holds `job-<id>.log` */
+  readonly logsDirectory: string;
+  /** absolute; one without `{org}` is organisation 1's alone */
+  readonly roots: readonly string[];
+}
+
+/** The organisation that the operator's roots without `{org}` belong to. */
+const firstOrg = 1;
+const longestPath = 4096;
+const longestName = 255;
+
+export function createLocalFileStore(options: LocalFileStoreOptions): FileStore {
+  const folderOf = (idOrg: number): string => join(options.filesDirectory, String(idOrg));
+  const logFile = (idJob: number): string => join(options.logsDirectory, logName(idJob));
+
+  function rootsOf(idOrg: number): string[] {
+    const shared = options.roots.filter((root) => idOrg === firstOrg || root.includes('{org}'));
+    return [folderOf(idOrg), ...shared.map((root) => resolvePath(root.replaceAll('{org}', String(idOrg))))];
+  }
+
+  return {
+    saveUpload: async (idOrg, name, body, maxBytes) => {
+      checkFileName(name);
+      const uploads = join(folderOf(idOrg), 'uploads');
+      await mkdir(uploads, { recursive: true, mode: 0o700 });
+      const part = join(uploads, `.part-${randomBytes(16).toString('hex')}`);
+      try {
+        const bytes = await writeStream(part, body, maxBytes);
+        const folder = randomBytes(8).toString('hex');
+        await mkdir(join(uploads, folder), { mode: 0o700 });
+        await rename(part, join(uploads, folder, name));
+        return { path: `uploads/${folder}/${name}`, bytes };
+      } catch (error) {
+        await rm(part, { force: true });
+        throw isErrno(error, 'ENOSPC', 'EDQUOT')
+          ? new AppError('service_unavailable', 'there is no space for the file now')
+          : error;
+      }
+    },
+
+    resolve: async (idOrg, path, mustExist) => {
+      if (path === '' || path.length > longestPath || path.includes('\0')) throw notAllowed();
+      // Refused as such, also where they would stay inside: after a link they would not mean what they seem to
+      if (path.split('/').includes('..')) throw notAllowed();
+      await mkdir(folderOf(idOrg), { recursive: true, mode: 0o700 });
+      const wanted = isAbsolute(path) ? resolvePath(path) : resolvePath(folderOf(idOrg), path);
+      const roots = rootsOf(idOrg).filter((root) => isInside(root, wanted));
+      if (roots.length === 0) throw notAllowed();
+      const real = await realLocation(wanted, mustExist);
+      for (const root of roots) {
+        const realRoot = await realpath(root).catch(() => null);
+        if (realRoot !== null && isInside(realRoot, real)) return real;
+      }
+      throw notAllowed();
+    },
+
+    logSize: async (idJob) => {
+      try {
+        return (await stat(logFile(idJob))).size;
+      } catch (error) {
+        if (isErrno(error, 'ENOENT')) return null;
+        throw error;
+      }
+    },
+
+    readLog: async (idJob, offset, length) => {
+      const handle = await open(logFile(idJob), constants.O_RDONLY | constants.O_NOFOLLOW);
+      try {
+        const bytes = new Uint8Array(length);
+        let filled = 0;
+        while (filled < length) {
+          const { bytesRead } = await handle.read(bytes, filled, length - filled, offset + filled);
+          if (bytesRead === 0) break;
+          filled += bytesRead;
+        }
+        return bytes.subarray(0, filled);
+      } finally {
+        await handle.close();
+      }
+    },
+  };
+}
+
+export function logName(idJob: number): string {
+  return `job-${idJob}.log`;
+}
+
+/** The caller has cleaned the name: one that is no plain file name, or that no tool reads, is refused. */
+function checkFileName(name: string): void {
+  const plain = !/[/\\\p{Cc}]/u.test(name) && !name.startsWith('.') && Buffer.byteLength(name) <= longestName;
+  if (plain && /\.(xml|xsd|gz|zip|tar|tgz)$/i.test(name)) return;
+  const detail = 'the name must be a plain file name that ends in .xml, .xsd, .gz, .zip, .tar or .tgz';
+  throw new AppError('invalid_parameter', detail, { errors: [{ pointer: '#/query/name', detail }] });
+}
+
+/** Writes all of a body to a new file; over the limit, or when the body breaks off, it throws and the caller removes the file. */
+async function writeStream(
+  file: string,
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<number> {
+  const handle = await open(
+    file,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o600,
+  );
+  try {
+    let bytes = 0;
+    // Leaving the loop by an exception cancels the body
+    for await (const chunk of body) {
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes)
+        throw new AppError('payload_too_large', `the file is larger than ${maxBytes} bytes`);
+      await handle.writeFile(chunk);
+    }
+    await handle.sync();
+    return bytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Links resolved; of a path that does not exist yet, those of the part that does. Only files and folders pass. */
+async function realLocation(wanted: string, mustExist: boolean): Promise<string> {
+  const missing: string[] = [];
+  let existing = wanted;
+  for (;;) {
+    try {
+      const real = await realpath(existing);
+      const found = await stat(real);
+      if (missing.length > 0 ? !found.isDirectory() : !found.isFile() && !found.isDirectory())
+        throw notAllowed();
+      return join(real, ...missing);
+    } catch (error) {
+      if (isErrno(error, 'ENOENT', 'ENOTDIR')) {
+        if (mustExist) throw new AppError('input_not_found', 'there is no such file or folder');
+        // A link that leads nowhere would be followed by whoever creates the file
+        if (await exists(existing)) throw notAllowed();
+        const parent = dirname(existing);
+        missing.unshift(basename(existing));
+        existing = parent;
+        continue;
+      }
+      throw isErrno(error, 'ELOOP', 'EACCES', 'ENAMETOOLONG', 'EPERM') ? notAllowed() : error;
+    }
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+function isErrno(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && codes.includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+function notAllowed(): AppError {
+  return new AppError('path_not_allowed', 'the path lies outside the folders that this organisation may use');
+}

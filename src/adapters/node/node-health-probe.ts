@@ -1,0 +1,53 @@
+/** The states of a Node process's parts. */
+import { statfs } from 'node:fs/promises';
+import type { HealthProbe } from '../../ports/health-probe.ts';
+
+export interface NodeHealthProbeOptions {
+  /** one small query; a rejection means DOWN */
+  readonly askDatabase: () => Promise<void>;
+  readonly databaseTimeoutMs: number;
+  readonly directory: string;
+  /** free bytes below which the disk counts as full */
+  readonly thresholdBytes: number;
+  /** jobs running in this process */
+  readonly runningJobs: () => number;
+  /** false once the process drains */
+  readonly acceptsTraffic: () => boolean;
+}
+
+export function createNodeHealthProbe(options: NodeHealthProbeOptions): HealthProbe {
+  return {
+    db: async () => {
+      let timer: NodeJS.Timeout | undefined;
+      const timeout = new Promise<never>((_, reject) => {
+        timer = setTimeout(
+          () => reject(new Error('the database does not answer')),
+          options.databaseTimeoutMs,
+        );
+      });
+      try {
+        await Promise.race([options.askDatabase(), timeout]);
+        return { status: 'UP', details: { database: 'PostgreSQL', validationQuery: 'isValid()' } };
+      } catch {
+        return { status: 'DOWN', details: { database: 'PostgreSQL' } };
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    diskSpace: async () => {
+      const threshold = options.thresholdBytes;
+      try {
+        const { blocks, bavail, bsize } = await statfs(options.directory);
+        const [total, free] = [blocks * bsize, bavail * bsize];
+        return {
+          status: free < threshold ? 'DOWN' : 'UP',
+          details: { total, free, threshold, path: options.directory, exists: true },
+        };
+      } catch {
+        return { status: 'DOWN', details: { threshold, path: options.directory, exists: false } };
+      }
+    },
+    worker: async () => ({ status: 'UP', details: { running: options.runningJobs() } }),
+    acceptsTraffic: options.acceptsTraffic,
+  };
+}

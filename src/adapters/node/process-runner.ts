@@ -1,0 +1,108 @@
+/** Tools as child processes of Node: an argument vector, a process group of their own, a log file, and no life after their parent's. */
+import { execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { ProcessRunner, ToolProcess } from '../../ports/process-runner.ts';
+import { logName } from './local-file-store.ts';
+import { endGroup, signalGroup } from './process-group.ts';
+
+export interface ProcessRunnerOptions {
+  /** absolute path of the module that is a tool's entry */
+  readonly entryOf: (tool: string) => string;
+  /** holds `job-<id>.log`; made when missing */
+  readonly logsDirectory: string;
+  readonly workingDirectory: string;
+  /** what every tool gets beside PATH, HOME, LANG and TZ of this process */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** How long the rest of a killed group may take to disappear before it is no longer waited for. */
+const disappearMs = 5000;
+
+export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
+  let tieProbe: Promise<readonly string[]> | null = null;
+
+  return {
+    start: async ({ tool, argv, environment, idJob }) => {
+      const entry = options.entryOf(tool);
+      tieProbe ??= findTie();
+      const [program = process.execPath, ...args] = [...(await tieProbe), process.execPath, entry, ...argv];
+      await mkdir(options.logsDirectory, { recursive: true, mode: 0o700 });
+      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+      const log = await open(join(options.logsDirectory, logName(idJob)), flags, 0o600);
+      try {
+        const child = spawn(program, args, {
+          cwd: options.workingDirectory,
+          env: { ...baseEnvironment(), ...options.environment, ...environment },
+          // One descriptor for both, opened for appending: what is written first stands first.
+          // The open pipe to stdin closes when this process dies, however it dies.
+          stdio: ['pipe', log.fd, log.fd],
+          detached: true,
+          shell: false,
+        });
+        await spawned(child);
+        return watch(child);
+      } finally {
+        await log.close();
+      }
+    },
+  };
+}
+
+function baseEnvironment(): Record<string, string> {
+  const { PATH = '/usr/local/bin:/usr/bin:/bin', HOME = '/', LANG = 'C.UTF-8', TZ } = process.env;
+  return TZ === undefined ? { PATH, HOME, LANG } : { PATH, HOME, LANG, TZ };
+}
+
+function spawned(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', reject);
+  });
+}
+
+function watch(child: ChildProcess): ToolProcess {
+  const groupId = child.pid!;
+  let exited = false;
+  let killTimer: NodeJS.Timeout | null = null;
+  // A child that has closed its stdin is no fault of ours
+  child.stdin?.on('error', () => undefined);
+  child.on('error', () => undefined);
+  const ended = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
+    child.once('exit', (code, signal) => {
+      exited = true;
+      if (killTimer !== null) clearTimeout(killTimer);
+      child.stdin?.destroy();
+      endGroup(groupId, disappearMs).then(() => resolve({ code, signal }), reject);
+    });
+  });
+  return {
+    ended,
+    stop: (graceMs) => {
+      // After the exit the number may belong to someone else
+      if (exited) return;
+      if (graceMs <= 0) {
+        signalGroup(groupId, 'SIGKILL');
+      } else if (killTimer === null) {
+        signalGroup(groupId, 'SIGTERM');
+        killTimer = setTimeout(() => {
+          if (!exited) signalGroup(groupId, 'SIGKILL');
+        }, graceMs);
+      }
+    },
+  };
+}
+
+/** `setpriv --pdeathsig KILL`, where it is there and can do that: the kernel then ends the tool with this process, kill -9 included. */
+async function findTie(): Promise<readonly string[]> {
+  if (process.platform !== 'linux') return [];
+  const tie = ['setpriv', '--pdeathsig', 'KILL', '--'];
+  const [program = '', ...args] = tie;
+  return promisify(execFile)(program, [...args, 'true']).then(
+    () => tie,
+    () => [],
+  );
+}

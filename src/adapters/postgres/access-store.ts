@@ -1,0 +1,71 @@
+/** Organisations, API keys and upload tokens on PostgreSQL (migration 0001). */
+import type { AccessStore, ApiKeyRecord, OrgRecord, UploadTokenClaim } from '../../ports/access-store.ts';
+import { isId, sqlState } from './connect.ts';
+import type { Sql } from './connect.ts';
+import { AppError } from '../../errors.ts';
+
+/** Spent and expired tokens stay this long, then the next token's creation removes them. */
+const keepTokensMs = 24 * 3_600_000;
+
+export function createPostgresAccessStore(sql: Sql): AccessStore {
+  return {
+    async findKey(idKey) {
+      const [row] = await sql<ApiKeyRecord[]>`
+        select id_key as "idKey", id_org as "idOrg", to_json(scopes) as scopes, secret_sha256 as "secretSha256",
+               svc.epoch_ms(expires) as "expiresAt", svc.epoch_ms(revoked) as "revokedAt"
+          from svc.api_key where id_key = ${idKey}`;
+      return row ?? null;
+    },
+
+    async createKey(key) {
+      try {
+        await sql`
+          insert into svc.api_key (id_key, id_org, name, scopes, secret_sha256, expires, revoked)
+          values (${key.idKey}, ${key.idOrg}, ${key.name},
+                  array(select json_array_elements_text(${JSON.stringify(key.scopes)}::text::json)), ${key.secretSha256},
+                  svc.from_epoch_ms(${key.expiresAt}), svc.from_epoch_ms(${key.revokedAt}))`;
+      } catch (error) {
+        if (sqlState(error) === '23505')
+          throw new AppError('conflict', `there is a key ${key.idKey} already`, { cause: error });
+        if (sqlState(error) === '23503')
+          throw new AppError('not_found', `there is no organisation ${key.idOrg}`, { cause: error });
+        throw error;
+      }
+    },
+
+    async hasNoKeys() {
+      const [row] = await sql<{ none: boolean }[]>`select not exists (select from svc.api_key) as none`;
+      return row?.none === true;
+    },
+
+    async findOrg(idOrg) {
+      if (!isId(idOrg)) return null;
+      const [row] = await sql<OrgRecord[]>`
+        select id_org, name, description, svc.epoch_ms(created) as created,
+               (select count(*) from svc.origin s where s.id_org = o.id_org) as schema_count,
+               (select count(*) from svc.job j where j.id_org = o.id_org) as job_count
+          from svc.org o where id_org = ${idOrg}`;
+      return row ?? null;
+    },
+
+    async saveUploadToken(token) {
+      const [row] = await sql<{ expiresAt: number }[]>`
+        with removed as (
+          delete from svc.upload_token where expires < statement_timestamp() - ${keepTokensMs} * interval '1 millisecond'
+        )
+        insert into svc.upload_token (token_sha256, id_org, kind, max_bytes, expires)
+        values (${token.sha256}, ${token.idOrg}, ${token.kind}, ${token.maxBytes}, clock_timestamp() + ${token.ttlMs} * interval '1 millisecond')
+        returning svc.epoch_ms(expires) as "expiresAt"`;
+      if (row === undefined) throw new Error('the insert answered no row');
+      return row;
+    },
+
+    async spendUploadToken(sha256, kind) {
+      const [row] = await sql<UploadTokenClaim[]>`
+        update svc.upload_token set spent = clock_timestamp()
+         where token_sha256 = ${sha256} and kind = ${kind} and spent is null and expires > statement_timestamp()
+        returning id_org as "idOrg", max_bytes as "maxBytes"`;
+      return row ?? null;
+    },
+  };
+}

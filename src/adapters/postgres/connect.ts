@@ -1,0 +1,64 @@
+/** Connections to PostgreSQL, set up the one way that the stores expect. Runs wherever postgres.js does. */
+import postgres from 'postgres';
+
+/** What the stores are written against: a pool. */
+export type Sql = postgres.Sql<{ bigint: number }>;
+/** A transaction of it. */
+export type TransactionSql = postgres.TransactionSql<{ bigint: number }>;
+
+export interface ConnectOptions {
+  /** shown in `pg_stat_activity` */
+  readonly applicationName: string;
+  /** most connections at a time (10) */
+  readonly max?: number;
+  /** named prepared statements; false behind a pooler that cannot keep them (true) */
+  readonly prepare?: boolean;
+  /** closes a connection that rests so long; 0 keeps it (0) */
+  readonly idleTimeoutMs?: number;
+  /** array parameters and results need the server's type table, one more query per pool (false) */
+  readonly fetchTypes?: boolean;
+}
+
+/**
+ * A pool for `postgres://…`. Nothing is sent before the first query.
+ * `bigint` (ids, counts, epoch milliseconds) comes as number, beyond 2^53 as BigInt: never rounded.
+ */
+export function connectPostgres(url: string, options: ConnectOptions): Sql {
+  return postgres(url, {
+    max: options.max ?? 10,
+    prepare: options.prepare ?? true,
+    idle_timeout: (options.idleTimeoutMs ?? 0) / 1000,
+    fetch_types: options.fetchTypes ?? false,
+    connect_timeout: 10,
+    // After an outage the pool is back within a second instead of the driver's 20.
+    backoff: (retries: number) => Math.min(0.02 * 2 ** retries, 1),
+    onnotice: () => undefined,
+    connection: {
+      application_name: options.applicationName,
+      TimeZone: 'UTC',
+      DateStyle: 'ISO, MDY',
+      client_min_messages: 'warning',
+    },
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: parseBigint } },
+  } as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
+}
+
+function parseBigint(text: string): number {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : (BigInt(text) as unknown as number);
+}
+
+/** The SQLSTATE of a failed query; null for other faults. */
+export function sqlState(error: unknown): string | null {
+  return error instanceof postgres.PostgresError ? error.code : null;
+}
+
+/** Ids outside what JavaScript holds exactly name nothing that exists. */
+export function isId(id: number): boolean {
+  return Number.isSafeInteger(id) && id > 0;
+}
+
+/** PostgreSQL's text cannot hold U+0000. */
+export function storable(text: string): string {
+  return text.replaceAll('\0', '\u{FFFD}');
+}

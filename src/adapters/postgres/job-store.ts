@@ -1,0 +1,60 @@
+/** The job store on PostgreSQL: `svc.job` is the record, the queue and the rule book (migration 0002). */
+import type { JobStore } from '../../ports/job-store.ts';
+import type { Sql } from './connect.ts';
+import { createJobNotifications } from './job-notifications.ts';
+import { claim, finish, handBack, heartbeat, reap, report, request } from './job-queue.ts';
+import { find, findWorkflow, list, listOfWorkflow, listWorkflows, requestKill } from './job-reading.ts';
+import { rerun, startByHand, submit } from './job-submission.ts';
+
+/** Limits of interface-decisions §10; times in milliseconds. */
+export interface JobStoreSettings {
+  /** jobs of one organisation that run at a time, those by hand not counted */
+  readonly maxRunningPerOrg: number;
+  /** jobs of one organisation that wait */
+  readonly maxQueuedPerOrg: number;
+  readonly maxAttempts: number;
+  /** from submission to end */
+  readonly deadlineMs: number;
+  /** pause after a dead worker, times the number of attempts made */
+  readonly retryDelayMs: number;
+  /** how long an idempotency key is remembered */
+  readonly idempotencyKeyMs: number;
+}
+
+export const defaultJobStoreSettings: JobStoreSettings = {
+  maxRunningPerOrg: 4,
+  maxQueuedPerOrg: 10_000,
+  maxAttempts: 3,
+  deadlineMs: 24 * 3_600_000,
+  retryDelayMs: 2_000,
+  idempotencyKeyMs: 24 * 3_600_000,
+};
+
+/** `close` ends the connection that waits for work; the pool itself stays the caller's. */
+export function createPostgresJobStore(
+  sql: Sql,
+  options: Partial<JobStoreSettings> = {},
+): JobStore & { close(): Promise<void> } {
+  const settings = { ...defaultJobStoreSettings, ...options };
+  const notifications = createJobNotifications(sql);
+  return {
+    submit: (submission) => submit(sql, settings, submission),
+    find: (idOrg, idJob) => find(sql, idOrg, idJob),
+    list: (idOrg, page, size) => list(sql, idOrg, page, size),
+    listOfWorkflow: (idOrg, idWorkflow, page, size) => listOfWorkflow(sql, idOrg, idWorkflow, page, size),
+    rerun: (idOrg, idJob) => rerun(sql, settings, idOrg, idJob),
+    requestKill: (idOrg, idJob) => requestKill(sql, idOrg, idJob),
+    claim: (worker, leaseMs) => claim(sql, settings, worker, leaseMs),
+    startByHand: (job, idOrg, worker, leaseMs) => startByHand(sql, job, idOrg, worker, leaseMs),
+    heartbeat: (held, leaseMs) => heartbeat(sql, held, leaseMs),
+    request: (idJob) => request(sql, idJob),
+    report: (held, progress) => report(sql, held, progress),
+    finish: (held, status, failure) => finish(sql, held, status, failure),
+    handBack: (held, delayMs, failure) => handBack(sql, held, delayMs, failure),
+    reap: () => reap(sql, settings),
+    waitForWork: (timeoutMs, signal) => notifications.wait(timeoutMs, signal),
+    listWorkflows: (idOrg, page, size) => listWorkflows(sql, idOrg, page, size),
+    findWorkflow: (idOrg, idWorkflow) => findWorkflow(sql, idOrg, idWorkflow),
+    close: () => notifications.close(),
+  };
+}

@@ -1,0 +1,42 @@
+/** The role that loads run under in the metadata database: without any right on the schema `svc`. */
+import { sqlState } from './connect.ts';
+import type { Sql } from './connect.ts';
+
+export const loaderRole = 'svc_loader';
+
+/** Any constant: roles belong to the whole server, so several services may come here at once. */
+const roleLock = 730_519;
+
+/**
+ * Makes the role where it is missing, lets this login take it on (`set role`) and lets it create schemas here.
+ * False where the login may not do that: loads then run as the login itself.
+ */
+export async function ensureLoaderRole(sql: Sql): Promise<boolean> {
+  try {
+    return await sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(${roleLock})`;
+      const [known] = await tx`select 1 from pg_roles where rolname = ${loaderRole}`;
+      if (known === undefined)
+        await tx.unsafe(`create role ${loaderRole} nologin nosuperuser nocreatedb nocreaterole noinherit`);
+      const [login] = await tx<{ name: string; super: boolean; creator: boolean; database: string }[]>`
+        select current_user as name, rolsuper as super,
+               has_database_privilege(${loaderRole}, current_database(), 'create') as creator, current_database() as database
+          from pg_roles where rolname = current_user`;
+      if (login === undefined) return false;
+      if (!login.super) await tx`grant ${tx(loaderRole)} to ${tx(login.name)}`;
+      if (!login.creator) await tx`grant create on database ${tx(login.database)} to ${tx(loaderRole)}`;
+      await tx.unsafe(
+        `revoke all on schema svc from ${loaderRole}, public; revoke all on all tables in schema svc from ${loaderRole}, public`,
+      );
+      const [right] = await tx<{ create: boolean; svc: boolean }[]>`
+        select has_database_privilege(${loaderRole}, current_database(), 'create') as create, has_schema_privilege(${loaderRole}, 'svc', 'usage') as svc`;
+      // Proves that the login may take the role on.
+      await tx.unsafe(`set local role ${loaderRole}`);
+      return right?.create === true && !right.svc;
+    });
+  } catch (error) {
+    // insufficient_privilege, invalid_grant_operation
+    if (sqlState(error) === '42501' || sqlState(error) === '0LP01') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,166 @@
+/** Connections to a target database, and its faults in the words of the service. */
+import { connect, type Socket } from 'node:net';
+import postgres from 'postgres';
+import { AppError } from '../../errors.ts';
+import type { Sql } from './connect.ts';
+
+export interface TargetAddress {
+  /** `postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; of its parameters only `sslmode` is heard */
+  readonly url: string;
+  /** instead of the address's */
+  readonly user?: string;
+  readonly password?: string;
+  /** role that every connection takes on from its first moment */
+  readonly setRole?: string;
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface AddressParts {
+  readonly places: readonly [Place, ...Place[]];
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+  readonly sslmode: string | null;
+}
+
+/** One connection, opened with the first query; it is never closed for its age. */
+export function connectTarget(address: TargetAddress): Sql {
+  const parts = addressParts(address.url);
+  const password = address.password ?? parts.password;
+  return postgres({
+    host: [parts.places[0].host],
+    port: [parts.places[0].port],
+    socket: () => firstOpenSocket(parts.places),
+    database: parts.database,
+    user: (address.user ?? parts.user) || undefined,
+    // A function even when there is none: the service's own PGPASSWORD is not for other hosts.
+    password: () => password,
+    ssl: parts.sslmode === null || parts.sslmode === 'disable' ? false : parts.sslmode,
+    max: 1,
+    max_lifetime: 0,
+    idle_timeout: 0,
+    connect_timeout: 10,
+    prepare: false,
+    fetch_types: false,
+    // no second try for a query: the caller decides
+    backoff: () => 0,
+    onnotice: () => undefined,
+    connection: {
+      application_name: 'conversion-job-service',
+      TimeZone: 'UTC',
+      DateStyle: 'ISO, MDY',
+      ...(address.setRole === undefined ? {} : { role: address.setRole }),
+    },
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+  } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
+}
+
+const connectTimeoutMs = 10_000;
+
+/**
+ * A connected socket without Nagle's delay: the driver ends every COPY with a small packet of its own, which would wait 40 ms
+ * for the acknowledgement of the one before.
+ */
+async function firstOpenSocket(places: readonly [Place, ...Place[]]): Promise<Socket> {
+  let fault: unknown;
+  for (const place of places) {
+    try {
+      return await openSocket(place);
+    } catch (error) {
+      fault = error;
+    }
+  }
+  throw fault;
+}
+
+function openSocket({ host, port }: Place): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true });
+    const timer = setTimeout(() => {
+      socket.destroy(Object.assign(new Error(`no answer from ${host}:${port}`), { code: 'CONNECT_TIMEOUT' }));
+    }, connectTimeoutMs);
+    socket.once('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.removeAllListeners();
+      // the name that TLS asks for
+      resolve(Object.assign(socket, { host }));
+    });
+  });
+}
+
+/** First statement on each connection: what the database's owner set for people is not for a load. */
+export const sessionSettings = `SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+SET search_path = pg_catalog, pg_temp; SET standard_conforming_strings = on; SET jit = off; SET client_min_messages = warning`;
+
+/** The address without user, password and parameters. */
+export function addressLabel(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)(?:.*@)?/i, '$1').replace(/[?#].*$/s, '');
+}
+
+function addressParts(url: string): AddressParts {
+  const match = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url);
+  if (match === null) throw new AppError('invalid_option', 'The target is not an address of PostgreSQL.');
+  const [, credentials = '', places = '', database = '', query = ''] = match;
+  const colon = credentials.indexOf(':');
+  const [user, password] =
+    colon < 0 ? [credentials, ''] : [credentials.slice(0, colon), credentials.slice(colon + 1)];
+  const [first = { host: 'localhost', port: 5432 }, ...more] = places.split(',').flatMap((place) => {
+    const [, host = '', port = '5432'] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(place) ?? [];
+    return host === ''
+      ? []
+      : [{ host: decodeURIComponent(host.replaceAll(/^\[|\]$/g, '')), port: Number(port) }];
+  });
+  return {
+    places: [first, ...more],
+    database: decodeURIComponent(database),
+    user: decodeURIComponent(user),
+    password: decodeURIComponent(password),
+    sslmode: new URLSearchParams(query).get('sslmode'),
+  };
+}
+
+const unreachable =
+  /^(CONNECT|CONNECTION_|ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|COPY_IN_PROGRESS|ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_)/;
+
+/**
+ * A fault of the target as an AppError that names it. `service_unavailable` may pass later; the others need another
+ * request: `target_not_allowed`, `not_found`, `conflict`, `unprocessable_input`. Other faults stay as they are.
+ */
+export function targetFault(error: unknown, label: string): unknown {
+  if (error instanceof AppError) return error;
+  const fault = (code: ConstructorParameters<typeof AppError>[0], text: string): AppError =>
+    new AppError(code, `${label}: ${text}`, { cause: error });
+  if (!(error instanceof postgres.PostgresError)) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    return unreachable.test(code) ? fault('service_unavailable', `the connection failed (${code})`) : error;
+  }
+  const { code: state, message } = error;
+  const about = [message, error.detail, placeOf(error)]
+    .filter((part) => part !== undefined && part !== '')
+    .join('; ');
+  if (/^(08|53|57|58)/.test(state) || ['40001', '40P01', '55P03', '55006'].includes(state)) {
+    return fault('service_unavailable', about);
+  }
+  if (state.startsWith('28') || state === '42501') return fault('target_not_allowed', message);
+  if (state === '3D000' || state === '3F000') return fault('not_found', message);
+  if (/^(22|23)/.test(state))
+    return fault('unprocessable_input', [message, placeOf(error)].filter(Boolean).join('; '));
+  // something depends on what would have to change
+  if (['2BP01', '0A000'].includes(state)) return fault('conflict', about);
+  return error;
+}
+
+/** Line and column of a COPY, without the value. */
+function placeOf(error: postgres.PostgresError): string | undefined {
+  const match = /^COPY .*?, line (\d+)(?:, column (.*?))?(?::|$)/.exec(error.where ?? '');
+  if (match !== null) return `row ${match[1]}${match[2] === undefined ? '' : `, column ${match[2]}`}`;
+  return error.column_name === undefined ? undefined : `${error.table_name ?? ''}.${error.column_name}`;
+}

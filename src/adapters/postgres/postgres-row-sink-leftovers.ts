@@ -1,0 +1,51 @@
+/** Staging that a dead attempt left behind: nobody holds its lock any more. */
+import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
+import { sqlState, type Sql } from './connect.ts';
+
+const pattern = '^_svc_staging_[0-9]+_[0-9a-f]{8}';
+
+/** Held by the connection of the attempt as long as it lives. */
+export function stagingLock(token: string): string {
+  return `hashtextextended(${standardLiteral(token)}, 0)`;
+}
+
+/** Drops all of it in this database that this login owns, in the target's schema and in schemas of its own. */
+export async function removeDeadStaging(sql: Sql, sqlSchema: string): Promise<void> {
+  const found = (await sql.unsafe(`
+    SELECT nspname AS token FROM pg_namespace WHERE nspname ~ '${pattern}$' AND pg_has_role(nspowner, 'USAGE')
+    UNION
+    SELECT substring(c.relname from '${pattern}') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind = 'r' AND c.relname ~ '${pattern}_'
+       AND pg_has_role(c.relowner, 'USAGE')`)) as unknown as { token: string }[];
+  for (const { token } of found) {
+    const lock = stagingLock(token);
+    const [{ free }] = (await sql.unsafe(`SELECT pg_try_advisory_lock(${lock}) AS free`)) as unknown as [
+      { free: boolean },
+    ];
+    if (!free) continue;
+    try {
+      await dropStaging(sql, token, sqlSchema);
+    } catch (error) {
+      // another job was quicker, or someone looks at it: there will be a next job
+      if (!['42P01', '3F000', '55P03', '2BP01', '42501', '40P01'].includes(sqlState(error) ?? ''))
+        throw error;
+    } finally {
+      await sql.unsafe(`SELECT pg_advisory_unlock(${lock})`);
+    }
+  }
+}
+
+/** Drops what is there of one attempt's staging, few tables at a time: each takes locks until the end of its transaction. */
+export async function dropStaging(sql: Sql, token: string, sqlSchema: string): Promise<void> {
+  const tables = (await sql.unsafe(`
+    SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind = 'r' AND n.nspname IN (${standardLiteral(token)}, ${standardLiteral(sqlSchema)})
+       AND c.relname ~ ${standardLiteral(`^${token}_`)}`)) as unknown as { schema: string; name: string }[];
+  for (let from = 0; from < tables.length; from += 50) {
+    const names = tables
+      .slice(from, from + 50)
+      .map(({ schema, name }) => `${doubleQuoted(schema)}.${doubleQuoted(name)}`);
+    await sql.unsafe(`SET lock_timeout = '10s'; DROP TABLE IF EXISTS ${names.join(', ')}`);
+  }
+  await sql.unsafe(`DROP SCHEMA IF EXISTS ${doubleQuoted(token)}`);
+}

@@ -1,0 +1,300 @@
+/** The publishing transaction: from staged rows to rows of the target, all at once. */
+import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
+import { truncateToBytes } from '../../engine/map/names.ts';
+import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import { sqlState } from './connect.ts';
+import { relation, runAll, type Publication } from './postgres-row-sink-publication.ts';
+import { loosenForeignKeys } from './postgres-row-sink-bulk.ts';
+import { clearTables } from './postgres-row-sink-overwrite.ts';
+import { StagedTable } from './postgres-row-sink-staging.ts';
+import { adaptTable, finishTables, makeSideTables, makeTable } from './postgres-row-sink-tables.ts';
+import { converted, lexicalText } from './postgres-row-sink-types.ts';
+
+/** Key of the staged misfits. */
+export const misfits = 'misfits';
+
+/** Rows added by table name of the model. */
+export async function publishRows(
+  publication: Publication,
+  oldDocuments: string,
+): Promise<Record<string, number>> {
+  const { plan, staging, tables, target } = publication;
+  await makeSideTables(publication);
+  if (plan.saveMode === 'o') await clearTables(publication, oldDocuments);
+  const offsets = await keyOffsets(publication);
+  await widenStaged(publication);
+  const types = await stagedTypes(publication);
+  const documents = await addDocuments(publication, offsets);
+  await loosenForeignKeys(publication);
+  const rows: Record<string, number> = {};
+  for (const [index, table] of tables.entries()) {
+    const staged = staging.get(index)!;
+    if (!staged.created) {
+      if (plan.allTables && !publication.present.has(table.name)) await makeTable(publication, index);
+      continue;
+    }
+    let added = staged.rows;
+    if (canMove(publication, index, staged, offsets)) await move(publication, index, staged);
+    else {
+      if (publication.present.has(table.name)) await adaptTable(publication, index, types.get(staged.name)!);
+      else await makeTable(publication, index);
+      const known = publication.made.has(table.name) ? undefined : target.tables.get(table.name)!.columns;
+      added = await insert(publication, index, staged, offsets, types.get(staged.name)!, known);
+    }
+    rows[plan.model.tables[index]!.name] = added;
+  }
+  await finishTables(publication);
+  await addSideRows(publication, offsets);
+  await keepKeys(publication);
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  await publication.tx.unsafe(
+    `INSERT INTO ${relation(publication, sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)
+     VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents}, ${total})`,
+  );
+  return rows;
+}
+
+/** By physical table name, `_documents` among them: what is added to this job's keys, which count from 1. */
+async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string, number>> {
+  const { tx, plan, tables, present } = publication;
+  if (plan.keys === 'hash') return new Map();
+  const filled = tables.filter((_, index) => publication.staging.get(index)!.created);
+  const needed = new Set(
+    filled.flatMap((table) => [table.name, ...table.foreignKeys.map((key) => key.parentTable)]),
+  );
+  const keyed = tables.flatMap(({ name, primaryKey }) =>
+    present.has(name) && needed.has(name) && primaryKey.length > 0 ? [[name, primaryKey[0]!] as const] : [],
+  );
+  keyed.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
+  const offsets = new Map<string, number>();
+  for (let from = 0; from < keyed.length; from += 200) {
+    const queries = keyed.slice(from, from + 200).map(([name, key]) => {
+      const literal = standardLiteral(name);
+      const counter = `SELECT last_value FROM ${relation(publication, sideTableNames.keys)} WHERE table_name = ${literal}`;
+      const highest = `SELECT max(${doubleQuoted(key)}) FROM ${relation(publication, name)}`;
+      // an empty `_documents` starts again: its keys are named nowhere
+      const counted =
+        name === sideTableNames.documents
+          ? `CASE WHEN EXISTS (SELECT FROM ${relation(publication, name)}) THEN (${counter}) END`
+          : `(${counter})`;
+      return `SELECT ${literal} AS name, greatest(0, ${counted}, (${highest}))::int8 AS key`;
+    });
+    const rows = (await tx.unsafe(queries.join(' UNION ALL '))) as unknown as { name: string; key: number }[];
+    for (const { name, key } of rows) if (key > 0) offsets.set(name, key);
+  }
+  return offsets;
+}
+
+/** Columns with a value that their type cannot hold become text, and take it. */
+async function widenStaged(publication: Publication): Promise<void> {
+  const { tx, staging, tables, widened } = publication;
+  if (widened.size === 0) return;
+  const source = staging.get(misfits)!;
+  for (const id of widened) {
+    const [index, at] = id.split(':').map(Number) as [number, number];
+    const staged = staging.get(index)!;
+    const { name } = tables[index]!.columns[at]!;
+    const key = tables[index]!.primaryKey[0]!;
+    const types = await typesOf(publication, [staged]);
+    const column = doubleQuoted(name);
+    await tx.unsafe(
+      `ALTER TABLE ${staged.relation} ALTER COLUMN ${column} TYPE text USING ${lexicalText(column, types.get(staged.name)!.get(name)!)};
+       UPDATE ${staged.relation} s SET ${column} = m.content FROM ${source.relation} m
+        WHERE m.table_index = ${index} AND m.column_index = ${at} AND m.row_key = s.${doubleQuoted(key)}`,
+    );
+    publication.changes.push(`${tables[index]!.name}.${name}: widened to text`);
+  }
+}
+
+async function stagedTypes(publication: Publication): Promise<Map<string, Map<string, string>>> {
+  const staged = [...publication.staging.entries()]
+    .map(([, table]) => table)
+    .filter((table) => table.created);
+  return typesOf(publication, staged);
+}
+
+/** Column types by table and column name, as `format_type` writes them. */
+async function typesOf(
+  publication: Publication,
+  staged: readonly StagedTable[],
+): Promise<Map<string, Map<string, string>>> {
+  const types = new Map<string, Map<string, string>>(staged.map((table) => [table.name, new Map()]));
+  if (staged.length === 0) return types;
+  const relations = JSON.stringify(staged.map((table) => table.relation));
+  const rows = (await publication.tx.unsafe(`
+    SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type
+      FROM jsonb_array_elements_text(${standardLiteral(relations)}::jsonb) name
+      JOIN pg_class c ON c.oid = name::regclass JOIN pg_attribute a ON a.attrelid = c.oid
+     WHERE a.attnum > 0 AND NOT a.attisdropped`)) as unknown as {
+    table: string;
+    column: string;
+    type: string;
+  }[];
+  for (const { table, column, type } of rows) types.get(table)!.set(column, type);
+  return types;
+}
+
+/** A staged table can become the target's own where no key in it needs to be shifted. */
+function canMove(
+  publication: Publication,
+  index: number,
+  staged: StagedTable,
+  offsets: ReadonlyMap<string, number>,
+): boolean {
+  const { plan, tables, target, present } = publication;
+  if (!staged.logged || plan.keys === 'hash' || target.hasDefaultGrants || present.has(tables[index]!.name))
+    return false;
+  return tables[index]!.foreignKeys.every((key) => !offsets.has(key.parentTable));
+}
+
+async function move(publication: Publication, index: number, staged: StagedTable): Promise<void> {
+  const { tx, sqlSchema } = publication;
+  const { name } = publication.tables[index]!;
+  const there = `${doubleQuoted(sqlSchema)}.${doubleQuoted(staged.name)}`;
+  await runAll(tx, [
+    ...(there === staged.relation
+      ? []
+      : [`ALTER TABLE ${staged.relation} SET SCHEMA ${doubleQuoted(sqlSchema)}`]),
+    `ALTER TABLE ${there} RENAME TO ${doubleQuoted(name)}`,
+  ]);
+  if (staged.keyed) {
+    await renameKey(publication, staged, name);
+    publication.keyed.add(name);
+  }
+  publication.moved.add(staged);
+  publication.made.add(name);
+  publication.present.add(name);
+}
+
+/** A key that was made in staging is named after that; it gets the name that the database would have given it here. */
+async function renameKey(publication: Publication, staged: StagedTable, table: string): Promise<void> {
+  const { tx, sqlSchema } = publication;
+  const there = standardLiteral(relation(publication, table));
+  const wanted = `${truncateToBytes(table, 58)}_pkey`;
+  const [key] = (await tx.unsafe(
+    `SELECT k.conname AS name, EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+              WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relname = ${standardLiteral(wanted)}) AS taken
+       FROM pg_constraint k WHERE k.conrelid = ${there}::regclass AND k.contype = 'p'`,
+  )) as unknown as { name: string; taken: boolean }[];
+  if (key === undefined) return;
+  const name = key.taken ? `${truncateToBytes(table, 40)}_pkey_${staged.name.split('_').at(-2)}` : wanted;
+  await tx.unsafe(
+    `ALTER TABLE ${relation(publication, table)} RENAME CONSTRAINT ${doubleQuoted(key.name)} TO ${doubleQuoted(name)}`,
+  );
+}
+
+async function insert(
+  publication: Publication,
+  index: number,
+  staged: StagedTable,
+  offsets: ReadonlyMap<string, number>,
+  types: ReadonlyMap<string, string>,
+  known: ReadonlyMap<string, { readonly type: string }> | undefined,
+): Promise<number> {
+  const { tx, plan } = publication;
+  const table = publication.tables[index]!;
+  const parents = new Map(table.foreignKeys.map((key) => [key.column, key.parentTable]));
+  const values = table.columns.map(({ name }) => {
+    const owner = table.primaryKey.includes(name) ? table.name : parents.get(name);
+    const offset = owner === undefined ? 0 : (offsets.get(owner) ?? 0);
+    const value = offset === 0 ? doubleQuoted(name) : `${doubleQuoted(name)} + ${offset}`;
+    const type = types.get(name)!;
+    return converted(value, type, known?.get(name)?.type ?? type);
+  });
+  const columns = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
+  const conflict = plan.keys === 'hash' ? ' ON CONFLICT DO NOTHING' : '';
+  const statement = `INSERT INTO ${relation(publication, table.name)} (${columns}) SELECT ${values.join(', ')} FROM ${staged.relation}${conflict}`;
+  for (;;) {
+    try {
+      const { count } =
+        table.uniqueKeys.length === 0
+          ? await tx.unsafe(statement)
+          : await tx.savepoint((savepoint) => savepoint.unsafe(statement));
+      return count;
+    } catch (error) {
+      const broken =
+        sqlState(error) === '23505' ? (error as { constraint_name?: string }).constraint_name : undefined;
+      if (!table.uniqueKeys.some((key) => key.name === broken)) throw error;
+      // a natural key is wanted, not demanded
+      await tx.unsafe(
+        `ALTER TABLE ${relation(publication, table.name)} DROP CONSTRAINT ${doubleQuoted(broken!)}`,
+      );
+      publication.changes.push(`${table.name}: unique key ${broken} dropped, its values repeat`);
+    }
+  }
+}
+
+async function addDocuments(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<number> {
+  const { tx, plan, staging } = publication;
+  const staged = staging.get('documents')!;
+  if (!staged.created) return 0;
+  const offset = offsets.get(sideTableNames.documents) ?? 0;
+  const conflict = plan.keys === 'hash' ? ' ON CONFLICT DO NOTHING' : '';
+  const side = ['unmapped', 'lexical'].map((name) => staging.get(name)!).filter((table) => table.created);
+  if (plan.keys === 'hash') {
+    // of a document that is there already everything is there already
+    await runAll(
+      tx,
+      side.map(
+        (table) =>
+          `DELETE FROM ${table.relation} WHERE document_key IN (SELECT document_key FROM ${relation(publication, sideTableNames.documents)})`,
+      ),
+    );
+  }
+  const { count } = await tx.unsafe(
+    `INSERT INTO ${relation(publication, sideTableNames.documents)} (document_key, name, sha256, bytes, loaded_at, job)
+     SELECT document_key + ${offset}, name, sha256, bytes, loaded_at, job FROM ${staged.relation}${conflict}`,
+  );
+  return count;
+}
+
+/** `_unmapped` and `_lexical` name rows of any table: each with its own shift. */
+async function addSideRows(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<void> {
+  const { plan, tables, staging } = publication;
+  const shifts = plan.model.tables.flatMap(({ name }, index) => {
+    const offset = offsets.get(tables[index]!.name) ?? 0;
+    return offset === 0 ? [] : [`(${standardLiteral(name)}, ${offset})`];
+  });
+  const documentShift = offsets.get(sideTableNames.documents) ?? 0;
+  const places = { unmapped: ['parent_table', 'parent_key'], lexical: ['table_name', 'row_key'] } as const;
+  for (const [side, [tableColumn, keyColumn]] of Object.entries(places) as [
+    keyof typeof places,
+    readonly [string, string],
+  ][]) {
+    const staged = staging.get(side)!;
+    if (!staged.created) continue;
+    const columns = sideTableDefinitions[side].columns.map((column) => column.name);
+    const values = columns.map((column) => {
+      if (column === 'document_key') return `s.document_key + ${documentShift}`;
+      return column === keyColumn && shifts.length > 0 ? `s.${column} + coalesce(o.shift, 0)` : `s.${column}`;
+    });
+    const join =
+      shifts.length === 0
+        ? ''
+        : ` LEFT JOIN (VALUES ${shifts.join(', ')}) o (name, shift) ON o.name = s.${tableColumn}`;
+    const distinct = plan.keys === 'hash' ? 'DISTINCT ' : '';
+    await publication.tx.unsafe(
+      `INSERT INTO ${relation(publication, sideTableNames[side])} (${columns.map(doubleQuoted).join(', ')})
+       SELECT ${distinct}${values.join(', ')} FROM ${staged.relation} s${join}`,
+    );
+  }
+}
+
+/** `_keys`: the highest key of every table that took rows. */
+async function keepKeys(publication: Publication): Promise<void> {
+  const { plan, tables, staging } = publication;
+  if (plan.keys === 'hash') return;
+  const highest = tables.flatMap(({ name, primaryKey }, index) =>
+    staging.get(index)!.created && primaryKey.length > 0 ? [[name, primaryKey[0]!] as const] : [],
+  );
+  if (staging.get('documents')!.created) {
+    highest.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
+  }
+  const statements = highest.map(
+    ([name, key]) =>
+      `INSERT INTO ${relation(publication, sideTableNames.keys)} AS k (table_name, last_value)
+       SELECT ${standardLiteral(name)}, max(${doubleQuoted(key)}) FROM ${relation(publication, name)}
+       ON CONFLICT (table_name) DO UPDATE SET last_value = excluded.last_value`,
+  );
+  await runAll(publication.tx, statements);
+}

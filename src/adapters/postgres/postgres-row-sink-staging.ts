@@ -1,0 +1,318 @@
+/**
+ * Staging tables: where rows lie, unseen, until their job publishes. Bytes are gathered by table and copied over a few
+ * connections, each in one COPY at a time; a small job's rows stay in memory and are copied by the publishing transaction.
+ */
+import { doubleQuoted } from '../../engine/dialects/dialect.ts';
+import { AppError } from '../../errors.ts';
+import type { Sql, TransactionSql } from './connect.ts';
+import { sessionSettings } from './postgres-row-sink-connection.ts';
+import { startCopy, type CopyStream } from './postgres-row-sink-copy.ts';
+
+const chunkBytes = 64 * 1024;
+const writeBytes = 256 * 1024;
+/** below this a job needs no connections of its own */
+const smallJobBytes = 2 * 1024 * 1024;
+/** from here a connection leaves its table for one that waits */
+const crowdedBytes = 6 * 1024 * 1024;
+const fullBytes = 12 * 1024 * 1024;
+
+export interface StagedColumn {
+  readonly name: string;
+  readonly sqlType: string;
+}
+
+export class StagedTable {
+  /** index of a table of the model, or the name of another */
+  readonly key: number | string;
+  /** quoted, with its SQL schema */
+  readonly relation: string;
+  readonly name: string;
+  readonly columns: readonly StagedColumn[];
+  readonly logged: boolean;
+  created = false;
+  /** it has what `StagingOptions.keys` said */
+  keyed = false;
+  /** rows handed in, and rows the server has taken */
+  rows = 0;
+  copied = 0;
+  pendingBytes = 0;
+  lane: Lane | null = null;
+  #pending: Uint8Array[] = [];
+
+  constructor(
+    key: number | string,
+    sqlSchema: string,
+    name: string,
+    columns: readonly StagedColumn[],
+    logged: boolean,
+  ) {
+    this.key = key;
+    this.name = name;
+    this.relation = `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
+    this.columns = columns;
+    this.logged = logged;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#pending.push(bytes);
+    this.pendingBytes += bytes.length;
+  }
+
+  /** The oldest bytes: one chunk, or small ones together. */
+  take(): Uint8Array {
+    let count = 0;
+    let length = 0;
+    while (
+      count < this.#pending.length &&
+      (count === 0 || length + this.#pending[count]!.length <= writeBytes)
+    ) {
+      length += this.#pending[count]!.length;
+      count += 1;
+    }
+    const taken = this.#pending.splice(0, count);
+    this.pendingBytes -= length;
+    return count === 1 ? taken[0]! : Buffer.concat(taken, length);
+  }
+
+  createStatement(): string {
+    const columns = this.columns.map(({ name, sqlType }) => `${doubleQuoted(name)} ${sqlType}`);
+    return `CREATE ${this.logged ? '' : 'UNLOGGED '}TABLE ${this.relation} (${columns.join(', ')})`;
+  }
+
+  /** The first COPY into a table of the same transaction writes its rows as they will stay. */
+  copyStatement(): string {
+    return `COPY ${this.relation} FROM STDIN${this.created ? '' : ' WITH (FREEZE)'}`;
+  }
+}
+
+interface Lane {
+  readonly sql: Sql;
+  table: StagedTable | null;
+  copy: CopyStream | null;
+  running: boolean;
+}
+
+export interface StagingOptions {
+  /** name of the staging schema, and the start of every table's name */
+  readonly token: string;
+  /** where the tables are made: the staging schema, or the target's where no schema may be made */
+  readonly sqlSchema: string;
+  readonly maxConnections: number;
+  readonly connect: () => Sql;
+  /** Makes the staging schema and shows that it is in use; called once, before the first table. */
+  readonly prepare: () => Promise<void>;
+  /** Alterations that give a table its keys, once all rows are there; '' for none. Asked when no more rows can come. */
+  readonly keys: (key: number | string) => string;
+}
+
+export class StagingArea {
+  readonly #options: StagingOptions;
+  readonly #tables = new Map<number | string, StagedTable>();
+  /** tables with bytes and without a lane */
+  readonly #waiting = new Set<StagedTable>();
+  readonly #lanes: Lane[] = [];
+  #prepared: Promise<void> | null = null;
+  #buffered = 0;
+  #draining = false;
+  #failure: { readonly error: unknown } | null = null;
+  #wake: PromiseWithResolvers<void> = Promise.withResolvers();
+
+  constructor(options: StagingOptions) {
+    this.#options = options;
+  }
+
+  /** Whether rows have left this process. */
+  get usesConnections(): boolean {
+    return this.#lanes.length > 0;
+  }
+
+  get(key: number | string): StagedTable | undefined {
+    return this.#tables.get(key);
+  }
+
+  define(key: number | string, columns: readonly StagedColumn[], logged: boolean): StagedTable {
+    const { sqlSchema, token } = this.#options;
+    const table = new StagedTable(key, sqlSchema, `${token}_${this.#tables.size}`, columns, logged);
+    this.#tables.set(key, table);
+    return table;
+  }
+
+  entries(): IterableIterator<[number | string, StagedTable]> {
+    return this.#tables.entries();
+  }
+
+  /** Takes rows; waits while too many bytes are under way. */
+  async write(table: StagedTable, bytes: Uint8Array, rows: number): Promise<void> {
+    this.#check();
+    table.push(bytes);
+    table.rows += rows;
+    this.#buffered += bytes.length;
+    if (table.lane === null) this.#waiting.add(table);
+    this.#schedule(table);
+    while (this.#buffered > fullBytes) {
+      await this.#wake.promise;
+      this.#check();
+    }
+  }
+
+  /** Brings all rows to the server and commits them, unless the job is small enough for `copyWithin`. */
+  async drain(): Promise<void> {
+    this.#check();
+    if (this.#lanes.length === 0) return;
+    this.#draining = true;
+    while (this.#lanes.length < Math.min(this.#options.maxConnections, this.#waiting.size)) this.#addLane();
+    for (const lane of this.#lanes) this.#start(lane);
+    while (this.#lanes.some((lane) => lane.running)) {
+      await this.#wake.promise;
+      this.#check();
+    }
+    await Promise.all(this.#lanes.map((lane) => this.#close(lane)));
+    await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 5 })));
+    this.#checkCounts();
+  }
+
+  /** A small job's rows, copied inside the caller's transaction, the staging schema made there too. */
+  async copyWithin(tx: TransactionSql): Promise<void> {
+    if (this.#lanes.length > 0) return;
+    for (const table of this.#waiting) {
+      await tx.unsafe(table.createStatement());
+      const copy = await startCopy(tx, table.copyStatement());
+      table.created = true;
+      while (table.pendingBytes > 0) await copy.write(table.take());
+      table.copied = await copy.finish();
+    }
+    this.#waiting.clear();
+    this.#buffered = 0;
+    this.#checkCounts();
+  }
+
+  /** Cuts all connections; what they had not committed is gone. */
+  async destroy(): Promise<void> {
+    this.#fail(new AppError('service_unavailable', 'The load was given up.'));
+    await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 0 })));
+  }
+
+  #checkCounts(): void {
+    for (const table of this.#tables.values()) {
+      if (table.rows === table.copied) continue;
+      throw new AppError(
+        'internal_error',
+        `${table.rows} rows were written, and the database took ${table.copied}.`,
+      );
+    }
+  }
+
+  #check(): void {
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#signal();
+  }
+
+  #signal(): void {
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers();
+  }
+
+  #schedule(table: StagedTable): void {
+    if (table.lane !== null) {
+      this.#start(table.lane);
+      return;
+    }
+    if (this.#buffered < smallJobBytes) return;
+    const idle = this.#lanes.find((lane) => !lane.running && lane.table === null);
+    if (idle !== undefined) this.#start(idle);
+    else if (this.#lanes.length < this.#options.maxConnections) this.#start(this.#addLane());
+    else if (this.#buffered >= crowdedBytes) for (const lane of this.#lanes) this.#start(lane);
+  }
+
+  #addLane(): Lane {
+    const lane: Lane = { sql: this.#options.connect(), table: null, copy: null, running: false };
+    this.#lanes.push(lane);
+    return lane;
+  }
+
+  #start(lane: Lane): void {
+    if (lane.running || this.#failure !== null) return;
+    const next = this.#next(lane);
+    if (next === null) return;
+    lane.running = true;
+    void this.#run(lane, next).then(
+      () => {
+        lane.running = false;
+        this.#signal();
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  /** The table to copy next; it is the lane's from then on. */
+  #next(lane: Lane): StagedTable | null {
+    const own = lane.table;
+    if (own !== null && own.pendingBytes >= (this.#draining ? 1 : chunkBytes)) return own;
+    let largest: StagedTable | null = null;
+    for (const table of this.#waiting) {
+      if (largest === null || table.pendingBytes > largest.pendingBytes) largest = table;
+    }
+    if (largest === null) return null;
+    if (!this.#draining) {
+      const crowded = this.#buffered >= crowdedBytes;
+      if (own === null ? largest.pendingBytes < chunkBytes && !crowded : !crowded) return null;
+      if (own !== null && own.pendingBytes >= largest.pendingBytes) return null;
+    }
+    this.#waiting.delete(largest);
+    largest.lane = lane;
+    return largest;
+  }
+
+  async #run(lane: Lane, first: StagedTable): Promise<void> {
+    for (let table: StagedTable | null = first; table !== null; table = this.#next(lane)) {
+      this.#check();
+      if (lane.table !== table) {
+        await this.#close(lane);
+        this.#release(lane.table);
+        await this.#open(lane, table);
+      }
+      const bytes = table.take();
+      await lane.copy!.write(bytes);
+      this.#buffered -= bytes.length;
+      this.#signal();
+    }
+  }
+
+  /** Only now may another lane have it: before, its table was not there for others. */
+  #release(table: StagedTable | null): void {
+    if (table === null) return;
+    table.lane = null;
+    if (table.pendingBytes > 0) this.#waiting.add(table);
+  }
+
+  async #open(lane: Lane, table: StagedTable): Promise<void> {
+    this.#prepared ??= this.#options.prepare();
+    await this.#prepared;
+    if (lane.table === null) {
+      // rows that have not been published need not outlive a crash
+      await lane.sql.unsafe(`${sessionSettings}; SET synchronous_commit = off`);
+    }
+    lane.table = table;
+    await lane.sql.unsafe(table.created ? 'BEGIN' : `BEGIN; ${table.createStatement()}`);
+    lane.copy = await startCopy(lane.sql, table.copyStatement());
+    table.created = true;
+  }
+
+  async #close(lane: Lane): Promise<void> {
+    const { table } = lane;
+    if (lane.copy === null || table === null) return;
+    table.copied += await lane.copy.finish();
+    lane.copy = null;
+    const keys =
+      this.#draining && table.logged && table.pendingBytes === 0 ? this.#options.keys(table.key) : '';
+    if (keys !== '') {
+      await lane.sql.unsafe(`ALTER TABLE ${table.relation} ${keys}`);
+      table.keyed = true;
+    }
+    await lane.sql.unsafe('COMMIT');
+  }
+}

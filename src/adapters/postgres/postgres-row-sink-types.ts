@@ -1,0 +1,64 @@
+/** Column types of a target that was there before, as `format_type` writes them, against those of the rows that come. */
+
+const wholeDigits: Readonly<Record<string, number>> = { smallint: 5, integer: 10, bigint: 19 };
+
+interface Decimal {
+  /** digits before and after the point; Infinity where unbounded */
+  readonly before: number;
+  readonly after: number;
+}
+
+/**
+ * The type that the target's column needs so that it holds its own values and those of `staged`: the target's type itself,
+ * a wider one, or text.
+ */
+export function settledType(target: string, staged: string): string {
+  if (target === staged) return target;
+  const [ours, theirs] = [decimalOf(target), decimalOf(staged)];
+  if (ours !== null && theirs !== null) {
+    if (theirs.before <= ours.before && theirs.after <= ours.after) return target;
+    if (ours.before <= theirs.before && ours.after <= theirs.after) return staged;
+    const [before, after] = [Math.max(ours.before, theirs.before), Math.max(ours.after, theirs.after)];
+    return before === Infinity || after === Infinity ? 'numeric' : `numeric(${before + after},${after})`;
+  }
+  const [length, wanted] = [textLength(target), textLength(staged)];
+  if (length !== null && wanted !== null) return wanted <= length ? target : staged;
+  if (target === 'double precision' && staged === 'real') return target;
+  if (target === 'real' && staged === 'double precision') return staged;
+  return 'text';
+}
+
+function decimalOf(type: string): Decimal | null {
+  if (type in wholeDigits) return { before: wholeDigits[type]!, after: 0 };
+  if (type === 'numeric') return { before: Infinity, after: Infinity };
+  const match = /^numeric\((\d+),(\d+)\)$/.exec(type);
+  return match === null ? null : { before: Number(match[1]) - Number(match[2]), after: Number(match[2]) };
+}
+
+function textLength(type: string): number | null {
+  if (type === 'text' || type === 'character varying') return Infinity;
+  const match = /^character varying\((\d+)\)$/.exec(type);
+  return match === null ? null : Number(match[1]);
+}
+
+/** The value of `expression` as XML Schema writes it, where the column turns into text. */
+export function lexicalText(expression: string, type: string): string {
+  if (type.endsWith('[]')) return `array_to_string(${expression}, ' ')`;
+  switch (type) {
+    case 'timestamp with time zone':
+      return `regexp_replace(replace(${expression}::text, ' ', 'T'), '[+]00$', 'Z')`;
+    case 'timestamp without time zone':
+      return `replace(${expression}::text, ' ', 'T')`;
+    case 'real':
+    case 'double precision':
+      return `replace(${expression}::text, 'Infinity', 'INF')`;
+    default:
+      return `${expression}::text`;
+  }
+}
+
+/** `expression` of type `from` as a value of type `to`. */
+export function converted(expression: string, from: string, to: string): string {
+  if (from === to) return expression;
+  return to === 'text' ? lexicalText(expression, from) : `${expression}::${to}`;
+}

@@ -1,0 +1,354 @@
+/**
+ * Rows into PostgreSQL: COPY into staging tables, then one transaction that makes them the target's and writes the ledger,
+ * so that a job is there once or not at all (engine.md §7, §11). A new or overwritten table is its staging table, renamed.
+ */
+import { randomBytes } from 'node:crypto';
+import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
+import { physicalTables, type PhysicalTable } from '../../engine/dialects/physical-model.ts';
+import { postgresql } from '../../engine/dialects/postgresql.ts';
+import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
+import type { MisfitValue, Published, RowSink, SideTable, SinkPlan } from '../../ports/row-sink.ts';
+import type { Sql, TransactionSql } from './connect.ts';
+import {
+  addressLabel,
+  connectTarget,
+  sessionSettings,
+  targetFault,
+  type TargetAddress,
+} from './postgres-row-sink-connection.ts';
+import { dropStaging, removeDeadStaging, stagingLock } from './postgres-row-sink-leftovers.ts';
+import { columnId, type Publication } from './postgres-row-sink-publication.ts';
+import { misfits, publishRows } from './postgres-row-sink-publish.ts';
+import { StagingArea } from './postgres-row-sink-staging.ts';
+import { finishTables, keyAlterations, makeSideTables, makeTable } from './postgres-row-sink-tables.ts';
+import { readTarget, tablesWithRows, type Target } from './postgres-row-sink-target.ts';
+
+export interface PostgresRowSinkOptions extends TargetAddress {
+  readonly sqlSchema: string;
+  /** shown instead of the address */
+  readonly label?: string;
+  /** makes the SQL schema where it is missing (false: AppError `not_found`) */
+  readonly createSchema?: boolean;
+  /** connections for COPY beside the one that publishes (4) */
+  readonly maxConnections?: number;
+}
+
+/** tables made empty in one transaction: each takes several locks of a table that PostgreSQL keeps in fixed memory */
+const tablesPerTransaction = 100;
+
+export function createPostgresRowSink(options: PostgresRowSinkOptions): RowSink {
+  return new PostgresRowSink(options);
+}
+
+class PostgresRowSink implements RowSink {
+  readonly encoding = 'copy-text';
+  readonly widensInPlace = true;
+  readonly label: string;
+  readonly #options: PostgresRowSinkOptions;
+  readonly #relaxed = new Set<string>();
+  readonly #widened = new Set<string>();
+  #plan!: SinkPlan;
+  #tables: readonly PhysicalTable[] = [];
+  #control: Sql | null = null;
+  #controlPid = 0;
+  #staging: StagingArea | null = null;
+  #token = '';
+  #stagingSchema = '';
+  /** the staging schema exists outside of any transaction */
+  #stagingMade = false;
+  #outcome: 'load' | 'nothing' | 'already' = 'nothing';
+  #closed = false;
+
+  constructor(options: PostgresRowSinkOptions) {
+    this.#options = options;
+    this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
+  }
+
+  async open(plan: SinkPlan): Promise<'load' | 'skip'> {
+    this.#plan = plan;
+    this.#tables = physicalTables(plan.model, postgresql);
+    if (plan.saveMode === 'p') return 'skip';
+    return this.#guarded(() => this.#open());
+  }
+
+  async keyOffsets(): Promise<ReadonlyMap<string, number>> {
+    return new Map();
+  }
+
+  async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
+    await this.#guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount));
+  }
+
+  async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
+    await this.#guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount));
+  }
+
+  async misfit({ table, column, rowKey, text }: MisfitValue): Promise<void> {
+    this.#widened.add(columnId(table, column));
+    const content = text.replaceAll(/[\\\t\n\r]/g, (character) => copyEscapes[character]!);
+    const row = Buffer.from(`${table}\t${column}\t${rowKey}\t${content}\n`);
+    await this.#guarded(() => this.#staging!.write(this.#staging!.get(misfits)!, row, 1));
+  }
+
+  relax(table: number, column: number): void {
+    this.#relaxed.add(columnId(table, column));
+  }
+
+  async publish(fence: () => Promise<boolean>, _lastKeys: ReadonlyMap<string, number>): Promise<Published> {
+    if (this.#outcome !== 'load') return { rows: {}, already: this.#outcome === 'already', changes: [] };
+    return this.#guarded(async () => {
+      await this.#staging!.drain();
+      await this.#makeTablesAhead();
+      const published = await this.#control!.begin((tx) =>
+        this.#publish(tx as unknown as TransactionSql, fence),
+      );
+      this.#outcome = published.already ? 'already' : 'nothing';
+      // What cannot be dropped now, the next job there drops.
+      if (this.#stagingMade)
+        await dropStaging(this.#control!, this.#token, this.#options.sqlSchema).catch(() => undefined);
+      this.#stagingMade = false;
+      return published;
+    });
+  }
+
+  async abort(): Promise<void> {
+    this.#outcome = 'nothing';
+    await this.#staging?.destroy();
+    await this.#control?.end({ timeout: 0 });
+    this.#control = null;
+    if (!this.#stagingMade) return;
+    await this.#guarded(async () => {
+      const sql = connectTarget(this.#options);
+      try {
+        await sql.unsafe(sessionSettings);
+        // a server notices a lost client only when it next speaks to it; the right to end it is the login's, not the role's
+        await sql
+          .unsafe(`SET ROLE NONE; SELECT pg_terminate_backend(${this.#controlPid})`)
+          .catch(() => undefined);
+        if (this.#options.setRole !== undefined)
+          await sql.unsafe(`SET ROLE ${doubleQuoted(this.#options.setRole)}`);
+        await dropStaging(sql, this.#token, this.#options.sqlSchema);
+        this.#stagingMade = false;
+      } finally {
+        await sql.end({ timeout: 5 });
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#stagingMade) await this.abort();
+    await this.#staging?.destroy();
+    await this.#control?.end({ timeout: 5 });
+    this.#control = null;
+  }
+
+  async #open(): Promise<'load' | 'skip'> {
+    const { sqlSchema } = this.#options;
+    const plan = this.#plan;
+    this.#control = connectTarget(this.#options);
+    const control = this.#control;
+    const [session] = (await control.unsafe(`${sessionSettings}; SELECT pg_backend_pid() AS pid`)).at(
+      -1,
+    ) as unknown as [{ pid: number }];
+    this.#controlPid = session.pid;
+    const target = await readTarget(control, sqlSchema, this.#names());
+    if (!target.schemaExists && this.#options.createSchema !== true) {
+      throw new AppError('not_found', `${this.label}: there is no SQL schema ${sqlSchema}.`);
+    }
+    this.#checkKinds(target);
+    await removeDeadStaging(control, sqlSchema);
+    this.#token = `_svc_staging_${plan.idJob}_${randomBytes(4).toString('hex')}`;
+    this.#stagingSchema = target.mayCreateSchemas ? this.#token : sqlSchema;
+    this.#staging = this.#createStaging(target);
+    if (await this.#isPublished(control, target)) {
+      this.#outcome = 'already';
+      return 'skip';
+    }
+    if (!(await this.#mayLoad(control, target))) return 'skip';
+    this.#outcome = 'load';
+    return plan.saveMode === 'w' ? 'skip' : 'load';
+  }
+
+  #names(): string[] {
+    return [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)];
+  }
+
+  #checkKinds(target: Target): void {
+    for (const { name, kind } of target.tables.values()) {
+      if (kind === 'r' || kind === 'p') continue;
+      throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
+    }
+  }
+
+  /** Save modes e (throws `conflict`) and i (answers false) leave tables alone that hold rows. */
+  async #mayLoad(sql: Sql | TransactionSql, target: Target): Promise<boolean> {
+    const { saveMode } = this.#plan;
+    if (saveMode !== 'e' && saveMode !== 'i') return true;
+    const existing = this.#tables.map((table) => table.name).filter((name) => target.tables.has(name));
+    const filled = await tablesWithRows(sql, this.#options.sqlSchema, existing);
+    if (filled.length === 0) return true;
+    if (saveMode === 'i') return false;
+    throw new AppError(
+      'conflict',
+      `${this.label}: ${filled.slice(0, 5).join(', ')} already hold${filled.length === 1 ? 's' : ''} rows.`,
+    );
+  }
+
+  async #isPublished(sql: Sql | TransactionSql, target: Target): Promise<boolean> {
+    if (!target.tables.has(sideTableNames.loads)) return false;
+    const { idJob, installation } = this.#plan;
+    const ledger = `${doubleQuoted(this.#options.sqlSchema)}.${doubleQuoted(sideTableNames.loads)}`;
+    const rows = await sql.unsafe(
+      `SELECT FROM ${ledger} WHERE job = ${idJob} AND installation = ${standardLiteral(installation ?? '')}`,
+    );
+    return rows.length > 0;
+  }
+
+  #createStaging(target: Target): StagingArea {
+    const { sqlSchema } = this.#options;
+    const staging = new StagingArea({
+      token: this.#token,
+      sqlSchema: this.#stagingSchema,
+      maxConnections: this.#options.maxConnections ?? 4,
+      connect: () => connectTarget(this.#options),
+      keys: (key) => {
+        const hasMisfits = [...this.#widened].some((id) => id.startsWith(`${key}:`));
+        if (typeof key === 'string' || hasMisfits) return '';
+        return keyAlterations(this.#tables[key]!, key, this.#plan, this.#relaxed);
+      },
+      prepare: async () => {
+        // the lock first: what is seen without it counts as dead
+        await this.#control!.unsafe(`SELECT pg_advisory_lock(${stagingLock(this.#token)})`);
+        this.#stagingMade = true;
+        if (this.#stagingSchema !== sqlSchema)
+          await this.#control!.unsafe(`CREATE SCHEMA ${doubleQuoted(this.#token)}`);
+        else await this.#makeSchema(this.#control!, target);
+      },
+    });
+    const willBeNew = (name: string): boolean => this.#plan.saveMode === 'o' || !target.tables.has(name);
+    for (const [index, table] of this.#tables.entries()) {
+      // what may become the target's own table must outlive a crash; what is read once and dropped need not
+      const logged =
+        this.#plan.keys === 'sequence' &&
+        !target.hasDefaultGrants &&
+        willBeNew(table.name) &&
+        table.foreignKeys.every((key) => willBeNew(key.parentTable));
+      staging.define(index, table.columns, logged);
+    }
+    for (const side of ['documents', 'unmapped', 'lexical'] as const) {
+      const { columns } = sideTableDefinitions[side];
+      staging.define(
+        side,
+        columns.map(({ name, type }) => ({ name, sqlType: postgresql.typeName(type) })),
+        false,
+      );
+    }
+    staging.define(misfits, misfitColumns, false);
+    return staging;
+  }
+
+  async #makeSchema(sql: Sql | TransactionSql, target: Target): Promise<void> {
+    if (!target.schemaExists) await sql.unsafe(postgresql.createSchema(this.#options.sqlSchema)!);
+  }
+
+  /** Empty tables in such numbers that one transaction could not hold their locks are made before, a few at a time. */
+  async #makeTablesAhead(): Promise<void> {
+    const plan = this.#plan;
+    if (!plan.allTables && plan.saveMode !== 'w') return;
+    const empty = this.#tables.flatMap((_, index) => (this.#staging!.get(index)!.rows === 0 ? [index] : []));
+    if (empty.length <= tablesPerTransaction) return;
+    for (let from = 0; from < empty.length; from += tablesPerTransaction) {
+      await this.#control!.begin(async (begun) => {
+        const tx = begun as unknown as TransactionSql;
+        const publication = await this.#begin(tx);
+        await makeSideTables(publication);
+        for (const index of empty.slice(from, from + tablesPerTransaction)) {
+          if (!publication.present.has(this.#tables[index]!.name)) await makeTable(publication, index);
+        }
+        await finishTables(publication);
+      });
+    }
+  }
+
+  /** Takes the target's lock and reads what is there. */
+  async #begin(tx: TransactionSql): Promise<Publication> {
+    const { sqlSchema } = this.#options;
+    const results = await tx.unsafe(
+      `SELECT pg_advisory_xact_lock(hashtextextended(${standardLiteral(`conversion-job-service ${sqlSchema}`)}, 0));
+       SET LOCAL lock_timeout = '60s'; SELECT pg_backend_pid() AS pid`,
+    );
+    const [{ pid }] = results.at(-1) as unknown as [{ pid: number }];
+    if (pid !== this.#controlPid) {
+      // after a crash of the server, staging tables that need not outlive one would be found empty
+      throw new AppError(
+        'service_unavailable',
+        `${this.label}: the connection was lost while rows were written.`,
+      );
+    }
+    const target = await readTarget(tx, sqlSchema, this.#names());
+    this.#checkKinds(target);
+    await this.#makeSchema(tx, target);
+    return {
+      tx,
+      sqlSchema,
+      plan: this.#plan.saveMode === 'w' ? { ...this.#plan, allTables: true } : this.#plan,
+      tables: this.#tables,
+      staging: this.#staging!,
+      target,
+      made: new Set(),
+      present: new Set(target.tables.keys()),
+      rekeyed: new Set(),
+      relaxed: this.#relaxed,
+      widened: this.#widened,
+      keyed: new Set(),
+      moved: new Set(),
+      changes: [],
+    };
+  }
+
+  async #publish(tx: TransactionSql, fence: () => Promise<boolean>): Promise<Published> {
+    const publication = await this.#begin(tx);
+    if (await this.#isPublished(tx, publication.target)) return { rows: {}, already: true, changes: [] };
+    if (!(await this.#mayLoad(tx, publication.target))) {
+      return { rows: {}, already: false, changes: ['tables were filled meanwhile: nothing was added'] };
+    }
+    const staging = this.#staging!;
+    const within = !staging.usesConnections;
+    const ownSchema = within && this.#stagingSchema === this.#token;
+    if (ownSchema) await tx.unsafe(`CREATE SCHEMA ${doubleQuoted(this.#token)}`);
+    await staging.copyWithin(tx);
+    const oldDocuments = `${doubleQuoted(this.#stagingSchema)}.${doubleQuoted(`${this.#token}_old`)}`;
+    const rows = await publishRows(publication, oldDocuments);
+    if (within) {
+      const rest = [...staging.entries()].flatMap(([, table]) =>
+        table.created && !publication.moved.has(table) ? [table.relation] : [],
+      );
+      if (rest.length > 0) await tx.unsafe(`DROP TABLE ${rest.join(', ')}`);
+      if (ownSchema) await tx.unsafe(`DROP SCHEMA ${doubleQuoted(this.#token)}`);
+    }
+    await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
+    if (!(await fence()))
+      throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
+    return { rows, already: false, changes: publication.changes };
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw targetFault(error, this.label);
+    }
+  }
+}
+
+const misfitColumns = [
+  { name: 'table_index', sqlType: 'integer' },
+  { name: 'column_index', sqlType: 'integer' },
+  { name: 'row_key', sqlType: 'bigint' },
+  { name: 'content', sqlType: 'text' },
+];
+
+const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };

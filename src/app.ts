@@ -1,0 +1,57 @@
+/** The application: every endpoint, put together from what it is given. Web standards only; any runtime can serve it. */
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { cors } from 'hono/cors';
+import type { Config } from './config.ts';
+import { createAboutRoutes } from './http/about.ts';
+import { createActuatorRoutes } from './http/actuator.ts';
+import { createGuards } from './http/auth.ts';
+import { createDocRoutes } from './http/docs.ts';
+import { createOpenApiDocument, registerSecuritySchemes } from './http/document.ts';
+import type { AppEnv } from './http/env.ts';
+import { createErrorPageRoutes } from './http/error-page.ts';
+import { createExecutionRoutes } from './http/executions.ts';
+import { createFileRoutes } from './http/files.ts';
+import { createMappingRoutes } from './http/mappings.ts';
+import { createErrorHandler, problemResponse } from './http/problem.ts';
+import { requestId } from './http/request-id.ts';
+import { createRunRoutes } from './http/run.ts';
+import { createSchemaRoutes } from './http/schemas.ts';
+import { securityHeaders } from './http/security-headers.ts';
+import { createWorkflowRoutes } from './http/workflows.ts';
+import type { Adapters } from './ports/adapters.ts';
+
+/**
+ * Builds one application; several may live in one process. Serve its `fetch`, or put it below a prefix of another
+ * application with `host.route('/prefix', app)` or `mount`.
+ */
+export function createApp(adapters: Adapters, config: Config): OpenAPIHono<AppEnv> {
+  const app = new OpenAPIHono<AppEnv>();
+  const guards = createGuards(adapters, config);
+
+  app.onError(createErrorHandler(adapters.clock, adapters.logger));
+  app.use('*', requestId(adapters.clock, adapters.logger), securityHeaders);
+  if (config.corsOrigins.length > 0) {
+    app.use(
+      '*',
+      cors({ origin: [...config.corsOrigins], exposeHeaders: ['X-Request-Id', 'Location', 'Retry-After'] }),
+    );
+  }
+
+  registerSecuritySchemes(app);
+  app.route('/', createRunRoutes(adapters, config, guards));
+  app.route('/', createExecutionRoutes(adapters, guards));
+  app.route('/', createWorkflowRoutes(adapters, guards));
+  app.route('/', createFileRoutes(adapters, config, guards));
+  app.route('/', createSchemaRoutes(adapters, guards));
+  app.route('/', createMappingRoutes(adapters, guards));
+  app.route('/', createAboutRoutes(adapters, config, guards));
+  app.route('/', createActuatorRoutes(adapters, guards));
+  app.route('/', createErrorPageRoutes(adapters.clock));
+  app.route('/', createDocRoutes(adapters.assets, createOpenApiDocument(app)));
+
+  // A route, not only `notFound`: a host that mounts this application keeps the routes and drops the handler.
+  app.all('*', (c) =>
+    problemResponse(c, adapters.clock, { code: 'not_found', detail: 'there is nothing at this path' }),
+  );
+  return app;
+}

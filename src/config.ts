@@ -1,0 +1,342 @@
+/**
+ * The settings of the service: one table of properties, and the typed record that the rest of the code reads.
+ * Where they come from (`backend.properties`, the environment) is the runtime's matter.
+ */
+import { defaultEngineLimits } from './engine/limits.ts';
+import type { EngineLimits } from './engine/limits.ts';
+
+/** Times in milliseconds, sizes in bytes. */
+export interface Config {
+  readonly commandsEnabled: boolean;
+  /** null: the embedded database */
+  readonly metadbUrl: string | null;
+  /** absolute folders; `{org}` stands for the organisation's id */
+  readonly fileRoots: readonly string[];
+  /** `host`, `host:port` or `*`, lower case */
+  readonly allowedHosts: readonly string[];
+  /** base64 of 32 bytes; null: the key file of the home folder */
+  readonly secretKey: string | null;
+  /** origins whose pages may read answers; none: no CORS headers at all */
+  readonly corsOrigins: readonly string[];
+  readonly migration: { readonly binary: string | null; readonly azcopyBinary: string };
+  readonly sparkSubmit: string | null;
+  readonly worker: {
+    /** jobs the service's own process runs at the same time; 0: none, other processes run them */
+    readonly concurrency: number;
+    /** how long running jobs may go on after SIGTERM before they are handed back */
+    readonly drainMs: number;
+  };
+  readonly limits: Limits;
+}
+
+export interface Limits {
+  readonly jsonBodyBytes: number;
+  readonly uploadBytes: number;
+  readonly executions: number;
+  readonly requestsPerSecond: number;
+  readonly requestBurst: number;
+  readonly runningJobs: number;
+  readonly queuedJobs: number;
+  readonly jobDeadlineMs: number;
+  readonly attempts: number;
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  readonly engine: EngineLimits;
+  readonly xsdTimeMs: number;
+  readonly xsdMemoryBytes: number;
+  readonly archiveExpansion: number;
+  readonly archiveMembers: number;
+  readonly keepJobsMs: number;
+  readonly keepUploadsMs: number;
+  readonly keepIdempotencyKeysMs: number;
+}
+
+/** A property as people see it: the README and the file of the first start are written from these. */
+export interface PropertySpec {
+  readonly name: string;
+  /** as it would be written; '' = not set */
+  readonly initial: string;
+  readonly meaning: string;
+}
+
+export const properties = [
+  { name: 'cmd.enabled', initial: 'false', meaning: 'whether POST /v2/run/cmd and rerun may start jobs' },
+  {
+    name: 'metadb.url',
+    initial: '',
+    meaning: 'postgresql:// address of the metadata database; empty: the embedded one',
+  },
+  {
+    name: 'svc.files.roots',
+    initial: '',
+    meaning:
+      'absolute folders that jobs may read and write beside files/, comma-separated; a root without {org} is for organisation 1 alone',
+  },
+  {
+    name: 'svc.allow.hosts',
+    initial: '',
+    meaning:
+      'hosts that jobs and migrations may reach beside the metadata database: host or host:port, comma-separated, * for all',
+  },
+  {
+    name: 'svc.secret.key',
+    initial: '',
+    meaning: 'base64 of the 32 bytes that encrypt stored passwords; empty: secret.key in the home folder',
+  },
+  { name: 'svc.cors.origins', initial: '', meaning: 'origins whose pages may use the API, comma-separated' },
+  {
+    name: 'svc.migration.binary',
+    initial: '',
+    meaning: 'program that exports and imports schemas; empty: the bundled one',
+  },
+  {
+    name: 'svc.migration.azcopy_binary',
+    initial: 'azcopy',
+    meaning: 'program that copies to and from cloud storage; builtin: the built-in client',
+  },
+  {
+    name: 'svc.spark.submit',
+    initial: '',
+    meaning: 'path of spark-submit; empty: jobs on Spark are refused',
+  },
+  {
+    name: 'svc.worker.concurrency',
+    initial: '2',
+    meaning: 'jobs that one process runs at the same time; 0: the service runs none itself',
+  },
+  {
+    name: 'svc.worker.drain',
+    initial: '10 s',
+    meaning: 'how long running jobs may go on after SIGTERM before they are handed back',
+  },
+  { name: 'svc.limits.json_body', initial: '1 MiB', meaning: 'size of a JSON body' },
+  { name: 'svc.limits.upload', initial: '10 GiB', meaning: 'size of an uploaded file' },
+  { name: 'svc.limits.executions', initial: '100', meaning: 'executions in one request' },
+  { name: 'svc.limits.requests_per_second', initial: '100', meaning: 'requests of one key per second' },
+  { name: 'svc.limits.request_burst', initial: '200', meaning: 'requests of one key at once' },
+  {
+    name: 'svc.limits.running_jobs',
+    initial: '4',
+    meaning: 'jobs of one organisation that run at the same time',
+  },
+  { name: 'svc.limits.queued_jobs', initial: '10000', meaning: 'jobs of one organisation that wait' },
+  {
+    name: 'svc.limits.job_deadline',
+    initial: '24 h',
+    meaning: 'time until a job that has not ended expires',
+  },
+  { name: 'svc.limits.attempts', initial: '3', meaning: 'attempts at a job' },
+  { name: 'svc.limits.lease', initial: '30 s', meaning: 'time after which a silent worker has lost its job' },
+  { name: 'svc.limits.heartbeat', initial: '10 s', meaning: 'time between two signs of life of a worker' },
+  { name: 'svc.limits.xml_depth', initial: '4096', meaning: 'nesting of elements' },
+  { name: 'svc.limits.xml_attributes', initial: '10000', meaning: 'attributes of one element' },
+  { name: 'svc.limits.xml_name', initial: '64 KiB', meaning: 'size of a name' },
+  { name: 'svc.limits.xml_entity_expansion', initial: '64 MiB', meaning: 'size of what entities expand to' },
+  {
+    name: 'svc.limits.xml_entity_factor',
+    initial: '100',
+    meaning: 'what entities expand to, as a multiple of the document',
+  },
+  { name: 'svc.limits.xml_text', initial: '1 GiB', meaning: 'size of one text value' },
+  { name: 'svc.limits.xsd_files', initial: '20000', meaning: 'files of an XSD set' },
+  { name: 'svc.limits.xsd_components', initial: '5000000', meaning: 'components of an XSD set' },
+  { name: 'svc.limits.xsd_time', initial: '60 s', meaning: 'time to compile an XSD set' },
+  { name: 'svc.limits.xsd_memory', initial: '1 GiB', meaning: 'memory to compile an XSD set' },
+  {
+    name: 'svc.limits.archive_expansion',
+    initial: '100',
+    meaning: 'size of what an archive unpacks to, as a multiple of the archive',
+  },
+  { name: 'svc.limits.archive_members', initial: '100000', meaning: 'files in an archive' },
+  {
+    name: 'svc.limits.keep_jobs',
+    initial: '90 d',
+    meaning: 'how long records and logs of ended jobs are kept',
+  },
+  { name: 'svc.limits.keep_uploads', initial: '30 d', meaning: 'how long uploads are kept' },
+  {
+    name: 'svc.limits.keep_idempotency_keys',
+    initial: '24 h',
+    meaning: 'how long idempotency keys are kept',
+  },
+] as const satisfies readonly PropertySpec[];
+
+export type PropertyName = (typeof properties)[number]['name'];
+
+/** Property names to their text; absent and '' mean the default. */
+export type PropertyRecord = Readonly<Record<string, string | undefined>>;
+
+/** Wrong settings: every complaint names its property. The service does not start with them. */
+export class ConfigError extends Error {
+  readonly complaints: readonly string[];
+
+  constructor(complaints: readonly string[]) {
+    super(complaints.join('\n'));
+    this.name = 'ConfigError';
+    this.complaints = complaints;
+  }
+}
+
+/** Reads a plain record; ConfigError lists all that is wrong, unknown names of our own families included. */
+export function readConfig(record: PropertyRecord): Config {
+  const complaints: string[] = [];
+  const known = new Map<string, PropertySpec>(properties.map((property) => [property.name, property]));
+  for (const name of Object.keys(record)) {
+    if (/^(svc|cmd|metadb)\./.test(name) && !known.has(name))
+      complaints.push(`${name}: there is no such property`);
+  }
+
+  const read = <T>(name: PropertyName, parse: (text: string) => T): T => {
+    const initial = known.get(name)!.initial;
+    const given = record[name]?.trim() ?? '';
+    try {
+      return parse(given === '' ? initial : given);
+    } catch (error) {
+      complaints.push(`${name}: ${(error as Error).message}`);
+      return parse(initial);
+    }
+  };
+  const count = (name: PropertyName, min = 1): number => read(name, (text) => parseCount(text, min));
+  const size = (name: PropertyName): number =>
+    read(name, (text) => parseQuantity(text, sizeUnits, 'a size such as 64 MiB'));
+  const time = (name: PropertyName): number =>
+    read(name, (text) => parseQuantity(text, timeUnits, 'a time such as 30 s'));
+  const text = (name: PropertyName): string | null => read(name, (value) => (value === '' ? null : value));
+
+  const config: Config = {
+    commandsEnabled: read('cmd.enabled', parseSwitch),
+    metadbUrl: read('metadb.url', parseDatabaseUrl),
+    fileRoots: read('svc.files.roots', parseRoots),
+    allowedHosts: read('svc.allow.hosts', parseHosts),
+    secretKey: read('svc.secret.key', parseKey),
+    corsOrigins: read('svc.cors.origins', parseOrigins),
+    migration: {
+      binary: text('svc.migration.binary'),
+      azcopyBinary: read('svc.migration.azcopy_binary', (value) => value),
+    },
+    sparkSubmit: text('svc.spark.submit'),
+    worker: { concurrency: count('svc.worker.concurrency', 0), drainMs: time('svc.worker.drain') },
+    limits: {
+      jsonBodyBytes: size('svc.limits.json_body'),
+      uploadBytes: size('svc.limits.upload'),
+      executions: count('svc.limits.executions'),
+      requestsPerSecond: count('svc.limits.requests_per_second'),
+      requestBurst: count('svc.limits.request_burst'),
+      runningJobs: count('svc.limits.running_jobs'),
+      queuedJobs: count('svc.limits.queued_jobs'),
+      jobDeadlineMs: time('svc.limits.job_deadline'),
+      attempts: count('svc.limits.attempts'),
+      leaseMs: time('svc.limits.lease'),
+      heartbeatMs: time('svc.limits.heartbeat'),
+      engine: {
+        ...defaultEngineLimits,
+        xmlMaxDepth: count('svc.limits.xml_depth'),
+        xmlMaxAttributes: count('svc.limits.xml_attributes'),
+        xmlMaxNameBytes: size('svc.limits.xml_name'),
+        xmlMaxEntityExpansionBytes: size('svc.limits.xml_entity_expansion'),
+        xmlMaxEntityAmplification: count('svc.limits.xml_entity_factor'),
+        xmlMaxTextBytes: size('svc.limits.xml_text'),
+        xsdMaxFiles: count('svc.limits.xsd_files'),
+        xsdMaxComponents: count('svc.limits.xsd_components'),
+      },
+      xsdTimeMs: time('svc.limits.xsd_time'),
+      xsdMemoryBytes: size('svc.limits.xsd_memory'),
+      archiveExpansion: count('svc.limits.archive_expansion'),
+      archiveMembers: count('svc.limits.archive_members'),
+      keepJobsMs: time('svc.limits.keep_jobs'),
+      keepUploadsMs: time('svc.limits.keep_uploads'),
+      keepIdempotencyKeysMs: time('svc.limits.keep_idempotency_keys'),
+    },
+  };
+  if (config.limits.heartbeatMs * 2 > config.limits.leaseMs) {
+    complaints.push('svc.limits.heartbeat: must be at most half of svc.limits.lease');
+  }
+  if (complaints.length > 0) throw new ConfigError(complaints);
+  return config;
+}
+
+const sizeUnits: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  kib: 1024,
+  mib: 1024 ** 2,
+  gib: 1024 ** 3,
+  tib: 1024 ** 4,
+};
+const timeUnits: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+function parseQuantity(text: string, units: Readonly<Record<string, number>>, form: string): number {
+  const match = /^(\d{1,12})\s*([a-z]*)$/i.exec(text);
+  const unit = match === null ? undefined : units[match[2]!.toLowerCase()];
+  const value = match === null || unit === undefined ? Number.NaN : Number(match[1]) * unit;
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`must be ${form}, and more than zero`);
+  return value;
+}
+
+function parseCount(text: string, min: number): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= min && value <= 2_147_483_647)) throw new Error(`must be a whole number from ${min} on`);
+  return value;
+}
+
+function parseSwitch(text: string): boolean {
+  const word = text.toLowerCase();
+  if (word !== 'true' && word !== 'false') throw new Error('must be true or false');
+  return word === 'true';
+}
+
+function parseDatabaseUrl(text: string): string | null {
+  if (text === '') return null;
+  // Never repeats the address: it may hold a password
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
+    throw new Error('must be a postgresql:// address');
+  return text;
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function parseRoots(text: string): string[] {
+  const roots = list(text);
+  for (const root of roots) {
+    if (!root.startsWith('/')) throw new Error(`${root} must be an absolute path`);
+    if (root.split('/').includes('..')) throw new Error(`${root} must not contain ..`);
+  }
+  return roots;
+}
+
+function parseHosts(text: string): string[] {
+  const hosts = list(text).map((host) => host.toLowerCase());
+  for (const host of hosts) {
+    if (host !== '*' && !/^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/.test(host))
+      throw new Error(`${host} must be host, host:port or *`);
+  }
+  return hosts;
+}
+
+function parseOrigins(text: string): string[] {
+  const origins = list(text);
+  for (const origin of origins) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new Error(`${origin} must be an origin such as https://host`);
+  }
+  return origins;
+}
+
+function parseKey(text: string): string | null {
+  if (text === '') return null;
+  // The message must not repeat the key
+  const fault = new Error('must be the base64 form of 32 bytes');
+  if (!/^[A-Za-z0-9+/]{43}=$/.test(text)) throw fault;
+  return text;
+}

@@ -1,0 +1,97 @@
+/** Statements of DDL for one physical table; all come without terminator. */
+import { commentLine } from './comment-text.ts';
+import { qualified, type Dialect } from './dialect.ts';
+import type { PhysicalForeignKey, PhysicalTable } from './physical-model.ts';
+
+export interface CreateTableOptions {
+  readonly sqlSchema: string | null;
+  readonly ifNotExists: boolean;
+  /** those to be written into CREATE TABLE */
+  readonly foreignKeys: readonly PhysicalForeignKey[];
+}
+
+export function createTable(dialect: Dialect, table: PhysicalTable, options: CreateTableOptions): string {
+  const { comments, capabilities } = dialect;
+  const inline = comments.kind === 'inline' ? comments : null;
+  const lines = table.columns.map(({ name, sqlType, nullable, comment }) => {
+    const line = `${dialect.quote(name)} ${sqlType}${nullable ? '' : ' NOT NULL'}`;
+    return inline === null ? line : `${line} ${inline.column(commentLine(comment, inline.maxLength))}`;
+  });
+  if (table.primaryKey.length > 0)
+    lines.push(`PRIMARY KEY (${list(dialect, table.primaryKey)})${capabilities.notEnforced}`);
+  for (const key of table.uniqueKeys) {
+    if (capabilities.uniqueKeys === 'filtered-index' && key.nullable.length > 0) continue;
+    lines.push(`CONSTRAINT ${dialect.quote(key.name)} UNIQUE (${list(dialect, key.columns)})`);
+  }
+  for (const key of options.foreignKeys) lines.push(foreignKeyClause(dialect, options.sqlSchema, key));
+  const ifNotExists = options.ifNotExists && capabilities.createIfNotExists ? 'IF NOT EXISTS ' : '';
+  const comment = inline === null ? '' : ` ${inline.table(commentLine(table.comment, inline.maxLength))}`;
+  const name = qualified(dialect, { sqlSchema: options.sqlSchema, table: table.name });
+  return `CREATE TABLE ${ifNotExists}${name} (\n  ${lines.join(',\n  ')}\n)${dialect.tableOptions}${comment}`;
+}
+
+export function addForeignKey(
+  dialect: Dialect,
+  sqlSchema: string | null,
+  table: PhysicalTable,
+  key: PhysicalForeignKey,
+): string {
+  const name = qualified(dialect, { sqlSchema, table: table.name });
+  return `ALTER TABLE ${name} ADD ${foreignKeyClause(dialect, sqlSchema, key)}`;
+}
+
+/** Comments that are statements of their own; none where they stand in CREATE TABLE. */
+export function commentStatements(
+  dialect: Dialect,
+  sqlSchema: string | null,
+  table: PhysicalTable,
+): string[] {
+  const { comments } = dialect;
+  if (comments.kind === 'inline') return [];
+  const place = { sqlSchema, table: table.name };
+  return [
+    comments.table(place, commentLine(table.comment, comments.maxLength)),
+    ...table.columns.map(({ name, comment }) =>
+      comments.column(place, name, commentLine(comment, comments.maxLength)),
+    ),
+  ];
+}
+
+/** Indexes beside the keys, and unique keys that are indexes. */
+export function indexStatements(
+  dialect: Dialect,
+  sqlSchema: string | null,
+  table: PhysicalTable,
+  ifNotExists = false,
+): string[] {
+  const place = qualified(dialect, { sqlSchema, table: table.name });
+  const statements: string[] = [];
+  if (dialect.capabilities.uniqueKeys === 'filtered-index') {
+    for (const key of table.uniqueKeys) {
+      if (key.nullable.length === 0) continue;
+      const filter = key.nullable.map((column) => `${dialect.quote(column)} IS NOT NULL`).join(' AND ');
+      statements.push(
+        `CREATE UNIQUE INDEX ${dialect.quote(key.name)} ON ${place} (${list(dialect, key.columns)}) WHERE ${filter}`,
+      );
+    }
+  }
+  if (table.index.length > 0) {
+    const name = dialect.quote(`${table.name}_${table.index.join('_')}_idx`);
+    statements.push(
+      `CREATE INDEX ${ifNotExists ? 'IF NOT EXISTS ' : ''}${name} ON ${place} (${list(dialect, table.index)})`,
+    );
+  }
+  return statements;
+}
+
+function foreignKeyClause(dialect: Dialect, sqlSchema: string | null, key: PhysicalForeignKey): string {
+  const { deferrable, notEnforced } = dialect.capabilities;
+  const parent = qualified(dialect, { sqlSchema, table: key.parentTable });
+  // in a circle neither table can be filled first
+  const check = key.forward && deferrable ? ' DEFERRABLE INITIALLY DEFERRED' : '';
+  return `FOREIGN KEY (${dialect.quote(key.column)}) REFERENCES ${parent} (${dialect.quote(key.parentColumn)})${check}${notEnforced}`;
+}
+
+export function list(dialect: Dialect, names: readonly string[]): string {
+  return names.map((name) => dialect.quote(name)).join(', ');
+}

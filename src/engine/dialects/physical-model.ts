@@ -1,0 +1,163 @@
+/** The tables of one database, ready to be written as DDL: physical names, SQL types, keys, comments. */
+import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
+import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
+import { columnComment, tableComment } from './comment-text.ts';
+import type { Dialect } from './dialect.ts';
+import { physicalName, physicalNames, type PhysicalTableNames } from './physical-names.ts';
+
+export interface PhysicalColumn {
+  readonly name: string;
+  readonly sqlType: string;
+  readonly nullable: boolean;
+  readonly comment: string;
+}
+
+export interface PhysicalForeignKey {
+  readonly column: string;
+  readonly parentTable: string;
+  readonly parentColumn: string;
+  /** index of the parent in the model's tables; -1: `_documents` */
+  readonly parent: number;
+  /** the parent comes later in the order of the tables: part of a circle */
+  readonly forward: boolean;
+}
+
+export interface PhysicalUniqueKey {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** those of `columns` that may be NULL */
+  readonly nullable: readonly string[];
+}
+
+export interface PhysicalTable {
+  readonly name: string;
+  readonly comment: string;
+  readonly columns: readonly PhysicalColumn[];
+  readonly primaryKey: readonly string[];
+  readonly uniqueKeys: readonly PhysicalUniqueKey[];
+  readonly foreignKeys: readonly PhysicalForeignKey[];
+  /** columns of an index beside the keys; empty for none */
+  readonly index: readonly string[];
+  /** what the database cannot have */
+  readonly notes: readonly string[];
+}
+
+/** The model's tables, in its order. */
+export function physicalTables(model: RelationalModel, dialect: Dialect): PhysicalTable[] {
+  const names = physicalNames(model, dialect);
+  return model.tables.map((table, index) => physicalTable(model, dialect, names, table, index));
+}
+
+export function physicalSideTable(definition: SideTableDefinition, dialect: Dialect): PhysicalTable {
+  return {
+    name: physicalName(dialect, definition.name),
+    comment: definition.comment,
+    columns: definition.columns.map(({ name, type, nullable, comment }) => ({
+      name,
+      sqlType: dialect.typeName(type),
+      nullable,
+      comment,
+    })),
+    primaryKey: definition.primaryKey,
+    uniqueKeys: [],
+    foreignKeys: [],
+    index: dialect.capabilities.indexes === 'none' ? [] : definition.index,
+    notes: [],
+  };
+}
+
+function physicalTable(
+  model: RelationalModel,
+  dialect: Dialect,
+  names: readonly PhysicalTableNames[],
+  table: Table,
+  index: number,
+): PhysicalTable {
+  const { name, columns } = names[index]!;
+  const keyColumns = new Set(table.uniqueKeys.flatMap((key) => key.columns));
+  const bounded = boundedText(dialect, table);
+  const notes: string[] = [];
+  const uniqueKeys: PhysicalUniqueKey[] = [];
+  for (const key of dialect.capabilities.uniqueKeys === 'none' ? [] : table.uniqueKeys) {
+    const members = key.columns.map((at) => table.columns[at]!);
+    const keyName = physicalName(dialect, key.name);
+    if (members.every((column) => fitsKey(dialect, column))) {
+      uniqueKeys.push({
+        name: keyName,
+        columns: key.columns.map((at) => columns[at]!),
+        nullable: key.columns.filter((at) => table.columns[at]!.nullable).map((at) => columns[at]!),
+      });
+    } else notes.push(`unique key ${keyName} is left out: its columns are too long for a key`);
+  }
+  return {
+    name,
+    comment: tableComment(table),
+    columns: table.columns.map((column, at) => {
+      const isArray = column.type.list === true && dialect.capabilities.arrays;
+      const type = bounded || keyColumns.has(at) ? column.type : unbounded(column);
+      return {
+        name: columns[at]!,
+        sqlType: dialect.typeName(isArray || !type.list ? type : { kind: 'text', list: true }),
+        nullable: column.nullable || (isArray && !dialect.capabilities.arraysNotNull),
+        comment: columnComment(model, column),
+      };
+    }),
+    primaryKey: table.columns.flatMap((column, at) => (column.role === 'row_key' ? [columns[at]!] : [])),
+    uniqueKeys,
+    foreignKeys: table.columns.flatMap((column, at) => {
+      const key = foreignKey(model, dialect, names, column, index);
+      return key === null ? [] : [{ ...key, column: columns[at]! }];
+    }),
+    index: [],
+    notes,
+  };
+}
+
+function foreignKey(
+  model: RelationalModel,
+  dialect: Dialect,
+  names: readonly PhysicalTableNames[],
+  column: Column,
+  index: number,
+): Omit<PhysicalForeignKey, 'column'> | null {
+  if (column.role === 'document') {
+    const { name, primaryKey } = sideTableDefinitions.documents;
+    return {
+      parentTable: physicalName(dialect, name),
+      parentColumn: primaryKey[0]!,
+      parent: -1,
+      forward: false,
+    };
+  }
+  if (column.role !== 'parent_key' || column.references === null) return null;
+  const parent = model.tables[column.references]!;
+  const key = parent.columns.findIndex((candidate) => candidate.role === 'row_key');
+  if (key === -1) return null;
+  const parentNames = names[column.references]!;
+  return {
+    parentTable: parentNames.name,
+    parentColumn: parentNames.columns[key]!,
+    parent: column.references,
+    forward: column.references > index,
+  };
+}
+
+function fitsKey(dialect: Dialect, column: Column): boolean {
+  const limit = dialect.capabilities.keyTextMaxLength;
+  if (column.type.list) return limit === null && dialect.capabilities.arrays;
+  return limit === null || column.type.kind !== 'text' || (column.type.length ?? Infinity) <= limit;
+}
+
+/** Whether the table's bounded text columns fit into one row; where not, they lose their bounds. */
+function boundedText(dialect: Dialect, table: Table): boolean {
+  const limit = dialect.capabilities.boundedTextMaxBytes;
+  if (limit === null) return true;
+  const lengths = table.columns.map(({ type }) =>
+    type.kind === 'text' && !type.list ? (type.length ?? 0) : 0,
+  );
+  return lengths.reduce((sum, length) => sum + (length > 255 ? 0 : length * 4), 0) <= limit;
+}
+
+function unbounded(column: Column): Column['type'] {
+  return column.type.kind === 'text' && !column.type.list ? { kind: 'text' } : column.type;
+}

@@ -1,0 +1,28 @@
+/** From the model's names to those of one database: the place where a logical name becomes a physical one. */
+import { byteLength, stableHash, truncateToBytes } from '../map/names.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
+import type { Dialect } from './dialect.ts';
+
+export interface PhysicalTableNames {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/**
+ * A name as it is, unless the dialect cannot have it: then what it refuses becomes an underscore, what is too long is cut,
+ * and a hash of the whole name follows, so that different names stay different.
+ */
+export function physicalName(dialect: Dialect, name: string): string {
+  const refused = dialect.refusedCharacters;
+  const clean = refused === null ? name : name.replaceAll(new RegExp(refused.source, 'gu'), '_');
+  if (clean === name && byteLength(name) <= dialect.identifierMaxBytes) return name;
+  return `${truncateToBytes(clean, dialect.identifierMaxBytes - 9)}_${stableHash(name)}`;
+}
+
+/** Names of all tables and columns in that dialect, in the model's order. */
+export function physicalNames(model: RelationalModel, dialect: Dialect): PhysicalTableNames[] {
+  return model.tables.map((table) => ({
+    name: physicalName(dialect, table.name),
+    columns: table.columns.map((column) => physicalName(dialect, column.name)),
+  }));
+}

@@ -1,0 +1,233 @@
+/** What documents held, per distinct path: kept with a schema, merged over runs. Plain JSON. */
+
+export interface ValueStatistics {
+  /** values seen, empty ones included */
+  count: number;
+  empty: number;
+  /** value-classes.ts: classes that every non-empty value has; all bits set while there was none */
+  classes: number;
+  /** characters */
+  minLength: number;
+  maxLength: number;
+  /** digits before and after the point over all numbers */
+  wholeDigits: number;
+  minFraction: number;
+  maxFraction: number;
+  /** least and greatest value: numerically for numbers, else by code units; cut to 200 characters; null with --no-samples */
+  min: string | null;
+  max: string | null;
+  /** the least hashes of distinct values (k minimum values): an estimate of how many there are */
+  sketch: number[];
+}
+
+export interface ChildStatistics {
+  /** index into `elements`: a node of its own, or an open ancestor of the same name (recursion) */
+  element: number;
+  /** per parent occurrence */
+  minOccurs: number;
+  maxOccurs: number;
+  /** ordinals of siblings that some parent had before this one, ascending */
+  precededBy: number[];
+}
+
+export interface AttributeStatistics {
+  readonly namespaceUri: string;
+  readonly localName: string;
+  count: number;
+  readonly value: ValueStatistics;
+}
+
+export interface ElementStatistics {
+  readonly namespaceUri: string;
+  readonly localName: string;
+  count: number;
+  documents: number;
+  /** elements with child elements, with text that is not white space, with both */
+  withChildren: number;
+  withText: number;
+  mixed: number;
+  nil: number;
+  readonly text: ValueStatistics;
+  readonly attributes: AttributeStatistics[];
+  /** in the order siblings were met */
+  readonly children: ChildStatistics[];
+}
+
+export interface DocumentStatistics {
+  readonly format: 1;
+  documents: number;
+  bytes: number;
+  /** prefix -> uri as the documents declared them */
+  readonly namespaces: Record<string, string>;
+  readonly elements: ElementStatistics[];
+  /** indexes of root elements */
+  readonly roots: number[];
+}
+
+const sketchSize = 64;
+
+export function emptyValueStatistics(): ValueStatistics {
+  return {
+    count: 0,
+    empty: 0,
+    classes: 127,
+    minLength: 0,
+    maxLength: 0,
+    wholeDigits: 0,
+    minFraction: 0,
+    maxFraction: 0,
+    min: null,
+    max: null,
+    sketch: [],
+  };
+}
+
+export function emptyStatistics(): DocumentStatistics {
+  return { format: 1, documents: 0, bytes: 0, namespaces: {}, elements: [], roots: [] };
+}
+
+export function emptyElementStatistics(namespaceUri: string, localName: string): ElementStatistics {
+  return {
+    namespaceUri,
+    localName,
+    count: 0,
+    documents: 0,
+    withChildren: 0,
+    withText: 0,
+    mixed: 0,
+    nil: 0,
+    text: emptyValueStatistics(),
+    attributes: [],
+    children: [],
+  };
+}
+
+/** Adds a hash to a sketch, keeping its least distinct members in ascending order. */
+export function addToSketch(sketch: number[], hash: number): void {
+  const { length } = sketch;
+  if (length === sketchSize && hash >= sketch[length - 1]!) return;
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sketch[middle]! < hash) low = middle + 1;
+    else high = middle;
+  }
+  if (sketch[low] === hash) return;
+  sketch.splice(low, 0, hash);
+  if (sketch.length > sketchSize) sketch.pop();
+}
+
+/** How many distinct values a sketch stands for: exact below its size, within about 13 % beyond. */
+export function distinctEstimate(sketch: readonly number[]): number {
+  if (sketch.length < sketchSize) return sketch.length;
+  return Math.round((sketchSize - 1) / (sketch[sketchSize - 1]! / 0x100000000));
+}
+
+/** Whether `a` comes before `b`: as numbers when both are plain decimals, else as text. */
+export function isLess(a: string, b: string): boolean {
+  const number = /^-?\d{1,15}(?:\.\d{1,15})?$/;
+  if (number.test(a) && number.test(b)) return Number(a) < Number(b);
+  return a < b;
+}
+
+function mergeValues(into: ValueStatistics, from: ValueStatistics): void {
+  const intoSeen = into.count > into.empty;
+  const fromSeen = from.count > from.empty;
+  if (fromSeen) {
+    into.minLength = intoSeen ? Math.min(into.minLength, from.minLength) : from.minLength;
+    into.maxLength = Math.max(into.maxLength, from.maxLength);
+    into.minFraction = intoSeen ? Math.min(into.minFraction, from.minFraction) : from.minFraction;
+    into.maxFraction = Math.max(into.maxFraction, from.maxFraction);
+    into.wholeDigits = Math.max(into.wholeDigits, from.wholeDigits);
+  }
+  into.count += from.count;
+  into.empty += from.empty;
+  into.classes &= from.classes;
+  if (from.min !== null && (into.min === null || isLess(from.min, into.min))) into.min = from.min;
+  if (from.max !== null && (into.max === null || isLess(into.max, from.max))) into.max = from.max;
+  for (const hash of from.sketch) addToSketch(into.sketch, hash);
+}
+
+/** The statistics of both runs together; neither argument is changed. */
+export function mergeStatistics(a: DocumentStatistics, b: DocumentStatistics): DocumentStatistics {
+  const merged = structuredClone(a);
+  merged.documents += b.documents;
+  merged.bytes += b.bytes;
+  for (const [prefix, uri] of Object.entries(b.namespaces)) merged.namespaces[prefix] ??= uri;
+  const pairs = new Map<number, number>();
+  const visit = (target: number, source: number): void => {
+    if (pairs.has(source)) return;
+    pairs.set(source, target);
+    mergeElement(merged.elements[target]!, b.elements[source]!);
+    const [into, from] = [merged.elements[target]!, b.elements[source]!];
+    const before = into.count - from.count;
+    for (const child of from.children) {
+      const other = b.elements[child.element]!;
+      const known = into.children.find((candidate) => sameName(merged.elements[candidate.element]!, other));
+      if (known !== undefined) {
+        known.minOccurs = from.count === 0 ? known.minOccurs : Math.min(known.minOccurs, child.minOccurs);
+        known.maxOccurs = Math.max(known.maxOccurs, child.maxOccurs);
+        visit(known.element, child.element);
+        continue;
+      }
+      const recursive = pairs.get(child.element);
+      const element = recursive ?? merged.elements.push(emptyElementStatistics(other.namespaceUri, other.localName)) - 1;
+      into.children.push({ ...child, element, minOccurs: before > 0 ? 0 : child.minOccurs, precededBy: [] });
+      visit(element, child.element);
+    }
+    mergeOrder(merged, into, b, from);
+    for (const child of into.children) {
+      const inBoth = from.children.some((other) => sameName(b.elements[other.element]!, merged.elements[child.element]!));
+      if (!inBoth && from.count > 0) child.minOccurs = 0;
+    }
+  };
+  for (const root of b.roots) {
+    const known = merged.roots.find((index) => sameName(merged.elements[index]!, b.elements[root]!));
+    const { namespaceUri, localName } = b.elements[root]!;
+    const target = known ?? merged.elements.push(emptyElementStatistics(namespaceUri, localName)) - 1;
+    if (known === undefined) merged.roots.push(target);
+    visit(target, root);
+  }
+  return merged;
+}
+
+function mergeOrder(
+  merged: DocumentStatistics,
+  into: ElementStatistics,
+  b: DocumentStatistics,
+  from: ElementStatistics,
+): void {
+  const ordinals = from.children.map((child) =>
+    into.children.findIndex((other) => sameName(merged.elements[other.element]!, b.elements[child.element]!)),
+  );
+  for (const [index, child] of from.children.entries()) {
+    const target = into.children[ordinals[index]!]!;
+    const before = new Set([...target.precededBy, ...child.precededBy.map((ordinal) => ordinals[ordinal]!)]);
+    target.precededBy = [...before].toSorted((x, y) => x - y);
+  }
+}
+
+function sameName(a: ElementStatistics, b: ElementStatistics): boolean {
+  return a.localName === b.localName && a.namespaceUri === b.namespaceUri;
+}
+
+function mergeElement(into: ElementStatistics, from: ElementStatistics): void {
+  into.count += from.count;
+  into.documents += from.documents;
+  into.withChildren += from.withChildren;
+  into.withText += from.withText;
+  into.mixed += from.mixed;
+  into.nil += from.nil;
+  mergeValues(into.text, from.text);
+  for (const attribute of from.attributes) {
+    const known = into.attributes.find(
+      (candidate) => candidate.localName === attribute.localName && candidate.namespaceUri === attribute.namespaceUri,
+    );
+    if (known === undefined) into.attributes.push(structuredClone(attribute));
+    else {
+      known.count += attribute.count;
+      mergeValues(known.value, attribute.value);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/** From a source model to a relational model: the mapper's entry. */
+import { clarkName, type QName, type SourceModel } from '../model/source-model.ts';
+import type { MapLevel, RelationalModel } from '../model/relational-model.ts';
+import { drawModel } from './draw-model.ts';
+import { finishTables, plainEdge, plainNodes, plainTables, type ExtraColumn } from './finish-model.ts';
+import { listMappings } from './mappings.ts';
+import { defaultNaming, type NamingOptions } from './names.ts';
+
+export interface MappingOptions {
+  readonly mapLevel: MapLevel;
+  readonly naming?: NamingOptions;
+  /** elements documents start with; default: the primary roots of the source model, or all where it has none */
+  readonly roots?: readonly QName[];
+  readonly defaultTextLength?: number;
+  readonly extraColumns?: readonly ExtraColumn[];
+}
+
+/** Same input, same model: names and order depend on the source model and options alone. */
+export function buildRelationalModel(source: SourceModel, options: MappingOptions): RelationalModel {
+  const naming = options.naming ?? defaultNaming;
+  const roots = chooseRoots(source, options.roots);
+  const drawing = drawModel(source, { mapLevel: options.mapLevel, roots, defaultTextLength: options.defaultTextLength });
+  finishTables(drawing, naming, options.extraColumns ?? []);
+  const plan = { tables: plainTables(drawing.tables), nodes: plainNodes(drawing), roots: drawing.roots.map(plainEdge) };
+  return {
+    mapLevel: options.mapLevel,
+    nameMaxLength: naming.maxBytes,
+    ...plan,
+    mappings: listMappings(source, plan, roots),
+    namespaces: source.namespaces,
+  };
+}
+
+/** Indexes of the wanted root elements, in the source model's order; unknown names are left out. */
+export function chooseRoots(source: SourceModel, wanted: readonly QName[] | undefined): number[] {
+  if (wanted !== undefined && wanted.length > 0) {
+    const names = new Set(wanted.map(clarkName));
+    const bare = new Set(wanted.filter((name) => name.namespaceUri === '').map((name) => name.localName));
+    const exact = source.roots.filter((root) => names.has(clarkName(source.elements[root]!.name)));
+    return exact.length > 0 ? exact : source.roots.filter((root) => bare.has(source.elements[root]!.name.localName));
+  }
+  return source.primaryRoots > 0 ? source.roots.slice(0, source.primaryRoots) : [...source.roots];
+}

@@ -1,0 +1,553 @@
+/**
+ * Draws the relational model of a source model (engine.md §3): which elements get tables of their own, which are folded into
+ * their parent's row, and where a type's rows share one table.
+ *
+ * What was learnt from real sets: writing every path out doubles at each level of a type graph (FpML, NeTEx: more paths than
+ * atoms), so beyond `maxExpandedPaths` every type used in several places shares a table at all levels; and folding is worth
+ * it while a person would still read the row, so a child that would bring more than `maxFoldedColumns` keeps its own table.
+ */
+import type { ColumnType, MapLevel } from '../model/relational-model.ts';
+import { clarkName, type SourceChild, type SourceModel, type SourceType } from '../model/source-model.ts';
+import { columnTypeOf, widerColumnType } from './column-types.ts';
+import {
+  hangsFromHead,
+  newColumn,
+  newNode,
+  newTable,
+  type ColumnDraft,
+  type EdgeDraft,
+  type NewColumn,
+  type NodeDraft,
+  type TableDraft,
+} from './model-builder.ts';
+import { analyseTypes, isSimpleChild, variantsOf, type TypeGraph, type Variant } from './type-graph.ts';
+import { createPathPrinter, type PathPrinter } from './paths.ts';
+
+export const drawingLimits = {
+  /** paths written out before types used in several places start to share tables at every level */
+  maxExpandedPaths: 5_000,
+  /** columns one child may bring into its parent's row */
+  maxFoldedColumns: 100,
+  /** the same, where types share tables for size: what is folded is written out at every place */
+  maxFoldedColumnsOfLargeSets: 24,
+  /** columns of one table; PostgreSQL's own limit is 1,600, a row of wide values reaches it earlier */
+  maxTableColumns: 500,
+  /** columns that substitution members or derived types may have together to share their head's table */
+  maxUnionColumns: 300,
+  maxUnionColumnsOfLargeSets: 48,
+} as const;
+
+export interface DrawingOptions {
+  readonly mapLevel: MapLevel;
+  /** indexes of elements documents start with */
+  readonly roots: readonly number[];
+  readonly defaultTextLength?: number;
+}
+
+export interface Drawing {
+  readonly tables: TableDraft[];
+  readonly nodes: NodeDraft[];
+  readonly roots: EdgeDraft[];
+  /** true: types share tables although the level alone would write their paths out */
+  readonly sharedForSize: boolean;
+}
+
+const key: ColumnType = { kind: 'bigint' };
+const flag: ColumnType = { kind: 'boolean' };
+const plainText: ColumnType = { kind: 'text' };
+
+/** Where an element is being drawn: the row it belongs to and how its columns are told apart there. */
+interface Place {
+  readonly table: TableDraft;
+  /** path of expanded names below the row's element: identity of columns within the table */
+  readonly columnKey: string;
+  /** local names below the row's element: words of column names */
+  readonly nameParts: readonly string[];
+  readonly path: readonly string[];
+  readonly xpath: string;
+  /** the node whose row this is, when values here are guaranteed as far as the element itself is; null below optional folds */
+  readonly guarantor: NodeDraft | null;
+}
+
+export function drawModel(model: SourceModel, options: DrawingOptions): Drawing {
+  return new ModelDrawing(model, options).draw();
+}
+
+class ModelDrawing {
+  readonly #model: SourceModel;
+  readonly #options: DrawingOptions;
+  readonly #graph: TypeGraph;
+  readonly #paths: PathPrinter;
+  readonly #tables: TableDraft[] = [];
+  readonly #nodes: NodeDraft[] = [];
+  readonly #sharedTables = new Map<string, TableDraft>();
+  readonly #pending: (() => void)[] = [];
+  readonly #elevate: boolean;
+  readonly #sharedForSize: boolean;
+  readonly #shared: Uint8Array;
+
+  constructor(model: SourceModel, options: DrawingOptions) {
+    this.#model = model;
+    this.#options = options;
+    this.#graph = analyseTypes(model, options.roots);
+    this.#paths = createPathPrinter(model, options.roots);
+    this.#elevate = options.mapLevel === 1 || options.mapLevel === 3;
+    this.#sharedForSize = this.#graph.expandedPaths > drawingLimits.maxExpandedPaths;
+    this.#shared = this.#findSharedTypes();
+  }
+
+  draw(): Drawing {
+    const roots = this.#options.roots.map((root) => this.#drawRoot(root));
+    for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) next();
+    return { tables: this.#tables, nodes: this.#nodes, roots, sharedForSize: this.#sharedForSize };
+  }
+
+  /** Types whose rows share one table: recursive ones always, others by level, size and number of places. */
+  #findSharedTypes(): Uint8Array {
+    const { types } = this.#model;
+    const shared = Uint8Array.from(this.#graph.recursive);
+    const byLevel = this.#options.mapLevel >= 2;
+    if (!byLevel && !this.#sharedForSize) return shared;
+    const rowsOfItsOwn = new Set<number>(this.#options.roots.map((root) => this.#model.elements[root]!.type));
+    const places = new Float64Array(types.length);
+    for (const root of rowsOfItsOwn) places[root] = 1;
+    // parents come before children but for cycles, which share anyway
+    for (const type of this.#graph.reachable) {
+      for (const child of types[type]!.children) {
+        const folded = this.#isFolded(child, 0);
+        const copies = folded ? places[type]! : 1;
+        for (const childType of this.#graph.childTypes(child.element)) {
+          places[childType] = Math.min(places[childType]! + Math.max(1, copies), 1e9);
+        }
+      }
+    }
+    for (const type of this.#graph.reachable) {
+      const definition = types[type]!;
+      if (!definition.complex || places[type]! < 2) continue;
+      if (this.#sharedForSize || definition.name !== null) shared[type] = 1;
+    }
+    return shared;
+  }
+
+  /** Whether rows of this declared type share a table: it, or a derivation that stands in its place, is shared. */
+  #isShared(type: number): boolean {
+    const { complex, derived } = this.#model.types[type]!;
+    return complex && (this.#shared[type] === 1 || derived.some((other) => this.#shared[other] === 1));
+  }
+
+  /** At most once, and narrow enough to be read in its parent's row. */
+  #isFolded(child: SourceChild, columnsSoFar: number): boolean {
+    if (child.maxOccurs === null || child.maxOccurs > 1) return false;
+    if (this.#isSimple(child.element)) return true;
+    if (!this.#elevate) return false;
+    const columns = this.#columnsOfChild(child.element);
+    return columns <= this.#maxFoldedColumns() && columns + columnsSoFar <= drawingLimits.maxTableColumns;
+  }
+
+  readonly #simple = new Map<number, boolean>();
+
+  #isSimple(element: number): boolean {
+    return cached(this.#simple, element, () => isSimpleChild(this.#model, element));
+  }
+
+  readonly #childColumns = new Map<number, number>();
+
+  /** Columns that a child would bring into its parent's row: those of all that may stand in its place. */
+  #columnsOfChild(element: number): number {
+    return cached(this.#childColumns, element, () => {
+      let columns = 1;
+      for (const type of this.#graph.childTypes(element)) columns += Math.max(1, this.#graph.foldedColumns[type]!);
+      return columns;
+    });
+  }
+
+  #maxFoldedColumns(): number {
+    return this.#sharedForSize ? drawingLimits.maxFoldedColumnsOfLargeSets : drawingLimits.maxFoldedColumns;
+  }
+
+  #maxUnionColumns(): number {
+    return this.#sharedForSize ? drawingLimits.maxUnionColumnsOfLargeSets : drawingLimits.maxUnionColumns;
+  }
+
+  #drawRoot(element: number): EdgeDraft {
+    const { name, type } = this.#model.elements[element]!;
+    const table = this.#tableFor(element, type, [name.localName], this.#paths.root(element));
+    this.#column(table, '/document', { role: 'document', type: key });
+    const node = this.#drawRow(table, { element, substitution: false }, false);
+    return { name, node, parentKey: null, minOccurs: 1, maxOccurs: 1, substitution: false, head: null };
+  }
+
+  /** The table for rows of `element`: the shared one of its type, or a new one for this path. */
+  #tableFor(element: number, type: number, path: readonly string[], xpath: string): TableDraft {
+    return this.#namedTable(this.#isShared(type) ? `type/${type}` : null, element, type, path, xpath);
+  }
+
+  /** One table for all members of a substitution group; shared over its places as soon as one member's type is. */
+  #groupTable(head: number, path: readonly string[], xpath: string): TableDraft {
+    const shared = this.#graph.childTypes(head).some((type) => this.#shared[type] === 1);
+    const { type } = this.#model.elements[head]!;
+    return this.#namedTable(shared ? `group/${head}` : null, head, type, path, xpath);
+  }
+
+  #namedTable(identity: string | null, element: number, type: number, path: readonly string[], xpath: string): TableDraft {
+    const known = identity === null ? undefined : this.#sharedTables.get(identity);
+    if (known !== undefined) return known;
+    const definition = this.#model.types[type]!;
+    const table = newTable({
+      kind: 'element',
+      path,
+      xpath,
+      ownName: identity?.startsWith('type/') && definition.name !== null ? nameOfSharedType(definition) : null,
+      documentation: this.#model.elements[element]!.documentation ?? definition.documentation,
+    });
+    this.#addTable(table);
+    this.#column(table, '/key', { role: 'row_key', type: key });
+    if (identity !== null) this.#sharedTables.set(identity, table);
+    return table;
+  }
+
+  #addTable(table: TableDraft): void {
+    table.index = this.#tables.length;
+    this.#tables.push(table);
+  }
+
+  /** The node that opens a row of `table` for an element; drawn once per type and kind of element, so recursion closes. */
+  #drawRow(table: TableDraft, variant: Variant, polymorphic: boolean): NodeDraft {
+    const element = this.#model.elements[variant.element]!;
+    const identity = `${element.type}|${element.nillable}|${polymorphic}`;
+    const known = table.nodeByKey.get(identity);
+    if (known !== undefined) return known;
+    const node = newNode({ name: element.name, table, opensRow: true, element: variant.element, type: element.type });
+    this.#nodes.push(node);
+    table.nodeByKey.set(identity, node);
+    const place: Place = {
+      table,
+      columnKey: '',
+      nameParts: [],
+      path: table.path,
+      xpath: table.xpath,
+      guarantor: element.nillable ? null : node,
+    };
+    if (element.nillable) node.nil = this.#column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'] });
+    if (polymorphic) {
+      node.elementName = this.#column(table, '/element', { role: 'element_name', type: plainText, nameParts: ['element'] });
+      node.elementName.requiredBy.add(node);
+    }
+    this.#pending.push(() => this.#fill(node, place));
+    return node;
+  }
+
+  /** Draws what an element of the node's type holds, and the types that xsi:type may put in its place. */
+  #fill(node: NodeDraft, place: Place): void {
+    const derived = this.#model.types[node.type]!.derived;
+    if (derived.length === 0) {
+      this.#fillType(node, place);
+      return;
+    }
+    // a folded element's row belongs to another node, which cannot answer for what the derivation leaves out
+    this.#fillType(node, node.opensRow ? place : { ...place, guarantor: null });
+    node.typeName = this.#column(place.table, `${place.columnKey}/type`, {
+      role: 'type_name',
+      type: plainText,
+      nameParts: [...place.nameParts, 'type'],
+    });
+    const union = derived.reduce((sum, type) => sum + this.#ownColumns(type), this.#ownColumns(node.type));
+    const ownTables = union > this.#maxUnionColumns() && node.opensRow && place.columnKey === '';
+    for (const type of derived) {
+      const definition = this.#model.types[type]!;
+      if (definition.name === null) continue;
+      if (ownTables) {
+        this.#drawSubtype(node, type, place);
+        continue;
+      }
+      const alternative = newNode({
+        name: node.name,
+        table: place.table,
+        opensRow: node.opensRow,
+        element: node.element,
+        type,
+      });
+      this.#nodes.push(alternative);
+      Object.assign(alternative, {
+        nil: node.nil,
+        elementName: node.elementName,
+        typeName: node.typeName,
+        presence: node.presence,
+        foldedPosition: node.foldedPosition,
+      });
+      if (node.opensRow) node.elementName?.requiredBy.add(alternative);
+      const guarantor = node.opensRow && place.guarantor !== null ? alternative : null;
+      this.#fillType(alternative, { ...place, guarantor });
+      node.typeEdges.push({ name: definition.name, node: alternative, parentKey: null });
+    }
+  }
+
+  /** A derivation too wide to share its head's table: a table of its own whose rows hang from the head's row, one to one. */
+  #drawSubtype(head: NodeDraft, type: number, place: Place): void {
+    const definition = this.#model.types[type]!;
+    const path = [...place.path.slice(0, -1), definition.name!.localName];
+    const table = this.#tableFor(head.element, type, path, place.xpath);
+    const identity = `${type}|false|false`;
+    let node = table.nodeByKey.get(identity);
+    if (node === undefined) {
+      node = newNode({ name: head.name, table, opensRow: true, element: head.element, type });
+      this.#nodes.push(node);
+      table.nodeByKey.set(identity, node);
+      const target = node;
+      this.#pending.push(() =>
+        this.#fillType(target, { ...place, table, path, columnKey: '', nameParts: [], guarantor: target }),
+      );
+    }
+    const parentKey = this.#parentKey(table, head.table, [hangsFromHead]);
+    head.typeEdges.push({ name: definition.name!, node, parentKey });
+  }
+
+  readonly #rowColumns = new Map<number, number>();
+
+  /** Columns that a row of this type alone would have. */
+  #ownColumns(type: number): number {
+    return cached(this.#rowColumns, type, () => {
+      const definition = this.#model.types[type]!;
+      let columns = definition.attributes.length + 1;
+      for (const child of definition.children) if (this.#isFolded(child, 0)) columns += this.#columnsOfChild(child.element);
+      return columns;
+    });
+  }
+
+  #fillType(node: NodeDraft, place: Place): void {
+    const type = this.#model.types[node.type]!;
+    node.content = type.content;
+    for (const attribute of type.attributes) {
+      const column = this.#valueColumn(place, `/@${clarkName(attribute.name)}`, {
+        nameParts: [...place.nameParts, attribute.name.localName],
+        xpath: this.#paths.attribute(place.xpath, attribute.name),
+        type: columnTypeOf(attribute.type, this.#options.defaultTextLength),
+        sourceType: attribute.type.base,
+        documentation: attribute.documentation,
+      });
+      if (attribute.required && place.guarantor !== null) column.requiredBy.add(place.guarantor);
+      node.attributes.push({ name: attribute.name, column });
+    }
+    if (type.content === 'simple' && type.value !== null) {
+      node.text = this.#valueColumn(place, '/text()', {
+        nameParts: place.nameParts,
+        xpath: place.xpath,
+        type: columnTypeOf(type.value, this.#options.defaultTextLength),
+        sourceType: type.value.base,
+        documentation: place.columnKey === '' ? undefined : this.#model.elements[node.element]!.documentation,
+      });
+      if (place.guarantor !== null) node.text.requiredBy.add(place.guarantor);
+    }
+    if (type.anyAttribute !== null) {
+      node.anyAttribute = this.#column(place.table, `${place.columnKey}/@*`, {
+        role: 'content',
+        type: plainText,
+        nameParts: [...place.nameParts, 'any_attributes'],
+      });
+    }
+    if (type.content === 'mixed') node.textTable = this.#contentTable(place, 'text');
+    if (type.anyElement !== null) node.wildcardTable = this.#contentTable(place, 'wildcard');
+    for (const child of type.children) this.#drawChild(node, place, child);
+  }
+
+  /** Rows for text runs or wildcard content, numbered with the children of the element they stand in. */
+  #contentTable(place: Place, kind: 'text' | 'wildcard'): TableDraft {
+    const word = kind === 'text' ? 'text' : 'any';
+    const identity = `${place.columnKey}/${word}`;
+    const known = place.table.nodeByKey.get(identity)?.table;
+    if (known !== undefined) return known;
+    const table = newTable({
+      kind,
+      path: [...place.path, word],
+      xpath: place.xpath,
+      ownName: null,
+      documentation: undefined,
+    });
+    this.#addTable(table);
+    this.#column(table, '/key', { role: 'row_key', type: key });
+    this.#parentKey(table, place.table, []);
+    this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
+    this.#column(table, '/content', { role: 'content', type: plainText, nameParts: ['content'], xpath: place.xpath });
+    const holder = newNode({ name: { namespaceUri: '', localName: word }, table, opensRow: false, element: -1, type: -1 });
+    place.table.nodeByKey.set(identity, holder);
+    return table;
+  }
+
+  #drawChild(parent: NodeDraft, place: Place, child: SourceChild): void {
+    const declared = this.#model.elements[child.element]!;
+    const variants = variantsOf(this.#model, child.element);
+    const polymorphic = variants.length > 1 || (variants.length === 1 && variants[0]!.substitution);
+    if (this.#isFolded(child, place.table.columns.length)) {
+      this.#foldChild(parent, place, child, variants, polymorphic);
+      return;
+    }
+    const path = [...place.path, declared.name.localName];
+    const headTypes = new Set(variants.map((variant) => this.#model.elements[variant.element]!.type));
+    let union = 0;
+    for (const type of headTypes) union += this.#ownColumns(type);
+    const together = polymorphic && union <= this.#maxUnionColumns();
+    if (together) {
+      const table = this.#groupTable(child.element, path, this.#paths.child(place.xpath, declared.name));
+      const parentKey = this.#parentKey(table, place.table, [...place.nameParts, declared.name.localName]);
+      this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
+      for (const variant of variants) {
+        this.#addEdge(parent, child, variant, this.#drawRow(table, variant, true), parentKey);
+      }
+      return;
+    }
+    if (polymorphic) {
+      this.#drawGroup(parent, place, child, variants, path);
+      return;
+    }
+    for (const variant of variants) {
+      const element = this.#model.elements[variant.element]!;
+      const ownPath = [...place.path, element.name.localName];
+      const table = this.#tableFor(variant.element, element.type, ownPath, this.#paths.child(place.xpath, element.name));
+      const parentKey = this.#parentKey(table, place.table, [...place.nameParts, element.name.localName]);
+      this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
+      this.#addEdge(parent, child, variant, this.#drawRow(table, variant, false), parentKey);
+    }
+  }
+
+  /** A substitution group too wide for one table: rows of its head say where and which, each member's own row hangs from one. */
+  #drawGroup(parent: NodeDraft, place: Place, child: SourceChild, variants: readonly Variant[], path: readonly string[]): void {
+    const declared = this.#model.elements[child.element]!;
+    const xpath = this.#paths.child(place.xpath, declared.name);
+    const table = this.#namedTable(`head/${child.element}`, child.element, declared.type, path, xpath);
+    const parentKey = this.#parentKey(table, place.table, [...place.nameParts, declared.name.localName]);
+    this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
+    let headNode = table.nodeByKey.get('head');
+    if (headNode === undefined) {
+      headNode = newNode({ name: declared.name, table, opensRow: true, element: child.element, type: declared.type });
+      this.#nodes.push(headNode);
+      table.nodeByKey.set('head', headNode);
+      headNode.elementName = this.#column(table, '/element', { role: 'element_name', type: plainText, nameParts: ['element'] });
+      headNode.elementName.requiredBy.add(headNode);
+    }
+    const head = { node: headNode, parentKey };
+    for (const variant of variants) {
+      const element = this.#model.elements[variant.element]!;
+      const memberPath = [...place.path, element.name.localName];
+      const own = this.#namedTable(`type/${element.type}`, variant.element, element.type, memberPath, this.#paths.child(place.xpath, element.name));
+      const hangsFrom = this.#parentKey(own, table, [hangsFromHead]);
+      this.#addEdge(parent, child, variant, this.#drawRow(own, variant, false), hangsFrom, head);
+    }
+  }
+
+  #addEdge(
+    parent: NodeDraft,
+    child: SourceChild,
+    variant: Variant,
+    node: NodeDraft,
+    parentKey: ColumnDraft | null,
+    head: EdgeDraft['head'] = null,
+  ): void {
+    const { name } = this.#model.elements[variant.element]!;
+    // two groups may share a member; the content model lets only one of them take it
+    const clark = clarkName(name);
+    if (parent.edgeNames.has(clark)) return;
+    parent.edgeNames.add(clark);
+    parent.edges.push({
+      name,
+      node,
+      parentKey,
+      minOccurs: variant.substitution || node.elementName !== null ? 0 : child.minOccurs,
+      maxOccurs: child.maxOccurs,
+      substitution: variant.substitution,
+      head,
+    });
+  }
+
+  /** A child that occurs at most once: its values become columns of the row it stands in. */
+  #foldChild(parent: NodeDraft, place: Place, child: SourceChild, variants: readonly Variant[], polymorphic: boolean): void {
+    const declared = this.#model.elements[child.element]!;
+    const columnKey = `${place.columnKey}/${clarkName(declared.name)}`;
+    const nameParts = [...place.nameParts, declared.name.localName];
+    for (const variant of variants) {
+      const element = this.#model.elements[variant.element]!;
+      const type = this.#model.types[element.type]!;
+      const node = newNode({ name: element.name, table: place.table, opensRow: false, element: variant.element, type: element.type });
+      this.#nodes.push(node);
+      const xpath = this.#paths.child(place.xpath, element.name);
+      const sure = child.minOccurs >= 1 && !element.nillable && !polymorphic;
+      const inner: Place = {
+        table: place.table,
+        columnKey,
+        nameParts,
+        path: [...place.path, element.name.localName],
+        xpath,
+        guarantor: sure ? place.guarantor : null,
+      };
+      const structure = (word: string, role: ColumnDraft['role'], columnType: ColumnType): ColumnDraft =>
+        this.#column(place.table, `${columnKey}/${word}`, { role, type: columnType, nameParts: [...nameParts, word] });
+      if (element.nillable) node.nil = structure('nil', 'nil', flag);
+      if (polymorphic) node.elementName = structure('element', 'element_name', plainText);
+      if (!child.orderImplied) node.foldedPosition = structure('position', 'folded_position', { kind: 'integer' });
+      if (!polymorphic && isBare(type)) {
+        node.presence = this.#column(place.table, `${columnKey}/present`, { role: 'presence', type: flag, nameParts, xpath });
+      } else if (!polymorphic && type.complex && !sure && !this.#alwaysHasValue(type)) {
+        node.presence = structure('present', 'presence', flag);
+      }
+      this.#fill(node, inner);
+      this.#addEdge(parent, child, variant, node, null);
+    }
+  }
+
+  /** Whether an element of this type, when it is there and not nil, always fills at least one column of its own. */
+  #alwaysHasValue(type: SourceType): boolean {
+    if (type.content === 'simple' || type.attributes.some((attribute) => attribute.required)) return true;
+    return type.children.some((child) => {
+      const element = this.#model.elements[child.element]!;
+      if (child.minOccurs < 1 || element.nillable || child.maxOccurs === null || child.maxOccurs > 1) return false;
+      return !this.#model.types[element.type]!.complex && !element.abstract && element.substitutes.length === 0;
+    });
+  }
+
+  #valueColumn(place: Place, suffix: string, column: Omit<NewColumn, 'role'>): ColumnDraft {
+    return this.#column(place.table, `${place.columnKey}${suffix}`, { role: 'value', ...column });
+  }
+
+  /** The column of this identity, made when new; declarations that share it widen its type. */
+  #column(table: TableDraft, identity: string, column: NewColumn): ColumnDraft {
+    const known = table.columnByKey.get(identity);
+    if (known !== undefined) {
+      known.type = widerColumnType(known.type, column.type);
+      return known;
+    }
+    const draft = newColumn(column);
+    table.columnByKey.set(identity, draft);
+    table.columns.push(draft);
+    return draft;
+  }
+
+  #parentKey(table: TableDraft, parent: TableDraft, via: readonly string[]): ColumnDraft {
+    return this.#column(table, `/parent/${parent.index}/${via.join('/')}`, { role: 'parent_key', type: key, parent, via });
+  }
+}
+
+/** `AddressType` -> `Address`: the word "type" says nothing in the name of a table. */
+function nameOfSharedType(type: SourceType): string {
+  const local = type.name!.localName;
+  const short = local.replace(/[-_.]?(?:[Cc]omplex)?[Tt]ype$/, '');
+  return short === '' ? local : short;
+}
+
+function cached<Value>(known: Map<number, Value>, key: number, find: () => Value): Value {
+  let value = known.get(key);
+  if (value === undefined) known.set(key, (value = find()));
+  return value;
+}
+
+/** No content and no attributes at all: such an element says only that it is there. */
+function isBare(type: SourceType): boolean {
+  return (
+    type.complex &&
+    type.content !== 'simple' &&
+    type.content !== 'mixed' &&
+    type.attributes.length === 0 &&
+    type.children.length === 0 &&
+    type.anyElement === null &&
+    type.anyAttribute === null &&
+    type.derived.length === 0
+  );
+}

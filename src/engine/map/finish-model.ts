@@ -1,0 +1,162 @@
+/** Settles names, order and indexes of a drawn model and writes it as plain data. */
+import type { Column, PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
+import type { SourceModel } from '../model/source-model.ts';
+import { sideTableNames } from '../model/side-tables.ts';
+import type { Drawing } from './draw-model.ts';
+import { finishedColumn, newColumn, orderedColumns, type ColumnDraft, type EdgeDraft, type TableDraft } from './model-builder.ts';
+import { identifierOf, NameScope, structureWord, type NamingOptions } from './names.ts';
+
+/** `-R`: a column on every table, filled with the same kind of value in every row. */
+export interface ExtraColumn {
+  readonly name: string;
+  readonly type: Column['type'];
+}
+
+export function finishTables(drawing: Drawing, naming: NamingOptions, extras: readonly ExtraColumn[]): void {
+  nameTables(drawing.tables, naming);
+  for (const table of drawing.tables) {
+    for (const extra of extras) table.columns.push(newColumn({ role: 'extra', type: extra.type, nameParts: [extra.name] }));
+  }
+  for (const table of drawing.tables) nameColumns(table, naming);
+  for (const [index, node] of drawing.nodes.entries()) node.index = index;
+}
+
+/** A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. */
+function nameTables(tables: readonly TableDraft[], naming: NamingOptions): void {
+  const elements = tables.filter((table) => table.kind === 'element');
+  const steps = new Map(elements.map((table) => [table, 0]));
+  const candidate = (table: TableDraft, ancestors: number): string => {
+    const own = table.ownName ?? table.path.at(-1)!;
+    const before = table.path.slice(Math.max(0, table.path.length - 1 - ancestors), table.path.length - 1);
+    const words = [...before, own].map((word) => identifierOf(word, naming.nameMode)).join('_');
+    return naming.tablePrefix + words + naming.tableSuffix;
+  };
+  for (let again = true; again; ) {
+    again = false;
+    const byName = Map.groupBy(elements, (table) => candidate(table, steps.get(table)!).toLowerCase());
+    for (const group of byName.values()) {
+      if (group.length < 2) continue;
+      for (const table of group) {
+        if (steps.get(table)! >= table.path.length - 1) continue;
+        steps.set(table, steps.get(table)! + 1);
+        again = true;
+      }
+    }
+  }
+  const scope = new NameScope(naming.maxBytes);
+  for (const name of Object.values(sideTableNames)) scope.claim([name], name);
+  const settle = (table: TableDraft, name: string): void => {
+    const wanted = naming.rename.get(name) ?? name;
+    table.name = scope.claim([wanted, `${wanted}_2`, `${wanted}_3`], `${table.xpath}#${table.kind}`);
+  };
+  for (const table of elements) settle(table, candidate(table, steps.get(table)!));
+  for (const table of tables) {
+    if (table.kind === 'element') continue;
+    const owner = table.columns.find((column) => column.role === 'parent_key')!.parent!;
+    const words = table.path.slice(owner.path.length).map((word) => identifierOf(word, naming.nameMode));
+    settle(table, [owner.name, ...words].join('_'));
+  }
+}
+
+/** Columns that hold source values take their names first; structure makes way. */
+function nameColumns(table: TableDraft, naming: NamingOptions): void {
+  const scope = new NameScope(naming.maxBytes);
+  const word = (text: string): string => structureWord(text, naming.nameMode);
+  const ordered = orderedColumns(table);
+  table.columns.splice(0, table.columns.length, ...ordered);
+  const structure: ColumnDraft[] = [];
+  const uses = new Map<TableDraft | null, number>();
+  for (const { parent } of ordered) uses.set(parent, (uses.get(parent) ?? 0) + 1);
+  for (const [index, column] of ordered.entries()) {
+    column.index = index;
+    if (column.role !== 'value' && column.role !== 'extra') {
+      structure.push(column);
+      continue;
+    }
+    const words = column.nameParts.map((part) => identifierOf(part, naming.nameMode)).join('_');
+    const name = column.role === 'extra' ? column.nameParts[0]! : words === '' ? word('value') : words;
+    const wanted = naming.rename.get(name) ?? name;
+    const candidates = words === '' ? [wanted, word('text'), word('text_value')] : [wanted, `${wanted}_2`, `${wanted}_3`];
+    column.name = scope.claim(candidates, column.xpath ?? name);
+  }
+  for (const column of structure) {
+    const candidates = structureCandidates(table, column, uses.get(column.parent)!, naming);
+    column.name = scope.claim(
+      candidates.map((name) => naming.rename.get(name) ?? name),
+      `${table.xpath}#${column.role}/${column.via.join('/')}/${column.nameParts.join('/')}`,
+    );
+  }
+}
+
+/** `uses`: how many keys of the table lead to the same parent. */
+function structureCandidates(table: TableDraft, column: ColumnDraft, uses: number, naming: NamingOptions): string[] {
+  const word = (text: string): string => structureWord(text, naming.nameMode);
+  switch (column.role) {
+    case 'row_key':
+      return [`${table.name}_${word('key')}`, `${table.name}_${word('row_key')}`];
+    case 'document':
+      return [word('document_key'), word('_document_key')];
+    case 'position':
+      return [word('position'), word('_position'), word('child_position')];
+    case 'parent_key': {
+      const parent = column.parent!;
+      const via = column.via.map((part) => identifierOf(part, naming.nameMode)).join('_');
+      if (parent === table && uses === 1) return [`${word('parent')}_${parent.name}_${word('key')}`];
+      const detailed = `${parent.name}_${via}_${word('key')}`;
+      return uses === 1 ? [`${parent.name}_${word('key')}`, detailed] : [detailed, `${word('parent')}_${detailed}`];
+    }
+    default: {
+      const name = column.nameParts.map((part) => identifierOf(part, naming.nameMode)).join('_');
+      return [name, `_${name}`, `${name}_2`];
+    }
+  }
+}
+
+export function plainTables(tables: readonly TableDraft[]): Table[] {
+  return tables.map((table) => ({
+    name: table.name,
+    kind: table.kind,
+    xpath: table.xpath,
+    columns: table.columns.map((column) => finishedColumn(column, table)),
+    uniqueKeys: [],
+    ...(table.documentation === undefined ? {} : { documentation: table.documentation }),
+  }));
+}
+
+export function plainNodes(drawing: Drawing): PlanNode[] {
+  const at = (column: ColumnDraft | null): number => (column === null ? -1 : column.index);
+  return drawing.nodes.map((node) => ({
+    name: node.name,
+    table: node.table.index,
+    opensRow: node.opensRow,
+    content: node.content,
+    textColumn: at(node.text),
+    presenceColumn: at(node.presence),
+    nilColumn: at(node.nil),
+    elementNameColumn: at(node.elementName),
+    typeNameColumn: at(node.typeName),
+    foldedPositionColumn: at(node.foldedPosition),
+    attributes: node.attributes.map(({ name, column }) => ({ name, column: column.index })),
+    edges: node.edges.map(plainEdge),
+    textTable: node.textTable === null ? -1 : node.textTable.index,
+    wildcardTable: node.wildcardTable === null ? -1 : node.wildcardTable.index,
+    anyAttributeColumn: at(node.anyAttribute),
+    typeEdges: node.typeEdges.map((edge) => ({ name: edge.name, node: edge.node.index, parentKeyColumn: at(edge.parentKey) })),
+    sourceElement: node.element,
+    sourceType: node.type,
+  }));
+}
+
+export function plainEdge(edge: EdgeDraft): PlanEdge {
+  return {
+    name: edge.name,
+    node: edge.node.index,
+    parentKeyColumn: edge.parentKey === null ? -1 : edge.parentKey.index,
+    minOccurs: edge.minOccurs,
+    maxOccurs: edge.maxOccurs,
+    ...(edge.substitution ? { substitution: true } : {}),
+    ...(edge.head === null ? {} : { head: { node: edge.head.node.index, parentKeyColumn: edge.head.parentKey.index } }),
+  };
+}
+
+export type FinishedModel = Omit<RelationalModel, 'mappings'> & { readonly source: SourceModel };

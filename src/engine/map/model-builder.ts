@@ -1,0 +1,194 @@
+/** Tables, columns and plan nodes while they are being drawn: objects, so that order and names can be settled at the end. */
+import type { Column, ColumnRole, ColumnType, Table } from '../model/relational-model.ts';
+import type { BuiltInType, QName } from '../model/source-model.ts';
+
+/** `via` of a parent key that leads to the head of a substitution group or of a family of types, not to a parent element */
+export const hangsFromHead = 'head';
+
+export interface ColumnDraft {
+  readonly role: ColumnRole;
+  type: ColumnType;
+  /** words of the name, from the row's element inwards; empty for the text of the row's own element */
+  readonly nameParts: readonly string[];
+  /** absolute path of the first source, null for structure */
+  readonly xpath: string | null;
+  readonly sourceType: BuiltInType | null;
+  /** nodes that open rows of the table and always give this column a value */
+  readonly requiredBy: Set<NodeDraft>;
+  /** parent_key only */
+  readonly parent: TableDraft | null;
+  /** parent_key only: words that tell this use from others of the same parent */
+  readonly via: readonly string[];
+  readonly documentation: string | undefined;
+  /** position in the finished table; set by `finishModel` */
+  index: number;
+  name: string;
+}
+
+export interface TableDraft {
+  readonly kind: Table['kind'];
+  /** local names of the first path, root first; the last is the table's own */
+  readonly path: readonly string[];
+  readonly xpath: string;
+  /** name to start from instead of the last step of the path (a shared type's) */
+  readonly ownName: string | null;
+  readonly columns: ColumnDraft[];
+  readonly columnByKey: Map<string, ColumnDraft>;
+  readonly nodeByKey: Map<string, NodeDraft>;
+  /** nodes that open rows here */
+  readonly openers: Set<NodeDraft>;
+  readonly documentation: string | undefined;
+  index: number;
+  name: string;
+}
+
+export interface EdgeDraft {
+  readonly name: QName;
+  readonly node: NodeDraft;
+  readonly parentKey: ColumnDraft | null;
+  readonly minOccurs: number;
+  readonly maxOccurs: number | null;
+  readonly substitution: boolean;
+  /** see PlanEdge.head */
+  readonly head: { readonly node: NodeDraft; readonly parentKey: ColumnDraft } | null;
+}
+
+export interface NodeDraft {
+  readonly name: QName;
+  readonly table: TableDraft;
+  readonly opensRow: boolean;
+  readonly element: number;
+  readonly type: number;
+  content: 'empty' | 'simple' | 'elements' | 'mixed';
+  text: ColumnDraft | null;
+  presence: ColumnDraft | null;
+  nil: ColumnDraft | null;
+  elementName: ColumnDraft | null;
+  typeName: ColumnDraft | null;
+  foldedPosition: ColumnDraft | null;
+  anyAttribute: ColumnDraft | null;
+  readonly attributes: { readonly name: QName; readonly column: ColumnDraft }[];
+  readonly edges: EdgeDraft[];
+  /** clark names of `edges` */
+  readonly edgeNames: Set<string>;
+  readonly typeEdges: { readonly name: QName; readonly node: NodeDraft; readonly parentKey: ColumnDraft | null }[];
+  textTable: TableDraft | null;
+  wildcardTable: TableDraft | null;
+  index: number;
+}
+
+export function newTable(fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'ownName' | 'documentation'>): TableDraft {
+  return {
+    ...fields,
+    columns: [],
+    columnByKey: new Map(),
+    nodeByKey: new Map(),
+    openers: new Set(),
+    index: -1,
+    name: '',
+  };
+}
+
+export function newNode(fields: Pick<NodeDraft, 'name' | 'table' | 'opensRow' | 'element' | 'type'>): NodeDraft {
+  const node: NodeDraft = {
+    ...fields,
+    content: 'empty',
+    text: null,
+    presence: null,
+    nil: null,
+    elementName: null,
+    typeName: null,
+    foldedPosition: null,
+    anyAttribute: null,
+    attributes: [],
+    edges: [],
+    edgeNames: new Set(),
+    typeEdges: [],
+    textTable: null,
+    wildcardTable: null,
+    index: -1,
+  };
+  if (fields.opensRow) fields.table.openers.add(node);
+  return node;
+}
+
+export interface NewColumn {
+  readonly role: ColumnRole;
+  readonly type: ColumnType;
+  readonly nameParts?: readonly string[];
+  readonly xpath?: string | null;
+  readonly sourceType?: BuiltInType | null;
+  readonly parent?: TableDraft;
+  readonly via?: readonly string[];
+  readonly documentation?: string | undefined;
+}
+
+export function newColumn(fields: NewColumn): ColumnDraft {
+  return {
+    role: fields.role,
+    type: fields.type,
+    nameParts: fields.nameParts ?? [],
+    xpath: fields.xpath ?? null,
+    sourceType: fields.sourceType ?? null,
+    requiredBy: new Set(),
+    parent: fields.parent ?? null,
+    via: fields.via ?? [],
+    documentation: fields.documentation,
+    index: -1,
+    name: '',
+  };
+}
+
+/** Order of columns in a table: keys first, then where the row stood, then values in source order, extras last. */
+const roleRank: Readonly<Record<ColumnRole, number>> = {
+  row_key: 0,
+  document: 1,
+  parent_key: 2,
+  position: 3,
+  element_name: 4,
+  type_name: 5,
+  nil: 5,
+  presence: 5,
+  value: 5,
+  folded_position: 5,
+  content: 5,
+  extra: 6,
+};
+
+export function orderedColumns(table: TableDraft): ColumnDraft[] {
+  return table.columns.toSorted((a, b) => roleRank[a.role] - roleRank[b.role]);
+}
+
+export function finishedColumn(column: ColumnDraft, table: TableDraft): Column {
+  return {
+    name: column.name,
+    role: column.role,
+    type: column.type,
+    nullable: !isGuaranteed(column, table),
+    xpath: column.xpath,
+    sourceType: column.sourceType,
+    references: column.parent === null ? null : column.parent.index,
+    ...(column.documentation === undefined ? {} : { documentation: column.documentation }),
+  };
+}
+
+/** Whether every row has a value here: NOT NULL is promised only where the source guarantees it. */
+function isGuaranteed(column: ColumnDraft, table: TableDraft): boolean {
+  const has = (role: ColumnRole): boolean => table.columns.some((other) => other !== column && other.role === role);
+  switch (column.role) {
+    case 'row_key':
+    case 'extra':
+      return true;
+    case 'parent_key':
+      return !has('parent_key') && !has('document');
+    case 'position':
+      // rows that hang from a head's row have their place there
+      return !has('document') && !table.columns.some((other) => other.via[0] === hangsFromHead);
+    case 'document':
+      return !has('parent_key');
+    case 'content':
+      return table.kind !== 'element';
+    default:
+      return table.openers.size > 0 && [...table.openers].every((opener) => column.requiredBy.has(opener));
+  }
+}

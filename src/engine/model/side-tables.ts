@@ -1,0 +1,110 @@
+/** The tables beside the data of every target (engine.md §11): their names start with an underscore. */
+import type { ColumnType } from './relational-model.ts';
+
+export interface SideColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly nullable: boolean;
+  readonly comment: string;
+}
+
+export interface SideTableDefinition {
+  readonly name: string;
+  readonly comment: string;
+  readonly columns: readonly SideColumn[];
+  /** names of the key's columns; empty: rows have no key */
+  readonly primaryKey: readonly string[];
+  /** names of the columns that rows are looked up by; empty: the primary key is enough */
+  readonly index: readonly string[];
+}
+
+export type SideTableName = 'documents' | 'loads' | 'unmapped' | 'lexical' | 'keys';
+
+/** Reserved: no table of a model may be called like one of these. */
+export const sideTableNames: Readonly<Record<SideTableName, string>> = {
+  documents: '_documents',
+  loads: '_loads',
+  unmapped: '_unmapped',
+  lexical: '_lexical',
+  keys: '_keys',
+};
+
+const bigint: ColumnType = { kind: 'bigint' };
+const text: ColumnType = { kind: 'text' };
+/** text that keys are made of: some databases need a length for that */
+const shortText: ColumnType = { kind: 'text', length: 255 };
+const instant: ColumnType = { kind: 'timestamptz' };
+
+function column(name: string, type: ColumnType, comment: string, nullable = false): SideColumn {
+  return { name, type, nullable, comment };
+}
+
+export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefinition>> = {
+  documents: {
+    name: sideTableNames.documents,
+    comment: 'documents that were loaded',
+    columns: [
+      column('document_key', bigint, 'document'),
+      column('name', text, 'name of the file, or of the member of an archive', true),
+      column('sha256', text, 'SHA-256 of its bytes, hexadecimal', true),
+      column('bytes', bigint, 'size', true),
+      column('loaded_at', instant, 'when it was read', true),
+      column('job', bigint, 'job that loaded it', true),
+    ],
+    primaryKey: ['document_key'],
+    index: [],
+  },
+  loads: {
+    name: sideTableNames.loads,
+    comment: 'jobs that were published here, each once',
+    columns: [
+      column('job', bigint, 'job'),
+      column('installation', shortText, 'metadata database that numbers the job'),
+      column('id_sch', bigint, 'origin', true),
+      column('id_lschma', bigint, 'logical schema', true),
+      column('published_at', instant, 'when its rows became visible'),
+      column('documents', bigint, 'documents it added'),
+      column('rows', bigint, 'rows it added'),
+    ],
+    primaryKey: ['job', 'installation'],
+    index: [],
+  },
+  unmapped: {
+    name: sideTableNames.unmapped,
+    comment: 'content that the mapping does not know',
+    columns: [
+      column('document_key', bigint, 'document'),
+      column('parent_table', text, 'table of the row it belongs to', true),
+      column('parent_key', bigint, 'key of that row', true),
+      column('position', bigint, 'place among the children of its parent', true),
+      column('xpath', text, 'where it stood', true),
+      column('kind', text, 'what it is', true),
+      column('content', text, 'the content, markup with its own namespaces', true),
+    ],
+    primaryKey: [],
+    index: ['document_key'],
+  },
+  lexical: {
+    name: sideTableNames.lexical,
+    comment: 'values as written, where the column alone cannot give them back',
+    columns: [
+      column('document_key', bigint, 'document'),
+      column('table_name', text, 'table of the value'),
+      column('row_key', bigint, 'key of its row'),
+      column('column_name', text, 'column of the value'),
+      column('content', text, 'the value as written', true),
+    ],
+    primaryKey: [],
+    index: ['document_key'],
+  },
+  keys: {
+    name: sideTableNames.keys,
+    comment: 'highest row key in use by table',
+    columns: [
+      column('table_name', shortText, 'table'),
+      column('last_value', bigint, 'highest key given out'),
+    ],
+    primaryKey: ['table_name'],
+    index: [],
+  },
+};

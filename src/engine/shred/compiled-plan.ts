@@ -1,0 +1,111 @@
+/** The mapping plan in the form the shredder walks: dense arrays, names as interned ids, conversions at hand. */
+import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
+import type { NameTable } from '../xml/tokens.ts';
+import { conversionFor, type Conversion } from './value-conversion.ts';
+import type { RowEncoder } from './row-encoding.ts';
+
+export interface CompiledTable {
+  readonly index: number;
+  readonly name: string;
+  readonly columns: readonly Column[];
+  readonly rowKeyColumn: number;
+  readonly documentColumn: number;
+  readonly positionColumn: number;
+  readonly parentKeyColumn: number;
+  readonly contentColumn: number;
+  /** columns of role value that are NOT NULL */
+  readonly required: Int32Array;
+  readonly conversions: readonly Conversion[];
+  /** columns and marks of folded children, each with a start and an end */
+  readonly slotCount: number;
+}
+
+export interface CompiledNode {
+  readonly plan: PlanNode;
+  readonly index: number;
+  readonly table: CompiledTable;
+  /** slot that says whether this folded child was seen in the row; -1 where the element opens a row */
+  readonly seenSlot: number;
+  /** text runs make rows or a value; else text is a deviation */
+  readonly takesText: boolean;
+}
+
+export interface CompiledPlan {
+  readonly tables: readonly CompiledTable[];
+  readonly nodes: readonly CompiledNode[];
+  rootEdge(nameId: number): PlanEdge | null;
+  childEdge(node: number, nameId: number): PlanEdge | null;
+  /** column of an attribute; -1 when the node has none of that name */
+  attributeColumn(node: number, nameId: number): number;
+}
+
+export function compilePlan(model: RelationalModel, names: NameTable, encoder: RowEncoder): CompiledPlan {
+  const marks = countMarks(model);
+  const tables = model.tables.map((table, index): CompiledTable => {
+    const find = (role: Column['role']): number => table.columns.findIndex((column) => column.role === role);
+    const required = table.columns.flatMap((column, i) => (column.role === 'value' && !column.nullable ? [i] : []));
+    return {
+      index,
+      name: table.name,
+      columns: table.columns,
+      rowKeyColumn: find('row_key'),
+      documentColumn: find('document'),
+      positionColumn: find('position'),
+      parentKeyColumn: find('parent_key'),
+      contentColumn: find('content'),
+      required: Int32Array.from(required),
+      conversions: table.columns.map((column) => conversionFor(column, encoder)),
+      slotCount: table.columns.length + (marks.count.get(index) ?? 0),
+    };
+  });
+  const nodes = model.nodes.map((plan, index): CompiledNode => ({
+    plan,
+    index,
+    table: tables[plan.table]!,
+    seenSlot: plan.opensRow ? -1 : model.tables[plan.table]!.columns.length + marks.of[index]!,
+    takesText: plan.textColumn >= 0 || plan.textTable >= 0,
+  }));
+  const roots = nameLookup(names, model.roots);
+  const edges: (((id: number) => PlanEdge | null) | undefined)[] = [];
+  const attributes: (((id: number) => { column: number } | null) | undefined)[] = [];
+  return {
+    tables,
+    nodes,
+    rootEdge: roots,
+    childEdge: (node, nameId) => (edges[node] ??= nameLookup(names, model.nodes[node]!.edges))(nameId),
+    attributeColumn: (node, nameId) =>
+      (attributes[node] ??= nameLookup(names, model.nodes[node]!.attributes))(nameId)?.column ?? -1,
+  };
+}
+
+/** One mark per folded place; the members of a substitution group that share a place share its mark. */
+function countMarks(model: RelationalModel): { of: Int32Array; count: Map<number, number> } {
+  const of = new Int32Array(model.nodes.length).fill(-1);
+  const count = new Map<number, number>();
+  const shared = new Map<string, number>();
+  for (const [index, node] of model.nodes.entries()) {
+    if (node.opensRow) continue;
+    const group = node.elementNameColumn >= 0 ? `${node.table}/${node.elementNameColumn}` : null;
+    const known = group === null ? undefined : shared.get(group);
+    const mark = known ?? count.get(node.table) ?? 0;
+    of[index] = mark;
+    if (known === undefined) count.set(node.table, mark + 1);
+    if (group !== null) shared.set(group, mark);
+  }
+  return { of, count };
+}
+
+/** Lookup by interned name id; interning the wanted names once makes it one array access. */
+function nameLookup<T extends { readonly name: { readonly namespaceUri: string; readonly localName: string } }>(
+  names: NameTable,
+  items: readonly T[],
+): (nameId: number) => T | null {
+  const byId: (T | undefined)[] = [];
+  const ids = new Map<number, T>();
+  for (const item of items) ids.set(names.intern(item.name.namespaceUri, item.name.localName), item);
+  // a dense array while ids are small; interned ids of one model are
+  const largest = Math.max(-1, ...ids.keys());
+  if (largest > 100_000) return (nameId) => ids.get(nameId) ?? null;
+  for (let id = 0; id <= largest; id += 1) byId.push(ids.get(id));
+  return (nameId) => byId[nameId] ?? null;
+}

@@ -1,0 +1,56 @@
+/** Content the mapping does not know: counted and sampled per path (engine.md §4). */
+import { InputError } from '../diagnostics.ts';
+
+export interface DriftPath {
+  readonly xpath: string;
+  readonly kind: 'element' | 'attribute' | 'text';
+  count: number;
+  /** the first content met, cut to 200 characters */
+  readonly sample: string;
+}
+
+export interface Drift {
+  readonly paths: ReadonlyMap<string, DriftPath>;
+  /** columns that met values they cannot hold: name -> how many, and the first */
+  readonly misfits: ReadonlyMap<string, { count: number; readonly sample: string }>;
+  readonly total: number;
+  unmapped(xpath: string, kind: DriftPath['kind'], content: Uint8Array): void;
+  misfit(column: string, text: string): void;
+}
+
+/** distinct paths that are kept apart; what comes later is counted together */
+const maxPaths = 10_000;
+
+export function createDrift(mode: 'capture' | 'report' | 'fail'): Drift {
+  const paths = new Map<string, DriftPath>();
+  const misfits = new Map<string, { count: number; readonly sample: string }>();
+  let total = 0;
+  return {
+    paths,
+    misfits,
+    get total() {
+      return total;
+    },
+    unmapped(xpath, kind, content) {
+      const sample = new TextDecoder().decode(content.subarray(0, 800)).slice(0, 200);
+      if (mode === 'fail') {
+        throw new InputError({
+          code: 'unmapped_content',
+          severity: 'error',
+          message: `the schema has no place for this ${kind}: ${sample}; load with --unmapped capture to keep it beside the data`,
+          path: xpath,
+        });
+      }
+      total += 1;
+      const identity = paths.size < maxPaths || paths.has(xpath) ? xpath : '…';
+      const known = paths.get(identity);
+      if (known === undefined) paths.set(identity, { xpath: identity, kind, count: 1, sample });
+      else known.count += 1;
+    },
+    misfit(column, text) {
+      const known = misfits.get(column);
+      if (known === undefined) misfits.set(column, { count: 1, sample: text.slice(0, 200) });
+      else known.count += 1;
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/** How rows become bytes: PostgreSQL COPY text format (also `-f tsv`), and RFC 4180 CSV. */
+import type { ByteBuffer } from './byte-buffer.ts';
+
+const TAB = 9;
+const LF = 10;
+const CR = 13;
+const QUOTE = 34;
+const COMMA = 44;
+const BACKSLASH = 92;
+
+export interface RowEncoder {
+  readonly separator: number;
+  /** written for NULL */
+  pushNull(out: ByteBuffer): void;
+  /** character data, escaped; never confused with NULL */
+  pushText(out: ByteBuffer, source: Uint8Array, start: number, end: number): void;
+  readonly trueText: string;
+  readonly falseText: string;
+}
+
+/** PostgreSQL manual, COPY, "Text Format": backslash escapes, `\N` for NULL. */
+export const copyTextEncoder: RowEncoder = {
+  separator: TAB,
+  trueText: 't',
+  falseText: 'f',
+  pushNull(out) {
+    out.pushByte(BACKSLASH);
+    out.pushByte(78);
+  },
+  pushText(out, source, start, end) {
+    out.ensure((end - start) * 2);
+    const { bytes } = out;
+    let at = out.length;
+    for (let i = start; i < end; i += 1) {
+      const byte = source[i]!;
+      if (byte === BACKSLASH || byte === TAB || byte === LF || byte === CR) {
+        bytes[at++] = BACKSLASH;
+        bytes[at++] = byte === BACKSLASH ? BACKSLASH : byte === TAB ? 116 : byte === LF ? 110 : 114;
+      } else bytes[at++] = byte;
+    }
+    out.length = at;
+  },
+};
+
+/** RFC 4180 with LF line ends: NULL is an empty field, the empty string is `""`. */
+export const csvEncoder: RowEncoder = {
+  separator: COMMA,
+  trueText: 'true',
+  falseText: 'false',
+  pushNull() {},
+  pushText(out, source, start, end) {
+    let quoted = start === end;
+    for (let i = start; i < end && !quoted; i += 1) {
+      const byte = source[i]!;
+      quoted = byte === COMMA || byte === QUOTE || byte === LF || byte === CR;
+    }
+    // `\.` alone on a line ends the data for PostgreSQL before 17
+    if (!quoted && source[start] === BACKSLASH) quoted = true;
+    if (!quoted) {
+      out.push(source, start, end);
+      return;
+    }
+    out.ensure((end - start) * 2 + 2);
+    const { bytes } = out;
+    let at = out.length;
+    bytes[at++] = QUOTE;
+    for (let i = start; i < end; i += 1) {
+      const byte = source[i]!;
+      if (byte === QUOTE) bytes[at++] = QUOTE;
+      bytes[at++] = byte;
+    }
+    bytes[at++] = QUOTE;
+    out.length = at;
+  },
+};
+
+export function rowEncoderFor(encoding: 'copy-text' | 'csv' | 'tsv'): RowEncoder {
+  return encoding === 'csv' ? csvEncoder : copyTextEncoder;
+}

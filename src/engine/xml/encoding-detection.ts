@@ -1,0 +1,141 @@
+/** How far the XML declaration is looked for. */
+export const DECLARATION_BYTES = 4096;
+
+export interface DetectedEncoding {
+  /** lower case; one of 'utf-8', 'utf-16le', 'utf-16be', 'us-ascii', 'iso-8859-1', or a label for `TextDecoder` */
+  readonly encoding: string;
+  /** length of the byte order mark */
+  readonly markBytes: number;
+  readonly problem?: { readonly code: string; readonly message: string };
+  /** with a problem: the text before the place of it */
+  readonly lead?: string;
+}
+
+const aliases: Readonly<Record<string, string>> = {
+  utf8: 'utf-8',
+  'unicode-1-1-utf-8': 'utf-8',
+  'utf-16': 'utf-16',
+  'iso-10646-ucs-2': 'utf-16',
+  'ucs-2': 'utf-16',
+  unicode: 'utf-16',
+  latin1: 'iso-8859-1',
+  'latin-1': 'iso-8859-1',
+  'iso_8859-1': 'iso-8859-1',
+  'iso8859-1': 'iso-8859-1',
+  iso88591: 'iso-8859-1',
+  l1: 'iso-8859-1',
+  cp819: 'iso-8859-1',
+  ibm819: 'iso-8859-1',
+  ascii: 'us-ascii',
+  'iso646-us': 'us-ascii',
+  'ansi_x3.4-1968': 'us-ascii',
+  cp367: 'us-ascii',
+  ibm367: 'us-ascii',
+};
+
+/** Lower-case name of an encoding, without aliases for those that are not left to `TextDecoder`. */
+function canonicalName(name: string): string {
+  const lower = name.trim().toLowerCase();
+  return Object.hasOwn(aliases, lower) ? aliases[lower]! : lower;
+}
+
+/** Family of an encoding by its first bytes (XML 1.0 appendix F). */
+function sniff(head: Uint8Array): { family: string; markBytes: number } {
+  const [a = 0x20, b = 0x20, c = 0x20, d = 0x20] = head;
+  if (a === 0xef && b === 0xbb && c === 0xbf) return { family: 'utf-8', markBytes: 3 };
+  if (a === 0xff && b === 0xfe && c === 0 && d === 0) return { family: 'utf-32', markBytes: 4 };
+  if (a === 0 && b === 0 && (c === 0xfe || c === 0xff || d === 0x3c))
+    return { family: 'utf-32', markBytes: 4 };
+  if (a === 0x3c && b === 0 && c === 0 && d === 0) return { family: 'utf-32', markBytes: 0 };
+  if (a === 0xfe && b === 0xff) return { family: 'utf-16be', markBytes: 2 };
+  if (a === 0xff && b === 0xfe) return { family: 'utf-16le', markBytes: 2 };
+  if (a === 0 && b !== 0) return { family: 'utf-16be', markBytes: 0 };
+  if (a !== 0 && b === 0) return { family: 'utf-16le', markBytes: 0 };
+  if (a === 0x4c && b === 0x6f && c === 0xa7 && d === 0x94) return { family: 'ebcdic', markBytes: 0 };
+  return { family: 'ascii', markBytes: 0 };
+}
+
+/** The beginning of the document in characters, enough to read the XML declaration. */
+function leadText(head: Uint8Array, family: string, markBytes: number): string {
+  const bytes = head.subarray(markBytes, markBytes + DECLARATION_BYTES);
+  if (family === 'utf-16le' || family === 'utf-16be') {
+    const at = family === 'utf-16le' ? 0 : 1;
+    return String.fromCharCode(
+      ...Array.from(
+        { length: bytes.length >> 1 },
+        (_, i) => (bytes[2 * i + 1 - at]! << 8) | bytes[2 * i + at]!,
+      ),
+    );
+  }
+  return String.fromCharCode(...bytes);
+}
+
+/** Encoding of a document from its first bytes; null when more of them are needed (never with `isAll`). */
+export function detectEncoding(
+  head: Uint8Array,
+  override: string | undefined,
+  isAll: boolean,
+): DetectedEncoding | null {
+  if (head.length < 4 && !isAll) return null;
+  const { family, markBytes } = sniff(head);
+  if (override !== undefined) return overridden(canonicalName(override), family, markBytes);
+  if (family === 'utf-32' || family === 'ebcdic') {
+    return {
+      encoding: family,
+      markBytes,
+      lead: '',
+      problem: {
+        code: 'xml_unsupported_encoding',
+        message: `the document looks like ${family.toUpperCase()}, which is not supported`,
+      },
+    };
+  }
+  const lead = leadText(head, family, markBytes);
+  const isDeclared = /^<\?xml[ \t\r\n]/.test(lead);
+  if (!isDeclared) {
+    if (!isAll && '<?xml '.startsWith(lead.slice(0, 6))) return null;
+    return { encoding: family === 'ascii' ? 'utf-8' : family, markBytes };
+  }
+  const end = lead.indexOf('?>');
+  if (end < 0 && !isAll) return null;
+  const declaration = end < 0 ? lead : lead.slice(0, end);
+  const match = /[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*(["'])([A-Za-z][A-Za-z0-9._-]*)\1/.exec(declaration);
+  if (match === null) return { encoding: family === 'ascii' ? 'utf-8' : family, markBytes };
+  return declared(
+    match[2]!,
+    family,
+    markBytes,
+    lead.slice(0, match.index + match[0].length - match[2]!.length - 1),
+  );
+}
+
+function overridden(encoding: string, family: string, markBytes: number): DetectedEncoding {
+  if (encoding === 'utf-16')
+    return {
+      encoding: family === 'utf-16be' ? 'utf-16be' : 'utf-16le',
+      markBytes: family.startsWith('utf-16') ? markBytes : 0,
+    };
+  return { encoding, markBytes: encoding === family ? markBytes : 0 };
+}
+
+/** Checks what the declaration says against what the first bytes show. */
+function declared(name: string, family: string, markBytes: number, lead: string): DetectedEncoding {
+  const encoding = canonicalName(name);
+  const isWide = family === 'utf-16le' || family === 'utf-16be';
+  const fits = isWide
+    ? encoding === 'utf-16' || encoding === family
+    : family === 'utf-8'
+      ? encoding === 'utf-8'
+      : !encoding.startsWith('utf-16');
+  if (fits) return { encoding: isWide ? family : encoding, markBytes };
+  const shown = family === 'ascii' ? 'one byte to a character' : family.toUpperCase();
+  return {
+    encoding,
+    markBytes,
+    lead,
+    problem: {
+      code: 'xml_encoding_mismatch',
+      message: `the declaration says "${name}", but the first bytes are of ${shown}`,
+    },
+  };
+}

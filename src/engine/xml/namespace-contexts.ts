@@ -1,0 +1,65 @@
+import { ByteInterner, hashBytes } from './byte-interner.ts';
+
+export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
+
+/** The context of a document before any declaration: only `xml` is bound. */
+export const ROOT_CONTEXT = 0;
+
+/**
+ * Sets of prefix bindings in force. A context is its parent plus one binding; the same declaration in the same context
+ * leads to the same context, so that elements that repeat their declarations cost no more than a look-up.
+ */
+export class NamespaceContexts {
+  private readonly uris = new ByteInterner();
+  private readonly uriTexts: string[] = [''];
+  private readonly parents: number[] = [-1];
+  private readonly prefixes: number[] = [-1];
+  private readonly bindings: number[] = [0];
+  private readonly children: (Map<number, number> | undefined)[] = [undefined];
+
+  get size(): number {
+    return this.parents.length;
+  }
+
+  /** Id of a namespace URI given as bytes; 0 is the empty one. */
+  internUri(bytes: Uint8Array, from: number, to: number): number {
+    const known = this.uris.intern(bytes, from, to, hashBytes(bytes, from, to));
+    if (known >= 0) return known;
+    const id = -1 - known;
+    this.uriTexts[id] = this.uris.text(id);
+    return id;
+  }
+
+  uriText(uri: number): string {
+    return this.uriTexts[uri]!;
+  }
+
+  /** URI id bound to a prefix; -1 when the prefix is not declared. */
+  lookup(context: number, prefix: number): number {
+    for (let c = context; c > 0; c = this.parents[c]!)
+      if (this.prefixes[c] === prefix) return this.bindings[c]!;
+    return prefix === 0 ? 0 : -1;
+  }
+
+  /** The context in which `prefix` is bound to `uri`, all else being as in `context`. */
+  declare(context: number, prefix: number, uri: number): number {
+    if (this.lookup(context, prefix) === uri) return context;
+    const key = prefix * 0x4000000 + uri;
+    let children = this.children[context];
+    if (children === undefined) {
+      children = new Map();
+      this.children[context] = children;
+    }
+    let child = children.get(key);
+    if (child === undefined) {
+      child = this.parents.length;
+      children.set(key, child);
+      this.parents.push(context);
+      this.prefixes.push(prefix);
+      this.bindings.push(uri);
+      this.children.push(undefined);
+    }
+    return child;
+  }
+}

@@ -1,0 +1,125 @@
+import { CR, LF } from './characters.ts';
+import type { TextLocation } from './tokens.ts';
+
+/** A place in the text that moves on: `line` from 0, `column` in characters from 0. */
+interface Cursor {
+  at: number;
+  line: number;
+  column: number;
+  afterCr: boolean;
+}
+
+/**
+ * Lines and columns of offsets in the window. Nothing is counted while scanning: what leaves the window is counted in one go,
+ * and places within it when they are asked for.
+ */
+export class LocationCounter {
+  private readonly windowStart: Cursor = { at: 0, line: 0, column: 0, afterCr: false };
+  private readonly latest: Cursor = { at: 0, line: 0, column: 0, afterCr: false };
+  private offset = 0;
+
+  /** The first `count` bytes leave the window; `words` is the same memory in words of four bytes. */
+  advance(bytes: Uint8Array, words: Uint32Array, count: number): void {
+    if (count === 0) return;
+    const start = this.windowStart;
+    const gone = bytes.subarray(0, count);
+    let lastLineEnd = gone.lastIndexOf(LF);
+    let lines: number;
+    if (start.afterCr || gone.includes(CR)) {
+      lastLineEnd = Math.max(lastLineEnd, gone.lastIndexOf(CR));
+      lines = countLineEnds(bytes, words, count, start.afterCr);
+    } else {
+      lines = countLineFeeds(bytes, words, count);
+    }
+    if (lastLineEnd >= 0) start.column = 0;
+    start.column += countCharacters(bytes, words, lastLineEnd + 1, count);
+    start.line += lines;
+    start.afterCr = bytes[count - 1] === CR;
+    this.offset += count;
+    Object.assign(this.latest, start);
+  }
+
+  /** Bytes that are not part of the text, such as a byte order mark. */
+  skip(count: number): void {
+    this.offset += count;
+  }
+
+  locate(bytes: Uint8Array, at: number): TextLocation {
+    if (at < this.latest.at) Object.assign(this.latest, this.windowStart);
+    moveOn(this.latest, bytes, at);
+    return { line: this.latest.line + 1, column: this.latest.column + 1, offset: this.offset + at };
+  }
+}
+
+function moveOn(cursor: Cursor, bytes: Uint8Array, to: number): void {
+  for (let i = cursor.at; i < to; i++) {
+    const byte = bytes[i]!;
+    if (byte === LF && cursor.afterCr) {
+      cursor.afterCr = false;
+    } else if (byte === LF || byte === CR) {
+      cursor.line++;
+      cursor.column = 0;
+      cursor.afterCr = byte === CR;
+    } else {
+      cursor.afterCr = false;
+      if ((byte & 0xc0) !== 0x80) cursor.column++;
+    }
+  }
+  cursor.at = to;
+}
+
+function countLineFeeds(bytes: Uint8Array, words: Uint32Array, count: number): number {
+  let lines = 0;
+  const whole = count >>> 2;
+  for (let i = 0; i < whole; i++) {
+    const marks = zeroMarks(words[i]! ^ 0x0a0a0a0a);
+    if (marks !== 0) lines += markCount(marks);
+  }
+  for (let i = whole << 2; i < count; i++) if (bytes[i] === LF) lines++;
+  return lines;
+}
+
+/** LF, CR and CR LF, each one line end. Words are taken to be little-endian, as they are wherever JavaScript runs. */
+function countLineEnds(bytes: Uint8Array, words: Uint32Array, count: number, afterCr: boolean): number {
+  let lines = 0;
+  let carry = afterCr ? 0x80 : 0;
+  const whole = count >>> 2;
+  for (let i = 0; i < whole; i++) {
+    const word = words[i]!;
+    const feeds = zeroMarks(word ^ 0x0a0a0a0a);
+    const returns = zeroMarks(word ^ 0x0d0d0d0d);
+    const pairs = feeds & ((returns << 8) | carry);
+    if ((feeds | returns) !== 0) lines += markCount(feeds) + markCount(returns) - markCount(pairs);
+    carry = returns >>> 24;
+  }
+  let follows = carry !== 0;
+  for (let i = whole << 2; i < count; i++) {
+    const byte = bytes[i];
+    if (byte === CR || (byte === LF && !follows)) lines++;
+    follows = byte === CR;
+  }
+  return lines;
+}
+
+/** 0x80 in every byte of the result where the word has a zero byte. */
+function zeroMarks(word: number): number {
+  return ~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word | 0x7f7f7f7f);
+}
+
+function markCount(marks: number): number {
+  return Math.imul(marks >>> 7, 0x01010101) >>> 24;
+}
+
+/** Bytes of `[from, to)` that are not continuation bytes. */
+function countCharacters(bytes: Uint8Array, words: Uint32Array, from: number, to: number): number {
+  let continuations = 0;
+  let i = from;
+  for (; i < to && (i & 3) !== 0; i++) if ((bytes[i]! & 0xc0) === 0x80) continuations++;
+  for (; i + 4 <= to; i += 4) {
+    const word = words[i >>> 2]!;
+    const marks = (word >>> 7) & ~(word >>> 6) & 0x01010101;
+    if (marks !== 0) continuations += Math.imul(marks, 0x01010101) >>> 24;
+  }
+  for (; i < to; i++) if ((bytes[i]! & 0xc0) === 0x80) continuations++;
+  return to - from - continuations;
+}

@@ -1,0 +1,265 @@
+import type {
+  IdentityConstraint,
+  SourceAttribute,
+  SourceChild,
+  SourceElement,
+  SourceModel,
+  SourceType,
+  SourceWildcard,
+  ValueType,
+} from '../model/source-model.ts';
+import type {
+  AttributeUse,
+  ComplexType,
+  ElementDeclaration,
+  SimpleType,
+  TypeDefinition,
+} from './components.ts';
+import type { ChildSummary, ContentSummarizer, WildcardSummary } from './content-summary.ts';
+import { choosePrefixes } from './namespace-prefixes.ts';
+import type { XsdReading } from './reading.ts';
+import type { SchemaDocument } from './schema-document.ts';
+import { derivationMethods, type SubstitutionGroups } from './substitution-group.ts';
+import type { SymbolSpaces } from './symbol-spaces.ts';
+
+/** What a model is written from. */
+export interface CompiledSet {
+  readonly reading: XsdReading;
+  readonly symbols: SymbolSpaces;
+  readonly substitutions: SubstitutionGroups;
+  readonly summarizer: ContentSummarizer;
+  readonly documents: readonly SchemaDocument[];
+  /** most entries of all lists of the model together */
+  readonly maxEntries: number;
+  /** called, to throw, when that is exceeded */
+  onTooLarge(): never;
+}
+
+/** Writes the source model: global components in document order, then what is reached from them. */
+export function writeSourceModel(set: CompiledSet): SourceModel {
+  const { reading, symbols, substitutions, summarizer, documents } = set;
+  const { anyType, anySimpleType } = reading.builtIns;
+  const elementIndexes = new Map<ElementDeclaration, number>();
+  const typeIndexes = new Map<TypeDefinition, number>();
+  const elementOrder: ElementDeclaration[] = [];
+  const typeOrder: TypeDefinition[] = [];
+  const namespaceUris = new Set<string>();
+  const redefined = new Set<unknown>();
+  let entries = 0;
+  const spend = (count: number) => {
+    entries += count;
+    if (entries > set.maxEntries) set.onTooLarge();
+  };
+
+  const elementIndex = (element: ElementDeclaration) => indexIn(elementIndexes, elementOrder, element);
+  const typeIndex = (type: TypeDefinition) => indexIn(typeIndexes, typeOrder, type);
+  const baseIndex = (base: TypeDefinition | null) =>
+    base === null || base === anyType || base === anySimpleType ? null : typeIndex(base);
+
+  for (const declaration of symbols.declarations) {
+    const { component, space } = declaration;
+    if (component === null) continue;
+    if (!symbols.isCurrent(declaration)) {
+      redefined.add(component);
+      continue;
+    }
+    if (space === 'element') elementIndex(component as ElementDeclaration);
+    else if (space === 'type') typeIndex(component as TypeDefinition);
+  }
+  const globalElements = [...elementOrder];
+
+  const writeChildren = (children: ReadonlyMap<string, ChildSummary>): SourceChild[] => {
+    spend(children.size);
+    const written: SourceChild[] = [];
+    for (const { element, minOccurs, maxOccurs, orderImplied } of children.values()) {
+      const clash = orderImplied && substitutions.substitutesOf(element).some(({ key }) => children.has(key));
+      written.push({
+        element: elementIndex(element),
+        minOccurs,
+        maxOccurs: maxOccurs === Infinity ? null : maxOccurs,
+        orderImplied: orderImplied && !clash,
+      });
+    }
+    return written;
+  };
+
+  const writeComplexType = (type: ComplexType): SourceType => {
+    const { children, wildcard } = summarizer.summarize(type.content === 'simple' ? null : type.particle);
+    spend(type.attributes.length);
+    const isEmpty = type.content === 'elements' && children.size === 0 && wildcard === null;
+    return {
+      name: redefined.has(type) ? null : type.name,
+      complex: true,
+      abstract: type.abstract,
+      content: isEmpty ? 'empty' : type.content,
+      value: type.content === 'simple' ? valueOf(type.simpleType ?? anySimpleType) : null,
+      attributes: type.attributes.map((use) => writeAttribute(use)),
+      children: writeChildren(children),
+      anyElement: wildcard === null ? null : writeWildcard(wildcard),
+      anyAttribute:
+        type.anyAttribute === null
+          ? null
+          : writeWildcard({ wildcard: type.anyAttribute, minOccurs: 0, maxOccurs: Infinity }),
+      base: baseIndex(type.base),
+      derivation: type === anyType ? null : type.derivation,
+      derived: [],
+      ...documented(type),
+    };
+  };
+
+  const writeAttribute = (use: AttributeUse): SourceAttribute => {
+    const { declaration } = use;
+    namespaceUris.add(declaration.name.namespaceUri);
+    use.source ??= {
+      name: declaration.name,
+      type: valueOf(declaration.type),
+      required: use.use === 'required',
+      ...optional('default', use.default ?? (use.fixed === undefined ? declaration.default : undefined)),
+      ...optional('fixed', use.fixed ?? declaration.fixed),
+      ...optional('documentation', use.documentation ?? declaration.documentation),
+    };
+    return use.source;
+  };
+
+  const writeElement = (element: ElementDeclaration): SourceElement => {
+    const substitutes = substitutions.substitutesOf(element).map(elementIndex);
+    spend(substitutes.length);
+    namespaceUris.add(element.name.namespaceUri);
+    return {
+      name: element.name,
+      type: typeIndex(element.type),
+      global: element.global,
+      nillable: element.nillable,
+      abstract: element.abstract,
+      ...optional('default', element.default),
+      ...optional('fixed', element.fixed),
+      substitutes,
+      identityConstraints: element.identityConstraints.map((definition): IdentityConstraint => {
+        const { kind, name, refer, selector, fields, namespaces } = definition;
+        namespaceUris.add(name.namespaceUri);
+        return { kind, name, ...optional('refer', refer ?? undefined), selector, fields, namespaces };
+      }),
+      ...documented(element),
+    };
+  };
+
+  const writeType = (type: TypeDefinition): SourceType => {
+    if (type.name !== null) namespaceUris.add(type.name.namespaceUri);
+    if (type.kind === 'complex') return writeComplexType(type);
+    return {
+      name: redefined.has(type) ? null : type.name,
+      complex: false,
+      abstract: false,
+      content: 'simple',
+      value: valueOf(type),
+      attributes: [],
+      children: [],
+      anyElement: null,
+      anyAttribute: null,
+      base: baseIndex(type.base),
+      derivation: type === anySimpleType ? null : 'restriction',
+      derived: [],
+      ...documented(type),
+    };
+  };
+
+  const elements: SourceElement[] = [];
+  const types: SourceType[] = [];
+  while (elements.length < elementOrder.length || types.length < typeOrder.length) {
+    while (types.length < typeOrder.length) types.push(writeType(typeOrder[types.length]!));
+    while (elements.length < elementOrder.length) elements.push(writeElement(elementOrder[elements.length]!));
+  }
+
+  const directlyDerived = new Map<TypeDefinition, TypeDefinition[]>();
+  for (const type of typeOrder) {
+    const base = type.base ?? (type === anyType ? null : anyType);
+    if (base === null) continue;
+    const list = directlyDerived.get(base);
+    if (list === undefined) directlyDerived.set(base, [type]);
+    else list.push(type);
+  }
+  const derivedOf = (type: TypeDefinition): number[] => {
+    const found: number[] = [];
+    const pending = directlyDerived.get(type) ?? [];
+    const all = [...pending];
+    for (const derived of all) {
+      const index = typeIndexes.get(derived)!;
+      const isNameable = types[index]!.name !== null && !types[index]!.abstract;
+      if (isNameable && !isBlocked(type, derived)) found.push(index);
+      for (const next of directlyDerived.get(derived) ?? []) all.push(next);
+    }
+    spend(found.length);
+    return found;
+  };
+  const whole = types.map((type, index) => {
+    const derived = derivedOf(typeOrder[index]!);
+    return derived.length === 0 ? type : { ...type, derived };
+  });
+
+  const referred = withSubstitutes(reading.referredElements, substitutions);
+  const possible = globalElements.filter(({ abstract }) => !abstract);
+  const primary = possible.filter((element) => !referred.has(element));
+  const others = possible.filter((element) => referred.has(element));
+  const targetNamespace = documents[0]?.targetNamespace ?? '';
+  namespaceUris.add(targetNamespace);
+  return {
+    elements,
+    types: whole,
+    roots: [...primary, ...others].map(elementIndex),
+    primaryRoots: primary.length,
+    targetNamespace: targetNamespace === '' ? null : targetNamespace,
+    namespaces: choosePrefixes(namespaceUris, documents),
+  };
+}
+
+function indexIn<T>(indexes: Map<T, number>, order: T[], component: T): number {
+  let index = indexes.get(component);
+  if (index === undefined) {
+    index = order.length;
+    indexes.set(component, index);
+    order.push(component);
+  }
+  return index;
+}
+
+/** `block` on a type forbids xsi:type to name what was derived from it by those methods. */
+function isBlocked(type: TypeDefinition, derived: TypeDefinition): boolean {
+  if (type.kind === 'simple' || type.block.size === 0) return false;
+  return [...(derivationMethods(derived, type) ?? [])].some((method) => type.block.has(method));
+}
+
+/** Elements that stand in for a referred one are referred to, too. */
+function withSubstitutes(
+  referred: ReadonlySet<ElementDeclaration>,
+  substitutions: SubstitutionGroups,
+): ReadonlySet<ElementDeclaration> {
+  const all = new Set(referred);
+  for (const element of all) for (const member of substitutions.membersOf(element)) all.add(member);
+  return all;
+}
+
+/** The model's form of a simple type; facets of the built-in types themselves are not repeated. */
+export function valueOf(type: SimpleType): ValueType {
+  type.value ??= {
+    variety: type.variety,
+    base: type.builtIn,
+    ...(type.name === null || type.origin === null ? {} : { name: type.name }),
+    facets: type.facets,
+    ...(type.itemType === null ? {} : { itemType: valueOf(type.itemType) }),
+    ...(type.variety === 'union' ? { memberTypes: type.memberTypes.map((member) => valueOf(member)) } : {}),
+  };
+  return type.value;
+}
+
+function writeWildcard({ wildcard, minOccurs, maxOccurs }: WildcardSummary): SourceWildcard {
+  const { namespaces, processContents } = wildcard;
+  return { namespaces, processContents, minOccurs, maxOccurs: maxOccurs === Infinity ? null : maxOccurs };
+}
+
+function documented({ documentation }: { documentation?: string }): { documentation?: string } {
+  return documentation === undefined ? {} : { documentation };
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
+}

@@ -1,0 +1,126 @@
+/** The interface's own description: /doc, a page for browsers and the OpenAPI document for programs. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { AppError } from '../errors.ts';
+import type { AssetStore } from '../ports/asset-store.ts';
+import { negotiate } from './accept.ts';
+import type { AppEnv } from './env.ts';
+import { createGroup, problemsOnly, rawOperation } from './operation.ts';
+
+const pageCsp =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const startScript = 'start.js';
+
+const contentTypes: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  png: 'image/png',
+};
+
+/** Links are relative to `…/doc`, so that the page works below any prefix, known to the application or not. */
+const page = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Conversion Job Service: interface</title>
+<link rel="stylesheet" href="doc/swagger-ui.css">
+<link rel="icon" type="image/png" href="doc/favicon-32x32.png">
+</head>
+<body>
+<div id="reference"></div>
+<script src="doc/swagger-ui-bundle.js"></script>
+<script src="doc/${startScript}"></script>
+</body>
+</html>
+`;
+
+/** The server of the document is told by the page's own address: only the browser knows every prefix in front of it. */
+const start = `const address = location.href.replace(/[?#].*$/, '');
+fetch(address, { headers: { Accept: 'application/json' } })
+  .then((answer) => answer.json())
+  .then((spec) => {
+    spec.servers = [{ url: address.replace(/\\/doc$/, '') }];
+    SwaggerUIBundle({ spec, dom_id: '#reference', deepLinking: true, docExpansion: 'list', validatorUrl: null });
+  });
+`;
+
+/** `document` gives the OpenAPI document for a server address. */
+export function createDocRoutes(assets: AssetStore, document: (serverUrl: string) => object) {
+  const doc = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/doc',
+      operationId: 'getInterfaceDescription',
+      summary: 'Read this description',
+      description: 'A browsable page where `Accept` names text/html, else this OpenAPI document.',
+      tags: ['doc'],
+      security: [],
+      responses: {
+        200: {
+          description: 'The description.',
+          content: {
+            'application/json': {
+              schema: z.looseObject({}).openapi({ description: 'An OpenAPI 3.1 document.' }),
+            },
+            'text/html': { schema: z.string() },
+          },
+        },
+        ...problemsOnly(401, 403, 404, 500),
+      },
+    }),
+    (c) => {
+      c.header('Vary', 'Accept');
+      if (wantsHtml(c)) return c.html(page, 200, { 'Content-Security-Policy': pageCsp });
+      return c.json(document(c.req.path.replace(/\/doc$/, '') || '/'), 200);
+    },
+  );
+
+  const asset = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/doc/{asset}',
+      operationId: 'getInterfaceDescriptionAsset',
+      summary: 'Get a file of the browsable page',
+      tags: ['doc'],
+      security: [],
+      request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },
+      responses: {
+        200: {
+          description: 'The file.',
+          content: Object.fromEntries(
+            ['text/css', 'text/javascript', 'image/png'].map((type) => [
+              type,
+              { schema: { type: 'string' as const, format: 'binary' } },
+            ]),
+          ),
+        },
+        ...problemsOnly(401, 403, 404, 500),
+      },
+    }),
+    async (c) => {
+      const name = c.req.param('asset') ?? '';
+      const content = name === startScript ? start : await readAsset(assets, name);
+      if (content === null) throw new AppError('not_found', 'there is no such file');
+      return c.body(content, 200, {
+        'Content-Type': contentTypes[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
+        'Cache-Control': 'public, max-age=3600',
+      });
+    },
+  );
+
+  return createGroup([doc, asset]);
+}
+
+function wantsHtml(c: Context<AppEnv>): boolean {
+  const accept = c.req.header('Accept') ?? '';
+  return (
+    /\btext\/html\b/i.test(accept) && negotiate(accept, ['text/html', 'application/json']) === 'text/html'
+  );
+}
+
+async function readAsset(assets: AssetStore, name: string): Promise<Uint8Array<ArrayBuffer> | null> {
+  return /^[a-z0-9-]+\.(?:css|js|png)$/.test(name) ? await assets.read(name) : null;
+}

@@ -1,0 +1,100 @@
+/** Reading a JSON body: size, media type, encoding, depth. Its shape is the operation's own matter. */
+import type { Context, MiddlewareHandler } from 'hono';
+import { AppError } from '../errors.ts';
+import type { AppEnv } from './env.ts';
+
+const jsonType = /^application\/(?:[a-z.-]+\+)?json$/;
+/** deeper than any request of this service by far; keeps recursive code away from hostile nesting */
+const maxDepth = 64;
+
+/** Reads the body once, for the validator that runs after it (Hono looks into `bodyCache` before it reads the request). */
+export function jsonBody(maxBytes: number): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    const bytes = await readLimited(c.req.raw, maxBytes);
+    if (bytes.byteLength === 0) throw new AppError('missing_body', 'the operation needs a JSON body');
+    checkMediaType(c.req.header('Content-Type'));
+    // Hono declares the cache by what comes out of the promises that it holds.
+    (c.req.bodyCache as Record<string, unknown>).text = Promise.resolve(decodeJson(bytes));
+    await next();
+  };
+}
+
+/** The text of a body that `jsonBody` has read. */
+export function bodyText(c: Context<AppEnv>): Promise<string> {
+  return c.req.text();
+}
+
+async function readLimited(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = (): AppError =>
+    new AppError('payload_too_large', `the body may have at most ${maxBytes} bytes`);
+  const declared = Number(request.headers.get('Content-Length') ?? '0');
+  if (declared > maxBytes) throw tooLarge();
+  if (request.body === null) return new Uint8Array(0);
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  const reader = request.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    total += value.byteLength;
+    if (total > maxBytes) {
+      await reader.cancel().catch(() => undefined);
+      throw tooLarge();
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+function checkMediaType(header: string | undefined): void {
+  const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
+  const utf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
+  if (!jsonType.test(type) || !utf8) {
+    throw new AppError('unsupported_media_type', 'the body must be application/json in UTF-8', {
+      headers: { Accept: 'application/json' },
+    });
+  }
+}
+
+function decodeJson(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new AppError('malformed_json', 'the body is not UTF-8');
+  }
+  if (text.startsWith('\uFEFF'))
+    throw new AppError('malformed_json', 'the body starts with a byte order mark, which JSON does not allow');
+  if (isDeeperThan(text, maxDepth))
+    throw new AppError('malformed_json', `the body is nested more than ${maxDepth} deep`);
+  try {
+    JSON.parse(text);
+  } catch {
+    throw new AppError('malformed_json', 'the body is not JSON');
+  }
+  return text;
+}
+
+function isDeeperThan(text: string, limit: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === 0x5c) at += 1;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (code === 0x7d || code === 0x5d) depth -= 1;
+  }
+  return false;
+}

@@ -1,0 +1,80 @@
+/** Path, query and header parameters with their exact forms (interface-decisions §1). */
+import { z } from '@hono/zod-openapi';
+
+const maxInt64 = 9223372036854775807n;
+const maxInt32 = 2147483647n;
+const digits = /^[0-9]+$/;
+
+function integerUpTo(max: bigint, detail: string) {
+  return z
+    .string({ error: detail })
+    .refine((text) => digits.test(text) && BigInt(text) <= max, { error: detail })
+    .transform((text) => {
+      const value = BigInt(text);
+      // Ids are numbered from 1 and stay below 2^53: what a double could not tell apart names nothing, like 0.
+      return value > BigInt(Number.MAX_SAFE_INTEGER) ? 0 : Number(value);
+    });
+}
+
+/** An id in a path or query: decimal digits, 0 … 2^63-1. Ids that cannot exist come out as 0, which no record has. */
+export function int64(meaning: string, example = 7) {
+  return integerUpTo(maxInt64, 'must be an integer from 0 to 9223372036854775807').openapi({
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    description: meaning,
+    example: example as unknown as string,
+  });
+}
+
+/** Decimal digits, 0 … 2^31-1. */
+export function int32(meaning: string, example = 0) {
+  return integerUpTo(maxInt32, 'must be an integer from 0 to 2147483647').openapi({
+    type: 'integer',
+    format: 'int32',
+    minimum: 0,
+    maximum: Number(maxInt32),
+    description: meaning,
+    example: example as unknown as string,
+  });
+}
+
+/** A byte offset or count: digits, 0 … 2^53-1. */
+export function byteCount(meaning: string, example = 0) {
+  const detail = 'must be an integer from 0 to 9007199254740991';
+  return z
+    .string({ error: detail })
+    .refine((text) => digits.test(text) && BigInt(text) <= BigInt(Number.MAX_SAFE_INTEGER), { error: detail })
+    .transform(Number)
+    .openapi({
+      type: 'integer',
+      format: 'int64',
+      minimum: 0,
+      description: meaning,
+      example: example as unknown as string,
+    });
+}
+
+/** Decimal digits within a range. */
+export function integerBetween(min: number, max: number, meaning: string, example = min) {
+  const detail = `must be an integer from ${min} to ${max}`;
+  return z
+    .string({ error: detail })
+    .refine((text) => digits.test(text) && BigInt(text) >= BigInt(min) && BigInt(text) <= BigInt(max), {
+      error: detail,
+    })
+    .transform(Number)
+    .openapi({
+      type: 'integer',
+      format: 'int32',
+      minimum: min,
+      maximum: max,
+      description: meaning,
+      example: example as unknown as string,
+    });
+}
+
+/** `?id_lschma=`: which logical schema of the origin; without it, the newest. */
+export const logicalSchemaQuery = z.object({
+  id_lschma: int64('Logical schema of this schema to speak of; without it, the newest.', 4).optional(),
+});

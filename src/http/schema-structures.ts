@@ -1,0 +1,105 @@
+/** Schemas and mappings as they go over the wire (interface-decisions §3). */
+import { z } from '@hono/zod-openapi';
+
+const id = z.int().openapi({ format: 'int64' });
+
+export const XMLSchema = z
+  .strictObject({
+    id_sch: id,
+    id_org: id,
+    id_parent_sch: id.nullable(),
+    id_lschma: id.nullable(),
+    id_job: id.nullable(),
+    name: z.string(),
+    version: z.int(),
+    source_type: z.enum(['xsd', 'xml', 'xsd+xml']),
+    root_elements: z.array(z.string()),
+    target_namespace: z.string().nullable(),
+    namespaces: z.record(z.string(), z.string()),
+    files: z.array(z.strictObject({ name: z.string(), bytes: id, sha256: z.string() })),
+    map_level: z.int().min(0).max(3),
+    max_length: z.int(),
+    table_count: z.int(),
+    mapping_count: z.int(),
+    created: id,
+  })
+  .openapi('XMLSchema', {
+    description: 'An origin (source schema) with its newest, or the selected, logical schema.',
+    example: {
+      id_sch: 11,
+      id_org: 1,
+      id_parent_sch: null,
+      id_lschma: 4,
+      id_job: 7,
+      name: 'donuts',
+      version: 1,
+      source_type: 'xsd',
+      root_elements: ['items'],
+      target_namespace: 'urn:example:donuts',
+      namespaces: { d: 'urn:example:donuts' },
+      files: [
+        {
+          name: 'donut.xsd',
+          bytes: 2310,
+          sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+        },
+      ],
+      map_level: 3,
+      max_length: 63,
+      table_count: 3,
+      mapping_count: 17,
+      created: 1790000000306,
+    },
+  });
+
+export const SchemaShortInfoResponse = z
+  .strictObject({ id_sch: id, name: z.string(), max_length: z.int(), longest_name: z.string().nullable() })
+  .openapi('SchemaShortInfoResponse', {
+    description:
+      '`max_length`: how many bytes a name of the logical schema may have; `longest_name`: the longest table or column name in it, null while there is none.',
+    example: { id_sch: 11, name: 'donuts', max_length: 63, longest_name: 'topping_description' },
+  });
+
+export const Mapping = z
+  .strictObject({
+    id_map: id,
+    id_sch: id,
+    id_lschma: id,
+    xpath: z.string().nullable(),
+    node_type: z.enum(['element', 'attribute', 'text', 'mixed', 'any']),
+    source_type: z.string(),
+    min_occurs: z.int(),
+    max_occurs: z.int().nullable(),
+    id_tab: id,
+    table_name: z.string(),
+    column_name: z.string().nullable(),
+    data_type: z.string().nullable(),
+    length: z.int().nullable(),
+    nullable: z.boolean(),
+    key: z.enum(['PK', 'FK']).nullable(),
+    active: z.boolean(),
+    documentation: z.string().nullable(),
+  })
+  .openapi('Mapping', {
+    description:
+      'One line of the source-to-target map. `xpath` is null for row keys, parent keys and positions.',
+    example: {
+      id_map: 31,
+      id_sch: 11,
+      id_lschma: 4,
+      xpath: '/items/item/@id',
+      node_type: 'attribute',
+      source_type: 'string',
+      min_occurs: 1,
+      max_occurs: 1,
+      id_tab: 6,
+      table_name: 'item',
+      column_name: 'id',
+      data_type: 'text',
+      length: null,
+      nullable: false,
+      key: null,
+      active: true,
+      documentation: null,
+    },
+  });

@@ -1,0 +1,133 @@
+/** Schemas: /v2/schema. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { logicalSchemaDdl, nameLengths } from '../catalog/logical-schema.ts';
+import { findOrigin, originFamily } from '../catalog/origin.ts';
+import { dialectNames } from '../engine/dialects/all-dialects.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import type { Guards } from './auth.ts';
+import { createGroup, json, operation, problems } from './operation.ts';
+import { int64, logicalSchemaQuery } from './parameters.ts';
+import { SchemaShortInfoResponse, XMLSchema } from './schema-structures.ts';
+import { wire } from './wire.ts';
+
+const tags = ['schemas'];
+const schemaParam = z.object({ idSch: int64('The schema.', 11) });
+
+const ddlQuery = logicalSchemaQuery.extend({
+  dialect: z
+    .enum(dialectNames)
+    .optional()
+    .openapi({ description: 'SQL flavour; postgresql without it.', example: 'postgresql' }),
+});
+
+export function createSchemaRoutes(adapters: Pick<Adapters, 'catalog'>, guards: Guards) {
+  const { catalog } = adapters;
+  const guard = guards.require('schemas:read');
+
+  const all = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/all',
+      operationId: 'listSchemas',
+      summary: 'List schemas',
+      tags,
+      ...guard,
+      responses: { 200: json(z.array(XMLSchema), 'Every schema of the organisation.'), ...problems() },
+    }),
+    async (c) => c.json(wire(await catalog.listOrigins(c.get('principal').idOrg)), 200),
+  );
+
+  const get = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/{id}',
+      operationId: 'getSchema',
+      summary: 'Get a schema',
+      tags,
+      ...guard,
+      request: { params: z.object({ id: int64('The schema.', 11) }), query: logicalSchemaQuery },
+      responses: { 200: json(XMLSchema, 'The schema.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { id_lschma: idLschma } = c.req.valid('query');
+      return c.json(
+        wire(await findOrigin(catalog, c.get('principal').idOrg, c.req.valid('param').id, idLschma)),
+        200,
+      );
+    },
+  );
+
+  const ddl = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/ddl/{idSch}',
+      operationId: 'getSchemaDdl',
+      summary: 'Get the DDL of a schema',
+      description: 'Every table and column is commented with its XPath.',
+      tags,
+      ...guard,
+      request: { params: schemaParam, query: ddlQuery },
+      responses: {
+        200: {
+          description: 'The DDL.',
+          content: {
+            'text/plain': {
+              schema: z
+                .string()
+                .openapi({ example: 'CREATE TABLE item (\n  item_key bigint NOT NULL,\n  …\n);\n' }),
+            },
+          },
+        },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { dialect = 'postgresql', id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      return c.text(
+        await logicalSchemaDdl(catalog, c.get('principal').idOrg, idSch, { dialect, idLschma }),
+        200,
+      );
+    },
+  );
+
+  const family = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/family/{idSch}',
+      operationId: 'listSchemaFamily',
+      summary: 'List the versions of a schema',
+      tags,
+      ...guard,
+      request: { params: schemaParam },
+      responses: {
+        200: json(z.array(XMLSchema), 'Every version that shares the first ancestor, oldest first.'),
+        ...problems(400),
+      },
+    }),
+    async (c) =>
+      c.json(wire(await originFamily(catalog, c.get('principal').idOrg, c.req.valid('param').idSch)), 200),
+  );
+
+  const maxLength = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/get/max/length/{idSch}',
+      operationId: 'getSchemaMaxLength',
+      summary: 'Get the limit on names, and the longest name',
+      tags,
+      ...guard,
+      request: { params: schemaParam, query: logicalSchemaQuery },
+      responses: { 200: json(SchemaShortInfoResponse, 'The lengths.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { id_lschma: idLschma } = c.req.valid('query');
+      return c.json(
+        await nameLengths(catalog, c.get('principal').idOrg, c.req.valid('param').idSch, idLschma),
+        200,
+      );
+    },
+  );
+
+  return createGroup([all, get, ddl, family, maxLength]);
+}

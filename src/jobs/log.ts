@@ -1,0 +1,152 @@
+/** Job logs: a slice by bytes, the last lines, or the log as it grows (interface-decisions §2). */
+import { AppError } from '../errors.ts';
+import type { FileStore } from '../ports/file-store.ts';
+import type { JobStore } from '../ports/job-store.ts';
+import { terminalStatuses } from './job.ts';
+import type { JobStatus } from './job.ts';
+import { textBoundary } from './text-boundary.ts';
+import { pause } from './waiting.ts';
+
+type LogAdapters = { readonly jobs: JobStore; readonly files: FileStore };
+
+/** A slice that starts at `offset`; the next one starts at `nextOffset`. Sizes and offsets in bytes. */
+export interface LogSlice {
+  readonly status: JobStatus;
+  readonly offset: number;
+  readonly nextOffset: number;
+  readonly totalSize: number;
+  /** the job has ended and this slice reaches the end of its log */
+  readonly completed: boolean;
+  readonly bytes: Uint8Array;
+}
+
+export interface LogRange {
+  /** bytes to leave out at the front; past the end means the end */
+  readonly offset?: number;
+  /** at most so many bytes, at most `maxSliceBytes` */
+  readonly limit?: number;
+  /** the last lines instead, as far as they fit a slice */
+  readonly tail?: number;
+}
+
+/** Largest slice: what is asked for beyond it comes with the next offset. */
+export const maxSliceBytes = 4 * 1024 * 1024;
+
+const stepBytes = 64 * 1024;
+
+/** A slice never ends inside a UTF-8 character unless the limit is shorter than one. AppError `not_found`. */
+export async function readJobLog(
+  adapters: LogAdapters,
+  idOrg: number,
+  idJob: number,
+  range: LogRange,
+): Promise<LogSlice> {
+  const status = await statusOf(adapters.jobs, idOrg, idJob);
+  const totalSize = (await adapters.files.logSize(idJob)) ?? 0;
+  const start =
+    range.tail === undefined
+      ? Math.min(range.offset ?? 0, totalSize)
+      : await tailOffset(adapters.files, idJob, totalSize, range.tail);
+  const limit = Math.min(range.limit ?? maxSliceBytes, maxSliceBytes, totalSize - start);
+  const read = limit === 0 ? new Uint8Array(0) : await adapters.files.readLog(idJob, start, limit);
+  const whole = start + read.length >= totalSize ? read.length : textBoundary(read);
+  const bytes = read.subarray(0, whole === 0 ? read.length : whole);
+  const nextOffset = start + bytes.length;
+  return {
+    status,
+    offset: start,
+    nextOffset,
+    totalSize,
+    completed: terminalStatuses.has(status) && nextOffset >= totalSize,
+    bytes,
+  };
+}
+
+/** The log from an offset to where it ends now, in pieces: memory does not depend on its size. AppError `not_found`. */
+export async function* streamJobLog(
+  adapters: LogAdapters,
+  idOrg: number,
+  idJob: number,
+  range: Pick<LogRange, 'offset' | 'limit'> = {},
+): AsyncGenerator<Uint8Array, void, undefined> {
+  await statusOf(adapters.jobs, idOrg, idJob);
+  const totalSize = (await adapters.files.logSize(idJob)) ?? 0;
+  let offset = Math.min(range.offset ?? 0, totalSize);
+  const end = Math.min(totalSize, offset + (range.limit ?? totalSize));
+  while (offset < end) {
+    const bytes = await adapters.files.readLog(idJob, offset, Math.min(stepBytes, end - offset));
+    if (bytes.length === 0) return;
+    offset += bytes.length;
+    yield bytes;
+  }
+}
+
+/** `bytes` end at a line's end where the log has one within reach, always between characters; `nextOffset` resumes after them. */
+export type LogEvent =
+  | {
+      readonly kind: 'data';
+      readonly offset: number;
+      readonly nextOffset: number;
+      readonly bytes: Uint8Array;
+    }
+  | { readonly kind: 'end'; readonly offset: number; readonly status: JobStatus };
+
+/** Follows a log until its job has ended and all of it was given, or until aborted. AppError `not_found`. */
+export async function* followJobLog(
+  adapters: LogAdapters,
+  idOrg: number,
+  idJob: number,
+  options: { readonly offset: number; readonly pollMs: number; readonly signal: AbortSignal },
+): AsyncGenerator<LogEvent, void, undefined> {
+  let offset = options.offset;
+  while (!options.signal.aborted) {
+    // The status first: what a job wrote before it ended is in the log by then
+    const status = await statusOf(adapters.jobs, idOrg, idJob);
+    const ended = terminalStatuses.has(status);
+    const size = (await adapters.files.logSize(idJob)) ?? 0;
+    while (offset < size && !options.signal.aborted) {
+      const read = await adapters.files.readLog(idJob, offset, Math.min(stepBytes, size - offset));
+      const atEnd = ended && offset + read.length >= size;
+      const cut = atEnd ? read.length : lineBoundary(read);
+      if (cut === 0) break;
+      yield { kind: 'data', offset, nextOffset: offset + cut, bytes: read.subarray(0, cut) };
+      offset += cut;
+    }
+    if (ended) {
+      if (!options.signal.aborted) yield { kind: 'end', offset, status };
+      return;
+    }
+    await pause(options.pollMs, options.signal);
+  }
+}
+
+async function statusOf(jobs: JobStore, idOrg: number, idJob: number): Promise<JobStatus> {
+  const record = await jobs.find(idOrg, idJob);
+  if (record === null) throw new AppError('not_found', 'there is no such job');
+  return record.status;
+}
+
+/** Where the last `lines` lines start; a line end at the very end closes the last line and does not start another. */
+async function tailOffset(files: FileStore, idJob: number, size: number, lines: number): Promise<number> {
+  if (lines === 0) return size;
+  const lowest = Math.max(0, size - maxSliceBytes);
+  let end = size;
+  let missing = lines;
+  while (end > lowest) {
+    const start = Math.max(lowest, end - stepBytes);
+    const bytes = await files.readLog(idJob, start, end - start);
+    for (let at = bytes.length - 1; at >= 0; at -= 1) {
+      if (bytes[at] !== 0x0a || start + at === size - 1) continue;
+      missing -= 1;
+      if (missing === 0) return start + at + 1;
+    }
+    end = start;
+  }
+  return lowest;
+}
+
+/** After the last line end; a line longer than a step is given in pieces. */
+function lineBoundary(bytes: Uint8Array): number {
+  const line = bytes.lastIndexOf(0x0a) + 1;
+  return line > 0 || bytes.length < stepBytes ? line : textBoundary(bytes);
+}

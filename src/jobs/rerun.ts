@@ -1,0 +1,23 @@
+/** GET /v2/run/rerun/{id_job}: the same job again, in a workflow of its own. */
+import type { JobStore } from '../ports/job-store.ts';
+import type { RerunJobResponse } from './execution-request.ts';
+import { commandLine, requireCommands } from './submit.ts';
+import type { Caller } from './submit.ts';
+
+/** AppError `commands_disabled`, `not_found`, `job_not_terminal`. */
+export async function rerunJob(
+  adapters: { readonly jobs: JobStore },
+  settings: { readonly commandsEnabled: boolean },
+  caller: Caller,
+  idJob: number,
+): Promise<RerunJobResponse> {
+  requireCommands(settings);
+  const rerun = await adapters.jobs.rerun(caller.idOrg, idJob);
+  return {
+    error: false,
+    id_job: rerun.idJob,
+    id_parent_job: idJob,
+    cmds: [commandLine(rerun.tool, rerun.idJob)],
+    jobs: [rerun.idJob],
+  };
+}

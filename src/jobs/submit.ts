@@ -1,0 +1,188 @@
+/** POST /v2/run/cmd: every execution is checked first, then all their jobs are stored at once, or none (interface-decisions §2). */
+import { AppError } from '../errors.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import type { CatalogStore } from '../ports/catalog-store.ts';
+import type { NewJob, Submission } from '../ports/job-store.ts';
+import { checkPlaces } from './check-places.ts';
+import type { PlaceFault, PlaceSettings } from './check-places.ts';
+import { executionItems, pointerOf } from './execution-items.ts';
+import type { Execution, ExecutionRequest, RunCmdResponse } from './execution-request.ts';
+import type { JobType } from './job.ts';
+import { maskSecrets } from './mask-secrets.ts';
+import { maskedParams, paramsJson } from './request-params.ts';
+import { sealRequest } from './stored-request.ts';
+import { parseTarget } from './target.ts';
+import { isTool, parseExecution, tools } from './tool-request.ts';
+import type { Tool, ToolRequest } from './tool-request.ts';
+
+/** A `Config` is one. */
+export interface SubmitSettings extends PlaceSettings {
+  readonly commandsEnabled: boolean;
+  readonly limits: { readonly executions: number };
+}
+
+/** Who asks. */
+export interface Caller {
+  readonly idOrg: number;
+}
+
+const jobTypes: Readonly<Record<Tool, JobType>> = {
+  xsd2er: 'Schema',
+  xml2er: 'Parse',
+  er2xml: 'Write',
+  unload: 'Unload',
+};
+
+/** Settings of the built-in engine, as the job record shows them. */
+export const engineDefaults: Readonly<Record<string, string>> = { master: 'local[*]' };
+
+/** The line that starts a job's tool: it names the job and nothing else. */
+export function commandLine(tool: string, idJob: number): string {
+  return `${tool} -j ${idJob}`;
+}
+
+/**
+ * `idempotency`: the Idempotency-Key header and a hash of the body, null without the header.
+ * AppError `commands_disabled`; `unknown_option`, `invalid_option`, `path_not_allowed`, `input_not_found`, `target_not_allowed`,
+ * `host_not_allowed` with every complaint's JSON pointer; `idempotency_key_reused` from the store.
+ */
+export async function submitCommands(
+  adapters: Pick<Adapters, 'jobs' | 'catalog' | 'files' | 'secrets'>,
+  settings: SubmitSettings,
+  caller: Caller,
+  request: ExecutionRequest,
+  idempotency: Submission['idempotency'],
+): Promise<RunCmdResponse> {
+  requireCommands(settings);
+  const { executions } = request;
+  if (executions.length === 0 || executions.length > settings.limits.executions) {
+    const detail = `a request has 1 to ${settings.limits.executions} executions`;
+    throw new AppError('invalid_body', detail, { errors: [{ pointer: '/executions', detail }] });
+  }
+  const faults: PlaceFault[] = [];
+  const requests: (ToolRequest | null)[] = [];
+  for (const [index, execution] of executions.entries()) {
+    requests.push(await readExecution(adapters, settings, caller.idOrg, execution, index, requests, faults));
+  }
+  if (faults.length > 0) throw asError(faults);
+
+  const accepted = requests.filter((one) => one !== null);
+  await claimTargets(adapters.catalog, caller.idOrg, accepted);
+  const submitted = await adapters.jobs.submit({
+    idOrg: caller.idOrg,
+    workflowName: request.name ?? null,
+    jobs: await Promise.all(
+      accepted.map(async (one) => newJob(one, await sealRequest(one, adapters.secrets))),
+    ),
+    idempotency,
+  });
+  return {
+    error: false,
+    logPath: null,
+    cmds: submitted.idJobs.map((idJob, at) => commandLine(accepted[at]!.tool, idJob)),
+    jobs: submitted.idJobs,
+    id_workflow: submitted.idWorkflow,
+  };
+}
+
+export function requireCommands(settings: Pick<SubmitSettings, 'commandsEnabled'>): void {
+  if (settings.commandsEnabled) return;
+  throw new AppError(
+    'commands_disabled',
+    'running commands is off: set cmd.enabled=true in backend.properties and restart',
+  );
+}
+
+/** The record of a job to be stored; `sealed` is the request from `sealRequest`. Also for jobs that a person starts by hand. */
+export function newJob(request: ToolRequest, sealed: string): NewJob {
+  const input = request.in ?? (request.inputs.length === 0 ? null : request.inputs.join(' '));
+  return {
+    jobType: jobTypes[request.tool],
+    tool: request.tool,
+    params: maskedParams(request),
+    paramsJson: paramsJson(request, engineDefaults),
+    request: sealed,
+    inputPath: input === null ? null : maskSecrets(input),
+    outputPath: request.out === undefined ? null : maskSecrets(request.out),
+    idSch: request.originId !== undefined && 'id' in request.originId ? request.originId.id : null,
+    idParentJob: null,
+  };
+}
+
+async function readExecution(
+  adapters: Pick<Adapters, 'catalog' | 'files'>,
+  settings: SubmitSettings,
+  idOrg: number,
+  execution: Execution,
+  index: number,
+  earlier: readonly (ToolRequest | null)[],
+  faults: PlaceFault[],
+): Promise<ToolRequest | null> {
+  const tool = execution.app_name;
+  if (!isTool(tool)) {
+    const detail = `there is no tool of that name: the tools are ${tools.join(', ')}`;
+    faults.push({ pointer: `/executions/${index}/app_name`, code: 'invalid_option', detail });
+    return null;
+  }
+  const items = executionItems(execution, index);
+  const request = parse(tool, items, index, faults);
+  if (request === null) return null;
+  const pointer = (long: string): string => pointerOf(items, tool, long, index);
+
+  if (request.originId !== undefined && 'ref' in request.originId) {
+    const source = earlier[request.originId.ref];
+    // A null one has complaints of its own already
+    if (source && (source.dryRun || (source.tool !== 'xsd2er' && source.tool !== 'xml2er'))) {
+      faults.push({
+        pointer: pointer('--origin'),
+        code: 'invalid_option',
+        detail: `execution ${request.originId.ref} makes no schema`,
+      });
+    }
+  }
+  const inputPointers = items.filter(({ flag }) => flag === null).map((item) => `${item.pointer}/command`);
+  faults.push(...(await checkPlaces(adapters, settings, idOrg, request, inputPointers, pointer)));
+  return request;
+}
+
+function parse(
+  tool: Tool,
+  items: Parameters<typeof parseExecution>[1],
+  index: number,
+  faults: PlaceFault[],
+): ToolRequest | null {
+  try {
+    return parseExecution(tool, items, index);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    faults.push(...error.errors.map((fault) => ({ ...fault, code: error.code })));
+    return null;
+  }
+}
+
+/** The SQL schemas of the metadata database that are named become the organisation's. AppError `forbidden`: another one has it. */
+async function claimTargets(
+  catalog: CatalogStore,
+  idOrg: number,
+  requests: readonly ToolRequest[],
+): Promise<void> {
+  const texts = requests.flatMap(({ out, in: source }) => [out, source]).filter((text) => text !== undefined);
+  for (const text of new Set(texts)) {
+    const target = parseTarget(text);
+    if ('fault' in target || target.kind !== 'metadb') continue;
+    try {
+      await catalog.claimTargetSchema(idOrg, target.sqlSchema);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'target_not_allowed') throw error;
+      throw new AppError('forbidden', `metadb:${target.sqlSchema} belongs to another organisation`);
+    }
+  }
+}
+
+/** One error for all: a refused host is a matter of permission and speaks only when nothing else is wrong. */
+function asError(faults: readonly PlaceFault[]): AppError {
+  const first = faults.find(({ code }) => code !== 'host_not_allowed') ?? faults[0]!;
+  return new AppError(first.code, first.detail, {
+    errors: faults.map(({ pointer, detail }) => ({ pointer, detail })),
+  });
+}

@@ -1,0 +1,34 @@
+/** Waiting that ends early: by a signal, or by what is waited for. None of these throws. */
+
+/** Resolves after `ms`, when aborted, or when `until` settles. */
+export function pause(ms: number, signal: AbortSignal, until?: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+    until?.then(done, done);
+  });
+}
+
+/** Resolves when one of them settles, or when aborted. */
+export function race(promises: readonly Promise<unknown>[], signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    signal.addEventListener('abort', done);
+    for (const promise of promises) promise.then(done, done);
+  });
+}
+
+/** Doubles from `firstMs` at attempt 1 up to `maxMs`. */
+export function backOffMs(attempt: number, firstMs: number, maxMs: number): number {
+  return Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 30));
+}

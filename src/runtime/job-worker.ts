@@ -1,0 +1,53 @@
+/** A worker on this machine: what the service runs inside itself and `npm run worker` runs alone. */
+import { fileURLToPath } from 'node:url';
+import { createProcessRunner } from '../adapters/node/process-runner.ts';
+import { createWorker } from '../jobs/worker.ts';
+import type { Worker } from '../jobs/worker.ts';
+import type { Environment } from './home.ts';
+import type { OpenedHome } from './open.ts';
+import { readWorkerIdentity } from './worker-identity.ts';
+
+/** Shortest of two means against a missed notification of new work. */
+const pollMs = 1000;
+const killGraceMs = 5000;
+
+/** `environment`: where its SVC_ settings come from; the tools get them too. */
+export function createJobWorker(opened: OpenedHome, environment: Environment, concurrency: number): Worker {
+  const { adapters, config, home } = opened;
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const runner = createProcessRunner({
+    entryOf: (tool) => fileURLToPath(new URL(`../tools/${tool}.${extension}`, import.meta.url)),
+    logsDirectory: home.logsDirectory,
+    workingDirectory: home.directory,
+    environment: toolEnvironment(environment, home.directory),
+  });
+  return createWorker({
+    jobs: adapters.jobs,
+    runner,
+    logger: adapters.logger,
+    identity: readWorkerIdentity(home.directory),
+    concurrency,
+    leaseMs: config.limits.leaseMs,
+    heartbeatMs: config.limits.heartbeatMs,
+    pollMs,
+    killGraceMs,
+    maxAttempts: config.limits.attempts,
+  });
+}
+
+/** The settings go along, the address of the database does not: tools read it from the home folder's private file. */
+function toolEnvironment(environment: Environment, directory: string): Record<string, string> {
+  const tool: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    const own =
+      name.startsWith('SVC_') &&
+      name !== 'SVC_METADB_URL' &&
+      name !== 'SVC_LAUNCHED_BY' &&
+      name !== 'SVC_JOB_EPOCH';
+    if (own && value !== undefined) tool[name] = value;
+  }
+  tool['SVC_HOME'] = directory;
+  // Kept beside the dependencies, where only who may install can write: a tool starts in half the time
+  tool['NODE_COMPILE_CACHE'] = fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
+  return tool;
+}

@@ -1,0 +1,11 @@
+/** `npm start`: the service, until SIGTERM. */
+import { startService } from './service.ts';
+import { runUntilSignal } from './until-signal.ts';
+
+await runUntilSignal(() =>
+  startService({
+    environment: process.env,
+    print: (line) => process.stdout.write(`${line}\n`),
+    write: (line) => process.stderr.write(line),
+  }),
+);

@@ -1,0 +1,156 @@
+/** Opens a home folder: settings, database, stores. The service, workers and the tools all begin here. */
+import { createJsonLogger } from '../adapters/node/json-logger.ts';
+import { joinEmbeddedPostgres, startEmbeddedPostgres } from '../adapters/node/embedded-postgres.ts';
+import { createLocalFileStore } from '../adapters/node/local-file-store.ts';
+import { createSecretBox, decodeKey, readOrMakeKey } from '../adapters/node/secret-box.ts';
+import { createSystemClock } from '../adapters/node/system-clock.ts';
+import { createPostgresAccessStore } from '../adapters/postgres/access-store.ts';
+import { createPostgresCatalogStore } from '../adapters/postgres/catalog-store.ts';
+import { connectPostgres } from '../adapters/postgres/connect.ts';
+import type { Sql } from '../adapters/postgres/connect.ts';
+import { createPostgresJobStore } from '../adapters/postgres/job-store.ts';
+import { migrate } from '../adapters/postgres/migrate.ts';
+import { readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
+import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import type { Logger } from '../ports/logger.ts';
+import { locateHome, openHomeFolder, readIfThere, writePrivateFile } from './home.ts';
+import type { Environment, Home } from './home.ts';
+import { mergeSettings, parseProperties } from './properties.ts';
+
+export interface OpenOptions {
+  /**
+   * `service`: owns the embedded database while it runs. `tool`: joins the database that the home folder's service uses,
+   * and starts the embedded one where none runs; it ends by itself after a minute without use.
+   */
+  readonly role: 'service' | 'tool';
+  /** most connections at a time (service 10, tool 4) */
+  readonly maxConnections?: number;
+  /** takes the lines of the log, their ends included */
+  readonly write: (line: string) => void;
+}
+
+export interface OpenedHome {
+  readonly config: Config;
+  readonly home: Home;
+  /** the metadata database, migrated */
+  readonly sql: Sql;
+  /** holds a password */
+  readonly databaseUrl: string;
+  readonly adapters: Pick<Adapters, 'jobs' | 'catalog' | 'access' | 'files' | 'secrets' | 'clock' | 'logger'>;
+  /** takes the secrets of this home, and what looks like one, out of a text */
+  mask(text: string): string;
+  /** Closes the connections; a service's embedded database ends with it. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** ConfigError names wrong settings; AppError `service_unavailable` where there is no database to be had. */
+export async function openHome(environment: Environment, options: OpenOptions): Promise<OpenedHome> {
+  const home = await openHomeFolder(locateHome(environment));
+  const file = parseProperties((await readIfThere(home.propertiesFile)) ?? '');
+  const config = readConfig(mergeSettings(file, environment));
+  const secretTexts: string[] = config.secretKey === null ? [] : [config.secretKey];
+  const mask = (text: string): string => maskKnownSecrets(text, secretTexts);
+  const logger = createJsonLogger({ write: options.write, mask });
+
+  const database = await openDatabase(config, home, options.role, logger);
+  secretTexts.push(...passwordsOf(database.url));
+  const applicationName = `conversion-job-service ${options.role}`;
+  const sql = connectPostgres(database.url, {
+    applicationName,
+    max: options.maxConnections ?? (options.role === 'service' ? 10 : 4),
+  });
+  try {
+    const applied = await migrate(sql);
+    if (applied.length > 0) logger.info('metadata database migrated', { applied });
+    if ((await readIfThere(home.metadbUrlFile)) !== `${database.url}\n`)
+      await writePrivateFile(home.metadbUrlFile, `${database.url}\n`);
+    const key =
+      config.secretKey === null
+        ? await readOrMakeKey(home.secretKeyFile)
+        : decodeKey(config.secretKey, 'svc.secret.key');
+    const { limits } = config;
+    const jobs = createPostgresJobStore(sql, {
+      maxRunningPerOrg: limits.runningJobs,
+      maxQueuedPerOrg: limits.queuedJobs,
+      maxAttempts: limits.attempts,
+      deadlineMs: limits.jobDeadlineMs,
+      idempotencyKeyMs: limits.keepIdempotencyKeysMs,
+    });
+    let closed: Promise<void> | null = null;
+    return {
+      config,
+      home,
+      sql,
+      databaseUrl: database.url,
+      adapters: {
+        jobs,
+        catalog: createPostgresCatalogStore(sql),
+        access: createPostgresAccessStore(sql),
+        files: createLocalFileStore({
+          filesDirectory: home.filesDirectory,
+          logsDirectory: home.logsDirectory,
+          roots: config.fileRoots,
+        }),
+        secrets: await createSecretBox(key),
+        clock: createSystemClock(),
+        logger,
+      },
+      mask,
+      close: () => {
+        closed ??= jobs
+          .close()
+          .then(() => sql.end({ timeout: 5 }))
+          .then(() => database.stop());
+        return closed;
+      },
+    };
+  } catch (error) {
+    await sql.end({ timeout: 1 });
+    await database.stop();
+    throw error;
+  }
+}
+
+interface Database {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+async function openDatabase(
+  config: Config,
+  home: Home,
+  role: OpenOptions['role'],
+  logger: Logger,
+): Promise<Database> {
+  if (config.metadbUrl !== null) return external(config.metadbUrl);
+  if (role === 'service') return startEmbeddedPostgres({ directory: home.databaseDirectory, logger });
+  // The service may have its database from an environment that this process does not share
+  const recorded = (await readIfThere(home.metadbUrlFile))?.trim() ?? '';
+  if (recorded !== '' && (await answers(recorded))) return external(recorded);
+  return external((await joinEmbeddedPostgres({ directory: home.databaseDirectory, logger })).url);
+}
+
+/** A database that does not end with this process. */
+function external(url: string): Database {
+  return { url, stop: () => Promise.resolve() };
+}
+
+async function answers(url: string): Promise<boolean> {
+  const sql = connectPostgres(url, { applicationName: 'conversion-job-service probe', max: 1 });
+  try {
+    await sql`select 1`;
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** As it stands in the address, and decoded. */
+function passwordsOf(url: string): string[] {
+  const password = URL.canParse(url) ? new URL(url).password : '';
+  return password === '' ? [] : [password, decodeURIComponent(password)];
+}

@@ -1,0 +1,75 @@
+/** Files of properties as Java reads them, and where each setting comes from. */
+import { properties } from '../config.ts';
+import type { PropertyRecord } from '../config.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The format of java.util.Properties: `key=value`, `key:value` or `key value`, `#` and `!` comments, a backslash at a line's end
+ * continues it, escapes `\t \n \r \f \uXXXX`. The last of several lines with one key counts.
+ */
+export function parseProperties(text: string): Record<string, string> {
+  const record: Record<string, string> = {};
+  for (const line of logicalLines(text.replace(/^\u{FEFF}/u, ''))) {
+    const match = /^((?:\\[^]|[^\\\s=:])*)[ \t\f]*[=:]?[ \t\f]*([^]*)$/.exec(line);
+    if (match !== null) record[unescape(match[1]!)] = unescape(match[2]!);
+  }
+  return record;
+}
+
+function* logicalLines(text: string): Generator<string> {
+  let open: string | null = null;
+  for (const natural of text.split(/\r\n|[\r\n]/)) {
+    const line = natural.replace(/^[ \t\f]+/, '');
+    if (open === null && (line === '' || line.startsWith('#') || line.startsWith('!'))) continue;
+    const joined: string = (open ?? '') + line;
+    const backslashes = /\\*$/.exec(line)![0].length;
+    if (backslashes % 2 === 1) {
+      open = joined.slice(0, -1);
+    } else {
+      open = null;
+      yield joined;
+    }
+  }
+  if (open !== null && open !== '') yield open;
+}
+
+const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f' };
+
+function unescape(text: string): string {
+  return text.replace(/\\(?:u([0-9A-Fa-f]{4})|([^]))/g, (_, code: string | undefined, character: string) =>
+    code === undefined ? (escapes[character] ?? character) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}
+
+/** `cmd.enabled` is `SVC_CMD_ENABLED`, `svc.files.roots` is `SVC_FILES_ROOTS`. */
+export function environmentName(property: string): string {
+  return `SVC_${property
+    .replace(/^svc\./, '')
+    .replaceAll('.', '_')
+    .toUpperCase()}`;
+}
+
+/** The environment wins over the file; DATABASE_URL speaks for `metadb.url` only where neither does. */
+export function mergeSettings(file: PropertyRecord, environment: Environment): PropertyRecord {
+  const merged: Record<string, string | undefined> = { ...file };
+  for (const { name } of properties) {
+    const given = environment[environmentName(name)];
+    if (given !== undefined) merged[name] = given;
+  }
+  if ((merged['metadb.url'] ?? '').trim() === '') merged['metadb.url'] = environment['DATABASE_URL'];
+  return merged;
+}
+
+/** The file of the first start: every property with its meaning, all but one as comments. */
+export function initialProperties(): string {
+  const lines = [
+    '# Settings of the conversion job service, read when it starts.',
+    '# Each may also be given in the environment, which wins: cmd.enabled is SVC_CMD_ENABLED, svc.files.roots is SVC_FILES_ROOTS.',
+    '',
+  ];
+  for (const { name, initial, meaning } of properties) {
+    lines.push(`# ${meaning}`, name === 'cmd.enabled' ? `${name}=${initial}` : `#${name}=${initial}`, '');
+  }
+  return lines.join('\n');
+}

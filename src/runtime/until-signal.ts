@@ -1,0 +1,30 @@
+/** The life of a process that serves until it is told to end. */
+import { AppError } from '../errors.ts';
+import { ConfigError } from '../config.ts';
+
+/**
+ * Starts, waits for SIGTERM or SIGINT, closes, exits 0; a second signal exits at once. Exits 1, with the reason in one line
+ * each, when it cannot start.
+ */
+export async function runUntilSignal(start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
+  const told = new Promise<void>((resolve) => {
+    let signals = 0;
+    const onSignal = (): void => {
+      signals += 1;
+      if (signals > 1) process.exit(1);
+      resolve();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+  try {
+    const started = await start();
+    await told;
+    await started.close();
+    process.exit(0);
+  } catch (error) {
+    const known = error instanceof ConfigError || error instanceof AppError;
+    process.stderr.write(`${known ? error.message : String((error as Error).stack ?? error)}\n`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,23 @@
+/** `npm run worker`: jobs alone, beside a service that shares the database and the files. */
+import { ensureLoaderRole } from '../adapters/postgres/loader-role.ts';
+import { createJobWorker } from './job-worker.ts';
+import { openHome } from './open.ts';
+import { runUntilSignal } from './until-signal.ts';
+
+await runUntilSignal(async () => {
+  const opened = await openHome(process.env, {
+    role: 'service',
+    write: (line) => process.stderr.write(line),
+  });
+  const { worker: settings } = opened.config;
+  await ensureLoaderRole(opened.sql);
+  const worker = createJobWorker(opened, process.env, Math.max(settings.concurrency, 1));
+  worker.start();
+  process.stdout.write('waiting for jobs\n');
+  return {
+    close: async () => {
+      await worker.drain(settings.drainMs);
+      await opened.close();
+    },
+  };
+});

@@ -1,0 +1,234 @@
+/** xml2er: documents become statistics, an origin with its model, and rows in a target. */
+import { createStatisticsCollector } from '../engine/infer/collector.ts';
+import { inferSourceModel } from '../engine/infer/infer-model.ts';
+import { mergeStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
+import type { QName, SourceModel } from '../engine/model/source-model.ts';
+import { createNameTable } from '../engine/xml/name-table.ts';
+import { renderDdl } from '../engine/dialects/ddl.ts';
+import { AppError } from '../errors.ts';
+import { parseModeOf } from '../jobs/tool-request.ts';
+import type { OriginFile, StoredLogicalSchema } from '../ports/catalog-store.ts';
+import type { Conversion } from './conversion.ts';
+import { openInputs, type InputSet } from './input-files.ts';
+import { loadRows } from './load-rows.ts';
+import { buildModel, chooseLogicalSchema, defaultMapLevel, hasRoot, storeModel } from './logical-schema.ts';
+import { storeOrigin } from './new-origin.ts';
+import { openSink } from './open-sink.ts';
+import { peekRootName, readDocument } from './read-document.ts';
+import type { ToolSession } from './tool-session.ts';
+
+const isXml = (name: string): boolean => /\.xml$/i.test(name);
+
+export async function convertXml(session: ToolSession): Promise<Conversion> {
+  refuseUnavailable(session);
+  const { request } = session;
+  const paths = await Promise.all(
+    request.inputs.map((input) => (session.byHand ? input : session.resolvePath(input, true))),
+  );
+  const inputs = await openInputs(paths, isXml);
+  try {
+    return await new XmlConversion(session, inputs).run();
+  } finally {
+    await inputs.dispose();
+  }
+}
+
+/** Options that are read and stored, and whose work is done in a later version: better refused than ignored. */
+function refuseUnavailable({ request }: ToolSession): void {
+  const refused: string[] = [];
+  if (request.engine === 'spark') refused.push('--engine spark');
+  if (request.keys === 'hash') refused.push('--keys hash');
+  if (request.validate) refused.push('--validate');
+  if (request.prune) refused.push('--prune');
+  if (request.rowTag !== undefined) refused.push('--row-tag');
+  if (request.skipLoaded) refused.push('--skip-loaded');
+  if (refused.length > 0) throw new AppError('invalid_option', `${refused.join(', ')}: not in this version of xml2er; leave it out`);
+}
+
+class XmlConversion {
+  readonly #session: ToolSession;
+  readonly #inputs: InputSet;
+  readonly #steps: [string, number][] = [];
+  #since = performance.now();
+  #bytes = 0;
+  #documents = 0;
+
+  constructor(session: ToolSession, inputs: InputSet) {
+    this.#session = session;
+    this.#inputs = inputs;
+  }
+
+  async run(): Promise<Conversion> {
+    const { request } = this.#session;
+    if (request.originId === undefined && request.logicalId === undefined) return this.#withoutSchema();
+    return this.#withSchema();
+  }
+
+  /** No schema given: the documents themselves, read once before, make it. */
+  async #withoutSchema(): Promise<Conversion> {
+    const session = this.#session;
+    const { request, home, idOrg } = session;
+    const earlier = await this.#earlierOrigin();
+    const statistics = await this.#collect(request.out === undefined ? 1 : 0.4);
+    const stored = request.useStats === undefined ? [] : await home.adapters.catalog.loadStatistics(idOrg, request.useStats);
+    const all = (stored as DocumentStatistics[]).reduce(mergeStatistics, statistics);
+    const source = earlier?.source ?? inferSourceModel(all);
+    this.#step('infer');
+    const model = buildModel(request, source, request.mapLevel ?? defaultMapLevel);
+    this.#step('map');
+    session.log(`model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`);
+    if (request.dryRun) return this.#conversion(null, { idSch: -1, idLschma: -1, model, modelHash: '' });
+    const origin = earlier?.record ?? (await storeOrigin(session, source, 'xml', this.#files));
+    await session.report({ idSch: origin.id_sch });
+    await home.adapters.catalog.saveStatistics(idOrg, origin.id_sch, session.idJob, statistics, all);
+    const logical = await storeModel(session, origin.id_sch, model);
+    await session.report({ idLschma: logical.idLschma });
+    this.#step('store');
+    return this.#load(logical, false);
+  }
+
+  async #earlierOrigin() {
+    const { originOfEarlierAttempt, home, idOrg, idJob } = this.#session;
+    if (originOfEarlierAttempt === null) return null;
+    const origin = await home.adapters.catalog.loadOrigin(idOrg, originOfEarlierAttempt);
+    return origin?.record.id_job === idJob ? { record: origin.record, source: origin.model } : null;
+  }
+
+  async #withSchema(): Promise<Conversion> {
+    const session = this.#session;
+    const { request, home, idOrg } = session;
+    const { catalog } = home.adapters;
+    const mode = parseModeOf(request);
+    let idSch: number;
+    if (request.logicalId !== undefined) {
+      const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: request.logicalId });
+      if (logical === null) throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
+      idSch = logical.idSch;
+    } else if (request.originId !== undefined && 'id' in request.originId) idSch = request.originId.id;
+    else throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
+    const origin = await catalog.loadOrigin(idOrg, idSch);
+    if (origin === null) throw new AppError('not_found', `-x ${idSch}: there is no such origin`);
+    await session.report({ idSch });
+    const roots = await this.#documentRoots(origin.model, idSch);
+    const logical = await chooseLogicalSchema(session, idSch, origin.model, roots);
+    await session.report({ idLschma: logical.idLschma });
+    this.#step('schema');
+    const saveStatistics = async (statistics: DocumentStatistics): Promise<void> => {
+      const known = origin.statistics as DocumentStatistics | null;
+      const merged = known === null ? statistics : mergeStatistics(known, statistics);
+      await catalog.saveStatistics(idOrg, idSch, session.idJob, statistics, merged);
+    };
+    if (mode === 's' || request.dryRun || request.out === undefined) {
+      const statistics = await this.#collect(1);
+      if (!request.dryRun) await saveStatistics(statistics);
+      this.#step('statistics');
+      return this.#conversion(idSch, logical);
+    }
+    return this.#load(logical, mode === 'a', saveStatistics);
+  }
+
+  /** Root elements of the documents, when the stored model does not start with all that the source model allows. */
+  async #documentRoots(source: SourceModel, idSch: number): Promise<readonly QName[]> {
+    const { home, idOrg, request, limits } = this.#session;
+    if (request.logicalId !== undefined) return [];
+    const stored = await home.adapters.catalog.loadLogicalSchema(idOrg, { idSch });
+    if (stored !== null && stored.model.roots.length >= source.roots.length) return [];
+    const names = createNameTable();
+    const found = new Map<number, QName>();
+    for await (const member of this.#inputs.members()) {
+      const id = await peekRootName(member, names, limits);
+      if (id === null || found.has(id)) continue;
+      const name = { namespaceUri: names.namespaceUri(id), localName: names.localName(id) };
+      if (!hasRoot(stored?.model, name)) found.set(id, name);
+    }
+    return [...found.values()];
+  }
+
+  /** Statistics of all documents, in one pass. */
+  async #collect(shareOfProgress: number): Promise<DocumentStatistics> {
+    const session = this.#session;
+    const names = createNameTable();
+    const collector = createStatisticsCollector(names, { samples: !session.request.noSamples });
+    let disk = 0;
+    for await (const member of this.#inputs.members()) {
+      collector.beginDocument();
+      let read = 0;
+      const facts = await readDocument(member, {
+        names,
+        limits: session.limits,
+        onBatch: (batch) => collector.consume(batch),
+        afterChunk: (size) => {
+          read += size;
+          const done = (disk + Math.min(read, member.diskBytes)) / Math.max(1, this.#inputs.totalBytes);
+          session.progress(done * shareOfProgress);
+        },
+      });
+      collector.endDocument(facts.bytes);
+      disk += member.diskBytes;
+      this.#bytes += facts.bytes;
+      this.#documents += 1;
+      this.#files.push({ name: member.name, bytes: facts.bytes, sha256: facts.sha256 });
+    }
+    if (this.#documents === 0) throw new AppError('input_not_found', 'the input holds no document (*.xml)');
+    this.#step('read for statistics');
+    return collector.statistics;
+  }
+
+  /** documents an origin was inferred from */
+  readonly #files: OriginFile[] = [];
+
+  async #load(
+    logical: StoredLogicalSchema,
+    withStatistics: boolean,
+    saveStatistics?: (statistics: DocumentStatistics) => Promise<void>,
+  ): Promise<Conversion> {
+    const session = this.#session;
+    const { request } = session;
+    if (request.out === undefined || parseModeOf(request) === 's') return this.#conversion(logical.idSch, logical);
+    if (request.saveMode === 'p') {
+      for (const line of renderDdl(logical.model, { dialect: 'postgresql' }).split('\n')) session.log(line);
+      return this.#conversion(logical.idSch, logical);
+    }
+    const sink = await openSink(session);
+    await session.report({ outputPath: sink.label });
+    try {
+      session.log(`loading into ${sink.label}`);
+      const result = await loadRows(session, this.#inputs, logical, sink, withStatistics);
+      if (result.statistics !== null && saveStatistics !== undefined) await saveStatistics(result.statistics);
+      for (const [name, seconds] of result.steps) this.#steps.push([name, seconds]);
+      await session.report({ messages: result.documents, progress: 1 });
+      return {
+        ...this.#conversion(logical.idSch, logical),
+        documents: result.documents,
+        rejected: result.rejects.length,
+        rows: result.rows,
+        unknown: result.unknownPaths,
+        bytes: result.bytes,
+      };
+    } catch (error) {
+      await sink.abort();
+      throw error;
+    } finally {
+      await sink.close();
+    }
+  }
+
+  #conversion(idSch: number | null, logical: StoredLogicalSchema): Conversion {
+    return {
+      origin: idSch,
+      logical: logical.idLschma < 0 ? null : logical.idLschma,
+      documents: this.#documents,
+      rejected: 0,
+      rows: {},
+      mapped: new Set(logical.model.mappings.map((mapping) => mapping.xpath)).size,
+      unknown: 0,
+      bytes: this.#bytes,
+      steps: this.#steps,
+    };
+  }
+
+  #step(name: string): void {
+    this.#steps.push([name, (performance.now() - this.#since) / 1000]);
+    this.#since = performance.now();
+  }
+}

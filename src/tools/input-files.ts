@@ -1,0 +1,141 @@
+/** Inputs of a tool: files, folders, globs, archives and stdin, as a stream of members in a settled order. */
+import { createReadStream } from 'node:fs';
+import { glob, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, relative, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createWriteStream } from 'node:fs';
+import { AppError } from '../errors.ts';
+import { archiveKind, archiveMembers, gunzipped, type ArchiveKind } from './archive-members.ts';
+
+/** One document or XSD file. Its bytes are to be read before the next member is asked for. */
+export interface InputMember {
+  /** as the user knows it: relative to the folder or archive it lies in */
+  readonly name: string;
+  /** the file on disk that holds it, for messages */
+  readonly path: string;
+  /** bytes on disk that reading it takes, for progress; 0 for members of an archive after its first */
+  readonly diskBytes: number;
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+/** A file that an input led to. */
+interface InputFile {
+  readonly path: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly archive: ArchiveKind | null;
+}
+
+export interface InputSet {
+  /** files on disk, archives counted as one */
+  readonly fileCount: number;
+  readonly totalBytes: number;
+  /** can be walked again and again */
+  members(): AsyncIterable<InputMember>;
+  /** removes what stdin was spooled to */
+  dispose(): Promise<void>;
+}
+
+const readBytes = 256 * 1024;
+
+/**
+ * `accept` chooses files of folders and archives by name; a file named by itself is taken whatever its name.
+ * AppError `input_not_found` when an input leads nowhere.
+ */
+export async function openInputs(
+  inputs: readonly string[],
+  accept: (name: string) => boolean,
+): Promise<InputSet> {
+  const files: InputFile[] = [];
+  let spool: string | null = null;
+  for (const input of inputs) {
+    if (input === '-') {
+      spool ??= await mkdtemp(join(tmpdir(), 'xml-input-'));
+      const path = join(spool, 'stdin.xml');
+      await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
+      files.push(await inputFile(path, 'stdin.xml'));
+      continue;
+    }
+    const found = await expand(input, accept);
+    if (found.length === 0) {
+      throw new AppError('input_not_found', `${input}: there is no such file, or nothing in it that this tool reads`);
+    }
+    files.push(...found);
+  }
+  return {
+    fileCount: files.length,
+    totalBytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    members: () => walk(files, accept),
+    dispose: async () => {
+      if (spool !== null) await rm(spool, { recursive: true, force: true });
+    },
+  };
+}
+
+async function expand(input: string, accept: (name: string) => boolean): Promise<InputFile[]> {
+  const path = resolve(input);
+  const facts = await stat(path).catch(() => null);
+  if (facts?.isFile()) return [await inputFile(path, basename(path))];
+  if (facts?.isDirectory()) {
+    const entries = await readdir(path, { recursive: true, withFileTypes: true });
+    const names = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(path, join(entry.parentPath, entry.name)))
+      .filter((name) => accept(name) || (archiveKind(name) !== null && !name.startsWith('.')));
+    return Promise.all(names.toSorted().map((name) => inputFile(join(path, name), name.replaceAll('\\', '/'))));
+  }
+  const matches: string[] = [];
+  if (/[*?[{]/.test(input)) for await (const match of glob(input)) matches.push(match);
+  const files = await Promise.all(matches.toSorted().map((match) => expand(match, accept)));
+  return files.flat();
+}
+
+async function inputFile(path: string, name: string): Promise<InputFile> {
+  const { size } = await stat(path);
+  return { path, name, bytes: size, archive: archiveKind(name) ?? (await archiveKindByContent(path)) };
+}
+
+/** Uploads may have lost their suffix: gzip and zip are told by their first bytes. */
+async function archiveKindByContent(path: string): Promise<ArchiveKind | null> {
+  const file = await open(path, 'r');
+  try {
+    const head = new Uint8Array(4);
+    await file.read(head, 0, 4, 0);
+    if (head[0] === 0x1f && head[1] === 0x8b) return 'gz';
+    return head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4 ? 'zip' : null;
+  } finally {
+    await file.close();
+  }
+}
+
+async function* walk(files: readonly InputFile[], accept: (name: string) => boolean): AsyncIterable<InputMember> {
+  for (const file of files) {
+    if (file.archive === null) {
+      yield {
+        name: file.name,
+        path: file.path,
+        diskBytes: file.bytes,
+        chunks: () => createReadStream(file.path, { highWaterMark: readBytes }),
+      };
+    } else if (file.archive === 'gz') {
+      yield {
+        name: file.name.replace(/\.gz$/i, ''),
+        path: file.path,
+        diskBytes: file.bytes,
+        chunks: () => gunzipped(createReadStream(file.path, { highWaterMark: readBytes }), file.name),
+      };
+    } else {
+      let first = true;
+      for await (const member of archiveMembers(file.path, file.archive, accept)) {
+        yield {
+          name: member.name,
+          path: `${file.name}/${member.name}`,
+          diskBytes: first ? file.bytes : 0,
+          chunks: member.chunks,
+        };
+        first = false;
+      }
+    }
+  }
+}

@@ -1,0 +1,217 @@
+/** Documents to rows to a target: the loop that ties tokeniser, shredder and sink together, with back-pressure end to end. */
+import { InputError } from '../engine/diagnostics.ts';
+import type { DocumentStatistics } from '../engine/infer/statistics.ts';
+import { createStatisticsCollector } from '../engine/infer/collector.ts';
+import { createShredder, type Shredder } from '../engine/shred/shredder.ts';
+import { createNameTable } from '../engine/xml/name-table.ts';
+import { AppError } from '../errors.ts';
+import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
+import type { RowSink } from '../ports/row-sink.ts';
+import type { InputMember, InputSet } from './input-files.ts';
+import { readDocument } from './read-document.ts';
+import type { ToolSession } from './tool-session.ts';
+
+export interface LoadResult {
+  readonly documents: number;
+  readonly rejects: readonly string[];
+  readonly rows: Readonly<Record<string, number>>;
+  readonly unknownPaths: number;
+  readonly bytes: number;
+  /** of the documents that were loaded, when asked for */
+  readonly statistics: DocumentStatistics | null;
+  readonly steps: readonly (readonly [string, number])[];
+}
+
+export async function loadRows(
+  session: ToolSession,
+  inputs: InputSet,
+  logical: StoredLogicalSchema,
+  sink: RowSink,
+  withStatistics: boolean,
+): Promise<LoadResult> {
+  const { request } = session;
+  const steps: [string, number][] = [];
+  const started = performance.now();
+  const opened = await sink.open({
+    model: logical.model,
+    saveMode: request.saveMode,
+    idJob: session.idJob,
+    installation: await session.home.adapters.catalog.installation(),
+    idSch: logical.idSch,
+    idLschma: logical.idLschma,
+    allTables: request.tables === 'all' || request.saveMode === 'w',
+    keys: request.keys,
+  });
+  const loader = new Loader(session, logical, sink, withStatistics, await sink.keyOffsets(), inputs.totalBytes);
+  if (opened === 'load') for await (const member of inputs.members()) await loader.load(member);
+  await loader.flush();
+  const loaded = performance.now();
+  steps.push(['load', (loaded - started) / 1000]);
+  const published = await sink.publish(() => session.stillOurs(), loader.lastKeys());
+  steps.push(['publish', (performance.now() - loaded) / 1000]);
+  if (published.already) session.log('an earlier attempt of this job had published its rows; nothing was added');
+  for (const change of published.changes) session.log(`target changed: ${change}`);
+  loader.reportDrift();
+  return { ...loader.result(), rows: published.rows, steps };
+}
+
+class Loader {
+  readonly #session: ToolSession;
+  readonly #sink: RowSink;
+  readonly #shredder: Shredder;
+  readonly #probe: Shredder | null;
+  readonly #names = createNameTable();
+  readonly #collector;
+  readonly #totalBytes: number;
+  readonly #rejects: string[] = [];
+  #documents = 0;
+  #bytes = 0;
+  #diskBytes = 0;
+  #path = '';
+  #fileName = '';
+
+  constructor(
+    session: ToolSession,
+    logical: StoredLogicalSchema,
+    sink: RowSink,
+    withStatistics: boolean,
+    keyOffsets: ReadonlyMap<string, number>,
+    totalBytes: number,
+  ) {
+    this.#session = session;
+    this.#sink = sink;
+    this.#totalBytes = totalBytes;
+    const { request } = session;
+    const options = {
+      model: logical.model,
+      names: this.#names,
+      encoding: sink.encoding,
+      idJob: session.idJob,
+      keyOffsets,
+      widensInPlace: sink.widensInPlace,
+      unmapped: request.unmapped,
+      extraValues: () => this.#extraValues(),
+    };
+    this.#shredder = createShredder(options);
+    // a document that is to be skipped must leave no row: it is read once for its faults, then for its rows
+    this.#probe = request.onError === 'skip' ? createShredder(options) : null;
+    this.#collector = withStatistics
+      ? createStatisticsCollector(this.#names, { samples: !request.noSamples })
+      : null;
+  }
+
+  async load(member: InputMember): Promise<void> {
+    this.#path = member.path;
+    this.#fileName = member.name;
+    if (this.#probe !== null && !(await this.#isSound(member, this.#probe))) {
+      this.#diskBytes += member.diskBytes;
+      return;
+    }
+    const shredder = this.#shredder;
+    const collector = this.#collector;
+    shredder.beginDocument(member.name);
+    collector?.beginDocument();
+    let read = 0;
+    const { bytes, sha256 } = await readDocument(member, {
+      names: this.#names,
+      limits: this.#session.limits,
+      onBatch: (batch, locate) => {
+        shredder.consume(batch, locate);
+        collector?.consume(batch);
+      },
+      afterChunk: async (size) => {
+        read += size;
+        await this.#drain();
+        const done = this.#diskBytes + Math.min(read, member.diskBytes);
+        this.#session.progress(this.#totalBytes === 0 ? 0 : done / this.#totalBytes);
+      },
+    });
+    shredder.endDocument({ sha256, bytes, loadedAt: new Date().toISOString() });
+    collector?.endDocument(bytes);
+    this.#documents += 1;
+    this.#bytes += bytes;
+    this.#diskBytes += member.diskBytes;
+  }
+
+  async #isSound(member: InputMember, probe: Shredder): Promise<boolean> {
+    probe.beginDocument(member.name);
+    try {
+      await readDocument(member, {
+        names: this.#names,
+        limits: this.#session.limits,
+        onBatch: (batch, locate) => probe.consume(batch, locate),
+        afterChunk: () => {
+          probe.output.chunks.length = 0;
+          probe.misfits.length = 0;
+          probe.relaxed.length = 0;
+        },
+      });
+      return true;
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      this.#rejects.push(error.message);
+      this.#session.log(`rejected: ${error.message}`);
+      return false;
+    }
+  }
+
+  /** Hands what the shredder finished to the sink; awaiting it is what holds the reader back. */
+  async #drain(): Promise<void> {
+    const { output, misfits, relaxed } = this.#shredder;
+    for (const chunk of output.chunks.splice(0)) {
+      if (typeof chunk.table === 'number') await this.#sink.write(chunk.table, chunk.bytes, chunk.rowCount);
+      else await this.#sink.writeSide(chunk.table, chunk.bytes, chunk.rowCount);
+    }
+    for (const misfit of misfits.splice(0)) await this.#sink.misfit(misfit);
+    for (const { table, column } of relaxed.splice(0)) this.#sink.relax(table, column);
+  }
+
+  async flush(): Promise<void> {
+    this.#shredder.output.flush();
+    await this.#drain();
+    if (this.#documents === 0 && this.#rejects.length > 0) {
+      throw new AppError('unprocessable_input', `every document was rejected; the first: ${this.#rejects[0]}`);
+    }
+  }
+
+  lastKeys(): ReadonlyMap<string, number> {
+    return this.#shredder.lastKeys();
+  }
+
+  #extraValues(): readonly (string | null)[] {
+    return this.#session.request.extraColumns.map((column) => {
+      switch (column.kind) {
+        case 'now':
+          return new Date().toISOString();
+        case 'id':
+          return String(this.#session.idJob);
+        case 'filename':
+          return this.#fileName;
+        case 'filepath':
+          return this.#session.byHand ? this.#path : this.#fileName;
+        case 'value':
+          return column.value ?? '';
+      }
+    });
+  }
+
+  reportDrift(): void {
+    const { drift } = this.#shredder;
+    for (const { xpath, kind, count, sample } of [...drift.paths.values()].slice(0, 100)) {
+      this.#session.log(`unmapped ${kind} ${xpath}: ${count} times, such as ${sample}`);
+    }
+    for (const [column, { count, sample }] of drift.misfits) {
+      this.#session.log(`values that do not fit ${column}: ${count}, such as ${sample}`);
+    }
+  }
+
+  result(): Omit<LoadResult, 'rows' | 'steps'> {
+    return {
+      documents: this.#documents,
+      rejects: this.#rejects,
+      unknownPaths: this.#shredder.drift.paths.size,
+      bytes: this.#bytes,
+      statistics: this.#collector?.statistics ?? null,
+    };
+  }
+}

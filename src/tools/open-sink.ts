@@ -1,0 +1,63 @@
+/** From the text of a target (`-o`) to the sink that takes its rows. */
+import { resolve } from 'node:path';
+import { createFolderRowSink } from '../adapters/node/folder-row-sink.ts';
+import { createPostgresRowSink } from '../adapters/postgres/postgres-row-sink.ts';
+import { ensureLoaderRole, loaderRole } from '../adapters/postgres/loader-role.ts';
+import { AppError } from '../errors.ts';
+import { parseTarget, type Target } from '../jobs/target.ts';
+import type { RowSink } from '../ports/row-sink.ts';
+import type { ToolSession } from './tool-session.ts';
+
+export async function openSink(session: ToolSession): Promise<RowSink> {
+  const { request } = session;
+  const target = parseTarget(request.out!);
+  if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
+  switch (target.kind) {
+    case 'metadb':
+      return openMetadbSink(session, target.sqlSchema);
+    case 'postgresql':
+      return createPostgresRowSink({
+        url: connectionUrl(target, request.outUser, request.outPassword),
+        sqlSchema: target.sqlSchema,
+        label: `${target.address}?schema=${target.sqlSchema}`,
+        createSchema: true,
+      });
+    case 'folder': {
+      const format = request.format ?? 'csv';
+      if (format !== 'csv' && format !== 'tsv') {
+        throw new AppError('invalid_option', `-f ${format}: this version writes csv and tsv`);
+      }
+      const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
+      return createFolderRowSink({ directory, format });
+    }
+    case 'duckdb':
+      throw new AppError('invalid_option', '-o duckdb: is not a target of this version; use postgresql://, metadb: or a folder');
+  }
+}
+
+/** A SQL schema of the metadata database, under a role that cannot touch the service's own tables where one can be made. */
+async function openMetadbSink(session: ToolSession, sqlSchema: string): Promise<RowSink> {
+  const { home, idOrg } = session;
+  await home.adapters.catalog.claimTargetSchema(idOrg, sqlSchema);
+  const restricted = await ensureLoaderRole(home.sql);
+  if (!restricted) session.log('the metadata database lets us make no role for loading: rows are written as its own user');
+  return createPostgresRowSink({
+    url: home.databaseUrl,
+    sqlSchema,
+    label: `metadb:${sqlSchema}`,
+    createSchema: true,
+    ...(restricted ? { setRole: loaderRole } : {}),
+  });
+}
+
+function connectionUrl(
+  target: Extract<Target, { kind: 'postgresql' }>,
+  user: string | undefined,
+  password: string | undefined,
+): string {
+  const url = new URL(`postgresql://${target.host}:${target.port}/${encodeURIComponent(target.database ?? 'postgres')}`);
+  url.username = encodeURIComponent(user ?? target.user ?? '');
+  url.password = encodeURIComponent(password ?? target.password ?? '');
+  if (target.sslmode !== null) url.searchParams.set('sslmode', target.sslmode);
+  return url.href;
+}

@@ -1,0 +1,128 @@
+/** The frame around every tool: usage, the job, the log, the summary, the exit code (interface-decisions §9). */
+import { InputError } from '../engine/diagnostics.ts';
+import { AppError, errorCatalogue } from '../errors.ts';
+import { ConfigError } from '../config.ts';
+import { parseToolArguments, type Tool, type ToolRequest } from '../jobs/tool-request.ts';
+import type { Conversion } from './conversion.ts';
+import { printSummary, type ToolSummary } from './summary.ts';
+import { openSession, type ToolSession } from './tool-session.ts';
+import { createTerminal, type Terminal } from './terminal.ts';
+import { usageOf } from './usage.ts';
+
+export const exitCodes = {
+  completed: 0,
+  failed: 1,
+  usage: 2,
+  /** under a worker: an outage, the job may be tried again (sysexits.h EX_TEMPFAIL) */
+  tryAgain: 75,
+} as const;
+
+export async function runTool(
+  tool: Tool,
+  argv: readonly string[],
+  convert: (session: ToolSession) => Promise<Conversion>,
+): Promise<number> {
+  const terminal = createTerminal();
+  if (argv.includes('--help') || argv.includes('-h') || argv.length === 0) {
+    terminal.log(usageOf(tool));
+    return argv.length === 0 ? exitCodes.usage : exitCodes.completed;
+  }
+  let request: ToolRequest;
+  try {
+    request = parseToolArguments(tool, argv);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    terminal.complain(`${tool}: ${error.message}`);
+    terminal.complain(`${tool} --help lists the options`);
+    return exitCodes.usage;
+  }
+  let session: ToolSession;
+  try {
+    session = await openSession(request, {
+      environment: process.env,
+      log: terminal.log,
+      onProgress: terminal.progress,
+    });
+  } catch (error) {
+    const { text, again } = describe(error);
+    terminal.complain(`${tool}: ${text}`);
+    return again && request.jobId !== undefined ? exitCodes.tryAgain : exitCodes.failed;
+  }
+  try {
+    return await runSession(tool, session, convert, terminal);
+  } finally {
+    await session.close();
+  }
+}
+
+async function runSession(
+  tool: Tool,
+  session: ToolSession,
+  convert: (session: ToolSession) => Promise<Conversion>,
+  terminal: Terminal,
+): Promise<number> {
+  const started = performance.now();
+  try {
+    session.log(`${tool} started, job ${session.idJob}`);
+    await session.report({ idApp: `local-${Date.now()}` });
+    const conversion = await convert(session);
+    const summary = summaryOf(session, conversion, 'C', started);
+    await session.report({ summary, messages: conversion.documents, progress: 1 });
+    await session.finish('C', null);
+    terminal.endProgress();
+    for (const line of printSummary(summary, conversion.steps)) session.log(line);
+    if (session.request.json) terminal.log(JSON.stringify(summary));
+    return exitCodes.completed;
+  } catch (error) {
+    terminal.endProgress();
+    const { text, again } = describe(error);
+    const failure = session.home.mask(text);
+    session.log(`failed: ${failure}`);
+    if (again && !session.byHand) return exitCodes.tryAgain;
+    await session.report({ failure });
+    await session.finish('F', failure);
+    if (session.request.json) terminal.log(JSON.stringify(summaryOf(session, null, 'F', started)));
+    return exitCodes.failed;
+  }
+}
+
+function summaryOf(
+  session: ToolSession,
+  conversion: Conversion | null,
+  status: 'C' | 'F',
+  started: number,
+): ToolSummary {
+  const seconds = (performance.now() - started) / 1000;
+  const bytes = conversion?.bytes ?? 0;
+  const tables = conversion?.rows ?? {};
+  return {
+    job: session.idJob,
+    origin: conversion?.origin ?? null,
+    logical: conversion?.logical ?? null,
+    status,
+    documents: conversion?.documents ?? 0,
+    rejected: conversion?.rejected ?? 0,
+    rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0),
+    tables,
+    xpaths: { mapped: conversion?.mapped ?? 0, new: conversion?.unknown ?? 0 },
+    bytes,
+    seconds: Math.round(seconds * 1000) / 1000,
+    mb_per_s: seconds > 0 ? Math.round(bytes / 1e4 / seconds) / 100 : 0,
+  };
+}
+
+/** One line that tells what to do next; `again`: an outage that may pass. */
+function describe(error: unknown): { readonly text: string; readonly again: boolean } {
+  if (error instanceof InputError) return { text: error.message, again: false };
+  if (error instanceof AppError) return { text: error.message, again: errorCatalogue[error.code].retryable };
+  if (error instanceof ConfigError) return { text: error.message, again: false };
+  const { code } = error as { code?: unknown };
+  const outage =
+    typeof code === 'string' && /^(?:ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|CONNECTION_|57P0|08)/.test(code);
+  const message = error instanceof Error ? error.message : String(error);
+  if (outage) return { text: `the database does not answer: ${message}`, again: true };
+  if (code === 'ENOSPC') return { text: 'the disk is full: make room and run the job again', again: false };
+  const stack = error instanceof Error ? (error.stack ?? message) : message;
+  process.stderr.write(`${stack}\n`);
+  return { text: `unexpected fault: ${message.split('\n')[0]}`, again: false };
+}

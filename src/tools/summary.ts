@@ -1,0 +1,38 @@
+/** What a tool says at its end (interface-decisions §9). */
+
+export interface ToolSummary {
+  readonly job: number | null;
+  readonly origin: number | null;
+  readonly logical: number | null;
+  readonly status: 'C' | 'F';
+  /** documents that were published, or read for statistics */
+  readonly documents: number;
+  readonly rejected: number;
+  readonly rows: number;
+  readonly tables: Readonly<Record<string, number>>;
+  /** paths of the mapping, and paths met that it does not know */
+  readonly xpaths: { readonly mapped: number; readonly new: number };
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly mb_per_s: number;
+}
+
+/** Steps of a conversion and what each took, in seconds. */
+export type StepTimes = readonly (readonly [step: string, seconds: number])[];
+
+export function printSummary(summary: ToolSummary, steps: StepTimes): string[] {
+  const lines: string[] = [];
+  const tables = Object.entries(summary.tables);
+  if (tables.length > 0) {
+    const width = Math.max(...tables.map(([name]) => name.length));
+    lines.push('rows per table:');
+    for (const [name, rows] of tables) lines.push(`  ${name.padEnd(width)}  ${rows.toLocaleString('en')}`);
+  }
+  if (steps.length > 0) lines.push(`steps: ${steps.map(([step, seconds]) => `${step} ${seconds.toFixed(2)} s`).join(', ')}`);
+  lines.push(
+    `documents: ${summary.documents} ok, ${summary.rejected} rejected; paths: ${summary.xpaths.mapped} mapped, ${summary.xpaths.new} new`,
+    `rows: ${summary.rows.toLocaleString('en')}; ${(summary.bytes / 1e6).toFixed(2)} MB in ${summary.seconds.toFixed(2)} s, ${summary.mb_per_s.toFixed(1)} MB/s`,
+    `origin ${summary.origin ?? '-'}, logical ${summary.logical ?? '-'}, job ${summary.job ?? '-'}: ${summary.status}`,
+  );
+  return lines;
+}

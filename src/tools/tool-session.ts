@@ -1,0 +1,172 @@
+/** One run of a tool: its request, its job record, and where it says what it does. */
+import { hostname, networkInterfaces, userInfo } from 'node:os';
+import { resolve } from 'node:path';
+import type { EngineLimits } from '../engine/limits.ts';
+import { AppError } from '../errors.ts';
+import { maskedParams, paramsJson } from '../jobs/request-params.ts';
+import { openRequest, sealRequest } from '../jobs/stored-request.ts';
+import type { Tool, ToolRequest } from '../jobs/tool-request.ts';
+import type { JobProgress } from '../ports/job-store.ts';
+import type { JobType } from '../jobs/job.ts';
+import { openHome, type OpenedHome } from '../runtime/open.ts';
+
+export interface ToolSession {
+  readonly home: OpenedHome;
+  readonly request: ToolRequest;
+  readonly idOrg: number;
+  readonly idJob: number;
+  /** started by a person: bound by neither roots nor hosts, and the record's end is ours to write */
+  readonly byHand: boolean;
+  /** the origin an earlier attempt of this job made, if any */
+  readonly originOfEarlierAttempt: number | null;
+  readonly limits: EngineLimits;
+  /** a line of the job's log */
+  log(line: string): void;
+  /** `fraction` 0 … 1; at most a write per second reaches the record */
+  progress(fraction: number): void;
+  report(progress: JobProgress): Promise<void>;
+  /** Whether this attempt still holds the job: asked in the last moment before rows are published. */
+  stillOurs(): Promise<boolean>;
+  resolvePath(path: string, mustExist: boolean): Promise<string>;
+  /** Ends the record of a run by hand; a worker ends its jobs itself. */
+  finish(status: 'C' | 'F', failure: string | null): Promise<void>;
+  close(): Promise<void>;
+}
+
+const jobTypes: Readonly<Record<Tool, JobType>> = { xsd2er: 'Schema', xml2er: 'Parse', er2xml: 'Write', unload: 'Unload' };
+const leaseMs = 30_000;
+
+export interface SessionOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly log: (line: string) => void;
+  readonly onProgress: (fraction: number) => void;
+}
+
+export async function openSession(request: ToolRequest, options: SessionOptions): Promise<ToolSession> {
+  const home = await openHome(options.environment, {
+    role: 'tool',
+    write: (line) => void process.stderr.write(line),
+  });
+  try {
+    return request.jobId === undefined
+      ? await sessionByHand(home, request, options)
+      : await sessionOfJob(home, request.jobId, options);
+  } catch (error) {
+    await home.close();
+    throw error;
+  }
+}
+
+async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOptions): Promise<ToolSession> {
+  const epoch = Number(options.environment['SVC_JOB_EPOCH']);
+  if (!Number.isSafeInteger(epoch) || epoch < 1) {
+    throw new AppError('invalid_option', '-j runs a job that a worker has claimed; to run it again, use GET /v2/run/rerun');
+  }
+  const { jobs, secrets, files } = home.adapters;
+  const stored = await jobs.request(idJob);
+  const request = await openRequest(stored.request, secrets);
+  const claim = { idJob, epoch };
+  return session(home, request, options, {
+    idOrg: stored.record.id_org,
+    claim,
+    byHand: false,
+    originOfEarlierAttempt: request.originId === undefined ? stored.record.id_sch : null,
+    resolvePath: (path, mustExist) => files.resolve(stored.record.id_org, path, mustExist),
+    finish: () => Promise.resolve(),
+  });
+}
+
+async function sessionByHand(home: OpenedHome, request: ToolRequest, options: SessionOptions): Promise<ToolSession> {
+  const { jobs, secrets } = home.adapters;
+  const host = `${hostname()}/${firstAddress()}`;
+  const claim = await jobs.startByHand(
+    {
+      jobType: jobTypes[request.tool],
+      tool: request.tool,
+      params: maskedParams(request),
+      paramsJson: paramsJson(request, { master: 'local[*]' }),
+      request: await sealRequest(request, secrets),
+      inputPath: request.inputs[0] ?? null,
+      outputPath: request.out === undefined ? null : home.mask(request.out),
+      idSch: request.originId !== undefined && 'id' in request.originId ? request.originId.id : null,
+      idParentJob: null,
+    },
+    1,
+    { workerId: `hand-${process.pid}`, host, osUser: userInfo().username, basePath: process.cwd() },
+    leaseMs,
+  );
+  const beat = setInterval(() => {
+    jobs
+      .heartbeat(claim, leaseMs)
+      .then((answer) => {
+        if (answer === 'ok') return;
+        options.log(answer === 'kill' ? 'the job was killed' : 'the job record was taken over');
+        process.kill(process.pid, 'SIGTERM');
+      })
+      .catch(() => undefined);
+  }, leaseMs / 3);
+  beat.unref();
+  return session(home, request, options, {
+    idOrg: 1,
+    claim,
+    byHand: true,
+    originOfEarlierAttempt: null,
+    resolvePath: (path) => Promise.resolve(resolve(path)),
+    finish: async (status, failure) => {
+      clearInterval(beat);
+      await jobs.finish(claim, status, failure);
+    },
+  });
+}
+
+interface SessionParts {
+  readonly idOrg: number;
+  readonly claim: { readonly idJob: number; readonly epoch: number };
+  readonly byHand: boolean;
+  readonly originOfEarlierAttempt: number | null;
+  readonly resolvePath: ToolSession['resolvePath'];
+  readonly finish: ToolSession['finish'];
+}
+
+function session(home: OpenedHome, request: ToolRequest, options: SessionOptions, parts: SessionParts): ToolSession {
+  const { jobs } = home.adapters;
+  let lastReport = 0;
+  let pending: Promise<unknown> = Promise.resolve();
+  return {
+    home,
+    request,
+    idOrg: parts.idOrg,
+    idJob: parts.claim.idJob,
+    byHand: parts.byHand,
+    originOfEarlierAttempt: parts.originOfEarlierAttempt,
+    limits: home.config.limits.engine,
+    log: (line) => options.log(home.mask(line)),
+    progress(fraction) {
+      options.onProgress(fraction);
+      const now = performance.now();
+      if (now - lastReport < 1000) return;
+      lastReport = now;
+      // progress is a courtesy: a record that cannot be written now does not stop the work
+      pending = pending.then(() => jobs.report(parts.claim, { progress: Math.min(1, fraction) })).catch(() => undefined);
+    },
+    async report(progress) {
+      await pending;
+      await jobs.report(parts.claim, progress);
+    },
+    async stillOurs() {
+      await pending;
+      return jobs.report(parts.claim, {});
+    },
+    resolvePath: parts.resolvePath,
+    finish: parts.finish,
+    async close() {
+      await pending;
+      await home.close();
+    },
+  };
+}
+
+function firstAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flat();
+  return addresses.find((address) => address !== undefined && !address.internal)?.address ?? '127.0.0.1';
+}

@@ -1,0 +1,88 @@
+/** What every access store must do, whatever it is made of. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AccessStore } from '../../src/ports/access-store.ts';
+
+export interface AccessStoreFixture {
+  readonly store: AccessStore;
+  close(): Promise<void>;
+}
+
+const hash = (digit: string): string => digit.repeat(64);
+
+export function describeAccessStore(name: string, open: () => Promise<AccessStoreFixture>): void {
+  describe(`${name} as an access store`, () => {
+    let fixture: AccessStoreFixture;
+    let access: AccessStore;
+    beforeAll(async () => {
+      fixture = await open();
+      access = fixture.store;
+    });
+    afterAll(() => fixture.close());
+
+    test('keys are kept as given; at first there is none', async () => {
+      expect(await access.hasNoKeys()).toBe(true);
+      const key = {
+        idKey: 'a1',
+        idOrg: 1,
+        scopes: ['jobs:read', 'admin'],
+        secretSha256: hash('a'),
+        expiresAt: null,
+        revokedAt: null,
+      } as const;
+      await access.createKey({ ...key, name: 'first' });
+      expect(await access.hasNoKeys()).toBe(false);
+      expect(await access.findKey('a1')).toEqual(key);
+      const timed = {
+        ...key,
+        idKey: 'a2',
+        scopes: [],
+        expiresAt: 1_790_000_000_123,
+        revokedAt: 1_790_000_000_999,
+      };
+      await access.createKey({ ...timed, name: 'second' });
+      expect(await access.findKey('a2')).toEqual(timed);
+      expect(await access.findKey('none')).toBeNull();
+      await expect(access.createKey({ ...key, name: 'again' })).rejects.toMatchObject({ code: 'conflict' });
+      await expect(access.createKey({ ...key, idKey: 'a3', idOrg: 999, name: 'x' })).rejects.toMatchObject({
+        code: 'not_found',
+      });
+    });
+
+    test('the first organisation is there from the start', async () => {
+      const org = await access.findOrg(1);
+      expect(org).toEqual({
+        id_org: 1,
+        name: 'default',
+        description: null,
+        created: org?.created,
+        schema_count: 0,
+        job_count: 0,
+      });
+      expect(Math.abs((org?.created ?? 0) - Date.now())).toBeLessThan(600_000);
+      expect(await access.findOrg(999)).toBeNull();
+      expect(await access.findOrg(2 ** 60)).toBeNull();
+    });
+
+    test('an upload token is spent once, in time, for its own kind', async () => {
+      const { expiresAt } = await access.saveUploadToken({
+        sha256: hash('1'),
+        idOrg: 1,
+        kind: 'xml',
+        maxBytes: 10 * 1024 ** 3,
+        ttlMs: 300_000,
+      });
+      expect(Math.abs(expiresAt - Date.now() - 300_000)).toBeLessThan(60_000);
+      expect(await access.spendUploadToken(hash('1'), 'xsd')).toBeNull();
+      expect(await access.spendUploadToken(hash('2'), 'xml')).toBeNull();
+      const spent = await Promise.all([
+        access.spendUploadToken(hash('1'), 'xml'),
+        access.spendUploadToken(hash('1'), 'xml'),
+      ]);
+      expect(spent.filter((claim) => claim !== null)).toEqual([{ idOrg: 1, maxBytes: 10 * 1024 ** 3 }]);
+      await access.saveUploadToken({ sha256: hash('3'), idOrg: 1, kind: 'xsd', maxBytes: 1, ttlMs: 1 });
+      await delay(20);
+      expect(await access.spendUploadToken(hash('3'), 'xsd')).toBeNull();
+    });
+  });
+}

@@ -1,0 +1,220 @@
+/** The contract of FileStore, on folders of this machine and in memory. */
+import { mkdir, mkdtemp, readFile, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLocalFileStore } from '../../src/adapters/node/local-file-store.ts';
+import type { FileStore } from '../../src/ports/file-store.ts';
+import { createMemoryFileStore } from '../support/memory-file-store.ts';
+
+interface Subject {
+  readonly files: FileStore;
+  /** the bytes at a location that `resolve` answered */
+  read(location: string): Promise<Uint8Array>;
+  /** how many files there are */
+  count(): Promise<number>;
+  appendLog(idJob: number, text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
+  'local files': async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'file-store-'));
+    const [filesDirectory, logsDirectory] = [join(directory, 'files'), join(directory, 'logs')];
+    await mkdir(logsDirectory);
+    return {
+      files: createLocalFileStore({ filesDirectory, logsDirectory, roots: [] }),
+      read: async (location) => readFile(location),
+      count: async () => {
+        const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+        return entries.filter((entry) => entry.isFile()).length;
+      },
+      appendLog: (idJob, text) => writeFile(join(logsDirectory, `job-${idJob}.log`), text, { flag: 'a' }),
+      close: () => rm(directory, { recursive: true }),
+    };
+  },
+  memory: async () => {
+    const files = createMemoryFileStore();
+    return {
+      files,
+      read: async (location) => files.stored.get(location.slice('/memory/'.length)) ?? new Uint8Array(0),
+      count: async () => files.stored.size,
+      appendLog: async (idJob, text) => files.appendLog(idJob, text),
+      close: async () => undefined,
+    };
+  },
+};
+
+function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {
+  return new Blob(chunks).stream();
+}
+
+describe.each(Object.entries(subjects))('file store: %s', (_, open) => {
+  let subject: Subject;
+  beforeEach(async () => {
+    subject = await open();
+  });
+  afterEach(() => subject.close());
+
+  it('keeps an upload for its organisation', async () => {
+    const stored = await subject.files.saveUpload(1, 'a b.xml', bodyOf('<a>', '</a>'), 7);
+    expect(stored).toEqual({ path: expect.stringMatching(/^uploads\/[^/]+\/a b\.xml$/), bytes: 7 });
+    const location = await subject.files.resolve(1, stored.path, true);
+    expect(new TextDecoder().decode(await subject.read(location))).toBe('<a></a>');
+    await expect(subject.files.resolve(2, stored.path, true)).rejects.toMatchObject({
+      code: 'input_not_found',
+    });
+  });
+
+  it('keeps two uploads of one name apart', async () => {
+    const one = await subject.files.saveUpload(1, 'a.xml', bodyOf('1'), 10);
+    const two = await subject.files.saveUpload(1, 'a.xml', bodyOf('2'), 10);
+    expect(one.path).not.toBe(two.path);
+  });
+
+  it('leaves nothing of a body that is too large', async () => {
+    await expect(subject.files.saveUpload(1, 'a.xml', bodyOf('12345', '678'), 7)).rejects.toMatchObject({
+      code: 'payload_too_large',
+    });
+    expect(await subject.count()).toBe(0);
+  });
+
+  it('leaves nothing of a body that breaks off', async () => {
+    const broken = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        controller.enqueue(new Uint8Array(10));
+        controller.error(new Error('the client went away'));
+      },
+    });
+    await expect(subject.files.saveUpload(1, 'a.xml', broken, 1000)).rejects.toThrow();
+    expect(await subject.count()).toBe(0);
+  });
+
+  it.each([
+    '',
+    '..',
+    '../x',
+    'a/../../x',
+    'a/..',
+    '/',
+    '/etc/passwd',
+    'a\0b',
+    '../2/uploads',
+    '//etc/passwd',
+    './../x',
+    'uploads/../../2/a.xml',
+  ])('refuses the path %j', async (path) => {
+    for (const mustExist of [true, false]) {
+      await expect(subject.files.resolve(1, path, mustExist)).rejects.toMatchObject({
+        code: 'path_not_allowed',
+      });
+    }
+  });
+
+  it.each(['%2e%2e/x', '..%2fx', '....//x', 'C:\\x', '..\\x', '~/x', 'a;b', '$(id)'])(
+    'takes %j for a name like any other',
+    async (path) => {
+      await expect(subject.files.resolve(1, path, true)).rejects.toMatchObject({ code: 'input_not_found' });
+      await expect(subject.files.resolve(1, path, false)).resolves.toMatch(/^\//);
+    },
+  );
+
+  it('answers where an output will be', async () => {
+    expect(await subject.files.resolve(1, 'out/new/folder', false)).toMatch(/\/1\/out\/new\/folder$/);
+  });
+
+  it('reads logs by bytes', async () => {
+    expect(await subject.files.logSize(5)).toBeNull();
+    await subject.appendLog(5, '0123456789');
+    expect(await subject.files.logSize(5)).toBe(10);
+    expect(new TextDecoder().decode(await subject.files.readLog(5, 3, 4))).toBe('3456');
+    expect(new TextDecoder().decode(await subject.files.readLog(5, 8, 100))).toBe('89');
+    expect((await subject.files.readLog(5, 50, 10)).length).toBe(0);
+  });
+});
+
+describe('file store: local files, beyond the contract', () => {
+  let directory: string;
+  let outside: string;
+  let files: FileStore;
+  beforeEach(async () => {
+    directory = await realpath(await mkdtemp(join(tmpdir(), 'file-store-')));
+    outside = await realpath(await mkdtemp(join(tmpdir(), 'outside-')));
+    for (const folder of ['files/1', 'files/2', 'shared', 'tenants/2', 'logs'])
+      await mkdir(join(directory, folder), { recursive: true });
+    await writeFile(join(outside, 'secret.xml'), '<secret/>');
+    await writeFile(join(directory, 'shared', 'a.xml'), '<a/>');
+    await writeFile(join(directory, 'tenants/2', 'b.xml'), '<b/>');
+    const roots = [join(directory, 'shared'), join(directory, 'tenants/{org}')];
+    files = createLocalFileStore({
+      filesDirectory: join(directory, 'files'),
+      logsDirectory: join(directory, 'logs'),
+      roots,
+    });
+  });
+  afterEach(async () => {
+    await rm(directory, { recursive: true });
+    await rm(outside, { recursive: true });
+  });
+
+  it('refuses links that leave the root, to what exists and to what would be made', async () => {
+    const own = join(directory, 'files/1');
+    await symlink(outside, join(own, 'folder'));
+    await symlink(join(outside, 'secret.xml'), join(own, 'file.xml'));
+    await symlink(join(outside, 'new.xml'), join(own, 'dangling.xml'));
+    await symlink(join(own, 'loop'), join(own, 'loop'));
+    for (const path of ['folder', 'folder/secret.xml', 'file.xml', 'loop', 'folder/new.xml']) {
+      await expect(files.resolve(1, path, false)).rejects.toMatchObject({ code: 'path_not_allowed' });
+    }
+    for (const path of ['folder/secret.xml', 'file.xml']) {
+      await expect(files.resolve(1, path, true)).rejects.toMatchObject({ code: 'path_not_allowed' });
+    }
+    await expect(files.resolve(1, 'dangling.xml', false)).rejects.toMatchObject({ code: 'path_not_allowed' });
+  });
+
+  it('follows links that stay inside', async () => {
+    await mkdir(join(directory, 'files/1/real'));
+    await symlink('real', join(directory, 'files/1/link'));
+    expect(await files.resolve(1, 'link', true)).toBe(join(directory, 'files/1/real'));
+    expect(await files.resolve(1, 'link/new', false)).toBe(join(directory, 'files/1/real/new'));
+  });
+
+  it('opens a root to organisation 1 alone, unless its path holds the organisation', async () => {
+    const shared = join(directory, 'shared/a.xml');
+    expect(await files.resolve(1, shared, true)).toBe(shared);
+    await expect(files.resolve(2, shared, true)).rejects.toMatchObject({ code: 'path_not_allowed' });
+    const own = join(directory, 'tenants/2/b.xml');
+    expect(await files.resolve(2, own, true)).toBe(own);
+    await expect(files.resolve(1, own, true)).rejects.toMatchObject({ code: 'path_not_allowed' });
+  });
+
+  it('refuses a sibling whose name starts like the root', async () => {
+    await mkdir(join(directory, 'shared-not'));
+    await expect(files.resolve(1, join(directory, 'shared-not'), true)).rejects.toMatchObject({
+      code: 'path_not_allowed',
+    });
+  });
+
+  it('refuses what is neither file nor folder, and what would lie below a file', async () => {
+    await writeFile(join(directory, 'files/1/plain.xml'), '');
+    await expect(files.resolve(1, 'plain.xml/below', false)).rejects.toMatchObject({
+      code: 'path_not_allowed',
+    });
+    const devices = createLocalFileStore({
+      filesDirectory: join(directory, 'files'),
+      logsDirectory: directory,
+      roots: ['/dev'],
+    });
+    await expect(devices.resolve(1, '/dev/null', true)).rejects.toMatchObject({ code: 'path_not_allowed' });
+  });
+
+  it('keeps uploads for the owner alone and refuses names that are no file names', async () => {
+    const { path } = await files.saveUpload(1, 'a.xml', bodyOf('x'), 10);
+    expect((await stat(join(directory, 'files/1', path))).mode & 0o777).toBe(0o600);
+    for (const name of ['../a.xml', 'a/b.xml', '.a.xml', 'a.sh', 'a\nb.xml', '']) {
+      await expect(files.saveUpload(1, name, bodyOf('x'), 10)).rejects.toMatchObject({
+        code: 'invalid_parameter',
+      });
+    }
+  });
+});

@@ -1,0 +1,22 @@
+import { createPostgresCatalogStore } from '../../src/adapters/postgres/catalog-store.ts';
+import { createPostgresJobStore } from '../../src/adapters/postgres/job-store.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { describeCatalogStore } from './catalog-store-contract.ts';
+import { submission } from './job-store-contract.ts';
+
+describeCatalogStore('PostgreSQL', async () => {
+  const database = await createTestDatabase();
+  const jobs = createPostgresJobStore(database.sql);
+  let serial = 0;
+  return {
+    store: createPostgresCatalogStore(database.sql),
+    createOrg: async () => {
+      const [row] = await database.sql<
+        { id_org: number }[]
+      >`insert into svc.org (name) values (${`org ${++serial}`}) returning id_org`;
+      return row?.id_org ?? 0;
+    },
+    createJob: async (idOrg) => (await jobs.submit(submission(idOrg, 1))).idJobs[0] ?? 0,
+    close: () => database.drop(),
+  };
+});

@@ -1,0 +1,142 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPostgresCatalogStore } from '../../src/adapters/postgres/catalog-store.ts';
+import { createPostgresJobStore } from '../../src/adapters/postgres/job-store.ts';
+import { legalTransitions } from '../../src/jobs/job.ts';
+import type { JobStatus } from '../../src/jobs/job.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { emptySourceModel } from './catalog-store-contract.ts';
+import { describeJobStore, submission, worker } from './job-store-contract.ts';
+
+describeJobStore('PostgreSQL', async () => {
+  const database = await createTestDatabase();
+  const stores: { close(): Promise<void> }[] = [];
+  const catalog = createPostgresCatalogStore(database.sql);
+  let serial = 0;
+  return {
+    store: (limits) => {
+      // The tests of the queue are not about how many may run.
+      const store = createPostgresJobStore(database.sql, { maxRunningPerOrg: 1000, ...limits });
+      stores.push(store);
+      return store;
+    },
+    createOrg: async () => {
+      const [row] = await database.sql<
+        { id_org: number }[]
+      >`insert into svc.org (name) values (${`org ${++serial}`}) returning id_org`;
+      return row?.id_org ?? 0;
+    },
+    createOrigin: async (idOrg) => {
+      const origin = {
+        idOrg,
+        idParentSch: null,
+        idJob: null,
+        name: `origin ${++serial}`,
+        sourceType: 'xml',
+        model: emptySourceModel,
+        files: [],
+      } as const;
+      return (await catalog.createOrigin(origin)).id_sch;
+    },
+    close: async () => {
+      for (const store of stores) await store.close();
+      await database.drop();
+    },
+  };
+});
+
+/** Columns as the state wants them, so that only the step itself can be at fault. */
+const columnsOf = (status: JobStatus): string => {
+  const ended = legalTransitions[status].length === 0;
+  return (
+    `status = '${status}', end_date = ${ended ? 'coalesce(end_date, clock_timestamp())' : 'null'}, ` +
+    `lease_until = ${status === 'R' || status === 'T' ? 'clock_timestamp()' : 'null'}, next_attempt = ${status === 'W' ? 'clock_timestamp()' : 'null'}, ` +
+    `start_date = ${status === 'Q' ? 'start_date' : 'coalesce(start_date, clock_timestamp())'}`
+  );
+};
+
+describe('the job table', () => {
+  let database: TestDatabase;
+  beforeAll(async () => void (database = await createTestDatabase()));
+  afterAll(() => database.drop());
+
+  const statuses = Object.keys(legalTransitions) as JobStatus[];
+  const pathTo: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
+    Q: [],
+    R: ['R'],
+    W: ['R', 'W'],
+    T: ['R', 'T'],
+    C: ['R', 'C'],
+    F: ['R', 'F'],
+    K: ['K'],
+    E: ['E'],
+    L: ['R', 'L'],
+  };
+
+  test.each(statuses)('from %s goes only where it may', async (from) => {
+    const jobs = createPostgresJobStore(database.sql);
+    for (const to of statuses.filter((status) => status !== from)) {
+      const idJob = (await jobs.submit(submission(1, 1))).idJobs[0] ?? 0;
+      for (const step of pathTo[from])
+        await database.sql.unsafe(`update svc.job set ${columnsOf(step)} where id_job = ${idJob}`);
+      const attempt = database.sql.unsafe(`update svc.job set ${columnsOf(to)} where id_job = ${idJob}`);
+      if (legalTransitions[from].includes(to)) await attempt;
+      else await expect(attempt).rejects.toMatchObject({ code: '23514', constraint_name: 'job_transition' });
+    }
+  });
+
+  test('refuses an end without an end state, a lease without a worker, and a second start', async () => {
+    const jobs = createPostgresJobStore(database.sql);
+    const idJob = (await jobs.submit(submission(1, 1))).idJobs[0] ?? 0;
+    const change = (columns: string) =>
+      database.sql.unsafe(`update svc.job set ${columns} where id_job = ${idJob}`);
+    await expect(change('end_date = clock_timestamp()')).rejects.toMatchObject({
+      constraint_name: 'job_end_date',
+    });
+    await expect(change('lease_until = clock_timestamp()')).rejects.toMatchObject({
+      constraint_name: 'job_lease',
+    });
+    await change(columnsOf('R'));
+    await expect(change("start_date = clock_timestamp() + interval '1 second'")).rejects.toMatchObject({
+      constraint_name: 'job_first_start',
+    });
+    await expect(
+      database.sql`insert into svc.workflow (id_org) values (1)`.then(
+        () => database.sql`
+          insert into svc.job (id_org, id_workflow, position, ready, job_type, tool, params, params_json, request, deadline, max_attempts, status, start_date, end_date)
+          values (1, 1, 9, true, 'Parse', 'xml2er', '', '', '', 'infinity', 1, 'C', clock_timestamp(), clock_timestamp())`,
+      ),
+    ).rejects.toMatchObject({ constraint_name: 'job_transition' });
+  });
+
+  test('workers hear of work again after their connection broke', async () => {
+    const jobs = createPostgresJobStore(database.sql);
+    const never = new AbortController();
+    await jobs.waitForWork(50, never.signal);
+    await jobs.waitForWork(50, never.signal);
+    await database.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+    await delay(50);
+    // The wait after the break listens again and says so.
+    await jobs.waitForWork(60_000, never.signal);
+    const waiting = jobs.waitForWork(60_000, never.signal);
+    await delay(20);
+    await jobs.submit(submission(1, 1));
+    await waiting;
+    await jobs.close();
+  });
+
+  test('queries stay on indexes when there are many jobs', async () => {
+    const jobs = createPostgresJobStore(database.sql, { maxQueuedPerOrg: 20_000, maxRunningPerOrg: 1000 });
+    for (let i = 0; i < 110; i++) await jobs.submit(submission(1, 100));
+    await database.sql`analyze svc.job`;
+    const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
+      explain select id_job from svc.job where id_org = 1 and ready and status in ('Q', 'W') order by id_job limit 1`;
+    expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toMatch(/Index.*job_claimable/);
+    const listed = await jobs.list(1, 400, 20);
+    expect(listed.totalElements).toBeGreaterThan(11_000);
+    expect(listed.content).toHaveLength(20);
+    expect(await jobs.claim(worker, 60_000)).not.toBeNull();
+  });
+});

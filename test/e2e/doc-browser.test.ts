@@ -1,0 +1,115 @@
+/** The reference page in a real browser that can reach nothing but the service. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serve } from '@hono/node-server';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPackageAssetStore } from '../../src/adapters/node/package-asset-store.ts';
+import { createApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { createMemoryAdapters } from '../support/memory-adapters.ts';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const installed = existsSync(executablePath);
+if (!installed) console.warn(`skipped: no browser at ${executablePath} (CHROMIUM names another)`);
+
+const quiet = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  // No name but the loopback address resolves: the machine may as well have no network.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+];
+
+describe.skipIf(!installed)('/doc in a browser, offline', { timeout: 60_000 }, () => {
+  let server: Server;
+  let origin: string;
+  let browser: Browser;
+  let page: Page;
+  let folder: string;
+  const complaints: string[] = [];
+  const requests: string[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'doc-browser-'));
+    const app = createApp({ ...createMemoryAdapters(), assets: createPackageAssetStore() }, readConfig({}));
+    const { server: started, info } = await new Promise<{ server: Server; info: AddressInfo }>((resolve) => {
+      const listening = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, (address) =>
+        resolve({ server: listening as Server, info: address }),
+      );
+    });
+    server = started;
+    origin = `http://127.0.0.1:${info.port}`;
+    browser = await chromium.launch({ executablePath, args: quiet });
+    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('requestfailed', (request) =>
+      complaints.push(`${request.url()}: ${request.failure()?.errorText}`),
+    );
+    page.on('request', (request) => requests.push(request.url()));
+    await page.goto(`${origin}/doc`);
+    await page.locator('.opblock').first().waitFor();
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    server?.closeAllConnections();
+    await new Promise((done) => (server === undefined ? done(null) : server.close(done)));
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('shows every operation of the OpenAPI document', async () => {
+    const answer = await fetch(`${origin}/doc`, { headers: { Accept: 'application/json' } });
+    const { info, paths } = (await answer.json()) as {
+      info: { version: string };
+      paths: Record<string, object>;
+    };
+    const operations = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item)
+        .filter((key) => /^(get|put|post|delete|options|head|patch|trace)$/.test(key))
+        .map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const shown = await page.locator('.opblock').evaluateAll((blocks) =>
+      blocks.map((block) => {
+        const method = block.querySelector('.opblock-summary-method')?.textContent ?? '';
+        const path = block.querySelector('.opblock-summary-path')?.getAttribute('data-path') ?? '';
+        return `${method} ${path}`;
+      }),
+    );
+    expect(info.version).toBe('1.0');
+    expect(shown.toSorted()).toEqual(operations.toSorted());
+    expect(shown).toContain('POST /v2/run/cmd');
+    expect(await page.locator('.opblock').first().isVisible()).toBe(true);
+  });
+
+  it('opens an operation and runs it against this service', async () => {
+    const operation = page.locator('.opblock', { has: page.locator('[data-path="/actuator/info"]') });
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByRole('button', { name: 'Try it out' }).click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const answer = operation.locator('.live-responses-table .response-col_status').last();
+    await answer.waitFor();
+    expect((await answer.textContent())?.trim()).toMatch(/^200/);
+  });
+
+  it('asks no other host and reports no fault', async () => {
+    const picture = join(folder, 'doc.png');
+    await page.screenshot({ path: picture });
+    expect((await readFile(picture)).byteLength).toBeGreaterThan(20_000);
+    expect(requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([]);
+    expect(requests).toContain(`${origin}/doc`);
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,145 @@
+CREATE SCHEMA IF NOT EXISTS `lib"rary`;
+
+CREATE TABLE IF NOT EXISTS `lib"rary`.`_documents` (
+  `document_key` INT64 NOT NULL OPTIONS (description = 'document'),
+  `name` STRING OPTIONS (description = 'name of the file, or of the member of an archive'),
+  `sha256` STRING OPTIONS (description = 'SHA-256 of its bytes, hexadecimal'),
+  `bytes` INT64 OPTIONS (description = 'size'),
+  `loaded_at` TIMESTAMP OPTIONS (description = 'when it was read'),
+  `job` INT64 OPTIONS (description = 'job that loaded it'),
+  PRIMARY KEY (`document_key`) NOT ENFORCED
+) OPTIONS (description = 'documents that were loaded');
+
+CREATE TABLE `lib"rary`.`library` (
+  `library_key` INT64 NOT NULL OPTIONS (description = 'row key'),
+  `document_key` INT64 OPTIONS (description = 'document, as in _documents'),
+  `name` STRING(80) NOT NULL OPTIONS (description = '/library/name'),
+  `founded` DATE OPTIONS (description = '/library/founded'),
+  `opened_at` TIMESTAMP OPTIONS (description = '/library/opened_at'),
+  `is_public` BOOL OPTIONS (description = '/library/is_public'),
+  PRIMARY KEY (`library_key`) NOT ENFORCED,
+  FOREIGN KEY (`document_key`) REFERENCES `lib"rary`.`_documents` (`document_key`) NOT ENFORCED
+) OPTIONS (description = '/library: The library\'s own row; -- DROP TABLE "x"; */ {braces} \\ \'quoted\'');
+
+CREATE TABLE `lib"rary`.`book` (
+  `book_key` INT64 NOT NULL OPTIONS (description = 'row key'),
+  `library_key` INT64 NOT NULL OPTIONS (description = 'key of the parent row in library'),
+  `position` INT64 NOT NULL OPTIONS (description = 'position among the children of its parent, from 1'),
+  `isbn` STRING(17) NOT NULL OPTIONS (description = '/library/book/@isbn'),
+  `title` STRING NOT NULL OPTIONS (description = '/library/title'),
+  `price` NUMERIC(10,2) OPTIONS (description = '/library/price'),
+  `weight` BIGNUMERIC OPTIONS (description = '/library/weight'),
+  `pages` INT64 OPTIONS (description = '/library/pages'),
+  `volume` INT64 OPTIONS (description = '/library/volume'),
+  `score` FLOAT64 OPTIONS (description = '/library/score'),
+  `rating` FLOAT64 OPTIONS (description = '/library/rating'),
+  `closes` TIME OPTIONS (description = '/library/closes'),
+  `printed` DATETIME OPTIONS (description = '/library/printed'),
+  `keywords` ARRAY<STRING> OPTIONS (description = '/library/keywords'),
+  `years` ARRAY<INT64> OPTIONS (description = '/library/years'),
+  `serial` STRING OPTIONS (description = '/library/serial'),
+  PRIMARY KEY (`book_key`) NOT ENFORCED,
+  FOREIGN KEY (`library_key`) REFERENCES `lib"rary`.`library` (`library_key`) NOT ENFORCED
+) OPTIONS (description = '/library/book');
+
+CREATE TABLE `lib"rary`.`person` (
+  `person_key` INT64 NOT NULL OPTIONS (description = 'row key'),
+  `library_key` INT64 OPTIONS (description = 'key of the parent row in library'),
+  `book_key` INT64 OPTIONS (description = 'key of the parent row in book'),
+  `position` INT64 NOT NULL OPTIONS (description = 'position among the children of its parent, from 1'),
+  `name` STRING OPTIONS (description = '/library/name'),
+  `born` DATE OPTIONS (description = '/library/born'),
+  PRIMARY KEY (`person_key`) NOT ENFORCED,
+  FOREIGN KEY (`library_key`) REFERENCES `lib"rary`.`library` (`library_key`) NOT ENFORCED,
+  FOREIGN KEY (`book_key`) REFERENCES `lib"rary`.`book` (`book_key`) NOT ENFORCED
+) OPTIONS (description = '/library/person');
+
+CREATE TABLE `lib"rary`.`section` (
+  `section_key` INT64 NOT NULL OPTIONS (description = 'row key'),
+  `book_key` INT64 OPTIONS (description = 'key of the parent row in book'),
+  `parent_section_key` INT64 OPTIONS (description = 'key of the parent row in section'),
+  `position` INT64 NOT NULL OPTIONS (description = 'position among the children of its parent, from 1'),
+  `heading` STRING OPTIONS (description = '/library/heading'),
+  PRIMARY KEY (`section_key`) NOT ENFORCED,
+  FOREIGN KEY (`book_key`) REFERENCES `lib"rary`.`book` (`book_key`) NOT ENFORCED,
+  FOREIGN KEY (`parent_section_key`) REFERENCES `lib"rary`.`section` (`section_key`) NOT ENFORCED
+) OPTIONS (description = '/library/section');
+
+CREATE TABLE `lib"rary`.`section_text` (
+  `section_text_key` INT64 NOT NULL OPTIONS (description = 'row key'),
+  `section_key` INT64 NOT NULL OPTIONS (description = 'key of the parent row in section'),
+  `position` INT64 NOT NULL OPTIONS (description = 'position among the children of its parent, from 1'),
+  `content` STRING OPTIONS (description = '/library/book/section'),
+  PRIMARY KEY (`section_text_key`) NOT ENFORCED,
+  FOREIGN KEY (`section_key`) REFERENCES `lib"rary`.`section` (`section_key`) NOT ENFORCED
+) OPTIONS (description = '/library/section_text (text runs)');
+
+CREATE TABLE `lib"rary`.`group` (
+  `group_key` INT64 NOT NULL OPTIONS (description = 'row key'),
+  `library_key` INT64 OPTIONS (description = 'key of the parent row in library'),
+  `note_key` INT64 OPTIONS (description = 'key of the parent row in note'),
+  `position` INT64 NOT NULL OPTIONS (description = 'position among the children of its parent, from 1'),
+  `label` STRING OPTIONS (description = '/library/label'),
+  PRIMARY KEY (`group_key`) NOT ENFORCED,
+  FOREIGN KEY (`library_key`) REFERENCES `lib"rary`.`library` (`library_key`) NOT ENFORCED
+) OPTIONS (description = '/library/group');
+
+CREATE TABLE `lib"rary`.`note` (
+  `note_key` INT64 NOT NULL OPTIONS (description = 'row key'),
+  `group_key` INT64 NOT NULL OPTIONS (description = 'key of the parent row in group'),
+  `position` INT64 NOT NULL OPTIONS (description = 'position among the children of its parent, from 1'),
+  `label` STRING OPTIONS (description = '/library/label'),
+  PRIMARY KEY (`note_key`) NOT ENFORCED,
+  FOREIGN KEY (`group_key`) REFERENCES `lib"rary`.`group` (`group_key`) NOT ENFORCED
+) OPTIONS (description = '/library/note');
+
+CREATE TABLE `lib"rary`.`odd _name_ __54ffe19c` (
+  `odd_key` INT64 NOT NULL OPTIONS (description = 'row key'),
+  `library_key` INT64 NOT NULL OPTIONS (description = 'key of the parent row in library'),
+  `position` INT64 NOT NULL OPTIONS (description = 'position among the children of its parent, from 1'),
+  `it_s_a89ef012` STRING OPTIONS (description = '/library/it\'s'),
+  `a_b_0b9e3f13` STRING OPTIONS (description = '/library/a]b'),
+  `back_tick_a9333e73` STRING OPTIONS (description = '/library/back`tick'),
+  `back_slash_e3451f5f` STRING OPTIONS (description = '/library/back\\slash'),
+  `per_cent_c0a07ba5` STRING OPTIONS (description = '/library/per%cent'),
+  `select` STRING OPTIONS (description = '/library/select'),
+  PRIMARY KEY (`odd_key`) NOT ENFORCED,
+  FOREIGN KEY (`library_key`) REFERENCES `lib"rary`.`library` (`library_key`) NOT ENFORCED
+) OPTIONS (description = '/library/odd "name" 😀');
+
+CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
+  `job` INT64 NOT NULL OPTIONS (description = 'job'),
+  `installation` STRING(255) NOT NULL OPTIONS (description = 'metadata database that numbers the job'),
+  `id_sch` INT64 OPTIONS (description = 'origin'),
+  `id_lschma` INT64 OPTIONS (description = 'logical schema'),
+  `published_at` TIMESTAMP NOT NULL OPTIONS (description = 'when its rows became visible'),
+  `documents` INT64 NOT NULL OPTIONS (description = 'documents it added'),
+  `rows` INT64 NOT NULL OPTIONS (description = 'rows it added'),
+  PRIMARY KEY (`job`, `installation`) NOT ENFORCED
+) OPTIONS (description = 'jobs that were published here, each once');
+
+CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (
+  `document_key` INT64 NOT NULL OPTIONS (description = 'document'),
+  `parent_table` STRING OPTIONS (description = 'table of the row it belongs to'),
+  `parent_key` INT64 OPTIONS (description = 'key of that row'),
+  `position` INT64 OPTIONS (description = 'place among the children of its parent'),
+  `xpath` STRING OPTIONS (description = 'where it stood'),
+  `kind` STRING OPTIONS (description = 'what it is'),
+  `content` STRING OPTIONS (description = 'the content, markup with its own namespaces')
+) OPTIONS (description = 'content that the mapping does not know');
+
+CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
+  `document_key` INT64 NOT NULL OPTIONS (description = 'document'),
+  `table_name` STRING NOT NULL OPTIONS (description = 'table of the value'),
+  `row_key` INT64 NOT NULL OPTIONS (description = 'key of its row'),
+  `column_name` STRING NOT NULL OPTIONS (description = 'column of the value'),
+  `content` STRING OPTIONS (description = 'the value as written')
+) OPTIONS (description = 'values as written, where the column alone cannot give them back');
+
+CREATE TABLE IF NOT EXISTS `lib"rary`.`_keys` (
+  `table_name` STRING(255) NOT NULL OPTIONS (description = 'table'),
+  `last_value` INT64 NOT NULL OPTIONS (description = 'highest key given out'),
+  PRIMARY KEY (`table_name`) NOT ENFORCED
+) OPTIONS (description = 'highest row key in use by table');
+
+ALTER TABLE `lib"rary`.`group` ADD FOREIGN KEY (`note_key`) REFERENCES `lib"rary`.`note` (`note_key`) NOT ENFORCED;

@@ -1,0 +1,243 @@
+CREATE SCHEMA IF NOT EXISTS "lib""rary";
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
+  "document_key" BIGINT NOT NULL,
+  "name" VARCHAR,
+  "sha256" VARCHAR,
+  "bytes" BIGINT,
+  "loaded_at" TIMESTAMPTZ,
+  "job" BIGINT,
+  PRIMARY KEY ("document_key")
+);
+COMMENT ON TABLE "lib""rary"."_documents" IS 'documents that were loaded';
+COMMENT ON COLUMN "lib""rary"."_documents"."document_key" IS 'document';
+COMMENT ON COLUMN "lib""rary"."_documents"."name" IS 'name of the file, or of the member of an archive';
+COMMENT ON COLUMN "lib""rary"."_documents"."sha256" IS 'SHA-256 of its bytes, hexadecimal';
+COMMENT ON COLUMN "lib""rary"."_documents"."bytes" IS 'size';
+COMMENT ON COLUMN "lib""rary"."_documents"."loaded_at" IS 'when it was read';
+COMMENT ON COLUMN "lib""rary"."_documents"."job" IS 'job that loaded it';
+
+CREATE TABLE "lib""rary"."library" (
+  "library_key" BIGINT NOT NULL,
+  "document_key" BIGINT,
+  "name" VARCHAR NOT NULL,
+  "founded" DATE,
+  "opened_at" TIMESTAMPTZ,
+  "is_public" BOOLEAN,
+  PRIMARY KEY ("library_key"),
+  FOREIGN KEY ("document_key") REFERENCES "lib""rary"."_documents" ("document_key")
+);
+COMMENT ON TABLE "lib""rary"."library" IS '/library: The library''s own row; -- DROP TABLE "x"; */ {braces} \ ''quoted''';
+COMMENT ON COLUMN "lib""rary"."library"."library_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."library"."document_key" IS 'document, as in _documents';
+COMMENT ON COLUMN "lib""rary"."library"."name" IS '/library/name';
+COMMENT ON COLUMN "lib""rary"."library"."founded" IS '/library/founded';
+COMMENT ON COLUMN "lib""rary"."library"."opened_at" IS '/library/opened_at';
+COMMENT ON COLUMN "lib""rary"."library"."is_public" IS '/library/is_public';
+
+CREATE TABLE "lib""rary"."book" (
+  "book_key" BIGINT NOT NULL,
+  "library_key" BIGINT NOT NULL,
+  "position" INTEGER NOT NULL,
+  "isbn" VARCHAR NOT NULL,
+  "title" VARCHAR NOT NULL,
+  "price" DECIMAL(10,2),
+  "weight" DECIMAL(38,18),
+  "pages" INTEGER,
+  "volume" SMALLINT,
+  "score" DOUBLE,
+  "rating" REAL,
+  "closes" TIME,
+  "printed" TIMESTAMP,
+  "keywords" VARCHAR[],
+  "years" INTEGER[] NOT NULL,
+  "serial" VARCHAR,
+  PRIMARY KEY ("book_key"),
+  CONSTRAINT "book_isbn" UNIQUE ("isbn"),
+  CONSTRAINT "book_title" UNIQUE ("title", "pages"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key")
+);
+COMMENT ON TABLE "lib""rary"."book" IS '/library/book';
+COMMENT ON COLUMN "lib""rary"."book"."book_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."book"."library_key" IS 'key of the parent row in library';
+COMMENT ON COLUMN "lib""rary"."book"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."book"."isbn" IS '/library/book/@isbn';
+COMMENT ON COLUMN "lib""rary"."book"."title" IS '/library/title';
+COMMENT ON COLUMN "lib""rary"."book"."price" IS '/library/price';
+COMMENT ON COLUMN "lib""rary"."book"."weight" IS '/library/weight';
+COMMENT ON COLUMN "lib""rary"."book"."pages" IS '/library/pages';
+COMMENT ON COLUMN "lib""rary"."book"."volume" IS '/library/volume';
+COMMENT ON COLUMN "lib""rary"."book"."score" IS '/library/score';
+COMMENT ON COLUMN "lib""rary"."book"."rating" IS '/library/rating';
+COMMENT ON COLUMN "lib""rary"."book"."closes" IS '/library/closes';
+COMMENT ON COLUMN "lib""rary"."book"."printed" IS '/library/printed';
+COMMENT ON COLUMN "lib""rary"."book"."keywords" IS '/library/keywords';
+COMMENT ON COLUMN "lib""rary"."book"."years" IS '/library/years';
+COMMENT ON COLUMN "lib""rary"."book"."serial" IS '/library/serial';
+
+CREATE TABLE "lib""rary"."person" (
+  "person_key" BIGINT NOT NULL,
+  "library_key" BIGINT,
+  "book_key" BIGINT,
+  "position" INTEGER NOT NULL,
+  "name" VARCHAR,
+  "born" DATE,
+  PRIMARY KEY ("person_key"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key")
+);
+COMMENT ON TABLE "lib""rary"."person" IS '/library/person';
+COMMENT ON COLUMN "lib""rary"."person"."person_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."person"."library_key" IS 'key of the parent row in library';
+COMMENT ON COLUMN "lib""rary"."person"."book_key" IS 'key of the parent row in book';
+COMMENT ON COLUMN "lib""rary"."person"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."person"."name" IS '/library/name';
+COMMENT ON COLUMN "lib""rary"."person"."born" IS '/library/born';
+
+CREATE TABLE "lib""rary"."section" (
+  "section_key" BIGINT NOT NULL,
+  "book_key" BIGINT,
+  "parent_section_key" BIGINT,
+  "position" INTEGER NOT NULL,
+  "heading" VARCHAR,
+  PRIMARY KEY ("section_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key"),
+  FOREIGN KEY ("parent_section_key") REFERENCES "lib""rary"."section" ("section_key")
+);
+COMMENT ON TABLE "lib""rary"."section" IS '/library/section';
+COMMENT ON COLUMN "lib""rary"."section"."section_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."section"."book_key" IS 'key of the parent row in book';
+COMMENT ON COLUMN "lib""rary"."section"."parent_section_key" IS 'key of the parent row in section';
+COMMENT ON COLUMN "lib""rary"."section"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."section"."heading" IS '/library/heading';
+
+CREATE TABLE "lib""rary"."section_text" (
+  "section_text_key" BIGINT NOT NULL,
+  "section_key" BIGINT NOT NULL,
+  "position" INTEGER NOT NULL,
+  "content" VARCHAR,
+  PRIMARY KEY ("section_text_key"),
+  FOREIGN KEY ("section_key") REFERENCES "lib""rary"."section" ("section_key")
+);
+COMMENT ON TABLE "lib""rary"."section_text" IS '/library/section_text (text runs)';
+COMMENT ON COLUMN "lib""rary"."section_text"."section_text_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."section_text"."section_key" IS 'key of the parent row in section';
+COMMENT ON COLUMN "lib""rary"."section_text"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."section_text"."content" IS '/library/book/section';
+
+-- note_key refers to note (note_key), which comes later
+CREATE TABLE "lib""rary"."group" (
+  "group_key" BIGINT NOT NULL,
+  "library_key" BIGINT,
+  "note_key" BIGINT,
+  "position" INTEGER NOT NULL,
+  "label" VARCHAR,
+  PRIMARY KEY ("group_key"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key")
+);
+COMMENT ON TABLE "lib""rary"."group" IS '/library/group';
+COMMENT ON COLUMN "lib""rary"."group"."group_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."group"."library_key" IS 'key of the parent row in library';
+COMMENT ON COLUMN "lib""rary"."group"."note_key" IS 'key of the parent row in note';
+COMMENT ON COLUMN "lib""rary"."group"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."group"."label" IS '/library/label';
+
+CREATE TABLE "lib""rary"."note" (
+  "note_key" BIGINT NOT NULL,
+  "group_key" BIGINT NOT NULL,
+  "position" INTEGER NOT NULL,
+  "label" VARCHAR,
+  PRIMARY KEY ("note_key"),
+  FOREIGN KEY ("group_key") REFERENCES "lib""rary"."group" ("group_key")
+);
+COMMENT ON TABLE "lib""rary"."note" IS '/library/note';
+COMMENT ON COLUMN "lib""rary"."note"."note_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."note"."group_key" IS 'key of the parent row in group';
+COMMENT ON COLUMN "lib""rary"."note"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."note"."label" IS '/library/label';
+
+CREATE TABLE "lib""rary"."odd ""name"" 😀" (
+  "odd_key" BIGINT NOT NULL,
+  "library_key" BIGINT NOT NULL,
+  "position" INTEGER NOT NULL,
+  "it's" VARCHAR,
+  "a]b" VARCHAR,
+  "back`tick" VARCHAR,
+  "back\slash" VARCHAR,
+  "per%cent" VARCHAR,
+  "select" VARCHAR,
+  PRIMARY KEY ("odd_key"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key")
+);
+COMMENT ON TABLE "lib""rary"."odd ""name"" 😀" IS '/library/odd "name" 😀';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."odd_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."library_key" IS 'key of the parent row in library';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."it's" IS '/library/it''s';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."a]b" IS '/library/a]b';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."back`tick" IS '/library/back`tick';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."back\slash" IS '/library/back\slash';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."per%cent" IS '/library/per%cent';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."select" IS '/library/select';
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
+  "job" BIGINT NOT NULL,
+  "installation" VARCHAR NOT NULL,
+  "id_sch" BIGINT,
+  "id_lschma" BIGINT,
+  "published_at" TIMESTAMPTZ NOT NULL,
+  "documents" BIGINT NOT NULL,
+  "rows" BIGINT NOT NULL,
+  PRIMARY KEY ("job", "installation")
+);
+COMMENT ON TABLE "lib""rary"."_loads" IS 'jobs that were published here, each once';
+COMMENT ON COLUMN "lib""rary"."_loads"."job" IS 'job';
+COMMENT ON COLUMN "lib""rary"."_loads"."installation" IS 'metadata database that numbers the job';
+COMMENT ON COLUMN "lib""rary"."_loads"."id_sch" IS 'origin';
+COMMENT ON COLUMN "lib""rary"."_loads"."id_lschma" IS 'logical schema';
+COMMENT ON COLUMN "lib""rary"."_loads"."published_at" IS 'when its rows became visible';
+COMMENT ON COLUMN "lib""rary"."_loads"."documents" IS 'documents it added';
+COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows it added';
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
+  "document_key" BIGINT NOT NULL,
+  "parent_table" VARCHAR,
+  "parent_key" BIGINT,
+  "position" BIGINT,
+  "xpath" VARCHAR,
+  "kind" VARCHAR,
+  "content" VARCHAR
+);
+CREATE INDEX IF NOT EXISTS "_unmapped_document_key_idx" ON "lib""rary"."_unmapped" ("document_key");
+COMMENT ON TABLE "lib""rary"."_unmapped" IS 'content that the mapping does not know';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."document_key" IS 'document';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."parent_table" IS 'table of the row it belongs to';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."parent_key" IS 'key of that row';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."position" IS 'place among the children of its parent';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."xpath" IS 'where it stood';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."kind" IS 'what it is';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."content" IS 'the content, markup with its own namespaces';
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
+  "document_key" BIGINT NOT NULL,
+  "table_name" VARCHAR NOT NULL,
+  "row_key" BIGINT NOT NULL,
+  "column_name" VARCHAR NOT NULL,
+  "content" VARCHAR
+);
+CREATE INDEX IF NOT EXISTS "_lexical_document_key_idx" ON "lib""rary"."_lexical" ("document_key");
+COMMENT ON TABLE "lib""rary"."_lexical" IS 'values as written, where the column alone cannot give them back';
+COMMENT ON COLUMN "lib""rary"."_lexical"."document_key" IS 'document';
+COMMENT ON COLUMN "lib""rary"."_lexical"."table_name" IS 'table of the value';
+COMMENT ON COLUMN "lib""rary"."_lexical"."row_key" IS 'key of its row';
+COMMENT ON COLUMN "lib""rary"."_lexical"."column_name" IS 'column of the value';
+COMMENT ON COLUMN "lib""rary"."_lexical"."content" IS 'the value as written';
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_keys" (
+  "table_name" VARCHAR NOT NULL,
+  "last_value" BIGINT NOT NULL,
+  PRIMARY KEY ("table_name")
+);
+COMMENT ON TABLE "lib""rary"."_keys" IS 'highest row key in use by table';
+COMMENT ON COLUMN "lib""rary"."_keys"."table_name" IS 'table';
+COMMENT ON COLUMN "lib""rary"."_keys"."last_value" IS 'highest key given out';

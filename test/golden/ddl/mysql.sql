@@ -1,0 +1,149 @@
+CREATE SCHEMA IF NOT EXISTS `lib"rary`;
+
+CREATE TABLE IF NOT EXISTS `lib"rary`.`_documents` (
+  `document_key` BIGINT NOT NULL COMMENT 'document',
+  `name` LONGTEXT COMMENT 'name of the file, or of the member of an archive',
+  `sha256` LONGTEXT COMMENT 'SHA-256 of its bytes, hexadecimal',
+  `bytes` BIGINT COMMENT 'size',
+  `loaded_at` DATETIME(6) COMMENT 'when it was read',
+  `job` BIGINT COMMENT 'job that loaded it',
+  PRIMARY KEY (`document_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'documents that were loaded';
+
+CREATE TABLE `lib"rary`.`library` (
+  `library_key` BIGINT NOT NULL COMMENT 'row key',
+  `document_key` BIGINT COMMENT 'document, as in _documents',
+  `name` VARCHAR(80) NOT NULL COMMENT '/library/name',
+  `founded` DATE COMMENT '/library/founded',
+  `opened_at` DATETIME(6) COMMENT '/library/opened_at',
+  `is_public` BOOLEAN COMMENT '/library/is_public',
+  PRIMARY KEY (`library_key`),
+  FOREIGN KEY (`document_key`) REFERENCES `lib"rary`.`_documents` (`document_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library: The library''s own row; -- DROP TABLE "x"; */ {braces} \\ ''quoted''';
+
+-- unique key book_title is left out: its columns are too long for a key
+CREATE TABLE `lib"rary`.`book` (
+  `book_key` BIGINT NOT NULL COMMENT 'row key',
+  `library_key` BIGINT NOT NULL COMMENT 'key of the parent row in library',
+  `position` INT NOT NULL COMMENT 'position among the children of its parent, from 1',
+  `isbn` VARCHAR(17) NOT NULL COMMENT '/library/book/@isbn',
+  `title` LONGTEXT NOT NULL COMMENT '/library/title',
+  `price` DECIMAL(10,2) COMMENT '/library/price',
+  `weight` DECIMAL(65,30) COMMENT '/library/weight',
+  `pages` INT COMMENT '/library/pages',
+  `volume` SMALLINT COMMENT '/library/volume',
+  `score` DOUBLE COMMENT '/library/score',
+  `rating` FLOAT COMMENT '/library/rating',
+  `closes` TIME(6) COMMENT '/library/closes',
+  `printed` DATETIME(6) COMMENT '/library/printed',
+  `keywords` LONGTEXT COMMENT '/library/keywords',
+  `years` LONGTEXT NOT NULL COMMENT '/library/years',
+  `serial` DECIMAL(60,0) COMMENT '/library/serial',
+  PRIMARY KEY (`book_key`),
+  CONSTRAINT `book_isbn` UNIQUE (`isbn`),
+  FOREIGN KEY (`library_key`) REFERENCES `lib"rary`.`library` (`library_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library/book';
+
+CREATE TABLE `lib"rary`.`person` (
+  `person_key` BIGINT NOT NULL COMMENT 'row key',
+  `library_key` BIGINT COMMENT 'key of the parent row in library',
+  `book_key` BIGINT COMMENT 'key of the parent row in book',
+  `position` INT NOT NULL COMMENT 'position among the children of its parent, from 1',
+  `name` LONGTEXT COMMENT '/library/name',
+  `born` DATE COMMENT '/library/born',
+  PRIMARY KEY (`person_key`),
+  FOREIGN KEY (`library_key`) REFERENCES `lib"rary`.`library` (`library_key`),
+  FOREIGN KEY (`book_key`) REFERENCES `lib"rary`.`book` (`book_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library/person';
+
+CREATE TABLE `lib"rary`.`section` (
+  `section_key` BIGINT NOT NULL COMMENT 'row key',
+  `book_key` BIGINT COMMENT 'key of the parent row in book',
+  `parent_section_key` BIGINT COMMENT 'key of the parent row in section',
+  `position` INT NOT NULL COMMENT 'position among the children of its parent, from 1',
+  `heading` LONGTEXT COMMENT '/library/heading',
+  PRIMARY KEY (`section_key`),
+  FOREIGN KEY (`book_key`) REFERENCES `lib"rary`.`book` (`book_key`),
+  FOREIGN KEY (`parent_section_key`) REFERENCES `lib"rary`.`section` (`section_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library/section';
+
+CREATE TABLE `lib"rary`.`section_text` (
+  `section_text_key` BIGINT NOT NULL COMMENT 'row key',
+  `section_key` BIGINT NOT NULL COMMENT 'key of the parent row in section',
+  `position` INT NOT NULL COMMENT 'position among the children of its parent, from 1',
+  `content` LONGTEXT COMMENT '/library/book/section',
+  PRIMARY KEY (`section_text_key`),
+  FOREIGN KEY (`section_key`) REFERENCES `lib"rary`.`section` (`section_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library/section_text (text runs)';
+
+CREATE TABLE `lib"rary`.`group` (
+  `group_key` BIGINT NOT NULL COMMENT 'row key',
+  `library_key` BIGINT COMMENT 'key of the parent row in library',
+  `note_key` BIGINT COMMENT 'key of the parent row in note',
+  `position` INT NOT NULL COMMENT 'position among the children of its parent, from 1',
+  `label` LONGTEXT COMMENT '/library/label',
+  PRIMARY KEY (`group_key`),
+  FOREIGN KEY (`library_key`) REFERENCES `lib"rary`.`library` (`library_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library/group';
+
+CREATE TABLE `lib"rary`.`note` (
+  `note_key` BIGINT NOT NULL COMMENT 'row key',
+  `group_key` BIGINT NOT NULL COMMENT 'key of the parent row in group',
+  `position` INT NOT NULL COMMENT 'position among the children of its parent, from 1',
+  `label` LONGTEXT COMMENT '/library/label',
+  PRIMARY KEY (`note_key`),
+  FOREIGN KEY (`group_key`) REFERENCES `lib"rary`.`group` (`group_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library/note';
+
+CREATE TABLE `lib"rary`.`odd "name" __54ffe19c` (
+  `odd_key` BIGINT NOT NULL COMMENT 'row key',
+  `library_key` BIGINT NOT NULL COMMENT 'key of the parent row in library',
+  `position` INT NOT NULL COMMENT 'position among the children of its parent, from 1',
+  `it's` LONGTEXT COMMENT '/library/it''s',
+  `a]b` LONGTEXT COMMENT '/library/a]b',
+  `back``tick` LONGTEXT COMMENT '/library/back`tick',
+  `back\slash` LONGTEXT COMMENT '/library/back\\slash',
+  `per%cent` LONGTEXT COMMENT '/library/per%cent',
+  `select` LONGTEXT COMMENT '/library/select',
+  PRIMARY KEY (`odd_key`),
+  FOREIGN KEY (`library_key`) REFERENCES `lib"rary`.`library` (`library_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library/odd "name" 😀';
+
+CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
+  `job` BIGINT NOT NULL COMMENT 'job',
+  `installation` VARCHAR(255) NOT NULL COMMENT 'metadata database that numbers the job',
+  `id_sch` BIGINT COMMENT 'origin',
+  `id_lschma` BIGINT COMMENT 'logical schema',
+  `published_at` DATETIME(6) NOT NULL COMMENT 'when its rows became visible',
+  `documents` BIGINT NOT NULL COMMENT 'documents it added',
+  `rows` BIGINT NOT NULL COMMENT 'rows it added',
+  PRIMARY KEY (`job`, `installation`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'jobs that were published here, each once';
+
+CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (
+  `document_key` BIGINT NOT NULL COMMENT 'document',
+  `parent_table` LONGTEXT COMMENT 'table of the row it belongs to',
+  `parent_key` BIGINT COMMENT 'key of that row',
+  `position` BIGINT COMMENT 'place among the children of its parent',
+  `xpath` LONGTEXT COMMENT 'where it stood',
+  `kind` LONGTEXT COMMENT 'what it is',
+  `content` LONGTEXT COMMENT 'the content, markup with its own namespaces'
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'content that the mapping does not know';
+CREATE INDEX `_unmapped_document_key_idx` ON `lib"rary`.`_unmapped` (`document_key`);
+
+CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
+  `document_key` BIGINT NOT NULL COMMENT 'document',
+  `table_name` LONGTEXT NOT NULL COMMENT 'table of the value',
+  `row_key` BIGINT NOT NULL COMMENT 'key of its row',
+  `column_name` LONGTEXT NOT NULL COMMENT 'column of the value',
+  `content` LONGTEXT COMMENT 'the value as written'
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'values as written, where the column alone cannot give them back';
+CREATE INDEX `_lexical_document_key_idx` ON `lib"rary`.`_lexical` (`document_key`);
+
+CREATE TABLE IF NOT EXISTS `lib"rary`.`_keys` (
+  `table_name` VARCHAR(255) NOT NULL COMMENT 'table',
+  `last_value` BIGINT NOT NULL COMMENT 'highest key given out',
+  PRIMARY KEY (`table_name`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'highest row key in use by table';
+
+ALTER TABLE `lib"rary`.`group` ADD FOREIGN KEY (`note_key`) REFERENCES `lib"rary`.`note` (`note_key`);

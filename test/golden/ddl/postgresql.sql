@@ -1,0 +1,244 @@
+CREATE SCHEMA IF NOT EXISTS "lib""rary";
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
+  "document_key" bigint NOT NULL,
+  "name" text,
+  "sha256" text,
+  "bytes" bigint,
+  "loaded_at" timestamptz,
+  "job" bigint,
+  PRIMARY KEY ("document_key")
+);
+COMMENT ON TABLE "lib""rary"."_documents" IS 'documents that were loaded';
+COMMENT ON COLUMN "lib""rary"."_documents"."document_key" IS 'document';
+COMMENT ON COLUMN "lib""rary"."_documents"."name" IS 'name of the file, or of the member of an archive';
+COMMENT ON COLUMN "lib""rary"."_documents"."sha256" IS 'SHA-256 of its bytes, hexadecimal';
+COMMENT ON COLUMN "lib""rary"."_documents"."bytes" IS 'size';
+COMMENT ON COLUMN "lib""rary"."_documents"."loaded_at" IS 'when it was read';
+COMMENT ON COLUMN "lib""rary"."_documents"."job" IS 'job that loaded it';
+
+CREATE TABLE "lib""rary"."library" (
+  "library_key" bigint NOT NULL,
+  "document_key" bigint,
+  "name" varchar(80) NOT NULL,
+  "founded" date,
+  "opened_at" timestamptz,
+  "is_public" boolean,
+  PRIMARY KEY ("library_key"),
+  FOREIGN KEY ("document_key") REFERENCES "lib""rary"."_documents" ("document_key")
+);
+COMMENT ON TABLE "lib""rary"."library" IS '/library: The library''s own row; -- DROP TABLE "x"; */ {braces} \ ''quoted''';
+COMMENT ON COLUMN "lib""rary"."library"."library_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."library"."document_key" IS 'document, as in _documents';
+COMMENT ON COLUMN "lib""rary"."library"."name" IS '/library/name';
+COMMENT ON COLUMN "lib""rary"."library"."founded" IS '/library/founded';
+COMMENT ON COLUMN "lib""rary"."library"."opened_at" IS '/library/opened_at';
+COMMENT ON COLUMN "lib""rary"."library"."is_public" IS '/library/is_public';
+
+CREATE TABLE "lib""rary"."book" (
+  "book_key" bigint NOT NULL,
+  "library_key" bigint NOT NULL,
+  "position" integer NOT NULL,
+  "isbn" varchar(17) NOT NULL,
+  "title" text NOT NULL,
+  "price" numeric(10,2),
+  "weight" numeric,
+  "pages" integer,
+  "volume" smallint,
+  "score" double precision,
+  "rating" real,
+  "closes" time,
+  "printed" timestamp,
+  "keywords" text[],
+  "years" integer[] NOT NULL,
+  "serial" numeric(60,0),
+  PRIMARY KEY ("book_key"),
+  CONSTRAINT "book_isbn" UNIQUE ("isbn"),
+  CONSTRAINT "book_title" UNIQUE ("title", "pages"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key")
+);
+COMMENT ON TABLE "lib""rary"."book" IS '/library/book';
+COMMENT ON COLUMN "lib""rary"."book"."book_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."book"."library_key" IS 'key of the parent row in library';
+COMMENT ON COLUMN "lib""rary"."book"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."book"."isbn" IS '/library/book/@isbn';
+COMMENT ON COLUMN "lib""rary"."book"."title" IS '/library/title';
+COMMENT ON COLUMN "lib""rary"."book"."price" IS '/library/price';
+COMMENT ON COLUMN "lib""rary"."book"."weight" IS '/library/weight';
+COMMENT ON COLUMN "lib""rary"."book"."pages" IS '/library/pages';
+COMMENT ON COLUMN "lib""rary"."book"."volume" IS '/library/volume';
+COMMENT ON COLUMN "lib""rary"."book"."score" IS '/library/score';
+COMMENT ON COLUMN "lib""rary"."book"."rating" IS '/library/rating';
+COMMENT ON COLUMN "lib""rary"."book"."closes" IS '/library/closes';
+COMMENT ON COLUMN "lib""rary"."book"."printed" IS '/library/printed';
+COMMENT ON COLUMN "lib""rary"."book"."keywords" IS '/library/keywords';
+COMMENT ON COLUMN "lib""rary"."book"."years" IS '/library/years';
+COMMENT ON COLUMN "lib""rary"."book"."serial" IS '/library/serial';
+
+CREATE TABLE "lib""rary"."person" (
+  "person_key" bigint NOT NULL,
+  "library_key" bigint,
+  "book_key" bigint,
+  "position" integer NOT NULL,
+  "name" text,
+  "born" date,
+  PRIMARY KEY ("person_key"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key")
+);
+COMMENT ON TABLE "lib""rary"."person" IS '/library/person';
+COMMENT ON COLUMN "lib""rary"."person"."person_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."person"."library_key" IS 'key of the parent row in library';
+COMMENT ON COLUMN "lib""rary"."person"."book_key" IS 'key of the parent row in book';
+COMMENT ON COLUMN "lib""rary"."person"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."person"."name" IS '/library/name';
+COMMENT ON COLUMN "lib""rary"."person"."born" IS '/library/born';
+
+CREATE TABLE "lib""rary"."section" (
+  "section_key" bigint NOT NULL,
+  "book_key" bigint,
+  "parent_section_key" bigint,
+  "position" integer NOT NULL,
+  "heading" text,
+  PRIMARY KEY ("section_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key"),
+  FOREIGN KEY ("parent_section_key") REFERENCES "lib""rary"."section" ("section_key")
+);
+COMMENT ON TABLE "lib""rary"."section" IS '/library/section';
+COMMENT ON COLUMN "lib""rary"."section"."section_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."section"."book_key" IS 'key of the parent row in book';
+COMMENT ON COLUMN "lib""rary"."section"."parent_section_key" IS 'key of the parent row in section';
+COMMENT ON COLUMN "lib""rary"."section"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."section"."heading" IS '/library/heading';
+
+CREATE TABLE "lib""rary"."section_text" (
+  "section_text_key" bigint NOT NULL,
+  "section_key" bigint NOT NULL,
+  "position" integer NOT NULL,
+  "content" text,
+  PRIMARY KEY ("section_text_key"),
+  FOREIGN KEY ("section_key") REFERENCES "lib""rary"."section" ("section_key")
+);
+COMMENT ON TABLE "lib""rary"."section_text" IS '/library/section_text (text runs)';
+COMMENT ON COLUMN "lib""rary"."section_text"."section_text_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."section_text"."section_key" IS 'key of the parent row in section';
+COMMENT ON COLUMN "lib""rary"."section_text"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."section_text"."content" IS '/library/book/section';
+
+CREATE TABLE "lib""rary"."group" (
+  "group_key" bigint NOT NULL,
+  "library_key" bigint,
+  "note_key" bigint,
+  "position" integer NOT NULL,
+  "label" text,
+  PRIMARY KEY ("group_key"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key")
+);
+COMMENT ON TABLE "lib""rary"."group" IS '/library/group';
+COMMENT ON COLUMN "lib""rary"."group"."group_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."group"."library_key" IS 'key of the parent row in library';
+COMMENT ON COLUMN "lib""rary"."group"."note_key" IS 'key of the parent row in note';
+COMMENT ON COLUMN "lib""rary"."group"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."group"."label" IS '/library/label';
+
+CREATE TABLE "lib""rary"."note" (
+  "note_key" bigint NOT NULL,
+  "group_key" bigint NOT NULL,
+  "position" integer NOT NULL,
+  "label" text,
+  PRIMARY KEY ("note_key"),
+  FOREIGN KEY ("group_key") REFERENCES "lib""rary"."group" ("group_key")
+);
+COMMENT ON TABLE "lib""rary"."note" IS '/library/note';
+COMMENT ON COLUMN "lib""rary"."note"."note_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."note"."group_key" IS 'key of the parent row in group';
+COMMENT ON COLUMN "lib""rary"."note"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."note"."label" IS '/library/label';
+
+CREATE TABLE "lib""rary"."odd ""name"" 😀" (
+  "odd_key" bigint NOT NULL,
+  "library_key" bigint NOT NULL,
+  "position" integer NOT NULL,
+  "it's" text,
+  "a]b" text,
+  "back`tick" text,
+  "back\slash" text,
+  "per%cent" text,
+  "select" text,
+  PRIMARY KEY ("odd_key"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key")
+);
+COMMENT ON TABLE "lib""rary"."odd ""name"" 😀" IS '/library/odd "name" 😀';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."odd_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."library_key" IS 'key of the parent row in library';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."it's" IS '/library/it''s';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."a]b" IS '/library/a]b';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."back`tick" IS '/library/back`tick';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."back\slash" IS '/library/back\slash';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."per%cent" IS '/library/per%cent';
+COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."select" IS '/library/select';
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
+  "job" bigint NOT NULL,
+  "installation" varchar(255) NOT NULL,
+  "id_sch" bigint,
+  "id_lschma" bigint,
+  "published_at" timestamptz NOT NULL,
+  "documents" bigint NOT NULL,
+  "rows" bigint NOT NULL,
+  PRIMARY KEY ("job", "installation")
+);
+COMMENT ON TABLE "lib""rary"."_loads" IS 'jobs that were published here, each once';
+COMMENT ON COLUMN "lib""rary"."_loads"."job" IS 'job';
+COMMENT ON COLUMN "lib""rary"."_loads"."installation" IS 'metadata database that numbers the job';
+COMMENT ON COLUMN "lib""rary"."_loads"."id_sch" IS 'origin';
+COMMENT ON COLUMN "lib""rary"."_loads"."id_lschma" IS 'logical schema';
+COMMENT ON COLUMN "lib""rary"."_loads"."published_at" IS 'when its rows became visible';
+COMMENT ON COLUMN "lib""rary"."_loads"."documents" IS 'documents it added';
+COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows it added';
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
+  "document_key" bigint NOT NULL,
+  "parent_table" text,
+  "parent_key" bigint,
+  "position" bigint,
+  "xpath" text,
+  "kind" text,
+  "content" text
+);
+CREATE INDEX IF NOT EXISTS "_unmapped_document_key_idx" ON "lib""rary"."_unmapped" ("document_key");
+COMMENT ON TABLE "lib""rary"."_unmapped" IS 'content that the mapping does not know';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."document_key" IS 'document';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."parent_table" IS 'table of the row it belongs to';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."parent_key" IS 'key of that row';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."position" IS 'place among the children of its parent';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."xpath" IS 'where it stood';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."kind" IS 'what it is';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."content" IS 'the content, markup with its own namespaces';
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
+  "document_key" bigint NOT NULL,
+  "table_name" text NOT NULL,
+  "row_key" bigint NOT NULL,
+  "column_name" text NOT NULL,
+  "content" text
+);
+CREATE INDEX IF NOT EXISTS "_lexical_document_key_idx" ON "lib""rary"."_lexical" ("document_key");
+COMMENT ON TABLE "lib""rary"."_lexical" IS 'values as written, where the column alone cannot give them back';
+COMMENT ON COLUMN "lib""rary"."_lexical"."document_key" IS 'document';
+COMMENT ON COLUMN "lib""rary"."_lexical"."table_name" IS 'table of the value';
+COMMENT ON COLUMN "lib""rary"."_lexical"."row_key" IS 'key of its row';
+COMMENT ON COLUMN "lib""rary"."_lexical"."column_name" IS 'column of the value';
+COMMENT ON COLUMN "lib""rary"."_lexical"."content" IS 'the value as written';
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_keys" (
+  "table_name" varchar(255) NOT NULL,
+  "last_value" bigint NOT NULL,
+  PRIMARY KEY ("table_name")
+);
+COMMENT ON TABLE "lib""rary"."_keys" IS 'highest row key in use by table';
+COMMENT ON COLUMN "lib""rary"."_keys"."table_name" IS 'table';
+COMMENT ON COLUMN "lib""rary"."_keys"."last_value" IS 'highest key given out';
+
+ALTER TABLE "lib""rary"."group" ADD FOREIGN KEY ("note_key") REFERENCES "lib""rary"."note" ("note_key") DEFERRABLE INITIALLY DEFERRED;

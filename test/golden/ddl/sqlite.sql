@@ -1,0 +1,146 @@
+CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
+  "document_key" INTEGER NOT NULL /* document */,
+  "name" TEXT /* name of the file, or of the member of an archive */,
+  "sha256" TEXT /* SHA-256 of its bytes, hexadecimal */,
+  "bytes" INTEGER /* size */,
+  "loaded_at" DATETIME /* when it was read */,
+  "job" INTEGER /* job that loaded it */,
+  PRIMARY KEY ("document_key")
+) /* documents that were loaded */;
+
+CREATE TABLE "lib""rary"."library" (
+  "library_key" INTEGER NOT NULL /* row key */,
+  "document_key" INTEGER /* document, as in _documents */,
+  "name" VARCHAR(80) NOT NULL /* /library/name */,
+  "founded" DATE /* /library/founded */,
+  "opened_at" DATETIME /* /library/opened_at */,
+  "is_public" BOOLEAN /* /library/is_public */,
+  PRIMARY KEY ("library_key"),
+  FOREIGN KEY ("document_key") REFERENCES "lib""rary"."_documents" ("document_key")
+) /* /library: The library's own row; -- DROP TABLE "x"; * / {braces} \ 'quoted' */;
+
+CREATE TABLE "lib""rary"."book" (
+  "book_key" INTEGER NOT NULL /* row key */,
+  "library_key" INTEGER NOT NULL /* key of the parent row in library */,
+  "position" INTEGER NOT NULL /* position among the children of its parent, from 1 */,
+  "isbn" VARCHAR(17) NOT NULL /* /library/book/@isbn */,
+  "title" TEXT NOT NULL /* /library/title */,
+  "price" NUMERIC(10,2) /* /library/price */,
+  "weight" TEXT /* /library/weight */,
+  "pages" INTEGER /* /library/pages */,
+  "volume" INTEGER /* /library/volume */,
+  "score" REAL /* /library/score */,
+  "rating" REAL /* /library/rating */,
+  "closes" TIME /* /library/closes */,
+  "printed" DATETIME /* /library/printed */,
+  "keywords" TEXT /* /library/keywords */,
+  "years" TEXT NOT NULL /* /library/years */,
+  "serial" TEXT /* /library/serial */,
+  PRIMARY KEY ("book_key"),
+  CONSTRAINT "book_isbn" UNIQUE ("isbn"),
+  CONSTRAINT "book_title" UNIQUE ("title", "pages"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key")
+) /* /library/book */;
+
+CREATE TABLE "lib""rary"."person" (
+  "person_key" INTEGER NOT NULL /* row key */,
+  "library_key" INTEGER /* key of the parent row in library */,
+  "book_key" INTEGER /* key of the parent row in book */,
+  "position" INTEGER NOT NULL /* position among the children of its parent, from 1 */,
+  "name" TEXT /* /library/name */,
+  "born" DATE /* /library/born */,
+  PRIMARY KEY ("person_key"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key")
+) /* /library/person */;
+
+CREATE TABLE "lib""rary"."section" (
+  "section_key" INTEGER NOT NULL /* row key */,
+  "book_key" INTEGER /* key of the parent row in book */,
+  "parent_section_key" INTEGER /* key of the parent row in section */,
+  "position" INTEGER NOT NULL /* position among the children of its parent, from 1 */,
+  "heading" TEXT /* /library/heading */,
+  PRIMARY KEY ("section_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key"),
+  FOREIGN KEY ("parent_section_key") REFERENCES "lib""rary"."section" ("section_key")
+) /* /library/section */;
+
+CREATE TABLE "lib""rary"."section_text" (
+  "section_text_key" INTEGER NOT NULL /* row key */,
+  "section_key" INTEGER NOT NULL /* key of the parent row in section */,
+  "position" INTEGER NOT NULL /* position among the children of its parent, from 1 */,
+  "content" TEXT /* /library/book/section */,
+  PRIMARY KEY ("section_text_key"),
+  FOREIGN KEY ("section_key") REFERENCES "lib""rary"."section" ("section_key")
+) /* /library/section_text (text runs) */;
+
+CREATE TABLE "lib""rary"."group" (
+  "group_key" INTEGER NOT NULL /* row key */,
+  "library_key" INTEGER /* key of the parent row in library */,
+  "note_key" INTEGER /* key of the parent row in note */,
+  "position" INTEGER NOT NULL /* position among the children of its parent, from 1 */,
+  "label" TEXT /* /library/label */,
+  PRIMARY KEY ("group_key"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key"),
+  FOREIGN KEY ("note_key") REFERENCES "lib""rary"."note" ("note_key") DEFERRABLE INITIALLY DEFERRED
+) /* /library/group */;
+
+CREATE TABLE "lib""rary"."note" (
+  "note_key" INTEGER NOT NULL /* row key */,
+  "group_key" INTEGER NOT NULL /* key of the parent row in group */,
+  "position" INTEGER NOT NULL /* position among the children of its parent, from 1 */,
+  "label" TEXT /* /library/label */,
+  PRIMARY KEY ("note_key"),
+  FOREIGN KEY ("group_key") REFERENCES "lib""rary"."group" ("group_key")
+) /* /library/note */;
+
+CREATE TABLE "lib""rary"."odd ""name"" 😀" (
+  "odd_key" INTEGER NOT NULL /* row key */,
+  "library_key" INTEGER NOT NULL /* key of the parent row in library */,
+  "position" INTEGER NOT NULL /* position among the children of its parent, from 1 */,
+  "it's" TEXT /* /library/it's */,
+  "a]b" TEXT /* /library/a]b */,
+  "back`tick" TEXT /* /library/back`tick */,
+  "back\slash" TEXT /* /library/back\slash */,
+  "per%cent" TEXT /* /library/per%cent */,
+  "select" TEXT /* /library/select */,
+  PRIMARY KEY ("odd_key"),
+  FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key")
+) /* /library/odd "name" 😀 */;
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
+  "job" INTEGER NOT NULL /* job */,
+  "installation" VARCHAR(255) NOT NULL /* metadata database that numbers the job */,
+  "id_sch" INTEGER /* origin */,
+  "id_lschma" INTEGER /* logical schema */,
+  "published_at" DATETIME NOT NULL /* when its rows became visible */,
+  "documents" INTEGER NOT NULL /* documents it added */,
+  "rows" INTEGER NOT NULL /* rows it added */,
+  PRIMARY KEY ("job", "installation")
+) /* jobs that were published here, each once */;
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
+  "document_key" INTEGER NOT NULL /* document */,
+  "parent_table" TEXT /* table of the row it belongs to */,
+  "parent_key" INTEGER /* key of that row */,
+  "position" INTEGER /* place among the children of its parent */,
+  "xpath" TEXT /* where it stood */,
+  "kind" TEXT /* what it is */,
+  "content" TEXT /* the content, markup with its own namespaces */
+) /* content that the mapping does not know */;
+CREATE INDEX IF NOT EXISTS "_unmapped_document_key_idx" ON "lib""rary"."_unmapped" ("document_key");
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
+  "document_key" INTEGER NOT NULL /* document */,
+  "table_name" TEXT NOT NULL /* table of the value */,
+  "row_key" INTEGER NOT NULL /* key of its row */,
+  "column_name" TEXT NOT NULL /* column of the value */,
+  "content" TEXT /* the value as written */
+) /* values as written, where the column alone cannot give them back */;
+CREATE INDEX IF NOT EXISTS "_lexical_document_key_idx" ON "lib""rary"."_lexical" ("document_key");
+
+CREATE TABLE IF NOT EXISTS "lib""rary"."_keys" (
+  "table_name" VARCHAR(255) NOT NULL /* table */,
+  "last_value" INTEGER NOT NULL /* highest key given out */,
+  PRIMARY KEY ("table_name")
+) /* highest row key in use by table */;

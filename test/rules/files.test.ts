@@ -1,0 +1,53 @@
+/** How files are kept: short, and without a word of the machine they were written on. */
+import { describe, expect, it } from 'vitest';
+import { listFiles, readText } from './project-files.ts';
+
+const maxLines = 400;
+
+/** Longer than 400 lines, each with its reason. */
+const longFiles: Readonly<Record<string, string>> = {};
+
+const sources = listFiles().filter((path) => /\.(ts|mjs)$/.test(path));
+
+describe('file length', () => {
+  it(`is at most ${maxLines} lines, or has a reason`, () => {
+    const tooLong = sources
+      .map((path) => ({ path, lines: readText(path).split('\n').length - 1 }))
+      .filter(({ path, lines }) => lines > maxLines && longFiles[path] === undefined);
+    expect(tooLong).toEqual([]);
+  });
+
+  it('has no reason left for files that are short or gone', () => {
+    const stale = Object.keys(longFiles).filter(
+      (path) => !sources.includes(path) || readText(path).split('\n').length - 1 <= maxLines,
+    );
+    expect(stale).toEqual([]);
+  });
+});
+
+describe('committed text', () => {
+  const binary = /\.(gz|zip|tgz|tar|png|wasm|xlsx|parquet)$/;
+
+  // Written so that this file passes its own rule.
+  const forbidden: Readonly<Record<string, RegExp>> = {
+    'a path of one machine': new RegExp(`(^|[\\s'"\`(=])/(?:${['work', 'root', 'Users'].join('|')})/[\\w.-]`),
+    'a personal home folder': new RegExp(`/${'home'}/(?!user\\b|svc\\b|runner\\b)[a-z][\\w-]*/`),
+    'a registry host': new RegExp(
+      `${['registry', '.'].join('\\')}(?:npmjs|yarnpkg|npmmirror)|"resolved": "https?:`,
+    ),
+    'an unfinished mark': /\b(?:TO[D]O|FIX[M]E|XX[X])\b/,
+  };
+
+  it.each(Object.entries(forbidden))('does not hold %s', (_name, pattern) => {
+    const offenders = listFiles()
+      .filter((path) => !binary.test(path))
+      .flatMap((path) =>
+        readText(path)
+          .split('\n')
+          .flatMap((line, index) =>
+            pattern.test(line) ? [`${path}:${index + 1} ${line.trim().slice(0, 80)}`] : [],
+          ),
+      );
+    expect(offenders).toEqual([]);
+  });
+});

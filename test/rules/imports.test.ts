@@ -1,0 +1,177 @@
+/** Who may import whom: the directions of src/README.md. */
+import { posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { listFiles, readImports, readText } from './project-files.ts';
+
+interface Area {
+  /** folder or file under src/ */
+  readonly name: string;
+  /** areas it may import at run time; `*` = every one */
+  readonly values: readonly string[];
+  /** areas of which it may import types, beyond those of `values` */
+  readonly types?: readonly string[];
+  /** npm packages and `node:` that it may import */
+  readonly packages: readonly string[];
+}
+
+/** Domains: verbs on ports. They know neither HTTP nor SQL nor where they run. */
+const domain = { values: ['ports', 'engine', 'errors.ts', 'domain'], types: ['config.ts'], packages: [] };
+const web = ['hono', '@hono/zod-openapi', '@hono/zod-validator', 'zod'];
+
+const areas: readonly Area[] = [
+  { name: 'errors.ts', values: [], packages: [] },
+  { name: 'engine', values: [], packages: [] },
+  { name: 'config.ts', values: ['engine'], packages: [] },
+  { name: 'ports', values: [], types: ['engine', 'jobs'], packages: [] },
+  { name: 'jobs', ...domain },
+  { name: 'catalog', ...domain },
+  { name: 'access', ...domain },
+  { name: 'files', ...domain },
+  { name: 'migration', ...domain },
+  { name: 'http', values: ['domain', 'engine', 'errors.ts'], types: ['ports', 'config.ts'], packages: web },
+  { name: 'app.ts', values: ['http', 'errors.ts'], types: ['ports', 'config.ts'], packages: web },
+  {
+    name: 'adapters/postgres',
+    values: ['ports', 'errors.ts'],
+    types: ['engine', 'jobs', 'config.ts'],
+    packages: ['node:', 'postgres'],
+  },
+  {
+    name: 'adapters/node',
+    values: ['ports', 'errors.ts'],
+    types: ['engine', 'jobs', 'config.ts'],
+    packages: ['node:', 'postgres', 'yauzl', 'tar-stream', 'swagger-ui-dist'],
+  },
+  {
+    name: 'adapters/edge',
+    values: ['ports', 'errors.ts'],
+    types: ['engine', 'jobs', 'config.ts'],
+    packages: [],
+  },
+  { name: 'index.ts', values: ['*'], packages: [] },
+  { name: 'runtime/workers.ts', values: ['*'], packages: web },
+  { name: 'runtime', values: ['*'], packages: ['node:', '@hono/node-server', 'postgres', ...web] },
+  { name: 'tools', values: ['*'], packages: ['node:', 'postgres', 'yauzl', 'tar-stream'] },
+];
+
+const domains = new Set(['jobs', 'catalog', 'access', 'files', 'migration']);
+
+/** The area of a path under src/: the longest name that fits. */
+function areaOf(path: string): Area | undefined {
+  return areas
+    .filter(({ name }) => path === name || path.startsWith(`${name}/`))
+    .toSorted((a, b) => b.name.length - a.name.length)[0];
+}
+
+function allows(names: readonly string[], target: Area): boolean {
+  return (
+    names.includes('*') ||
+    names.includes(target.name) ||
+    (names.includes('domain') && domains.has(target.name))
+  );
+}
+
+/** The rule that an import breaks, in words; null when it breaks none. */
+function brokenRule(path: string, specifier: string, typeOnly: boolean): string | null {
+  const area = areaOf(path);
+  if (area === undefined) return `${path}: no area of the layout; give it one in test/rules/imports.test.ts`;
+  if (!specifier.startsWith('.')) {
+    const allowed = area.packages.some((name) =>
+      name === 'node:' ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`),
+    );
+    return allowed ? null : `${path}: ${area.name} must not import ${specifier}`;
+  }
+  if (!/\.(ts|json)$/.test(specifier)) return `${path}: ${specifier} needs its suffix .ts`;
+  const targetPath = posix.join(posix.dirname(path), specifier);
+  const target = areaOf(targetPath);
+  if (target === undefined) return `${path}: ${specifier} lies in no area of the layout`;
+  if (target.name.startsWith('runtime') && area.name !== target.name && area.name !== 'runtime') {
+    return area.name === 'tools' ? null : `${path}: nothing imports runtime (${targetPath})`;
+  }
+  if (target.name === area.name || allows(area.values, target)) return null;
+  if (allows(area.types ?? [], target)) {
+    return typeOnly ? null : `${path}: ${area.name} may import types of ${target.name} only (${targetPath})`;
+  }
+  return `${path}: ${area.name} must not import ${target.name} (${targetPath})`;
+}
+
+const modules = listFiles('src').filter((path) => path.endsWith('.ts'));
+
+describe('import directions', () => {
+  it('are kept by every module', () => {
+    const broken = modules.flatMap((path) =>
+      readImports(readText(path)).map(({ specifier, typeOnly }) =>
+        brokenRule(path.slice('src/'.length), specifier, typeOnly),
+      ),
+    );
+    expect(broken.filter((rule) => rule !== null)).toEqual([]);
+    expect(broken.length).toBeGreaterThan(100);
+  });
+
+  it('name what is broken', () => {
+    expect(brokenRule('engine/xml/tokens.ts', '../../ports/clock.ts', true)).toBe(
+      'engine/xml/tokens.ts: engine must not import ports (ports/clock.ts)',
+    );
+    expect(brokenRule('engine/xml/tokens.ts', 'node:fs', false)).toBe(
+      'engine/xml/tokens.ts: engine must not import node:fs',
+    );
+    expect(brokenRule('ports/job-store.ts', '../jobs/job.ts', false)).toBe(
+      'ports/job-store.ts: ports may import types of jobs only (jobs/job.ts)',
+    );
+    expect(brokenRule('adapters/node/a.ts', '../postgres/b.ts', false)).toBe(
+      'adapters/node/a.ts: adapters/node must not import adapters/postgres (adapters/postgres/b.ts)',
+    );
+    expect(brokenRule('http/run.ts', '../runtime/node.ts', false)).toBe(
+      'http/run.ts: nothing imports runtime (runtime/node.ts)',
+    );
+    expect(brokenRule('jobs/job.ts', './other', false)).toBe('jobs/job.ts: ./other needs its suffix .ts');
+    expect(brokenRule('jobs/submit.ts', '../ports/job-store.ts', true)).toBeNull();
+    expect(brokenRule('tools/xml2er.ts', '../adapters/node/home.ts', false)).toBeNull();
+  });
+
+  it('see every way of importing', () => {
+    const source = `
+      /** import x from './comment.ts' */
+      import './effect.ts';
+      import type { A } from './types.ts';
+      import b, { c,
+        type D } from "./many.ts";
+      import * as e from 'node:fs';
+      export { f } from './again.ts';
+      const g = await import('./lazy.ts');
+      // import h from './line.ts'
+    `;
+    expect(readImports(source)).toEqual([
+      { specifier: './effect.ts', typeOnly: false, reExport: false },
+      { specifier: './types.ts', typeOnly: true, reExport: false },
+      { specifier: './many.ts', typeOnly: false, reExport: false },
+      { specifier: 'node:fs', typeOnly: false, reExport: false },
+      { specifier: './again.ts', typeOnly: false, reExport: true },
+      { specifier: './lazy.ts', typeOnly: false, reExport: false },
+    ]);
+  });
+});
+
+describe('re-exports', () => {
+  it('are in src/index.ts alone', () => {
+    const barrels = modules.filter(
+      (path) => path !== 'src/index.ts' && readImports(readText(path)).some(({ reExport }) => reExport),
+    );
+    expect(barrels).toEqual([]);
+  });
+});
+
+describe('the pure part', () => {
+  it('names nothing that only Node has', () => {
+    const offenders = modules
+      .filter((path) => path.startsWith('src/engine/'))
+      .filter((path) =>
+        /\b(Buffer|process|setImmediate|__dirname)\s*[.(]/.test(withoutComments(readText(path))),
+      );
+    expect(offenders).toEqual([]);
+  });
+});
+
+function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\/\/.*$/gm, '');
+}

@@ -1,0 +1,63 @@
+/** What the project depends on: exact versions, each with its reason and licence in src/README.md. */
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { projectRoot, readText } from './project-files.ts';
+
+interface PackageFile {
+  readonly license: string;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+const manifest = JSON.parse(readText('package.json')) as PackageFile;
+const dependencies = {
+  ...manifest.dependencies,
+  ...manifest.optionalDependencies,
+  ...manifest.devDependencies,
+};
+
+describe('dependencies', () => {
+  it('are pinned to one version', () => {
+    const loose = Object.entries(dependencies).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
+    );
+    expect(loose).toEqual([]);
+  });
+
+  it('stand in src/README.md with reason and licence', () => {
+    const rows = readText('src/README.md')
+      .split('\n')
+      .map((line) => line.split('|').map((cell) => cell.trim()));
+    const missing = Object.keys(dependencies).filter(
+      (name) =>
+        !rows.some(([, names, reason, licence]) => names?.includes(`\`${name}\``) && reason && licence),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('run no install script but that of the package `node`', () => {
+    expect(manifest.allowScripts).toEqual({ node: true });
+  });
+});
+
+describe('package.json', () => {
+  it('points at files that exist', () => {
+    const files = [
+      ...Object.values(manifest.bin),
+      ...Object.values(manifest.scripts).flatMap(
+        (script) => script.match(/(?:scripts|src)\/[\w./-]+/g) ?? [],
+      ),
+    ];
+    expect(files.filter((path) => !existsSync(projectRoot + path))).toEqual([]);
+    expect(files.length).toBeGreaterThan(5);
+  });
+
+  it('has the licence of LICENSE', () => {
+    expect(manifest.license).toBe('Apache-2.0');
+    expect(readText('LICENSE')).toMatch(/^\s+Apache License\s+Version 2\.0, January 2004/);
+  });
+});

@@ -1,0 +1,60 @@
+/** Organisations, keys and upload tokens in memory. */
+import { AppError } from '../../src/errors.ts';
+import type { AccessStore, ApiKeyRecord, OrgRecord } from '../../src/ports/access-store.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+
+export interface MemoryAccessStore extends AccessStore {
+  addOrg(org: Pick<OrgRecord, 'id_org' | 'name'>): void;
+  revokeKey(idKey: string, revokedAt: number): void;
+}
+
+/** `counts` answers how many schemas and jobs an organisation has. */
+export function createMemoryAccessStore(
+  clock: Clock,
+  counts: (idOrg: number) => { readonly schemas: number; readonly jobs: number } = () => ({
+    schemas: 0,
+    jobs: 0,
+  }),
+): MemoryAccessStore {
+  const orgs = new Map<number, Omit<OrgRecord, 'schema_count' | 'job_count'>>();
+  const keys = new Map<string, ApiKeyRecord>();
+  const tokens = new Map<
+    string,
+    { idOrg: number; kind: 'xml' | 'xsd'; maxBytes: number; expiresAt: number; spent: boolean }
+  >();
+
+  return {
+    addOrg: ({ id_org, name }) =>
+      void orgs.set(id_org, { id_org, name, description: null, created: clock.nowMs() }),
+    revokeKey(idKey, revokedAt) {
+      const key = keys.get(idKey);
+      if (key !== undefined) keys.set(idKey, { ...key, revokedAt });
+    },
+    findKey: async (idKey) => keys.get(idKey) ?? null,
+    async createKey(key) {
+      if (keys.has(key.idKey)) throw new AppError('conflict', `there is a key ${key.idKey} already`);
+      if (!orgs.has(key.idOrg)) throw new AppError('not_found', `there is no organisation ${key.idOrg}`);
+      const { idKey, idOrg, scopes, secretSha256, expiresAt, revokedAt } = key;
+      keys.set(idKey, { idKey, idOrg, scopes, secretSha256, expiresAt, revokedAt });
+    },
+    hasNoKeys: async () => keys.size === 0,
+    async findOrg(idOrg) {
+      const org = orgs.get(idOrg);
+      if (org === undefined) return null;
+      const { schemas, jobs } = counts(idOrg);
+      return { ...org, schema_count: schemas, job_count: jobs };
+    },
+    async saveUploadToken({ sha256, idOrg, kind, maxBytes, ttlMs }) {
+      const expiresAt = clock.nowMs() + ttlMs;
+      tokens.set(sha256, { idOrg, kind, maxBytes, expiresAt, spent: false });
+      return { expiresAt };
+    },
+    async spendUploadToken(sha256, kind) {
+      const token = tokens.get(sha256);
+      if (token === undefined || token.spent || token.kind !== kind || token.expiresAt <= clock.nowMs())
+        return null;
+      token.spent = true;
+      return { idOrg: token.idOrg, maxBytes: token.maxBytes };
+    },
+  };
+}

@@ -1,0 +1,149 @@
+/** Everything `createApp` is given, in memory, with handles to steer it. */
+import { issueKey } from '../../src/access/issue-key.ts';
+import { createApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Config } from '../../src/config.ts';
+import type { Scope } from '../../src/ports/access-store.ts';
+import type { Adapters } from '../../src/ports/adapters.ts';
+import type { HealthComponent } from '../../src/ports/health-probe.ts';
+import type { Logger } from '../../src/ports/logger.ts';
+import type { SecretBox } from '../../src/ports/secret-box.ts';
+import { createMemoryAccessStore } from './memory-access-store.ts';
+import type { MemoryAccessStore } from './memory-access-store.ts';
+import { createMemoryCatalogStore } from './memory-catalog-store.ts';
+import { createMemoryFileStore } from './memory-file-store.ts';
+import type { MemoryFileStore } from './memory-file-store.ts';
+import { createMemoryJobStore } from './memory-job-store.ts';
+
+export interface MemoryHealth {
+  db: HealthComponent;
+  diskSpace: HealthComponent;
+  worker: HealthComponent;
+  acceptsTraffic: boolean;
+}
+
+export interface LogLine {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface MemoryAdapters extends Adapters {
+  readonly access: MemoryAccessStore;
+  readonly files: MemoryFileStore;
+  readonly time: { nowMs: number };
+  readonly healthStates: MemoryHealth;
+  readonly logLines: LogLine[];
+}
+
+/** Organisations 1 and 2 exist; the clock stands still until `time.nowMs` is moved. */
+export function createMemoryAdapters(): MemoryAdapters {
+  const time = { nowMs: 1_790_000_000_000 };
+  const clock = { nowMs: () => time.nowMs };
+  const jobs = createMemoryJobStore(clock);
+  const access = createMemoryAccessStore(clock);
+  access.addOrg({ id_org: 1, name: 'default' });
+  access.addOrg({ id_org: 2, name: 'other' });
+  const logLines: LogLine[] = [];
+  const healthStates: MemoryHealth = {
+    db: { status: 'UP', details: { database: 'PostgreSQL' } },
+    diskSpace: { status: 'UP', details: { total: 100, free: 60, threshold: 10 } },
+    worker: { status: 'UP', details: { running: 0 } },
+    acceptsTraffic: true,
+  };
+  return {
+    jobs,
+    access,
+    catalog: createMemoryCatalogStore(clock),
+    files: createMemoryFileStore(),
+    secrets: createMemorySecretBox(),
+    clock,
+    logger: createMemoryLogger(logLines),
+    health: {
+      db: async () => healthStates.db,
+      diskSpace: async () => healthStates.diskSpace,
+      worker: async () => healthStates.worker,
+      acceptsTraffic: () => healthStates.acceptsTraffic,
+    },
+    assets: {
+      read: async (name) => (name === 'swagger-ui.css' ? new TextEncoder().encode('.swagger-ui{}') : null),
+    },
+    runtime: { name: 'test', version: '1', capabilities: { commands: true } },
+    build: {
+      name: 'conversion-job-service',
+      version: '0.1.0',
+      time: 1_789_000_000_000,
+      git: { branch: 'main', commit: { id: 'ee27ec5', time: null } },
+    },
+    time,
+    healthStates,
+    logLines,
+  };
+}
+
+export function createMemoryLogger(lines: LogLine[]): Logger {
+  const write =
+    (level: LogLine['level']) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
+      void lines.push({ level, message, fields });
+  return { info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+/** Reversible and different at each call, and no secret at all. */
+export function createMemorySecretBox(): SecretBox {
+  let calls = 0;
+  return {
+    seal: async (plain) => `${(calls += 1)}:${btoa(encodeURIComponent(plain))}`,
+    open: async (sealed) => decodeURIComponent(atob(sealed.slice(sealed.indexOf(':') + 1))),
+  };
+}
+
+export interface TestApp {
+  readonly app: ReturnType<typeof createApp>;
+  readonly adapters: MemoryAdapters;
+  readonly config: Config;
+  /** a key of organisation 1 with every scope */
+  readonly key: string;
+  newKey(
+    idOrg: number,
+    scopes: readonly Scope[],
+    expiresAt?: number,
+  ): Promise<{ key: string; idKey: string }>;
+  /** Sends with the key of organisation 1, unless `headers` say otherwise. */
+  send(path: string, init?: RequestInit & { key?: string | null }): Promise<Response>;
+}
+
+const everyScope: readonly Scope[] = [
+  'jobs:read',
+  'jobs:run',
+  'schemas:read',
+  'schemas:write',
+  'files:upload',
+  'migrate',
+  'admin',
+];
+
+export async function createTestApp(
+  properties: Readonly<Record<string, string>> = { 'cmd.enabled': 'true' },
+  change: Partial<Adapters> = {},
+): Promise<TestApp> {
+  const adapters = createMemoryAdapters();
+  const config = readConfig(properties);
+  const app = createApp({ ...adapters, ...change }, config);
+  const newKey: TestApp['newKey'] = async (idOrg, scopes, expiresAt) =>
+    await issueKey(adapters.access, { idOrg, name: 'test', scopes, expiresAt: expiresAt ?? null });
+  const { key } = await newKey(1, everyScope);
+  return {
+    app,
+    adapters,
+    config,
+    key,
+    newKey,
+    send: async (path, { key: other, ...init } = {}) => {
+      const headers = new Headers(init.headers);
+      if (other !== null && !headers.has('Authorization'))
+        headers.set('Authorization', `Bearer ${other ?? key}`);
+      return await app.request(path, { ...init, headers });
+    },
+  };
+}

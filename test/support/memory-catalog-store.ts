@@ -1,0 +1,277 @@
+/** Origins, logical schemas, mappings and statistics in memory. */
+import { sha256Hex } from '../../src/access/credential.ts';
+import type { Column, ColumnType, RelationalModel, Table } from '../../src/engine/model/relational-model.ts';
+import type { SourceModel } from '../../src/engine/model/source-model.ts';
+import { AppError } from '../../src/errors.ts';
+import type {
+  CatalogStore,
+  ColumnRecord,
+  MappingRecord,
+  NewOrigin,
+  OriginRecord,
+  StoredLogicalSchema,
+  TableRecord,
+} from '../../src/ports/catalog-store.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+
+interface OriginRow {
+  readonly base: OriginRecord;
+  readonly family: number;
+  readonly model: SourceModel;
+  statistics: unknown;
+}
+
+interface LogicalRow {
+  readonly stored: StoredLogicalSchema;
+  readonly tables: readonly TableRecord[];
+  readonly mappings: readonly MappingRecord[];
+}
+
+/** Key and position columns: they belong to the map although nothing of the source goes there. */
+const ownRoles: ReadonlySet<string> = new Set([
+  'row_key',
+  'parent_key',
+  'position',
+  'document',
+  'folded_position',
+]);
+
+export function createMemoryCatalogStore(clock: Clock): CatalogStore {
+  const origins: OriginRow[] = [];
+  const logicals: LogicalRow[] = [];
+  const targets = new Map<string, number>();
+  const jobStatistics = new Map<number, { idOrg: number; statistics: unknown }>();
+  const next = { table: 1, column: 1, mapping: 1 };
+
+  const own = (idOrg: number, idSch: number): OriginRow | undefined =>
+    origins.find(({ base }) => base.id_sch === idSch && base.id_org === idOrg);
+  const logicalsOf = (idSch: number): LogicalRow[] =>
+    logicals.filter(({ stored }) => stored.idSch === idSch).toReversed();
+
+  function withLogical({ base }: OriginRow, logical: LogicalRow | undefined): OriginRecord {
+    if (logical === undefined) return base;
+    const { stored, tables, mappings } = logical;
+    return {
+      ...base,
+      id_lschma: stored.idLschma,
+      map_level: stored.model.mapLevel,
+      max_length: stored.model.nameMaxLength,
+      table_count: tables.length,
+      mapping_count: mappings.length,
+    };
+  }
+
+  function register(
+    idSch: number,
+    idLschma: number,
+    model: RelationalModel,
+  ): Pick<LogicalRow, 'tables' | 'mappings'> {
+    const tables = model.tables.map((table): TableRecord => ({
+      id_tab: next.table++,
+      name: table.name,
+      xpath: table.xpath,
+      parent_table: parentOf(model, table),
+      columns: table.columns.map((column): ColumnRecord => {
+        const { kind, list, length, precision, scale } = column.type;
+        return {
+          id_col: next.column++,
+          name: column.name,
+          data_type: typeName({ kind, list }),
+          length: length ?? null,
+          precision: precision ?? null,
+          scale: scale ?? null,
+          nullable: column.nullable,
+          ...keyOf(model, column),
+          xpath: column.xpath,
+        };
+      }),
+    }));
+    const covered = new Set(model.mappings.map(({ table, column }) => `${table}/${column}`));
+    const structure = model.tables.flatMap((table, t) =>
+      table.columns.flatMap((column, c) =>
+        ownRoles.has(column.role) && !covered.has(`${t}/${c}`)
+          ? [
+              {
+                xpath: null,
+                nodeType: 'element' as const,
+                sourceType: '',
+                minOccurs: column.nullable ? 0 : 1,
+                maxOccurs: 1,
+                table: t,
+                column: c,
+              },
+            ]
+          : [],
+      ),
+    );
+    const entries = [...model.mappings, ...structure].toSorted(
+      (a, b) => a.table - b.table || (a.column ?? -1) - (b.column ?? -1),
+    );
+    const mappings = entries.map((entry): MappingRecord => {
+      const table = tables[entry.table]!;
+      const column = entry.column === null ? null : table.columns[entry.column]!;
+      return {
+        id_map: next.mapping++,
+        id_sch: idSch,
+        id_lschma: idLschma,
+        xpath: entry.xpath,
+        node_type: entry.nodeType,
+        source_type: entry.sourceType,
+        min_occurs: entry.minOccurs,
+        max_occurs: entry.maxOccurs,
+        id_tab: table.id_tab,
+        table_name: table.name,
+        column_name: column?.name ?? null,
+        data_type: column?.data_type ?? null,
+        length: column?.length ?? null,
+        nullable: column?.nullable ?? false,
+        key: column?.key ?? null,
+        active: true,
+        documentation: 'documentation' in entry ? (entry.documentation ?? null) : null,
+      };
+    });
+    return { tables, mappings };
+  }
+
+  function createOrigin(origin: NewOrigin): OriginRecord {
+    const { idOrg, name, idParentSch } = origin;
+    if (name === '' || name === 'group' || name.includes('/') || name.includes('\0')) {
+      throw new AppError('invalid_parameter', `a schema cannot be called ${JSON.stringify(name)}`);
+    }
+    const parent = idParentSch === null ? null : own(idOrg, idParentSch);
+    if (parent === undefined) throw new AppError('not_found', `there is no schema ${idParentSch}`);
+    const idSch = origins.length + 1;
+    const family = parent?.family ?? idSch;
+    if (
+      origins.some(
+        (other) => other.base.id_org === idOrg && other.base.name === name && other.family !== family,
+      )
+    ) {
+      throw new AppError('conflict', `there is a schema called ${JSON.stringify(name)} already`);
+    }
+    const versions = origins.filter((other) => other.family === family).map(({ base }) => base.version);
+    const { model } = origin;
+    const roots = model.primaryRoots > 0 ? model.roots.slice(0, model.primaryRoots) : model.roots;
+    const base: OriginRecord = {
+      id_sch: idSch,
+      id_org: idOrg,
+      id_parent_sch: idParentSch,
+      id_lschma: null,
+      id_job: origin.idJob,
+      name,
+      version: Math.max(0, ...versions) + 1,
+      source_type: origin.sourceType,
+      root_elements: roots.map((root) => model.elements[root]!.name.localName),
+      target_namespace: model.targetNamespace,
+      namespaces: model.namespaces,
+      files: origin.files,
+      map_level: 0,
+      max_length: 63,
+      table_count: 0,
+      mapping_count: 0,
+      created: clock.nowMs(),
+    };
+    origins.push({ base, family, model, statistics: null });
+    return base;
+  }
+
+  return {
+    createOrigin: async (origin) => createOrigin(origin),
+    async createLogicalSchema(idOrg, idSch, model) {
+      if (own(idOrg, idSch) === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
+      const modelHash = await sha256Hex(JSON.stringify(model));
+      const newest = logicalsOf(idSch)[0]?.stored;
+      if (newest?.modelHash === modelHash) return newest;
+      const idLschma = logicals.length + 1;
+      const stored = { idSch, idLschma, model, modelHash };
+      logicals.push({ stored, ...register(idSch, idLschma, model) });
+      return stored;
+    },
+    listOrigins: async (idOrg) =>
+      origins
+        .filter(({ base }) => base.id_org === idOrg)
+        .toReversed()
+        .map((row) => withLogical(row, logicalsOf(row.base.id_sch)[0])),
+    async findOrigin(idOrg, idSch, idLschma) {
+      const row = own(idOrg, idSch);
+      if (row === undefined) return null;
+      const logical = logicalsOf(idSch).find(
+        ({ stored }) => idLschma === undefined || stored.idLschma === idLschma,
+      );
+      return logical === undefined && idLschma !== undefined ? null : withLogical(row, logical);
+    },
+    async loadOrigin(idOrg, idSch) {
+      const row = own(idOrg, idSch);
+      return row === undefined
+        ? null
+        : { record: withLogical(row, logicalsOf(idSch)[0]), model: row.model, statistics: row.statistics };
+    },
+    async loadLogicalSchema(idOrg, which) {
+      const found = logicals.toReversed().find(({ stored }) => {
+        if (own(idOrg, stored.idSch) === undefined) return false;
+        if ('idLschma' in which) return stored.idLschma === which.idLschma;
+        return (
+          stored.idSch === which.idSch &&
+          (which.mapLevel === undefined || stored.model.mapLevel === which.mapLevel)
+        );
+      });
+      return found?.stored ?? null;
+    },
+    async listTables(idOrg, idLschma) {
+      const found = logicals.find(
+        ({ stored }) => stored.idLschma === idLschma && own(idOrg, stored.idSch) !== undefined,
+      );
+      return found?.tables ?? [];
+    },
+    async listMappings(idOrg, idLschma) {
+      const found = logicals.find(
+        ({ stored }) => stored.idLschma === idLschma && own(idOrg, stored.idSch) !== undefined,
+      );
+      return found?.mappings ?? [];
+    },
+    async saveStatistics(idOrg, idSch, idJob, statistics, merged) {
+      const row = own(idOrg, idSch);
+      if (row === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
+      row.statistics = merged;
+      if (idJob !== null) jobStatistics.set(idJob, { idOrg, statistics });
+    },
+    async loadStatistics(idOrg, idJobs) {
+      return idJobs.map((idJob) => {
+        const found = jobStatistics.get(idJob);
+        if (found?.idOrg !== idOrg)
+          throw new AppError('not_found', `there are no statistics of a job ${idJob}`);
+        return found.statistics;
+      });
+    },
+    async claimTargetSchema(idOrg, name) {
+      if (/^(?:svc|public|information_schema|pg_.*)$/.test(name)) {
+        throw new AppError('invalid_parameter', `the SQL schema ${JSON.stringify(name)} is reserved`);
+      }
+      const owner = targets.get(name) ?? idOrg;
+      if (owner !== idOrg)
+        throw new AppError('target_not_allowed', 'the SQL schema belongs to another organisation');
+      targets.set(name, owner);
+    },
+  };
+}
+
+function typeName({ kind, list }: Pick<ColumnType, 'kind' | 'list'>): string {
+  return list === true ? `${kind}[]` : kind;
+}
+
+function keyOf(model: RelationalModel, column: Column): Pick<ColumnRecord, 'key' | 'references'> {
+  if (column.role === 'row_key') return { key: 'PK', references: null };
+  if (column.role === 'document') return { key: 'FK', references: '_documents.document_key' };
+  const parent = column.references === null ? undefined : model.tables[column.references];
+  if (column.role !== 'parent_key' || parent === undefined) return { key: null, references: null };
+  const rowKey = parent.columns.find(({ role }) => role === 'row_key');
+  return { key: 'FK', references: rowKey === undefined ? null : `${parent.name}.${rowKey.name}` };
+}
+
+function parentOf(model: RelationalModel, table: Table): string | null {
+  const parents = table.columns.flatMap((column) =>
+    column.role === 'parent_key' ? (column.references ?? []) : [],
+  );
+  const parent = parents.find((index) => model.tables[index] !== table) ?? parents[0];
+  return parent === undefined ? null : (model.tables[parent]?.name ?? null);
+}

@@ -1,0 +1,61 @@
+/** Files and job logs in memory. */
+import { AppError } from '../../src/errors.ts';
+import type { FileStore } from '../../src/ports/file-store.ts';
+
+export interface MemoryFileStore extends FileStore {
+  /** `<idOrg>/<path>` to bytes */
+  readonly stored: ReadonlyMap<string, Uint8Array>;
+  put(idOrg: number, path: string, bytes: Uint8Array): void;
+  appendLog(idJob: number, text: string | Uint8Array): void;
+}
+
+export function createMemoryFileStore(): MemoryFileStore {
+  const stored = new Map<string, Uint8Array>();
+  const logs = new Map<number, Uint8Array>();
+  let uploads = 0;
+
+  return {
+    stored,
+    put: (idOrg, path, bytes) => void stored.set(`${idOrg}/${path}`, bytes),
+    appendLog(idJob, text) {
+      const more = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+      logs.set(idJob, joined([logs.get(idJob) ?? new Uint8Array(0), more]));
+    },
+    async saveUpload(idOrg, name, body, maxBytes) {
+      const chunks: Uint8Array[] = [];
+      let total = 0;
+      for await (const chunk of body) {
+        total += chunk.byteLength;
+        if (total > maxBytes)
+          throw new AppError('payload_too_large', `the file may have at most ${maxBytes} bytes`);
+        chunks.push(chunk);
+      }
+      uploads += 1;
+      const path = `uploads/${uploads}/${name}`;
+      stored.set(`${idOrg}/${path}`, joined(chunks));
+      return { path, bytes: total };
+    },
+    async resolve(idOrg, path, mustExist) {
+      if (path === '' || path.startsWith('/') || path.includes('\0') || path.split('/').includes('..')) {
+        throw new AppError('path_not_allowed', 'the path lies outside the allowed folders');
+      }
+      const key = `${idOrg}/${path}`;
+      const exists = stored.has(key) || [...stored.keys()].some((other) => other.startsWith(`${key}/`));
+      if (mustExist && !exists) throw new AppError('input_not_found', 'there is no such file');
+      return `/memory/${key}`;
+    },
+    logSize: async (idJob) => logs.get(idJob)?.byteLength ?? null,
+    readLog: async (idJob, offset, length) =>
+      (logs.get(idJob) ?? new Uint8Array(0)).slice(offset, offset + length),
+  };
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return all;
+}

@@ -1,0 +1,55 @@
+/** What the job table in memory holds, and how it is read. */
+import type { JobRecord } from '../../src/jobs/job.ts';
+import type { Page, WorkflowRecord } from '../../src/ports/job-store.ts';
+
+type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
+
+export interface Row {
+  readonly record: Mutable<JobRecord>;
+  readonly tool: string;
+  readonly request: string;
+  readonly position: number;
+  readonly rerunOf: number | null;
+  readonly byHand: boolean;
+  attempts: number;
+  epoch: number;
+  leaseUntil: number | null;
+  nextAttempt: number | null;
+  readonly deadline: number;
+}
+
+export interface WorkflowRow {
+  readonly idWorkflow: number;
+  readonly idOrg: number;
+  readonly name: string;
+}
+
+export function workflowRecord({ idWorkflow, name }: WorkflowRow, rows: readonly Row[]): WorkflowRecord {
+  const jobs = rows.map(({ record }) => record);
+  const starts = jobs.flatMap((job) => job.start_date ?? []);
+  const ends = jobs.flatMap((job) => job.end_date ?? []);
+  const current = jobs.findIndex((job) => job.status !== 'C');
+  const status = jobs[current]?.status ?? 'C';
+  return {
+    id_workflow: idWorkflow,
+    name,
+    status: status === 'Q' && current > 0 ? 'R' : status,
+    start_date: starts.length === 0 ? null : Math.min(...starts),
+    end_date: ends.length < jobs.length || jobs.length === 0 ? null : Math.max(...ends),
+    job_count: jobs.length,
+    completed_count: jobs.filter((job) => job.status === 'C').length,
+    failed_count: jobs.filter((job) => 'FKEL'.includes(job.status)).length,
+  };
+}
+
+export function recordOf(row: Row): JobRecord {
+  return { ...row.record };
+}
+
+export function copyOf(row: Row | undefined): JobRecord | null {
+  return row === undefined ? null : recordOf(row);
+}
+
+export function paged<T>(all: readonly T[], page: number, size: number): Page<T> {
+  return { content: all.slice(page * size, page * size + size), page, size, totalElements: all.length };
+}

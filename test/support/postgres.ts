@@ -1,0 +1,56 @@
+/** Databases for tests: each fresh, migrated, and on one real server that the whole run shares. */
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { joinEmbeddedPostgres } from '../../src/adapters/node/embedded-postgres.ts';
+import { connectPostgres } from '../../src/adapters/postgres/connect.ts';
+import type { Sql } from '../../src/adapters/postgres/connect.ts';
+import { migrate } from '../../src/adapters/postgres/migrate.ts';
+
+export interface TestDatabase {
+  /** `postgres://…`, of a superuser */
+  readonly url: string;
+  /** a pool of 10 connections on it */
+  readonly sql: Sql;
+  /** Ends the pool and removes the database, others' connections included. */
+  drop(): Promise<void>;
+}
+
+/** The server's address: `TEST_DATABASE_URL` (a superuser's) where given, else the run's embedded server. */
+export async function testServerUrl(): Promise<string> {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given !== undefined && given !== '') return given;
+  return (await joinEmbeddedPostgres({ directory: inject('postgresDirectory') })).url;
+}
+
+/** A database without anything in it. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  const server = await testServerUrl();
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await onServer(server, (sql) => sql.unsafe(`create database ${name} template template0 encoding 'UTF8'`));
+  const address = new URL(server);
+  address.pathname = `/${name}`;
+  const sql = connectPostgres(address.href, { applicationName: 'test' });
+  return {
+    url: address.href,
+    sql,
+    drop: async () => {
+      await sql.end({ timeout: 5 });
+      await onServer(server, (admin) => admin.unsafe(`drop database if exists ${name} with (force)`));
+    },
+  };
+}
+
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const database = await createEmptyDatabase();
+  await migrate(database.sql);
+  return database;
+}
+
+async function onServer(url: string, work: (sql: Sql) => Promise<unknown>): Promise<void> {
+  const sql = connectPostgres(url, { applicationName: 'test-admin', max: 1 });
+  try {
+    await work(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { createTestApp } from '../../support/memory-adapters.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly security?: readonly Record<string, unknown>[];
+  readonly parameters?: readonly {
+    name: string;
+    in: string;
+    example?: unknown;
+    schema: { example?: unknown };
+  }[];
+  readonly responses: Record<string, { description: string; content?: Record<string, unknown> }>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: { version: string };
+  readonly tags: readonly { name: string }[];
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: {
+    schemas: Record<string, { example?: unknown; type?: string }>;
+    securitySchemes: Record<string, { type: string; scheme?: string; in?: string; name?: string }>;
+  };
+}
+
+async function readDocument() {
+  const { app } = await createTestApp();
+  const document = (await (await app.request('/doc')).json()) as Document;
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method })),
+  );
+  return { app, document, operations };
+}
+
+/** Every operation that exists; the specification's, then what interface-decisions adds. */
+const listed = [
+  'POST /v2/run/cmd',
+  'GET /v2/run/rerun/{id_job}',
+  'GET /v2/executions/all',
+  'GET /v2/executions/all/{page}',
+  'GET /v2/executions/get/{id}',
+  'GET /v2/executions/log/{id_job}',
+  'GET /v2/executions/{id}',
+  'GET /v2/executions/{id}/{page}',
+  'GET /v2/schema/all',
+  'GET /v2/schema/ddl/{idSch}',
+  'GET /v2/schema/family/{idSch}',
+  'GET /v2/schema/get/max/length/{idSch}',
+  'GET /v2/schema/{id}',
+  'GET /v2/mapping/get/{idSch}',
+  'POST /v2/file/upload/xml',
+  'POST /v2/file/upload/xsd',
+  'GET /v2/workflow/all',
+  'GET /v2/workflow/all/{page}',
+  'GET /v2/workflow/getName/{id}',
+  'GET /v2/workflow/{id}',
+  'GET /v2/about/org',
+  'GET /v2/extensions/list',
+  'GET /actuator',
+  'GET /actuator/health',
+  'GET /actuator/health/{component}',
+  'GET /actuator/health/{group}/{component}',
+  'GET /actuator/info',
+  ...['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'].map(
+    (method) => `${method} /error`,
+  ),
+  'POST /v2/executions/kill/{id_job}',
+  'POST /v2/file/upload/token',
+  'GET /doc',
+  'GET /doc/{asset}',
+];
+
+/** Named by the specification, and built. */
+const structures = [
+  'ExecutionRequest',
+  'RunCmdResponse',
+  'RerunJobResponse',
+  'ExecutionsResponse',
+  'XMLSchema',
+  'Mapping',
+  'SchemaShortInfoResponse',
+  'WorkflowsResponse',
+  'Workflow',
+  'GetWorkflowNameResponse',
+  'Org',
+  'Extensions',
+  'ActionParams',
+  'ModelAndView',
+  'Problem',
+  'Job',
+];
+
+describe('the OpenAPI document', () => {
+  it('is version 1.0 in OpenAPI 3.1', async () => {
+    const { document } = await readDocument();
+    expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0']);
+  });
+
+  it('lists what exists, all of it and nothing else', async () => {
+    const { app, operations } = await readDocument();
+    const inDocument = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect(inDocument.toSorted()).toEqual(listed.toSorted());
+    const routed = app.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+    expect([...new Set(routed)].toSorted()).toEqual(listed.toSorted());
+  });
+
+  it('gives each operation one id of verb and noun, texts and a known tag', async () => {
+    const { document, operations } = await readDocument();
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = document.tags.map(({ name }) => name);
+    for (const operation of operations) {
+      expect(operation.operationId).toMatch(/^[a-z]+[A-Z][A-Za-z]+$/);
+      expect(operation.summary).toBeTruthy();
+      expect(operation.description).toBeTruthy();
+      expect(operation.tags).toHaveLength(1);
+      expect(tags).toContain(operation.tags[0]);
+    }
+    expect(new Set(operations.flatMap((operation) => operation.tags))).toEqual(new Set(tags));
+  });
+
+  it('declares the statuses that the specification lists, each with its body', async () => {
+    const { operations } = await readDocument();
+    for (const { method, path, responses } of operations) {
+      const statuses = ['200', '401', '403', '404', ...(method === 'post' ? ['201'] : [])];
+      expect([path, Object.keys(responses)]).toEqual([path, expect.arrayContaining(statuses)]);
+      for (const [status, { description, content = {} }] of Object.entries(responses)) {
+        expect(description).toBeTruthy();
+        if (Number(status) >= 400 && status !== '503')
+          expect(Object.keys(content)).toEqual(['application/problem+json']);
+      }
+    }
+  });
+
+  it('says how one is let in', async () => {
+    const { document, operations } = await readDocument();
+    expect(document.components.securitySchemes).toMatchObject({
+      apiKey: { type: 'http', scheme: 'bearer' },
+      uploadToken: { type: 'apiKey', in: 'query', name: 'token' },
+    });
+    for (const { path, security } of operations) {
+      const schemes = (security ?? []).flatMap((one) => Object.keys(one));
+      if (path.startsWith('/v2/file/upload/x')) expect(schemes).toEqual(['uploadToken']);
+      else if (path.startsWith('/v2')) expect(schemes).toEqual(['apiKey']);
+      else expect(security).toBeDefined();
+    }
+  });
+
+  it('names the structures of the specification, with an example for each', async () => {
+    const { document } = await readDocument();
+    const { schemas } = document.components;
+    expect(Object.keys(schemas)).toEqual(expect.arrayContaining(structures));
+    for (const [name, schema] of Object.entries(schemas))
+      expect([name, schema.example]).not.toEqual([name, undefined]);
+  });
+
+  it('describes int64 and int32 parameters as such, with examples', async () => {
+    const { operations } = await readDocument();
+    for (const { path, parameters = [] } of operations) {
+      for (const parameter of parameters) {
+        const example = parameter.example ?? parameter.schema.example;
+        expect([path, parameter.name, example]).not.toEqual([path, parameter.name, undefined]);
+        const format = parameter.name === 'page' ? 'int32' : parameter.name.startsWith('id') ? 'int64' : null;
+        if (format !== null) expect(parameter.schema).toMatchObject({ type: 'integer', format });
+      }
+    }
+  });
+
+  it('refers to nothing that is not there', async () => {
+    const { document } = await readDocument();
+    for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      expect(Object.keys(document.components.schemas)).toContain(name);
+    }
+  });
+});
+
+describe('GET /doc', () => {
+  it.each([
+    ['text/html', 'text/html'],
+    ['text/html,application/xhtml+xml,*/*;q=0.8', 'text/html'],
+    ['application/json', 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/json, text/html;q=0.5', 'application/json'],
+    [undefined, 'application/json'],
+    ['image/png', 'application/json'],
+  ])('for Accept %s gives %s', async (accept, type) => {
+    const { app } = await createTestApp();
+    const answer = await app.request('/doc', { headers: accept === undefined ? {} : { Accept: accept } });
+    expect(answer.headers.get('Content-Type')).toContain(type);
+    expect(answer.headers.get('Vary')).toBe('Accept');
+  });
+
+  it('is a page that loads from the service alone, under a strict policy', async () => {
+    const { app } = await createTestApp();
+    const answer = await app.request('/doc', { headers: { Accept: 'text/html' } });
+    const policy = answer.headers.get('Content-Security-Policy')!;
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    const html = await answer.text();
+    const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!);
+    expect(links.every((link) => link.startsWith('doc/'))).toBe(true);
+    expect(html).not.toMatch(/<script>|<style|style=|onload/);
+    expect(await (await app.request('/doc/start.js')).text()).toContain('SwaggerUIBundle');
+    const style = await app.request('/doc/swagger-ui.css');
+    expect([style.status, style.headers.get('Content-Type')]).toEqual([200, 'text/css; charset=utf-8']);
+    expect(style.headers.get('Cache-Control')).toContain('max-age');
+    for (const name of ['none.js', '..%2fpackage.json', 'package.json', '__proto__']) {
+      expect([name, (await app.request(`/doc/${name}`)).status]).toEqual([name, 404]);
+    }
+  });
+});

@@ -1,0 +1,128 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { JobStatus } from '../../../src/jobs/job.ts';
+import { followJobLog, maxSliceBytes, readJobLog, streamJobLog } from '../../../src/jobs/log.ts';
+import { createMemoryAdapters } from '../../support/memory-adapters.ts';
+import type { MemoryAdapters } from '../../support/memory-adapters.ts';
+
+const worker = { workerId: 'w', host: 'h/1', osUser: 'u', basePath: '/' };
+const sizeOf = (log: string): number => new TextEncoder().encode(log).length;
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+describe('job log', () => {
+  let adapters: MemoryAdapters;
+  let idJob: number;
+  beforeEach(async () => {
+    adapters = createMemoryAdapters();
+    const job = {
+      jobType: 'Parse',
+      tool: 'xml2er',
+      params: '',
+      paramsJson: '{}',
+      request: '{"tool":"xml2er"}',
+      inputPath: null,
+      outputPath: null,
+      idSch: null,
+      idParentJob: null,
+    } as const;
+    const { idJobs } = await adapters.jobs.submit({
+      idOrg: 1,
+      workflowName: null,
+      jobs: [job],
+      idempotency: null,
+    });
+    idJob = idJobs[0]!;
+  });
+  const end = async (status: 'C' | 'F' = 'C'): Promise<void> => {
+    const claim = await adapters.jobs.claim(worker, 30_000);
+    await adapters.jobs.finish(claim!, status, null);
+  };
+  const read = (range: Parameters<typeof readJobLog>[3]) => readJobLog(adapters, 1, idJob, range);
+
+  it('is empty before the job starts, and hidden from other organisations', async () => {
+    expect(await read({})).toMatchObject({
+      status: 'Q',
+      offset: 0,
+      nextOffset: 0,
+      totalSize: 0,
+      completed: false,
+    });
+    await expect(readJobLog(adapters, 2, idJob, {})).rejects.toMatchObject({ code: 'not_found' });
+    await expect(streamJobLog(adapters, 2, idJob).next()).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('is read in slices that join to the whole, never inside a character', async () => {
+    const log = 'größe 12 €\n😀😀\nend\n';
+    adapters.files.appendLog(idJob, log);
+    await end();
+    for (let limit = 4; limit < 40; limit += 1) {
+      const parts: string[] = [];
+      let slice = await read({ offset: 0, limit });
+      while (!slice.completed) {
+        parts.push(text(slice.bytes));
+        slice = await read({ offset: slice.nextOffset, limit });
+      }
+      parts.push(text(slice.bytes));
+      expect(parts.join('')).toBe(log);
+    }
+    expect(await read({ offset: 10_000 })).toMatchObject({
+      offset: sizeOf(log),
+      nextOffset: sizeOf(log),
+      completed: true,
+    });
+  });
+
+  it('gives the last lines', async () => {
+    adapters.files.appendLog(idJob, 'one\ntwo\nthree\n');
+    expect(text((await read({ tail: 2 })).bytes)).toBe('two\nthree\n');
+    expect(text((await read({ tail: 9 })).bytes)).toBe('one\ntwo\nthree\n');
+    expect(text((await read({ tail: 0 })).bytes)).toBe('');
+    adapters.files.appendLog(idJob, 'open');
+    expect(text((await read({ tail: 1 })).bytes)).toBe('open');
+  });
+
+  it('finds the last lines far in front of the end, within one slice', async () => {
+    const line = `${'x'.repeat(99)}\n`;
+    adapters.files.appendLog(idJob, line.repeat(100_000));
+    expect((await read({ tail: 3000 })).bytes.length).toBe(300_000);
+    expect((await read({ tail: 99_999 })).bytes.length).toBe(maxSliceBytes);
+  });
+
+  it('streams a range', async () => {
+    const log = 'x'.repeat(200_000) + 'y';
+    adapters.files.appendLog(idJob, log);
+    let all = '';
+    for await (const bytes of streamJobLog(adapters, 1, idJob, { offset: 100_000 })) all += text(bytes);
+    expect(all).toBe(log.slice(100_000));
+  });
+
+  it('is followed to the end, line by line, and resumes where a follower was cut off', async () => {
+    const signal = new AbortController().signal;
+    adapters.files.appendLog(idJob, 'one\ntw');
+    const parts: string[] = [];
+    const follower = followJobLog(adapters, 1, idJob, { offset: 0, pollMs: 1, signal });
+    const first = await follower.next();
+    expect(first.value).toMatchObject({ kind: 'data', offset: 0, nextOffset: 4 });
+    parts.push('one\n');
+    await follower.return();
+
+    const resumed = followJobLog(adapters, 1, idJob, { offset: 4, pollMs: 1, signal });
+    const next = resumed.next();
+    adapters.files.appendLog(idJob, 'o\nthree\nfour, open');
+    await end('F');
+    let status: JobStatus | null = null;
+    for (let event = await next; !event.done; event = await resumed.next()) {
+      if (event.value.kind === 'data') parts.push(text(event.value.bytes));
+      else status = event.value.status;
+    }
+    expect(parts.join('')).toBe('one\ntwo\nthree\nfour, open');
+    expect(status).toBe('F');
+  });
+
+  it('stops following when told to', async () => {
+    const stop = new AbortController();
+    const follower = followJobLog(adapters, 1, idJob, { offset: 0, pollMs: 60_000, signal: stop.signal });
+    const next = follower.next();
+    stop.abort();
+    expect((await next).done).toBe(true);
+  });
+});

@@ -1,0 +1,163 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import type { AppError } from '../../../src/errors.ts';
+import type { Execution } from '../../../src/jobs/execution-request.ts';
+import { rerunJob } from '../../../src/jobs/rerun.ts';
+import { openRequest } from '../../../src/jobs/stored-request.ts';
+import { submitCommands } from '../../../src/jobs/submit.ts';
+import { createMemoryAdapters } from '../../support/memory-adapters.ts';
+import type { MemoryAdapters } from '../../support/memory-adapters.ts';
+
+const on = readConfig({ 'cmd.enabled': 'true' });
+const caller = { idOrg: 1 };
+
+type Item = readonly [command: string, value?: string, enabled?: boolean];
+
+function execution(
+  file: string | null,
+  generation: readonly Item[] = [],
+  more: Partial<Execution> = {},
+): Execution {
+  const items = generation.map(([command, value, enabled = true]) => ({ command, value, enabled }));
+  const source = file === null ? {} : { file: { command: file, enabled: true } };
+  return { app_name: 'xml2er', source, target: { generation: items }, ...more };
+}
+
+describe('submitting', () => {
+  let adapters: MemoryAdapters;
+  beforeEach(() => {
+    adapters = createMemoryAdapters();
+    adapters.files.put(1, 'uploads/1/a.xml', new Uint8Array(1));
+  });
+  const submit = (executions: Execution[], settings = on) =>
+    submitCommands(adapters, settings, caller, { executions }, null);
+  const refused = async (executions: Execution[], settings = on): Promise<AppError> => {
+    const error = await submit(executions, settings).then(
+      () => null,
+      (reason: AppError) => reason,
+    );
+    if (error === null) throw new Error('it was accepted');
+    expect((await adapters.jobs.list(1, 0, 10)).totalElements).toBe(0);
+    return error;
+  };
+
+  it('makes one workflow of jobs whose command lines hold nothing but the job', async () => {
+    const answer = await submit([
+      execution('uploads/1/a.xml', [['-g', '3']]),
+      execution('uploads/1/a.xml', [
+        ['-x', '$0'],
+        ['-o', 'metadb:donuts'],
+        ['-S', 'o'],
+        ['-g', '1', false],
+      ]),
+    ]);
+    expect(answer).toEqual({
+      error: false,
+      logPath: null,
+      cmds: ['xml2er -j 1', 'xml2er -j 2'],
+      jobs: [1, 2],
+      id_workflow: 1,
+    });
+    expect(await adapters.jobs.find(1, 2)).toMatchObject({
+      job_type: 'Parse',
+      status: 'Q',
+      params: 'uploads/1/a.xml -x $0 -o metadb:donuts -S o',
+      parm_path_input: 'uploads/1/a.xml',
+      parm_path_output: 'metadb:donuts',
+    });
+    const { request } = await adapters.jobs.request(2);
+    expect(await openRequest(request, adapters.secrets)).toMatchObject({
+      originId: { ref: 0 },
+      saveMode: 'o',
+      out: 'metadb:donuts',
+    });
+  });
+
+  it('is off unless switched on', async () => {
+    const off = readConfig({});
+    expect(await refused([execution('uploads/1/a.xml')], off)).toMatchObject({ code: 'commands_disabled' });
+    await expect(rerunJob(adapters, off, caller, 1)).rejects.toMatchObject({ code: 'commands_disabled' });
+  });
+
+  it('collects the complaints about all executions, and then no job exists', async () => {
+    const error = await refused([
+      execution('uploads/1/a.xml'),
+      execution('nothing.xml', [
+        ['-o', 'metadb:svc'],
+        ['-x', '99'],
+      ]),
+      execution('../../etc/passwd', [['-g', '7']]),
+      execution('-'),
+      execution('uploads/1/a.xml', [], { app_name: 'rm' }),
+      execution(null),
+      execution('uploads/1/a.xml', [['-x', '$6']]),
+      execution('uploads/1/a.xml', [['-o', '/etc/cron.d']]),
+    ]);
+    expect(error.errors.map(({ pointer }) => pointer)).toEqual([
+      '/executions/1/source/file/command',
+      '/executions/1/target/generation/0/value',
+      '/executions/1/target/generation/1/value',
+      '/executions/2/target/generation/0/value',
+      '/executions/3/source/file/command',
+      '/executions/4/app_name',
+      '/executions/5',
+      '/executions/6/target/generation/0/value',
+      '/executions/7/target/generation/0/value',
+    ]);
+    expect(error.code).toBe('input_not_found');
+  });
+
+  it('asks for globs that start in a folder that exists', async () => {
+    await submit([execution('uploads/1/*.xml')]);
+    await expect(submit([execution('elsewhere/*.xml')])).rejects.toMatchObject({ code: 'input_not_found' });
+  });
+
+  it('reaches no host that the operator has not named', async () => {
+    const target: Item[] = [['-o', 'postgresql://u:c4n4ry@127.0.0.1:5432/x?schema=y']];
+    const error = await refused([execution('uploads/1/a.xml', target)]);
+    expect(error.code).toBe('host_not_allowed');
+    expect(error.message).toContain('svc.allow.hosts');
+    expect(JSON.stringify([error.message, error.errors])).not.toContain('c4n4ry');
+    const open = readConfig({ 'cmd.enabled': 'true', 'svc.allow.hosts': '127.0.0.1:5432' });
+    const answer = await submit([execution('uploads/1/a.xml', target)], open);
+    const record = await adapters.jobs.find(1, answer.jobs[0]!);
+    expect(JSON.stringify(record)).not.toContain('c4n4ry');
+  });
+
+  it('reaches an external metadata database, but not the schema of the service there', async () => {
+    const own = readConfig({ 'cmd.enabled': 'true', 'metadb.url': 'postgresql://svc:pw@meta:5433/db' });
+    expect(
+      await refused([execution('uploads/1/a.xml', [['-o', 'postgresql://u@meta:5433/db?schema=SVC']])], own),
+    ).toMatchObject({ code: 'target_not_allowed' });
+    expect(
+      (await submit([execution('uploads/1/a.xml', [['-o', 'postgresql://u@meta:5433/db?schema=lake']])], own))
+        .jobs,
+    ).toHaveLength(1);
+    await expect(
+      submit([execution('uploads/1/a.xml', [['-o', 'postgresql://u@meta/db?schema=lake']])], own),
+    ).rejects.toMatchObject({ code: 'host_not_allowed' });
+  });
+
+  it('refuses an SQL schema that another organisation owns', async () => {
+    adapters.files.put(2, 'b.xml', new Uint8Array(1));
+    await submitCommands(
+      adapters,
+      on,
+      { idOrg: 2 },
+      { executions: [execution('b.xml', [['-o', 'metadb:theirs']])] },
+      null,
+    );
+    expect(await refused([execution('uploads/1/a.xml', [['-o', 'metadb:theirs']])])).toMatchObject({
+      code: 'forbidden',
+    });
+  });
+
+  it('gives the first answer again for the same key and body', async () => {
+    const body = { executions: [execution('uploads/1/a.xml')] };
+    const once = (bodyHash: string) => submitCommands(adapters, on, caller, body, { key: 'k', bodyHash });
+    const first = await once('h');
+    expect(await once('h')).toEqual(first);
+    await expect(once('other')).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    expect((await adapters.jobs.list(1, 0, 10)).totalElements).toBe(1);
+  });
+});

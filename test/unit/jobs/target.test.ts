@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { isHostAllowed, parseTarget } from '../../../src/jobs/target.ts';
+
+describe('target', () => {
+  it('reads the four kinds', () => {
+    expect(parseTarget('metadb:donuts')).toEqual({ kind: 'metadb', sqlSchema: 'donuts' });
+    expect(parseTarget('duckdb:out/x.db')).toEqual({ kind: 'duckdb', file: 'out/x.db' });
+    expect(parseTarget('out/folder')).toEqual({ kind: 'folder', path: 'out/folder' });
+    expect(parseTarget('postgresql://lo%40d:p%2Fw@DWH:5433/la%20ke?schema=Donuts&sslmode=require')).toEqual({
+      kind: 'postgresql',
+      address: 'postgresql://dwh:5433/la%20ke',
+      host: 'dwh',
+      port: 5433,
+      database: 'la ke',
+      user: 'lo@d',
+      password: 'p/w',
+      sqlSchema: 'Donuts',
+      sslmode: 'require',
+    });
+    expect(parseTarget('postgres://[::1]')).toMatchObject({
+      host: '[::1]',
+      port: 5432,
+      database: null,
+      user: null,
+      sqlSchema: 'public',
+    });
+  });
+
+  it.each([
+    'metadb:',
+    'metadb:svc',
+    'metadb:SVC',
+    'metadb:public',
+    'metadb:pg_catalog',
+    'metadb:pg_toast',
+    'metadb:information_schema',
+    `metadb:${'x'.repeat(64)}`,
+    'metadb:a\nb',
+    'duckdb:',
+    '',
+    'mysql://h/d',
+    'https://h/',
+    'file:///etc',
+    'postgresql:///d',
+    'postgresql://a,b/d',
+    'postgresql://a:1,b:2/d',
+    'postgresql://%2Fvar%2Frun/d',
+    'postgresql://h/d?host=evil',
+    'postgresql://h/d?schema=a&schema=b',
+    'postgresql://h/d?options=-c',
+    'postgresql://h/d?sslmode=never',
+    'postgresql://h/d#x',
+    'postgresql://h/d?schema=pg_catalog',
+    'postgresql://h:0/d',
+    'postgresql://h:99999/d',
+    'postgresql://u:p@x/y@h/d',
+    'postgresql://u:%zz@h/d',
+    'postgresql:h',
+    'postgresql://h/a/b',
+  ])('refuses %j', (text) => {
+    expect(parseTarget(text)).toHaveProperty('fault');
+  });
+
+  it('allows hosts by their very text', () => {
+    expect(isHostAllowed([], '127.0.0.1', 5432)).toBe(false);
+    expect(isHostAllowed(['*'], 'anything', 1)).toBe(true);
+    expect(isHostAllowed(['dwh'], 'dwh', 5433)).toBe(true);
+    expect(isHostAllowed(['dwh:5432'], 'dwh', 5433)).toBe(false);
+    for (const host of ['2130706433', '0x7f000001', '[::ffff:127.0.0.1]', '127.1', 'localhost']) {
+      expect(isHostAllowed(['127.0.0.1'], host, 5432)).toBe(false);
+    }
+  });
+});

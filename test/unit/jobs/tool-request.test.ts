@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/errors.ts';
+import {
+  parseExecution,
+  parseModeOf,
+  parseToolArguments,
+  requestDefaults,
+} from '../../../src/jobs/tool-request.ts';
+import type { RequestItem, Tool } from '../../../src/jobs/tool-request.ts';
+
+function failure(act: () => unknown): AppError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+const usage = (tool: Tool, ...argv: string[]): string =>
+  failure(() => parseToolArguments(tool, argv)).message;
+
+describe('command line', () => {
+  it('reads short, attached, long and joined forms alike', () => {
+    const wanted = { tool: 'xml2er', ...requestDefaults, inputs: ['a.xml'], mapLevel: 1 };
+    for (const form of [['-g', '1'], ['-g1'], ['--map', '1'], ['--map=1']]) {
+      expect(parseToolArguments('xml2er', [...form, 'a.xml'])).toEqual(wanted);
+      expect(parseToolArguments('xml2er', ['a.xml', ...form])).toEqual(wanted);
+    }
+  });
+
+  it('reads every option of xml2er', () => {
+    const request = parseToolArguments('xml2er', [
+      'a.xml',
+      'b/*.xml',
+      '-x',
+      '5',
+      '-a',
+      '3,4',
+      '-e',
+      'd',
+      '-s',
+      '-o',
+      'metadb:donuts',
+      '-f',
+      'tsv',
+      '-S',
+      'o',
+      '-u',
+      'loader',
+      '-p',
+      'secret',
+      '-r',
+      'pre_',
+      '-y',
+      '_suf',
+      '--namemode',
+      'u',
+      '--rename',
+      'a=b,c=d',
+      '--name-max-len',
+      '30',
+      '--default-varchar-len',
+      '100',
+      '-R',
+      'loaded:timestamp NOW',
+      '-R',
+      'job',
+      'ID',
+      '-R',
+      'source=web = shop',
+      '--root',
+      'stays',
+      '--row-tag',
+      'stay',
+      '--keys',
+      'hash',
+      '--validate',
+      '--unmapped',
+      'report',
+      '--on-error',
+      'skip',
+      '--prune',
+      '--tables',
+      'all',
+      '--skip-loaded',
+      '--no-samples',
+      '--workers',
+      '4',
+      '--engine',
+      'spark',
+      '--spark-conf',
+      'spark.executor.memory=4g',
+      '--json',
+    ]);
+    expect(request).toEqual({
+      tool: 'xml2er',
+      inputs: ['a.xml', 'b/*.xml'],
+      json: true,
+      originId: { id: 5 },
+      useStats: [3, 4],
+      parseMode: 'd',
+      dryRun: true,
+      out: 'metadb:donuts',
+      format: 'tsv',
+      saveMode: 'o',
+      outUser: 'loader',
+      outPassword: 'secret',
+      prefix: 'pre_',
+      suffix: '_suf',
+      nameMode: 'u',
+      rename: [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+      nameMaxLen: 30,
+      defaultVarcharLen: 100,
+      extraColumns: [
+        { name: 'loaded', type: 'timestamp', kind: 'now' },
+        { name: 'job', type: 'bigint', kind: 'id' },
+        { name: 'source', type: 'text', kind: 'value', value: 'web = shop' },
+      ],
+      root: 'stays',
+      rowTag: 'stay',
+      keys: 'hash',
+      validate: true,
+      unmapped: 'report',
+      onError: 'skip',
+      prune: true,
+      tables: 'all',
+      skipLoaded: true,
+      missing: 'fail',
+      noSamples: true,
+      workers: 4,
+      engine: 'spark',
+      sparkConf: { 'spark.executor.memory': '4g' },
+    });
+  });
+
+  it('takes everything after -- and a lone - as inputs', () => {
+    expect(parseToolArguments('xml2er', ['--', '-g', '--odd.xml']).inputs).toEqual(['-g', '--odd.xml']);
+    expect(parseToolArguments('xml2er', ['-']).inputs).toEqual(['-']);
+  });
+
+  it('takes a job, with nothing but --json beside it', () => {
+    expect(parseToolArguments('xml2er', ['-j', '7', '--json'])).toEqual({
+      tool: 'xml2er',
+      ...requestDefaults,
+      jobId: 7,
+      json: true,
+    });
+    expect(usage('xml2er', '-j', '7', '-g', '1')).toContain('only --json');
+    expect(usage('xml2er', '-j', '7', 'a.xml')).toContain('only --json');
+  });
+
+  it('refuses what makes no sense', () => {
+    expect(usage('xml2er')).toContain('needs an input');
+    expect(usage('xml2er', 'a.xml', '-l', '3', '-g', '1')).toContain('only one of them');
+    expect(usage('xml2er', 'a.xml', '-x', '3', '--name', 'n')).toContain('--name is for a new origin');
+    expect(usage('xml2er', 'a.xml', '-e', 'a')).toContain('needs -o');
+    expect(usage('xml2er', 'a.xml', '-e', 'd', '-o', 'out')).toContain('needs -x or -l');
+    expect(usage('xml2er', 'a.xml', '-g', '4')).toContain('from 0 to 3');
+    expect(usage('xml2er', 'a.xml', '-g', '1e0')).toContain('from 0 to 3');
+    expect(usage('xml2er', 'a.xml', '-g', '1', '--map', '2')).toContain('given twice');
+    expect(usage('xml2er', 'a.xml', '-o')).toContain('-o needs a value');
+    expect(usage('xml2er', 'a.xml', '-o', '--json')).toContain('-o needs a value');
+    expect(usage('xml2er', 'a.xml', '--validate=yes')).toContain('takes no value');
+    expect(usage('xml2er', 'a.xml', '-x', '$0')).toContain('id of an origin');
+    expect(usage('xml2er', 'a.xml', '-R', 'c:money NOW')).toContain('type must be one of');
+    expect(usage('xml2er', 'a.xml', '-R', 'c:boolean NOW')).toContain('cannot fill');
+    expect(usage('xml2er', 'a.xml', '-R', 'c')).toContain('must be NAME[:TYPE]');
+    expect(usage('xsd2er', 'a.xsd', '-o', 'out')).toContain('no option "-o"');
+    expect(usage('er2xml', '-l', '3', '-i', 'metadb:x')).toContain('needs -o');
+    expect(usage('er2xml', 'a.xml', '-l', '3', '-i', 'metadb:x', '-o', 'out')).toContain('not files');
+    expect(usage('unload', '-l', '3', '-i', 'metadb:x')).toContain('needs -D');
+  });
+
+  it('tells unknown options from wrong ones', () => {
+    expect(failure(() => parseToolArguments('xml2er', ['a.xml', '--nonsense'])).code).toBe('unknown_option');
+    expect(failure(() => parseToolArguments('xml2er', ['a.xml', '-S', 'x'])).code).toBe('invalid_option');
+  });
+
+  it('says what is parsed when no mode is given', () => {
+    expect(parseModeOf(parseToolArguments('xml2er', ['a.xml']))).toBe('s');
+    expect(parseModeOf(parseToolArguments('xml2er', ['a.xml', '-o', 'out']))).toBe('a');
+    expect(parseModeOf(parseToolArguments('xml2er', ['a.xml', '-o', 'out', '-e', 's']))).toBe('s');
+  });
+});
+
+const item = (at: number, flag: string, value?: string): RequestItem => ({
+  pointer: `/executions/1/target/generation/${at}`,
+  flag,
+  value,
+});
+
+describe('items of a request', () => {
+  const input: RequestItem = { pointer: '/executions/1/source/file', flag: null, value: 'a.xml' };
+
+  it('collects every complaint with its place', () => {
+    const error = failure(() =>
+      parseExecution(
+        'xml2er',
+        [
+          input,
+          item(0, '-g', '9'),
+          item(1, '--nope'),
+          item(2, '-s', 'yes'),
+          item(3, '-o', ''),
+          item(4, '-r', 'a\0b'),
+          item(5, '-j', '7'),
+        ],
+        1,
+      ),
+    );
+    expect(error.code).toBe('unknown_option');
+    expect(error.errors.map(({ pointer }) => pointer)).toEqual([
+      '/executions/1/target/generation/0/value',
+      '/executions/1/target/generation/1/command',
+      '/executions/1/target/generation/2/value',
+      '/executions/1/target/generation/3/value',
+      '/executions/1/target/generation/4/value',
+      '/executions/1/target/generation/5/command',
+    ]);
+  });
+
+  it('points at the option that is out of place', () => {
+    const error = failure(() =>
+      parseExecution('xml2er', [input, item(0, '--logical', '2'), item(1, '--map', '1')], 1),
+    );
+    expect(error.errors.map(({ pointer }) => pointer)).toEqual(['/executions/1/target/generation/1/command']);
+    expect(failure(() => parseExecution('xml2er', [], 1)).errors.map(({ pointer }) => pointer)).toEqual([
+      '/executions/1',
+    ]);
+  });
+
+  it('keeps values literally', () => {
+    for (const value of ['; rm -rf x', '$(id)', 'a\nb', "it's"]) {
+      expect(parseExecution('xml2er', [input, item(0, '-o', value)], 1).out).toBe(value);
+    }
+  });
+
+  it('refers to earlier executions only', () => {
+    expect(parseExecution('xml2er', [input, item(0, '-x', '$0')], 1).originId).toEqual({ ref: 0 });
+    expect(failure(() => parseExecution('xml2er', [input, item(0, '-x', '$1')], 1)).message).toContain(
+      'before this one',
+    );
+    expect(failure(() => parseExecution('xml2er', [input, item(0, '-x', '$x')], 1)).code).toBe(
+      'invalid_option',
+    );
+  });
+
+  it('opens only memory, cores, instances and tags of Spark', () => {
+    const settings = [
+      item(0, '--spark-conf', 'spark.executor.memory=4g'),
+      item(1, '--spark-conf', 'spark.yarn.tags=a'),
+    ];
+    expect(parseExecution('xml2er', [input, ...settings], 1).sparkConf).toEqual({
+      'spark.executor.memory': '4g',
+      'spark.yarn.tags': 'a',
+    });
+    for (const value of [
+      'spark.driver.extraJavaOptions=-Dx',
+      'spark.jars=http://x',
+      'spark.executor.memory=4g --jars x',
+      'memory',
+    ]) {
+      expect(failure(() => parseExecution('xml2er', [input, item(0, '--spark-conf', value)], 1)).code).toBe(
+        'invalid_option',
+      );
+    }
+  });
+});

@@ -1,0 +1,274 @@
+/** The worker on a real queue with real processes. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createPostgresJobStore } from '../../../src/adapters/postgres/job-store.ts';
+import type { JobStoreSettings } from '../../../src/adapters/postgres/job-store.ts';
+import { terminalStatuses } from '../../../src/jobs/job.ts';
+import type { JobRecord, JobStatus } from '../../../src/jobs/job.ts';
+import { createWorker } from '../../../src/jobs/worker.ts';
+import type { Worker, WorkerOptions } from '../../../src/jobs/worker.ts';
+import type { JobStore } from '../../../src/ports/job-store.ts';
+import { createTestDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import { createTestRunner, eventually, runs, temporaryFolder } from './tool-runner.ts';
+import type { TestRunner } from './tool-runner.ts';
+
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function startWorker(jobs: JobStore, test: TestRunner, options: Partial<WorkerOptions> = {}): Worker {
+  const worker = createWorker({
+    jobs,
+    runner: test.runner,
+    logger: quiet,
+    identity: { workerId: 'w1', host: 'h/127.0.0.1', osUser: 'u', basePath: test.directory },
+    concurrency: 2,
+    leaseMs: 2000,
+    heartbeatMs: 50,
+    pollMs: 50,
+    killGraceMs: 100,
+    maxAttempts: 3,
+    ...options,
+  });
+  onTestFinished(() => worker.drain(0));
+  worker.start();
+  return worker;
+}
+
+async function queue(jobs: JobStore, ...tools: string[]): Promise<readonly number[]> {
+  const submission = tools.map((tool) => ({
+    jobType: 'Parse' as const,
+    tool,
+    params: '',
+    paramsJson: '{}',
+    request: JSON.stringify({ tool }),
+    inputPath: null,
+    outputPath: null,
+    idSch: null,
+    idParentJob: null,
+  }));
+  return (await jobs.submit({ idOrg: 1, workflowName: null, jobs: submission, idempotency: null })).idJobs;
+}
+
+/** As if the tool of that job had reported why it fails, before it ends. */
+function reporting(jobs: JobStore, idJob: number, failure: string): JobStore {
+  return {
+    ...jobs,
+    claim: async (...options) => {
+      const claim = await jobs.claim(...options);
+      if (claim?.idJob === idJob) await jobs.report(claim, { failure });
+      return claim;
+    },
+  };
+}
+
+async function find(jobs: JobStore, idJob: number): Promise<JobRecord> {
+  const record = await jobs.find(1, idJob);
+  if (record === null) throw new Error(`job ${idJob} is gone`);
+  return record;
+}
+
+const pidIn = (test: TestRunner, idJob: number): Promise<number> =>
+  eventually(async () => Number(/^(\d+)\n/.exec(await test.log(idJob))?.[1]) || null);
+
+const status = (jobs: JobStore, idJob: number, wanted: JobStatus): Promise<JobRecord> =>
+  eventually(async () => {
+    const record = await find(jobs, idJob);
+    return record.status === wanted ? record : null;
+  });
+
+const ended = (jobs: JobStore, idJob: number): Promise<JobRecord> =>
+  eventually(async () => {
+    const record = await find(jobs, idJob);
+    return terminalStatuses.has(record.status) ? record : null;
+  });
+
+describe('worker', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    await database.sql`truncate svc.workflow cascade`;
+  });
+
+  function openStore(settings: Partial<JobStoreSettings> = {}): JobStore {
+    const jobs = createPostgresJobStore(database.sql, { retryDelayMs: 1, ...settings });
+    onTestFinished(() => jobs.close());
+    return jobs;
+  }
+
+  it('runs the jobs of a workflow in order, and ends the rest after a failure', async () => {
+    const [jobs, test] = [openStore(), await createTestRunner()];
+    const [first, second, third] = await queue(jobs, 'exits-0', 'exits-1', 'exits-0');
+    startWorker(reporting(jobs, second!, 'line 3, column 4: no such thing'), test);
+    expect((await ended(jobs, third!)).status).toBe('K');
+    expect(await find(jobs, first!)).toMatchObject({
+      status: 'C',
+      attempt: 1,
+      progress: 1,
+      failure: null,
+      host: 'h/127.0.0.1',
+    });
+    expect(await find(jobs, second!)).toMatchObject({
+      status: 'F',
+      attempt: 1,
+      failure: 'line 3, column 4: no such thing',
+    });
+    expect(await test.log(first!)).toBe('done\n');
+    expect(await test.log(third!)).toBe('');
+  });
+
+  it('gives the tool its job and the epoch of its claim, nothing else', async () => {
+    const [jobs, test] = [openStore(), await createTestRunner()];
+    const [idJob] = await queue(jobs, 'shows-itself');
+    startWorker(jobs, test);
+    await ended(jobs, idJob!);
+    const shown = JSON.parse(await test.log(idJob!)) as {
+      argv: string[];
+      environment: Record<string, string>;
+    };
+    expect(shown.argv).toEqual(['-j', String(idJob)]);
+    expect(shown.environment['SVC_JOB_EPOCH']).toBe('1');
+  });
+
+  it('tries again what ended without a reason, until the attempts are spent', async () => {
+    const [jobs, test] = [openStore({ maxAttempts: 1 }), await createTestRunner()];
+    const [idJob] = await queue(jobs, 'exits-7');
+    startWorker(jobs, test);
+    expect(await ended(jobs, idJob!)).toMatchObject({
+      status: 'L',
+      failure: expect.stringContaining('exit code 7'),
+    });
+
+    const more = openStore({ maxAttempts: 2 });
+    const [other] = await queue(more, 'exits-7');
+    expect(await status(more, other!, 'W')).toMatchObject({ attempt: 1, end_date: null });
+  });
+
+  it('tries again when a tool fails without having said why', async () => {
+    const [jobs, test] = [openStore(), await createTestRunner()];
+    const [idJob] = await queue(jobs, 'exits-1');
+    startWorker(jobs, test);
+    expect(await status(jobs, idJob!, 'W')).toMatchObject({
+      failure: expect.stringContaining('gave no reason'),
+    });
+  });
+
+  it('ends a wrong request as failed without another attempt', async () => {
+    const [jobs, test] = [openStore(), await createTestRunner()];
+    const [idJob] = await queue(jobs, 'exits-2');
+    startWorker(jobs, test);
+    expect(await ended(jobs, idJob!)).toMatchObject({
+      status: 'F',
+      attempt: 1,
+      failure: expect.stringContaining('options'),
+    });
+  });
+
+  it.each(['ignores-sigterm', 'starts-grandchild'])('kills on request, with all that %s', async (tool) => {
+    const [jobs, test] = [openStore(), await createTestRunner()];
+    const [idJob] = await queue(jobs, tool);
+    startWorker(jobs, test);
+    const pid = await pidIn(test, idJob!);
+    expect(await jobs.requestKill(1, idJob!)).toMatchObject({ status: 'T' });
+    expect(await ended(jobs, idJob!)).toMatchObject({ status: 'K' });
+    expect(await runs(pid)).toBe(false);
+  });
+
+  it('ends a job past its deadline', async () => {
+    const [jobs, test] = [openStore({ deadlineMs: 700 }), await createTestRunner()];
+    const [idJob] = await queue(jobs, 'sleeps');
+    startWorker(jobs, test);
+    const pid = await pidIn(test, idJob!);
+    expect(await ended(jobs, idJob!)).toMatchObject({ status: 'E' });
+    expect(await runs(pid)).toBe(false);
+  });
+
+  it('stops a process whose job another worker has got, and leaves the job to that one', async () => {
+    const [jobs, test] = [openStore(), await createTestRunner()];
+    const [idJob] = await queue(jobs, 'sleeps');
+    startWorker(jobs, test);
+    const pid = await pidIn(test, idJob!);
+    await database.sql`update svc.job set epoch = epoch + 1 where id_job = ${idJob!}`;
+    await eventually(async () => ((await runs(pid)) ? null : true));
+    expect((await find(jobs, idJob!)).status).toBe('R');
+  });
+
+  it('drains: lets a job end within the grace, hands back what does not, and takes nothing new', async () => {
+    const [jobs, test] = [openStore(), await createTestRunner()];
+    const [idJob] = await queue(jobs, 'sleeps');
+    const worker = startWorker(jobs, test);
+    const pid = await pidIn(test, idJob!);
+    await worker.drain(50);
+    expect(await runs(pid)).toBe(false);
+    expect(await find(jobs, idJob!)).toMatchObject({ status: 'W', end_date: null });
+    const [later] = await queue(jobs, 'exits-0');
+    expect((await find(jobs, later!)).status).toBe('Q');
+
+    const [quick] = await queue(jobs, 'exits-0');
+    const next = startWorker(jobs, test);
+    await status(jobs, quick!, 'C');
+    await status(jobs, later!, 'C');
+    await next.drain(0);
+  });
+
+  it('goes on after an outage of the database', async () => {
+    const [store, test] = [openStore(), await createTestRunner()];
+    let broken = true;
+    const asked = new Set<string>();
+    const jobs = new Proxy(store, {
+      get: (target, name: keyof JobStore) =>
+        name !== 'find' && broken
+          ? async () => {
+              asked.add(name);
+              throw new Error('connection refused');
+            }
+          : target[name],
+    });
+    const [idJob] = await queue(store, 'exits-0');
+    startWorker(jobs, test);
+    await eventually(() => (asked.has('claim') && asked.has('reap') ? true : null));
+    broken = false;
+    expect((await ended(store, idJob!)).status).toBe('C');
+  });
+
+  it('writes the end of a job once the database is back', async () => {
+    const [store, test] = [openStore(), await createTestRunner()];
+    let refused = 0;
+    const jobs: JobStore = {
+      ...store,
+      finish: async (claim, end, failure) => {
+        refused += 1;
+        if (refused <= 3) throw new Error('connection refused');
+        return store.finish(claim, end, failure);
+      },
+    };
+    const [idJob] = await queue(store, 'exits-0');
+    startWorker(jobs, test);
+    expect((await ended(store, idJob!)).status).toBe('C');
+    expect(refused).toBe(4);
+  });
+
+  it('killed with its process takes the tool along, and another worker ends the job', async () => {
+    const [jobs, test] = [openStore({ maxAttempts: 1 }), await createTestRunner()];
+    const [idJob] = await queue(jobs, 'sleeps');
+    const script = fileURLToPath(new URL('../../fixtures/processes/runs-a-worker.ts', import.meta.url));
+    const folder = await temporaryFolder();
+    const parent = spawn(process.execPath, [script, database.url, folder], { stdio: 'inherit' });
+    const pid = await eventually(
+      async () => Number(await readFile(join(folder, `job-${idJob}.log`), 'utf8').catch(() => '')) || null,
+    );
+    parent.kill('SIGKILL');
+    await eventually(async () => ((await runs(pid)) ? null : true));
+    expect((await find(jobs, idJob!)).status).toBe('R');
+    startWorker(jobs, test);
+    expect(await ended(jobs, idJob!)).toMatchObject({
+      status: 'L',
+      failure: expect.stringContaining('worker died'),
+    });
+  });
+});

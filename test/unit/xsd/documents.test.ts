@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { compileFixture, diagnose, schemaFile } from './xsd-fixtures.ts';
+
+describe('references between documents', () => {
+  it('follows includes over folders and in circles', () => {
+    const { diagnostics, children, typeOf, model } = compileFixture('include');
+    expect(diagnostics).toEqual([]);
+    expect(children(typeOf('order'))).toEqual(['number 1..1 ordered', 'order 0..1 ordered']);
+    expect(model.targetNamespace).toBe('urn:orders');
+    expect(model.namespaces).toMatchObject({ o: 'urn:orders' });
+  });
+
+  it('reads a chameleon document once per including namespace', () => {
+    const { model, diagnostics, children, typeOf } = compileFixture('chameleon');
+    expect(diagnostics).toEqual([]);
+    const money = model.types.filter(({ name }) => name?.localName === 'Money');
+    expect(money.map(({ name }) => name?.namespaceUri).toSorted()).toEqual(['urn:a', 'urn:b']);
+    const amounts = money.map(({ children: [amount] }) => model.elements[amount!.element]!);
+    expect(amounts.map(({ name }) => name.namespaceUri).toSorted()).toEqual(['urn:a', 'urn:b']);
+    for (const { type } of amounts) {
+      expect(model.types[type]!.value!.facets).toEqual({ totalDigits: 18, fractionDigits: 2 });
+    }
+    expect(children(typeOf('a'))).toEqual(['own 1..1 ordered', 'b 1..1 ordered']);
+    expect(model.namespaces).toEqual({ a: 'urn:a', b: 'urn:b', xs: 'http://www.w3.org/2001/XMLSchema' });
+  });
+
+  it('redefines types, groups and attribute groups, step after step', () => {
+    const { diagnostics, children, typeOf, attribute, type, model } = compileFixture('redefine');
+    expect(diagnostics).toEqual([]);
+    const person = typeOf('person');
+    expect(children(person)).toEqual([
+      'name 1..1 ordered',
+      'phone 1..1 ordered',
+      'fax 0..1 ordered',
+      'age 1..1 ordered',
+      'email 1..1 ordered',
+    ]);
+    expect(person.attributes.map(({ name }) => name.localName)).toEqual(['code', 'size', 'colour']);
+    expect(attribute(person, 'code').type.facets).toEqual({
+      minLength: 2,
+      maxLength: 5,
+      patterns: [['[A-Z]+']],
+    });
+    expect(type('Code').value!.facets.maxLength).toBe(5);
+    // what was redefined is a base without a name: names stay unique
+    expect(model.types.filter(({ name }) => name?.localName === 'Person')).toHaveLength(1);
+    const inner = model.types[person.base!]!;
+    expect([inner.name, children(inner).length]).toEqual([null, 4]);
+  });
+
+  it('takes an override in place of the component', () => {
+    const { diagnostics, typeOf } = compileFixture('override');
+    expect(diagnostics).toEqual([]);
+    expect(typeOf('box').value!.base).toBe('int');
+  });
+
+  it('finds documents by base name or namespace when the location does not lead to one', () => {
+    const files = [
+      schemaFile(
+        'in/main.xsd',
+        '<xs:include schemaLocation="http://example.org/x/types.xsd"/><xs:import namespace="urn:i"/>' +
+          '<xs:element name="a" type="T"/><xs:element name="b"><xs:complexType><xs:sequence><xs:element ref="i:e"/>' +
+          '</xs:sequence></xs:complexType></xs:element>',
+        'xmlns:i="urn:i"',
+      ),
+      schemaFile(
+        'other/types.xsd',
+        '<xs:simpleType name="T"><xs:restriction base="xs:int"/></xs:simpleType>',
+      ),
+      schemaFile('other/i.xsd', '<xs:element name="e" type="xs:date"/>', 'targetNamespace="urn:i"'),
+    ];
+    expect(diagnose(files, { entries: ['in/main.xsd'] })).toMatchObject({ usable: true, diagnostics: [] });
+  });
+
+  it('prefers, among files of one base name, the one whose path agrees longest', () => {
+    const type = (base: string) =>
+      `<xs:simpleType name="T"><xs:restriction base="xs:${base}"/></xs:simpleType>`;
+    const files = [
+      schemaFile('m.xsd', '<xs:include schemaLocation="http://x/v2/t.xsd"/><xs:element name="a" type="T"/>'),
+      schemaFile('v1/t.xsd', type('int')),
+      schemaFile('v2/t.xsd', type('date')),
+    ];
+    const { model } = diagnose(files, { entries: ['m.xsd'] });
+    expect(model!.types.find(({ name }) => name?.localName === 'T')!.value!.base).toBe('date');
+  });
+
+  it('knows the xml: attributes without a document for them', () => {
+    const { diagnostics, attribute, typeOf } = compileFixture('forms.xsd');
+    expect(diagnostics.filter(({ code }) => code !== 'xsd_not_imported')).toEqual([]);
+    const lang = attribute(typeOf('root'), 'lang');
+    expect(lang.name.namespaceUri).toBe('http://www.w3.org/XML/1998/namespace');
+    expect(lang.type).toMatchObject({
+      variety: 'union',
+      memberTypes: [{ base: 'language' }, { base: 'string' }],
+    });
+  });
+
+  it('starts from files that no other refers to, and from the first of a circle', () => {
+    const files = [
+      schemaFile('a.xsd', '<xs:include schemaLocation="b.xsd"/><xs:element name="a"/>'),
+      schemaFile('b.xsd', '<xs:include schemaLocation="a.xsd"/><xs:element name="b"/>'),
+      schemaFile('c.xsd', '<xs:element name="c"/>'),
+      { name: 'notes.xml', bytes: new TextEncoder().encode('<notes/>') },
+    ];
+    const { model, diagnostics } = diagnose(files);
+    expect(diagnostics).toEqual([]);
+    expect(model!.elements.map(({ name }) => name.localName).toSorted()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('counts a copy of a document as the same document', () => {
+    const shared = '<xs:simpleType name="T"><xs:restriction base="xs:int"/></xs:simpleType>';
+    const files = [
+      schemaFile('a/main.xsd', '<xs:include schemaLocation="t.xsd"/><xs:element name="a" type="T"/>'),
+      schemaFile('a/t.xsd', shared),
+      schemaFile('b/main.xsd', '<xs:include schemaLocation="t.xsd"/><xs:element name="b" type="T"/>'),
+      schemaFile('b/t.xsd', shared),
+    ];
+    expect(diagnose(files)).toMatchObject({ usable: true, diagnostics: [] });
+  });
+});
+
+describe('what is missing', () => {
+  it('fails with place, location and component when a needed component is nowhere', () => {
+    const files = [
+      schemaFile('m.xsd', '\n <xs:include schemaLocation="types.xsd"/>\n <xs:element name="a" type="T"/>'),
+    ];
+    const { usable, diagnostics } = diagnose(files);
+    expect(usable).toBe(false);
+    expect(diagnostics).toMatchObject([
+      { code: 'xsd_missing_document', severity: 'error', file: 'm.xsd', line: 2, column: 2 },
+      { code: 'xsd_missing_component', severity: 'error', file: 'm.xsd', line: 3, column: 2, path: 'T' },
+    ]);
+    expect(diagnostics[0]!.message).toContain('"types.xsd"');
+  });
+
+  it('only warns of a missing document that nothing needs', () => {
+    const { usable, diagnostics } = diagnose([
+      schemaFile('m.xsd', '<xs:import namespace="urn:x" schemaLocation="x.xsd"/><xs:element name="a"/>'),
+    ]);
+    expect(usable).toBe(true);
+    expect(diagnostics).toMatchObject([{ code: 'xsd_missing_document', severity: 'warning' }]);
+  });
+
+  it.each(['../../../etc/passwd', '/etc/passwd', 'file:///etc/passwd', 'C:\\x.xsd'])(
+    'refuses the location %s, which leaves the set',
+    (location) => {
+      const { usable, diagnostics } = diagnose([
+        schemaFile('a/m.xsd', `<xs:include schemaLocation="${location}"/><xs:element name="a"/>`),
+      ]);
+      expect(usable).toBe(false);
+      expect(diagnostics).toMatchObject([{ code: 'xsd_missing_document', severity: 'error', line: 1 }]);
+      expect(diagnostics[0]!.message).toContain(location);
+    },
+  );
+
+  it('lets anything stand in the place of missing components on request', () => {
+    const { diagnostics, typeOf, children, model, type } = compileFixture('missing', { missing: 'wildcard' });
+    expect(new Set(diagnostics.map(({ severity }) => severity))).toEqual(new Set(['warning']));
+    const root = typeOf('root');
+    expect(children(root)).toEqual(['typed 1..1 ordered']);
+    expect(root.anyElement).toMatchObject({ namespaces: ['urn:gone'], minOccurs: 0, maxOccurs: 1 });
+    expect(root.anyAttribute).toMatchObject({ namespaces: ['urn:gone'] });
+    expect(model.types[model.elements[root.children[0]!.element]!.type]).toBe(type('anyType'));
+    expect(() => compileFixture('missing')).toThrow('main.xsd: line 6, column 9');
+  });
+});
