@@ -9,12 +9,12 @@ import { createApiClient } from './demo/api-client.ts';
 import type { ApiClient, CommandItem, Job } from './demo/api-client.ts';
 import { archiveFolder } from './demo/archive.ts';
 import { countTables } from './demo/result.ts';
-import { openHome, startService } from './demo/service-process.ts';
+import { freePort, openHome, startService } from './demo/service-process.ts';
 import type { ServiceProcess } from './demo/service-process.ts';
 import { formatTable } from './demo/text-table.ts';
 
 const sqlSchema = 'demo';
-const ddlLines = 24;
+const servePort = Number(process.env['PORT'] ?? 8080);
 
 const { values: options } = parseArgs({
   options: { serve: { type: 'boolean', default: false }, home: { type: 'string' } },
@@ -84,11 +84,13 @@ async function showResult(api: ApiClient, databaseUrl: string, idSch: number): P
   try {
     const counts = await countTables(sql, sqlSchema);
     if (counts.length === 0) throw new Error(`the jobs completed, but ${sqlSchema} has no tables`);
+    const beside = counts.filter(({ table }) => table.startsWith('_')).map(({ table }) => table);
     title(`Tables in the SQL schema "${sqlSchema}"`);
-    show(formatTable(counts.map((count) => ({ ...count }))));
+    show(formatTable(counts.filter(({ table }) => !beside.includes(table)).map((count) => ({ ...count }))));
+    show([`beside them ${beside.toSorted().join(', ')}`]);
 
     const query = await readQuery();
-    title('The dearest lines, joined across the tables');
+    title('The dearest lines in euro, joined across the tables');
     show(query.split('\n'));
     console.log();
     await sql`select set_config('search_path', ${sqlSchema}, false)`;
@@ -97,8 +99,10 @@ async function showResult(api: ApiClient, databaseUrl: string, idSch: number): P
     await sql.end();
   }
   const ddl = (await api.ddl(idSch)).trimEnd().split('\n');
-  title(`DDL, ${Math.min(ddlLines, ddl.length)} of ${ddl.length} lines`);
-  show(ddl.slice(0, ddlLines));
+  const from = ddl.findIndex((line) => line.startsWith('CREATE TABLE "line"'));
+  const shown = ddl.slice(from, ddl.indexOf('', from));
+  title(`DDL of one table, ${shown.length} of ${ddl.length} lines`);
+  show(shown);
 }
 
 async function readQuery(): Promise<string> {
@@ -106,23 +110,25 @@ async function readQuery(): Promise<string> {
 }
 
 function showNext({ baseUrl, home }: ServiceProcess, idSch: number, idJob: number): void {
+  const url = options.serve ? baseUrl : `http://127.0.0.1:${servePort}`;
   title(
-    options.serve
-      ? 'Look further'
-      : 'Look further: `npm run demo -- --serve` keeps the service running, then',
+    options.serve ? 'Look further' : 'Look further: `npm run demo -- --serve` keeps the service up, then',
   );
   show([
-    `open ${baseUrl}/doc`,
+    `open ${url}/doc`,
     `KEY=$(cat ${home}/admin.key)`,
-    `curl -H "Authorization: Bearer $KEY" ${baseUrl}/v2/mapping/get/${idSch}`,
-    `curl -H "Authorization: Bearer $KEY" ${baseUrl}/v2/schema/ddl/${idSch}`,
-    `curl -H "Authorization: Bearer $KEY" ${baseUrl}/v2/executions/get/${idJob}`,
+    `curl -H "Authorization: Bearer $KEY" ${url}/v2/mapping/get/${idSch}`,
+    `curl -H "Authorization: Bearer $KEY" ${url}/v2/schema/ddl/${idSch}`,
+    `curl -H "Authorization: Bearer $KEY" ${url}/v2/executions/get/${idJob}`,
     `psql "$(cat ${home}/metadb.url)" -c '\\dt ${sqlSchema}.*'`,
   ]);
 }
 
 async function convertAndShow(service: ServiceProcess, startedMs: number): Promise<void> {
-  show([`${service.baseUrl}, up after ${seconds(startedMs, Date.now())}`, `home ${service.home}`]);
+  show([
+    `listening on ${service.baseUrl}, up after ${seconds(startedMs, Date.now())}`,
+    `home ${service.home}`,
+  ]);
   title('Upload');
   const api = createApiClient(service.baseUrl, service.key);
   const [compile, load] = await submit(api);
@@ -147,7 +153,7 @@ try {
   title('Service');
   const home = await openHome(options.home ?? null);
   place = `The demo's data is in ${home}: remove that folder to begin anew.`;
-  service = await startService(home, options.serve ? Number(process.env['PORT'] ?? 0) : 0);
+  service = await startService(home, options.serve ? await freePort(servePort) : 0);
   await convertAndShow(service, startedMs);
   title(`Done in ${seconds(startedMs, Date.now())}.`);
   if (options.serve) {

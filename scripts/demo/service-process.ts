@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +21,7 @@ export interface ServiceProcess {
 }
 
 const entry = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url));
+const host = '127.0.0.1';
 const startMs = 60_000;
 const stopMs = 20_000;
 
@@ -47,14 +49,25 @@ export async function openHome(wanted: string | null): Promise<string> {
   throw new Error(`no folder for the demo's home: ${faults.join('; ')}`);
 }
 
-/** Starts it on a free port of the loopback address, on the embedded database, with commands on. */
-export async function startService(home: string, port = 0): Promise<ServiceProcess> {
+/** The wanted port of the loopback address, or 0 (any free one) where something listens there already. */
+export async function freePort(wanted: number): Promise<number> {
+  const probe = createServer();
+  const free = await new Promise<boolean>((resolve) => {
+    probe.once('error', () => resolve(false));
+    probe.listen(wanted, host, () => resolve(true));
+  });
+  if (free) await new Promise((closed) => probe.close(closed));
+  return free ? wanted : 0;
+}
+
+/** Starts it on a port (0: any free one) of the loopback address, on the embedded database, with commands on. */
+export async function startService(home: string, port: number): Promise<ServiceProcess> {
   const { DATABASE_URL: _ignored, ...environment } = process.env;
   const child = spawn(process.execPath, [entry], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Out of the terminal's process group: it ends by our SIGTERM alone, and drains.
     detached: true,
-    env: { ...environment, SVC_HOME: home, SVC_CMD_ENABLED: 'true', HOST: '127.0.0.1', PORT: String(port) },
+    env: { ...environment, SVC_HOME: home, SVC_CMD_ENABLED: 'true', HOST: host, PORT: String(port) },
   });
   let output = '';
   const ended = once(child, 'exit').then(() => undefined);

@@ -160,7 +160,7 @@ function parse(
   }
 }
 
-/** The SQL schemas of the metadata database that are named become the organisation's. AppError `forbidden`: another one has it. */
+/** The SQL schemas of the metadata database that are named become the organisation's. AppError `target_not_owned`: another one has it. */
 async function claimTargets(
   catalog: CatalogStore,
   idOrg: number,
@@ -170,12 +170,7 @@ async function claimTargets(
   for (const text of new Set(texts)) {
     const target = parseTarget(text);
     if ('fault' in target || target.kind !== 'metadb') continue;
-    try {
-      await catalog.claimTargetSchema(idOrg, target.sqlSchema);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'target_not_allowed') throw error;
-      throw new AppError('forbidden', `metadb:${target.sqlSchema} belongs to another organisation`);
-    }
+    await catalog.claimTargetSchema(idOrg, target.sqlSchema);
   }
 }
 

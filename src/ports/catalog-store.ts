@@ -129,7 +129,9 @@ export interface CatalogStore {
   loadStatistics(idOrg: number, idJobs: readonly number[]): Promise<readonly unknown[]>;
   /**
    * Makes a SQL schema of the metadata database (`metadb:NAME`) the organisation's, the first time it is named.
-   * AppError `target_not_allowed` when another organisation owns it, `invalid_parameter` for a reserved name.
+   * AppError `target_not_owned` when another organisation owns it, `invalid_parameter` for a reserved name.
    */
   claimTargetSchema(idOrg: number, name: string): Promise<void>;
+  /** Identity of this metadata database: two installations may number their jobs alike. */
+  installation(): Promise<string>;
 }

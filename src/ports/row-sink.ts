@@ -49,7 +49,7 @@ export interface RowSink {
   readonly encoding: RowEncoding;
   /** Address without secrets, for logs and the job record. */
   readonly label: string;
-  /** true: `misfit` widens columns when the job publishes. false: `misfit` must not be called, a cell takes any text. */
+  /** true: the cell of a misfit is NULL, and takes its text when the job publishes. false: the cell holds the text itself. */
   readonly widensInPlace: boolean;
   /**
    * First call. `skip`: nothing is to be read (save mode i and the target exists; modes w and p; or this job is published

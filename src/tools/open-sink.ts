@@ -1,8 +1,5 @@
-/** From the text of a target (`-o`) to the sink that takes its rows. */
+/** From the text of a target (`-o`) to the sink that takes its rows; the code of a sink is loaded when it is used. */
 import { resolve } from 'node:path';
-import { createFolderRowSink } from '../adapters/node/folder-row-sink.ts';
-import { createPostgresRowSink } from '../adapters/postgres/postgres-row-sink.ts';
-import { ensureLoaderRole, loaderRole } from '../adapters/postgres/loader-role.ts';
 import { AppError } from '../errors.ts';
 import { parseTarget, type Target } from '../jobs/target.ts';
 import type { RowSink } from '../ports/row-sink.ts';
@@ -15,18 +12,21 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
   switch (target.kind) {
     case 'metadb':
       return openMetadbSink(session, target.sqlSchema);
-    case 'postgresql':
+    case 'postgresql': {
+      const { createPostgresRowSink } = await import('../adapters/postgres/postgres-row-sink.ts');
       return createPostgresRowSink({
         url: connectionUrl(target, request.outUser, request.outPassword),
         sqlSchema: target.sqlSchema,
         label: `${target.address}?schema=${target.sqlSchema}`,
         createSchema: true,
       });
+    }
     case 'folder': {
       const format = request.format ?? 'csv';
       if (format !== 'csv' && format !== 'tsv') {
         throw new AppError('invalid_option', `-f ${format}: this version writes csv and tsv`);
       }
+      const { createFolderRowSink } = await import('../adapters/node/folder-row-sink.ts');
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
       return createFolderRowSink({ directory, format });
     }
@@ -38,6 +38,8 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
 /** A SQL schema of the metadata database, under a role that cannot touch the service's own tables where one can be made. */
 async function openMetadbSink(session: ToolSession, sqlSchema: string): Promise<RowSink> {
   const { home, idOrg } = session;
+  const { createPostgresRowSink } = await import('../adapters/postgres/postgres-row-sink.ts');
+  const { ensureLoaderRole, loaderRole } = await import('../adapters/postgres/loader-role.ts');
   await home.adapters.catalog.claimTargetSchema(idOrg, sqlSchema);
   const restricted = await ensureLoaderRole(home.sql);
   if (!restricted) session.log('the metadata database lets us make no role for loading: rows are written as its own user');

@@ -1,14 +1,13 @@
 /** One run of a tool: its request, its job record, and where it says what it does. */
-import { hostname, networkInterfaces, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { EngineLimits } from '../engine/limits.ts';
 import { AppError } from '../errors.ts';
-import { maskedParams, paramsJson } from '../jobs/request-params.ts';
 import { openRequest, sealRequest } from '../jobs/stored-request.ts';
-import type { Tool, ToolRequest } from '../jobs/tool-request.ts';
+import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { JobProgress } from '../ports/job-store.ts';
-import type { JobType } from '../jobs/job.ts';
+import { newJob } from '../jobs/submit.ts';
 import { openHome, type OpenedHome } from '../runtime/open.ts';
+import { readWorkerIdentity } from '../runtime/worker-identity.ts';
 
 export interface ToolSession {
   readonly home: OpenedHome;
@@ -33,7 +32,6 @@ export interface ToolSession {
   close(): Promise<void>;
 }
 
-const jobTypes: Readonly<Record<Tool, JobType>> = { xsd2er: 'Schema', xml2er: 'Parse', er2xml: 'Write', unload: 'Unload' };
 const leaseMs = 30_000;
 
 export interface SessionOptions {
@@ -78,21 +76,10 @@ async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOpt
 
 async function sessionByHand(home: OpenedHome, request: ToolRequest, options: SessionOptions): Promise<ToolSession> {
   const { jobs, secrets } = home.adapters;
-  const host = `${hostname()}/${firstAddress()}`;
   const claim = await jobs.startByHand(
-    {
-      jobType: jobTypes[request.tool],
-      tool: request.tool,
-      params: maskedParams(request),
-      paramsJson: paramsJson(request, { master: 'local[*]' }),
-      request: await sealRequest(request, secrets),
-      inputPath: request.inputs[0] ?? null,
-      outputPath: request.out === undefined ? null : home.mask(request.out),
-      idSch: request.originId !== undefined && 'id' in request.originId ? request.originId.id : null,
-      idParentJob: null,
-    },
+    newJob(request, await sealRequest(request, secrets)),
     1,
-    { workerId: `hand-${process.pid}`, host, osUser: userInfo().username, basePath: process.cwd() },
+    readWorkerIdentity(process.cwd()),
     leaseMs,
   );
   const beat = setInterval(() => {
@@ -164,9 +151,4 @@ function session(home: OpenedHome, request: ToolRequest, options: SessionOptions
       await home.close();
     },
   };
-}
-
-function firstAddress(): string {
-  const addresses = Object.values(networkInterfaces()).flat();
-  return addresses.find((address) => address !== undefined && !address.internal)?.address ?? '127.0.0.1';
 }

@@ -494,7 +494,7 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
       await catalog.claimTargetSchema(idOrg, target);
       await catalog.claimTargetSchema(idOrg, target);
       await expect(catalog.claimTargetSchema(other, target)).rejects.toMatchObject({
-        code: 'target_not_allowed',
+        code: 'target_not_owned',
       });
       for (const reserved of ['svc', 'public', 'pg_toast', 'information_schema', '', 'x'.repeat(64)]) {
         await expect(catalog.claimTargetSchema(idOrg, reserved)).rejects.toMatchObject({

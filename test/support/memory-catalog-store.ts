@@ -243,13 +243,15 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
         return found.statistics;
       });
     },
+    installation: () => Promise.resolve('memory'),
+
     async claimTargetSchema(idOrg, name) {
       if (/^(?:svc|public|information_schema|pg_.*)$/.test(name)) {
         throw new AppError('invalid_parameter', `the SQL schema ${JSON.stringify(name)} is reserved`);
       }
       const owner = targets.get(name) ?? idOrg;
       if (owner !== idOrg)
-        throw new AppError('target_not_allowed', 'the SQL schema belongs to another organisation');
+        throw new AppError('target_not_owned', 'the SQL schema belongs to another organisation');
       targets.set(name, owner);
     },
   };

@@ -32,6 +32,11 @@ export function createPostgresCatalogStore(sql: Sql): CatalogStore {
       saveStatistics(sql, idOrg, idSch, idJob, statistics, merged),
     loadStatistics: (idOrg, idJobs) => loadStatistics(sql, idOrg, idJobs),
 
+    async installation() {
+      const [row] = await sql<{ installation: string }[]>`select installation::text from svc.installation`;
+      return row!.installation;
+    },
+
     async claimTargetSchema(idOrg, name) {
       try {
         const [row] = await sql<{ id_org: number }[]>`
@@ -40,7 +45,7 @@ export function createPostgresCatalogStore(sql: Sql): CatalogStore {
           returning id_org`;
         if (row?.id_org !== idOrg)
           throw new AppError(
-            'target_not_allowed',
+            'target_not_owned',
             `the SQL schema ${JSON.stringify(name)} belongs to another organisation`,
           );
       } catch (error) {

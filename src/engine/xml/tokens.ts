@@ -13,6 +13,7 @@
  * TEXT records until the next START or END. White space is reported like all other text inside the root element.
  */
 export const KIND_MASK = 7;
+/** nameId: expanded element name; range: the tag, from `<` to behind `>` (for an empty element START and END have the same) */
 export const KIND_START = 0;
 export const KIND_END = 1;
 /** nameId: expanded attribute name; range: value */

@@ -1,6 +1,13 @@
 import { clarkName } from '../model/source-model.ts';
 import { isIdType, readAttributeUse } from './attribute-declaration.ts';
-import type { AttributeGroup, AttributeUse, Origin, Wildcard, WrittenAttributes } from './components.ts';
+import type {
+  AttributeGroup,
+  AttributeGroupReference,
+  AttributeUse,
+  Origin,
+  Wildcard,
+  WrittenAttributes,
+} from './components.ts';
 import { orderByDependency } from './dependency-order.ts';
 import { reportTooDeep, within, type XsdReading } from './reading.ts';
 import { attributeOf, isXsd } from './schema-file.ts';
@@ -23,7 +30,7 @@ export function readAttributeGroup(group: AttributeGroup, reading: XsdReading): 
 /** Reads the attribute, attributeGroup and anyAttribute children of a type or an attribute group. */
 export function readAttributes(parent: Origin, reading: XsdReading): WrittenAttributes {
   const uses: AttributeUse[] = [];
-  const groups: { group: AttributeGroup; node: Origin['node'] }[] = [];
+  const groups: AttributeGroupReference[] = [];
   let wildcard: Wildcard | null = null;
   const holes: Wildcard[] = [];
   for (const node of parent.node.children) {
@@ -41,7 +48,7 @@ export function readAttributes(parent: Origin, reading: XsdReading): WrittenAttr
         const ref = attributeOf(node, 'ref');
         if (ref === undefined) break;
         const { component, name } = reading.references.find('attributeGroup', ref, origin);
-        if (component !== null) groups.push({ group: component, node });
+        if (component !== null) groups.push({ group: component, node, after: uses.length });
         else if (name !== null)
           holes.push({ kind: 'wildcard', namespaces: '##any', processContents: 'lax', origin });
         break;
@@ -106,9 +113,11 @@ export function gatherAttributes(
       reading.report.error('xsd_duplicate_attribute', `The attribute ${key} is declared twice`, place, path);
     }
   };
-  for (const use of written.uses) add(use, use.origin);
   let wildcard = written.wildcard;
-  for (const { group, node } of written.groups) {
+  let next = 0;
+  for (const { group, node, after } of written.groups) {
+    for (const use of written.uses.slice(next, after)) add(use, use.origin);
+    next = after;
     for (const use of group.uses) add(use, within(at, node));
     if (group.wildcard !== null) {
       wildcard =
@@ -117,6 +126,7 @@ export function gatherAttributes(
           : { ...wildcard, namespaces: intersectNamespaces(wildcard.namespaces, group.wildcard.namespaces) };
     }
   }
+  for (const use of written.uses.slice(next)) add(use, use.origin);
   return { uses, wildcard };
 }
 

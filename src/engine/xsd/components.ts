@@ -136,10 +136,17 @@ export interface AttributeUse {
   source?: SourceAttribute;
 }
 
+export interface AttributeGroupReference {
+  readonly group: AttributeGroup;
+  readonly node: XmlElement;
+  /** number of attribute uses written before it */
+  readonly after: number;
+}
+
 /** Attribute uses as written, with the groups referred to. */
 export interface WrittenAttributes {
   readonly uses: readonly AttributeUse[];
-  readonly groups: readonly { readonly group: AttributeGroup; readonly node: XmlElement }[];
+  readonly groups: readonly AttributeGroupReference[];
   /** of `anyAttribute` here, or of a missing component */
   readonly wildcard: Wildcard | null;
 }

@@ -12,7 +12,7 @@ import type {
 import { orderByDependency } from './dependency-order.ts';
 import type { XsdReport } from './report.ts';
 import type { DocumentSet, SchemaDocument } from './schema-document.ts';
-import { attributeOf, collapse, isXsd, type DocumentReference } from './schema-file.ts';
+import { attributeOf, collapse, isXsd, type DocumentReference, type SchemaFile } from './schema-file.ts';
 
 /** Names are unique per symbol space (XSD Part 1 §2.5). */
 export interface ComponentKinds {
@@ -88,11 +88,7 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
     }
   }
 
-  const redefine = (
-    reference: DocumentReference,
-    from: SchemaDocument,
-    within: ReadonlySet<SchemaDocument>,
-  ) => {
+  const redefine = (reference: DocumentReference, from: SchemaDocument, within: ReadonlySet<SchemaFile>) => {
     for (const child of reference.node.children) {
       if (!isXsd(child)) continue;
       const name = clarkName({
@@ -103,7 +99,11 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
       if (spaceName === undefined) continue;
       const original = spaces[spaceName].get(name);
       const at = { node: child, document: from };
-      if (original === undefined || original.document === from || !within.has(original.document)) {
+      if (
+        original === undefined ||
+        original.document.file === from.file ||
+        !within.has(original.document.file)
+      ) {
         if (reference.kind === 'override') continue;
         if (original === undefined) {
           report.fatal(
@@ -163,10 +163,10 @@ function sameBytes(a: SchemaDocument, b: SchemaDocument): boolean {
 function reachable(
   start: SchemaDocument,
   targets: (document: SchemaDocument) => readonly SchemaDocument[],
-): ReadonlySet<SchemaDocument> {
+): ReadonlySet<SchemaFile> {
   const found = new Set([start]);
   for (const document of found) for (const target of targets(document)) found.add(target);
-  return found;
+  return new Set([...found].map(({ file }) => file));
 }
 
 function reportDuplicate(

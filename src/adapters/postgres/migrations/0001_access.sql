@@ -50,3 +50,10 @@ create table svc.target_schema (
   created timestamptz not null default clock_timestamp()
 );
 create index target_schema_id_org on svc.target_schema (id_org);
+
+-- One row: which metadata database this is. Job numbers are unique only together with it.
+create table svc.installation (
+  installation uuid primary key default gen_random_uuid(),
+  single boolean not null unique default true check (single)
+);
+insert into svc.installation default values;

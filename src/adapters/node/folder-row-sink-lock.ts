@@ -1,0 +1,119 @@
+/** One writer per folder: a lock file that says who holds it, refreshed while it is held. */
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../errors.ts';
+
+const lockName = '.svc-lock';
+const refreshMs = 5_000;
+/** a holder on another host that has not refreshed for so long is dead */
+const staleMs = 60_000;
+const pollMs = 100;
+
+export interface FolderLock {
+  /** false when another writer took it for dead and took over */
+  isHeld(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+interface Holder {
+  readonly token: string;
+  readonly host: string;
+  readonly pid: number;
+  /** when the process started, in the kernel's ticks; tells a reused process id apart */
+  readonly started: string | null;
+}
+
+/** Waits until the folder is free; AppError `service_unavailable` after `timeoutMs`. */
+export async function lockFolder(directory: string, timeoutMs: number): Promise<FolderLock> {
+  const path = join(directory, lockName);
+  const holder: Holder = {
+    token: randomUUID(),
+    host: hostname(),
+    pid: process.pid,
+    started: await startOf(process.pid),
+  };
+  const draft = `${path}-${holder.token}`;
+  await writeFile(draft, JSON.stringify(holder), { flag: 'wx' });
+  try {
+    const deadline = Date.now() + timeoutMs;
+    while (!(await takes(draft, path))) {
+      if (await isDead(path)) await removeDead(path);
+      else if (Date.now() > deadline) {
+        throw new AppError('service_unavailable', `Another job has been writing into ${directory} for long.`);
+      } else await sleep(pollMs);
+    }
+  } finally {
+    await rm(draft, { force: true });
+  }
+  const timer = setInterval(() => {
+    const now = new Date();
+    utimes(path, now, now).catch(() => undefined);
+  }, refreshMs);
+  timer.unref();
+  const isHeld = async (): Promise<boolean> => (await readHolder(path))?.token === holder.token;
+  return {
+    isHeld,
+    release: async () => {
+      clearInterval(timer);
+      if (await isHeld()) await rm(path, { force: true });
+    },
+  };
+}
+
+async function takes(draft: string, path: string): Promise<boolean> {
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function isDead(path: string): Promise<boolean> {
+  const holder = await readHolder(path);
+  if (holder === null) return false;
+  if (holder.host !== hostname()) {
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    return Date.now() - mtimeMs > staleMs;
+  }
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true;
+  }
+  return holder.started !== null && (await startOf(holder.pid)) !== holder.started;
+}
+
+/** Two may find the lock dead at once: who moves a living one away by mistake puts it back. */
+async function removeDead(path: string): Promise<void> {
+  const aside = `${path}-${randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return;
+  }
+  if (!(await isDead(aside))) await link(aside, path).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+async function readHolder(path: string): Promise<Holder | null> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Holder;
+  } catch {
+    return null;
+  }
+}
+
+async function startOf(pid: number): Promise<string | null> {
+  try {
+    const status = await readFile(`/proc/${pid}/stat`, 'utf8');
+    // the name of the program, in parentheses, may hold anything
+    return status.slice(status.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,35 @@
+/** Names of the files that tables are written into. */
+import { createHash } from 'node:crypto';
+
+const maxNameBytes = 180;
+
+/**
+ * A table's name as part of a file's name: letters, digits, `_` and `-` as they are, all else percent-encoded, so that
+ * `NAME.csv` and `NAME.JOB.csv` are the files of one table and `NAME.*csv` finds them and no others.
+ */
+export function fileNamePart(table: string): string {
+  const name = table.replaceAll(/[^\p{L}\p{M}\p{N}_-]/gu, (character) =>
+    [...Buffer.from(character)]
+      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+      .join(''),
+  );
+  if (Buffer.byteLength(name) <= maxNameBytes) return name;
+  const hash = createHash('sha256').update(table).digest('hex').slice(0, 12);
+  return `${Buffer.from(name)
+    .subarray(0, maxNameBytes)
+    .toString()
+    .replace(/\u{FFFD}+$/u, '')
+    .replace(/%.?$/, '')}-${hash}`;
+}
+
+/** The first free of `PART.EXT`, `PART.JOB.EXT`, `PART.JOB-2.EXT` … */
+export function freeFileName(
+  part: string,
+  job: number,
+  extension: string,
+  taken: ReadonlySet<string>,
+): string {
+  let name = `${part}.${extension}`;
+  for (let n = 1; taken.has(name); n += 1) name = `${part}.${job}${n === 1 ? '' : `-${n}`}.${extension}`;
+  return name;
+}

@@ -1,0 +1,331 @@
+/**
+ * Rows into a folder: one file per table and job, a manifest that lists them, and a script that loads them. New files wait in
+ * a folder inside; a journal makes all of them appear as one step (engine.md §7).
+ */
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
+import {
+  sideTables,
+  type MisfitValue,
+  type Published,
+  type RowSink,
+  type SideTable,
+  type SinkPlan,
+} from '../../ports/row-sink.ts';
+import { StagedFiles } from './folder-row-sink-files.ts';
+import { renderLoadScript } from './folder-row-sink-load-script.ts';
+import { lockFolder, type FolderLock } from './folder-row-sink-lock.ts';
+import {
+  commitJournal,
+  finishJournal,
+  loadScriptName,
+  readManifest,
+  type Manifest,
+  type ManifestTable,
+} from './folder-row-sink-manifest.ts';
+import { nextManifest, survivors, type NotedColumns } from './folder-row-sink-next-manifest.ts';
+import { fileNamePart, freeFileName } from './folder-row-sink-names.ts';
+
+export interface FolderRowSinkOptions {
+  readonly directory: string;
+  readonly format: 'csv' | 'tsv';
+  /** a table's name as part of a file's name (letters, digits, `_` and `-` as they are, all else percent-encoded) */
+  readonly fileNameOf?: (table: string) => string;
+  /** how long to wait for another job that writes into the folder (15 minutes) */
+  readonly lockTimeoutMs?: number;
+}
+
+const stagingPrefix = '.svc-staging-';
+
+export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
+  return new FolderRowSink(options);
+}
+
+class FolderRowSink implements RowSink {
+  readonly encoding: 'csv' | 'tsv';
+  readonly widensInPlace = false;
+  readonly label: string;
+  readonly #options: FolderRowSinkOptions;
+  readonly #directory: string;
+  readonly #widened = new Map<string, Set<string>>();
+  readonly #relaxed = new Map<string, Set<string>>();
+  /** of the files that this job writes, by table */
+  readonly #names = new Map<string, string>();
+  #plan!: SinkPlan;
+  #lock: FolderLock | null = null;
+  /** outermost folder that did not exist before */
+  #madeFolder: string | undefined;
+  #manifest!: Manifest;
+  /** the manifest's tables that stay, after an overwrite */
+  #kept: readonly ManifestTable[] = [];
+  #staging = '';
+  #files: StagedFiles | null = null;
+  #outcome: 'load' | 'nothing' | 'already' = 'nothing';
+
+  constructor(options: FolderRowSinkOptions) {
+    this.#options = options;
+    this.#directory = resolve(options.directory);
+    this.encoding = options.format;
+    this.label = options.directory;
+  }
+
+  async open(plan: SinkPlan): Promise<'load' | 'skip'> {
+    this.#plan = plan;
+    if (plan.saveMode === 'p') return 'skip';
+    return this.#guarded(() => this.#open());
+  }
+
+  async keyOffsets(): Promise<ReadonlyMap<string, number>> {
+    if (this.#outcome !== 'load' || this.#plan.keys === 'hash') return new Map();
+    return new Map(Object.entries(this.#keptKeys()));
+  }
+
+  async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
+    await this.#write(this.#plan.model.tables[table]!.name, rows, rowCount);
+  }
+
+  async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
+    await this.#write(sideTableNames[table], rows, rowCount);
+  }
+
+  /** The text is in the cell already; load.sql is told. */
+  async misfit({ table, column }: MisfitValue): Promise<void> {
+    this.#note(this.#widened, table, column);
+  }
+
+  relax(table: number, column: number): void {
+    this.#note(this.#relaxed, table, column);
+  }
+
+  async publish(fence: () => Promise<boolean>, lastKeys: ReadonlyMap<string, number>): Promise<Published> {
+    if (this.#outcome !== 'load') return { rows: {}, already: this.#outcome === 'already', changes: [] };
+    return this.#guarded(async () => {
+      const { allTables, saveMode, model } = this.#plan;
+      if (allTables || saveMode === 'w') {
+        const filled = new Set(this.#kept.map((table) => table.name));
+        for (const { name } of model.tables)
+          if (!filled.has(name)) await this.#write(name, new Uint8Array(0), 0);
+      }
+      const manifest = await this.#nextManifest(lastKeys);
+      const files = manifest.tables.flatMap((table) => table.files);
+      const names = new Set(files.map((file) => file.name));
+      const before = this.#manifest.tables.flatMap((table) => table.files);
+      await this.#checkForeignFiles(names);
+      if (!(await this.#lock!.isHeld())) {
+        throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
+      }
+      if (!(await fence()))
+        throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
+      await commitJournal(this.#directory, {
+        staging: this.#staging,
+        files: [...names].filter((name) => this.#files!.has(name)),
+        remove: before.map((file) => file.name).filter((name) => !names.has(name)),
+        loadScript: renderLoadScript(model, manifest),
+        manifest,
+      });
+      // the journal needs the staged files now, whatever happens to this process
+      this.#outcome = 'nothing';
+      this.#staging = '';
+      this.#madeFolder = undefined;
+      await finishJournal(this.#directory);
+      return { rows: this.#added(manifest), already: false, changes: [...lines(this.#widened, 'widened to text'), ...lines(this.#relaxed, 'NOT NULL dropped')] };
+    });
+  }
+
+  async abort(): Promise<void> {
+    this.#outcome = 'nothing';
+    await this.#files?.settle();
+    if (this.#lock === null) return;
+    await this.#guarded(async () => {
+      if (this.#staging !== '')
+        await rm(join(this.#directory, this.#staging), { recursive: true, force: true });
+      await this.#lock?.release();
+      this.#lock = null;
+      await this.#removeMadeFolders();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.abort();
+  }
+
+  async #open(): Promise<'load' | 'skip'> {
+    const plan = this.#plan;
+    this.#madeFolder = await mkdir(this.#directory, { recursive: true });
+    this.#lock = await lockFolder(this.#directory, this.#options.lockTimeoutMs ?? 15 * 60_000);
+    await finishJournal(this.#directory);
+    // nobody else writes here now: what is still staged belongs to the dead
+    for (const name of await readdir(this.#directory)) {
+      if (name.startsWith(stagingPrefix))
+        await rm(join(this.#directory, name), { recursive: true, force: true });
+    }
+    const { format } = this.#options;
+    this.#manifest = (await readManifest(this.#directory)) ?? {
+      version: 1,
+      format,
+      jobs: [],
+      keys: {},
+      tables: [],
+    };
+    const { idJob, installation = '' } = plan;
+    if (this.#manifest.jobs.some((job) => job.job === idJob && job.installation === installation)) {
+      this.#outcome = 'already';
+      return 'skip';
+    }
+    const own = new Set(plan.model.tables.map((table) => table.name));
+    const filled = this.#manifest.tables.filter((table) => own.has(table.name) && table.rows > 0);
+    if (filled.length > 0 && plan.saveMode === 'i') return 'skip';
+    if (filled.length > 0 && plan.saveMode === 'e') {
+      const names = filled.slice(0, 5).map((table) => table.name);
+      throw new AppError(
+        'conflict',
+        `${this.label}: ${names.join(', ')} already hold${filled.length === 1 ? 's' : ''} rows.`,
+      );
+    }
+    this.#kept = plan.saveMode === 'o' ? survivors(this.#manifest.tables, own) : this.#manifest.tables;
+    if (this.#kept.length > 0 && this.#manifest.format !== format) {
+      throw new AppError('conflict', `${this.label}: the folder holds ${this.#manifest.format} files.`);
+    }
+    this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
+    await mkdir(join(this.#directory, this.#staging));
+    this.#files = new StagedFiles(join(this.#directory, this.#staging));
+    this.#outcome = 'load';
+    return plan.saveMode === 'w' ? 'skip' : 'load';
+  }
+
+  /** Counters of what stays; those of emptied tables start again. */
+  #keptKeys(): Record<string, number> {
+    const names = new Set(this.#kept.map((table) => table.name));
+    return Object.fromEntries(Object.entries(this.#manifest.keys).filter(([table]) => names.has(table)));
+  }
+
+  #fileOf(table: string): string {
+    let name = this.#names.get(table);
+    if (name === undefined) {
+      const part = (this.#options.fileNameOf ?? fileNamePart)(table);
+      const taken = new Set(this.#kept.flatMap((other) => other.files.map((file) => file.name)));
+      name = freeFileName(part, this.#plan.idJob, this.#options.format, taken);
+      this.#names.set(table, name);
+    }
+    return name;
+  }
+
+  async #write(table: string, rows: Uint8Array, rowCount: number): Promise<void> {
+    const files = this.#files!;
+    const name = this.#fileOf(table);
+    await this.#guarded(async () => {
+      if (!files.has(name)) await files.write(name, this.#header(table), 0);
+      await files.write(name, rows, rowCount);
+    });
+  }
+
+  #header(table: string): Uint8Array {
+    const separator = this.encoding === 'csv' ? ',' : '\t';
+    const names = this.#columnsOf(table).map((name) =>
+      this.encoding === 'csv' && /[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name,
+    );
+    return Buffer.from(`${names.join(separator)}\n`);
+  }
+
+  #columnsOf(table: string): readonly string[] {
+    const own = this.#plan.model.tables.find((candidate) => candidate.name === table);
+    if (own !== undefined) return own.columns.map((column) => column.name);
+    return sideTables[
+      (Object.keys(sideTables) as SideTable[]).find((side) => sideTableNames[side] === table)!
+    ];
+  }
+
+  async #nextManifest(lastKeys: ReadonlyMap<string, number>): Promise<Manifest> {
+    const finished = new Map((await this.#files!.finish()).map((file) => [file.name, file]));
+    return nextManifest({
+      plan: this.#plan,
+      before: this.#manifest,
+      kept: this.#kept,
+      keys: this.#keptKeys(),
+      added: new Map([...this.#names].map(([table, name]) => [table, finished.get(name)!])),
+      columnsOf: (table) => this.#columnsOf(table),
+      widened: this.#widened,
+      relaxed: this.#relaxed,
+      lastKeys,
+      format: this.#options.format,
+    });
+  }
+
+  /** Files that no manifest lists belong to somebody else. */
+  async #checkForeignFiles(names: ReadonlySet<string>): Promise<void> {
+    const listed = new Set(this.#manifest.tables.flatMap((table) => table.files.map((file) => file.name)));
+    if (this.#manifest.jobs.length > 0) listed.add(loadScriptName);
+    for (const name of [...names, loadScriptName]) {
+      if (listed.has(name) || !(await exists(join(this.#directory, name)))) continue;
+      throw new AppError('conflict', `${this.label}: ${name} exists and was not written by a job.`);
+    }
+  }
+
+  /** Rows of this job by table of the model. */
+  #added(manifest: Manifest): Record<string, number> {
+    const rows: Record<string, number> = {};
+    for (const { name, files } of manifest.tables) {
+      const file = files.find((candidate) => candidate.name === this.#names.get(name));
+      if (file !== undefined && file.rows > 0 && !isSideTable(name)) rows[name] = file.rows;
+    }
+    return rows;
+  }
+
+  #note(noted: Map<string, Set<string>>, table: number, column: number): void {
+    const { name, columns } = this.#plan.model.tables[table]!;
+    const set = noted.get(name) ?? new Set();
+    noted.set(name, set.add(columns[column]!.name));
+  }
+
+  async #removeMadeFolders(): Promise<void> {
+    if (this.#madeFolder === undefined) return;
+    const outermost = dirname(this.#madeFolder);
+    for (let folder = this.#directory; folder !== outermost; folder = dirname(folder)) {
+      if (
+        !(await rmdir(folder).then(
+          () => true,
+          () => false,
+        ))
+      )
+        return;
+    }
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw folderFault(error, this.label);
+    }
+  }
+}
+
+function isSideTable(name: string): boolean {
+  return Object.values(sideTableNames).includes(name);
+}
+
+function lines(noted: NotedColumns, what: string): string[] {
+  return [...noted].flatMap(([table, columns]) => [...columns].map((column) => `${table}.${column}: ${what}`));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function folderFault(error: unknown, label: string): unknown {
+  const code =
+    error instanceof Error && 'code' in error && !(error instanceof AppError) ? String(error.code) : '';
+  if (['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'EROFS', 'ESTALE'].includes(code)) {
+    return new AppError('service_unavailable', `${label}: cannot be written (${code}).`, { cause: error });
+  }
+  if (['EACCES', 'EPERM', 'ENOTDIR', 'EEXIST', 'EISDIR', 'ENAMETOOLONG', 'ELOOP'].includes(code)) {
+    return new AppError('target_not_allowed', `${label}: cannot be written (${code}).`, { cause: error });
+  }
+  return error;
+}
