@@ -1,6 +1,6 @@
 /** xsd2er: an XSD set becomes an origin, its logical schema and mapping. */
 import { createHash } from 'node:crypto';
-import { formatDiagnostic, InputError, type Diagnostic } from '../engine/diagnostics.ts';
+import { formatDiagnostic, type Diagnostic } from '../engine/diagnostics.ts';
 import { compileXsdSet } from '../engine/xsd/compile-xsd-set.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import type { Conversion } from './conversion.ts';
@@ -44,8 +44,6 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   step('read');
   const { model: source, diagnostics } = compileXsdSet(files, { missing: request.missing, limits: session.limits });
   printDiagnostics(session, diagnostics);
-  const fatal = diagnostics.find((diagnostic) => diagnostic.severity === 'error');
-  if (fatal !== undefined) throw new InputError(fatal);
   step('compile');
   session.log(
     `XSD set: ${files.length} files, ${source.elements.length} elements, ${source.types.length} types, ` +
@@ -78,6 +76,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   };
 }
 
+/** A fault that makes the set unusable was thrown; those that leave it usable are reported like all others. */
 function printDiagnostics(session: ToolSession, diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics.slice(0, maxPrinted)) session.log(`${diagnostic.severity}: ${formatDiagnostic(diagnostic)}`);
   if (diagnostics.length > maxPrinted) session.log(`… and ${diagnostics.length - maxPrinted} more diagnostics`);

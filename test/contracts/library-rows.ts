@@ -7,7 +7,18 @@ import { at, libraryModel, oddColumns } from '../unit/dialects/library-model.ts'
 export type Value = string | number | boolean | null;
 
 /** Characters that some encoding must escape. */
-export const awkwardValues = ['\\.', '\\N', 'tab\there', 'line\nfeed', 'carriage\rreturn', 'back\\slash', `"double" 'single'`, '😀', '', ',;'];
+export const awkwardValues = [
+  '\\.',
+  '\\N',
+  'tab\there',
+  'line\nfeed',
+  'carriage\rreturn',
+  'back\\slash',
+  `"double" 'single'`,
+  '😀',
+  '',
+  ',;',
+];
 
 export function encodeRows(encoding: RowEncoding, rows: readonly (readonly Value[])[]): Uint8Array {
   const encoder = rowEncoderFor(encoding);
@@ -50,7 +61,11 @@ export interface LibraryRows {
  * `count` documents: a library with two books, one of them with a person, nested sections and their text, a group and a note
  * that refer to each other, and a row of awkward values. Keys count on from `offsets`.
  */
-export function libraryRows(idJob: number, count = 1, offsets: ReadonlyMap<string, number> = new Map()): LibraryRows {
+export function libraryRows(
+  idJob: number,
+  count = 1,
+  offsets: ReadonlyMap<string, number> = new Map(),
+): LibraryRows {
   const last = new Map(offsets);
   const next = (table: string): number => {
     const key = (last.get(table) ?? 0) + 1;
@@ -68,11 +83,41 @@ export function libraryRows(idJob: number, count = 1, offsets: ReadonlyMap<strin
   };
   for (let document = 1; document <= count; document += 1) {
     const documentKey = next('_documents');
-    documents.push([documentKey, `job ${idJob} file ${document}.xml`, 'ab', 100, '2026-11-05T10:00:00Z', idJob]);
-    const library = add(at.library, documentKey, `Library ${document}`, '2020-02-29', '2026-11-05T10:00:00+02:00', true);
+    documents.push([
+      documentKey,
+      `job ${idJob} file ${document}.xml`,
+      'ab',
+      100,
+      '2026-11-05T10:00:00Z',
+      idJob,
+    ]);
+    const library = add(
+      at.library,
+      documentKey,
+      `Library ${document}`,
+      '2020-02-29',
+      '2026-11-05T10:00:00+02:00',
+      true,
+    );
     const book = (n: number): number =>
-      add(at.book, library, n, `${idJob}-${document}-${n}`, `Title ${n}`, '12.50', '0.1234567890123456789012345', 320, 1,
-        1.5, 0.25, '10:00:00', '2026-01-01T00:00:00', '{a,b}', '{1,2}', null);
+      add(
+        at.book,
+        library,
+        n,
+        `${idJob}-${document}-${n}`,
+        `Title ${n}`,
+        '12.50',
+        '0.1234567890123456789012345',
+        320,
+        1,
+        1.5,
+        0.25,
+        '10:00:00',
+        '2026-01-01T00:00:00',
+        '{a,b}',
+        '{1,2}',
+        null,
+      );
     const [first, second] = [book(1), book(2)];
     add(at.person, library, null, 1, 'Ada', '1815-12-10');
     add(at.person, null, first, 2, 'Grace', null);
@@ -83,7 +128,12 @@ export function libraryRows(idJob: number, count = 1, offsets: ReadonlyMap<strin
     const note = add(at.note, group, 1, 'B');
     add(at.group, null, note, 1, 'C');
     for (let i = 0; i < awkwardValues.length; i += 1) {
-      add(at.odd, library, i + 1, ...oddColumns.map((_, shift) => awkwardValues[(i + shift) % awkwardValues.length]!));
+      add(
+        at.odd,
+        library,
+        i + 1,
+        ...oddColumns.map((_, shift) => awkwardValues[(i + shift) % awkwardValues.length]!),
+      );
     }
   }
   return { documents, tables, lastKeys: last };
@@ -92,12 +142,21 @@ export function libraryRows(idJob: number, count = 1, offsets: ReadonlyMap<strin
 /** Writes everything, each table in one buffer. */
 export async function writeLibrary(sink: RowSink, rows: LibraryRows): Promise<void> {
   await sink.writeSide('documents', encodeRows(sink.encoding, rows.documents), rows.documents.length);
-  for (const [table, values] of rows.tables) await sink.write(table, encodeRows(sink.encoding, values), values.length);
+  for (const [table, values] of rows.tables)
+    await sink.write(table, encodeRows(sink.encoding, values), values.length);
 }
 
 /** Opens, writes `count` documents and publishes them. */
-export async function loadLibrary(sink: RowSink, plan: SinkPlan, count = 1): Promise<Awaited<ReturnType<RowSink['publish']>>> {
-  const rows = libraryRows(plan.idJob, (await sink.open(plan)) === 'load' ? count : 0, await sink.keyOffsets());
+export async function loadLibrary(
+  sink: RowSink,
+  plan: SinkPlan,
+  count = 1,
+): Promise<Awaited<ReturnType<RowSink['publish']>>> {
+  const rows = libraryRows(
+    plan.idJob,
+    (await sink.open(plan)) === 'load' ? count : 0,
+    await sink.keyOffsets(),
+  );
   if (rows.documents.length > 0) await writeLibrary(sink, rows);
   return sink.publish(async () => true, rows.lastKeys);
 }

@@ -5,7 +5,12 @@ import { listFiles, readText } from './project-files.ts';
 const maxLines = 400;
 
 /** Longer than 400 lines, each with its reason. */
-const longFiles: Readonly<Record<string, string>> = {};
+const longFiles: Readonly<Record<string, string>> = {
+  'src/engine/shred/shredder.ts': 'the hot path: one state machine whose steps share its locals',
+  'test/contracts/catalog-store-contract.ts': 'one contract, case after case',
+  'test/contracts/job-store-contract.ts': 'one contract, case after case',
+  'test/contracts/row-sink-postgres.test.ts': 'one contract, case after case',
+};
 
 const sources = listFiles().filter((path) => /\.(ts|mjs)$/.test(path));
 

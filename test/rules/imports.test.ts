@@ -14,6 +14,8 @@ interface Area {
   readonly packages: readonly string[];
 }
 
+/** Sinks write a relational model in a dialect, and both are the engine's: quoting and DDL are there once. */
+const adapter = { values: ['ports', 'engine', 'errors.ts'], types: ['jobs', 'config.ts'] };
 /** Domains: verbs on ports. They know neither HTTP nor SQL nor where they run. */
 const domain = { values: ['ports', 'engine', 'errors.ts', 'domain'], types: ['config.ts'], packages: [] };
 const web = ['hono', '@hono/zod-openapi', '@hono/zod-validator', 'zod'];
@@ -30,24 +32,13 @@ const areas: readonly Area[] = [
   { name: 'migration', ...domain },
   { name: 'http', values: ['domain', 'engine', 'errors.ts'], types: ['ports', 'config.ts'], packages: web },
   { name: 'app.ts', values: ['http', 'errors.ts'], types: ['ports', 'config.ts'], packages: web },
-  {
-    name: 'adapters/postgres',
-    values: ['ports', 'errors.ts'],
-    types: ['engine', 'jobs', 'config.ts'],
-    packages: ['node:', 'postgres'],
-  },
+  { name: 'adapters/postgres', ...adapter, packages: ['node:', 'postgres'] },
   {
     name: 'adapters/node',
-    values: ['ports', 'errors.ts'],
-    types: ['engine', 'jobs', 'config.ts'],
+    ...adapter,
     packages: ['node:', 'postgres', 'yauzl', 'tar-stream', 'swagger-ui-dist'],
   },
-  {
-    name: 'adapters/edge',
-    values: ['ports', 'errors.ts'],
-    types: ['engine', 'jobs', 'config.ts'],
-    packages: [],
-  },
+  { name: 'adapters/edge', ...adapter, packages: [] },
   { name: 'index.ts', values: ['*'], packages: [] },
   { name: 'runtime/workers.ts', values: ['*'], packages: web },
   { name: 'runtime', values: ['*'], packages: ['node:', '@hono/node-server', 'postgres', ...web] },

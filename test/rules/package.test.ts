@@ -39,6 +39,18 @@ describe('dependencies', () => {
     expect(missing).toEqual([]);
   });
 
+  it('are in the lock file for every platform, or `npm ci` refuses it', () => {
+    const { packages } = JSON.parse(readText('package-lock.json')) as {
+      packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+    };
+    const missing = Object.entries(packages).flatMap(([parent, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter(
+        (name) => !(`node_modules/${name}` in packages) && !(`${parent}/node_modules/${name}` in packages),
+      ),
+    );
+    expect(missing, 'node scripts/complete-lock.mjs adds them').toEqual([]);
+  });
+
   it('run no install script but that of the package `node`', () => {
     expect(manifest.allowScripts).toEqual({ node: true });
   });

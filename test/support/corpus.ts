@@ -1,6 +1,6 @@
 /** Real XSD sets and documents that lie beside the project; tests that need them skip where they are absent. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 export const corpusDirectory = resolve(process.env['CORPUS_DIR'] ?? join(import.meta.dirname, '../../../shared/corpus'));
 
@@ -21,7 +21,9 @@ export function readCorpus(...path: string[]): Uint8Array {
   return new Uint8Array(readFileSync(join(corpusDirectory, ...path)));
 }
 
-/** The XSD set around an entry: every XSD file below its folder, named relative to it. */
-export function corpusXsdSet(folder: string): { name: string; bytes: Uint8Array }[] {
-  return corpusFiles(folder, '.xsd').map((name) => ({ name: relative('.', name), bytes: readCorpus(folder, name) }));
+/** The XSD set around an entry of the manifest: every XSD file of its corpus, and the entry's name among them. */
+export function corpusXsdSet(xsd: string): { readonly files: { name: string; bytes: Uint8Array }[]; readonly entries: string[] } {
+  const corpus = xsd.slice(0, xsd.indexOf('/'));
+  const files = corpusFiles(corpus, '.xsd').map((name) => ({ name, bytes: readCorpus(corpus, name) }));
+  return { files, entries: [xsd.slice(corpus.length + 1)] };
 }

@@ -45,7 +45,8 @@ export function nextManifest(step: ManifestStep): Manifest {
     const known = kept.get(name);
     const added = step.added.get(name);
     const files = [...(known?.files ?? [])];
-    if (added !== undefined) files.push({ ...added, job: idJob, installation, columns: step.columnsOf(name) });
+    if (added !== undefined)
+      files.push({ ...added, job: idJob, installation, columns: step.columnsOf(name) });
     if (files.length === 0) continue;
     tables.push({
       name,

@@ -131,7 +131,11 @@ class FolderRowSink implements RowSink {
       this.#staging = '';
       this.#madeFolder = undefined;
       await finishJournal(this.#directory);
-      return { rows: this.#added(manifest), already: false, changes: [...lines(this.#widened, 'widened to text'), ...lines(this.#relaxed, 'NOT NULL dropped')] };
+      return {
+        rows: this.#added(manifest),
+        already: false,
+        changes: [...lines(this.#widened, 'widened to text'), ...lines(this.#relaxed, 'NOT NULL dropped')],
+      };
     });
   }
 
@@ -222,12 +226,18 @@ class FolderRowSink implements RowSink {
     });
   }
 
+  /** The columns' names, escaped like the values below them. */
   #header(table: string): Uint8Array {
-    const separator = this.encoding === 'csv' ? ',' : '\t';
-    const names = this.#columnsOf(table).map((name) =>
-      this.encoding === 'csv' && /[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name,
-    );
-    return Buffer.from(`${names.join(separator)}\n`);
+    const csv = this.encoding === 'csv';
+    const names = this.#columnsOf(table).map((name) => {
+      if (csv) return /[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+      return name
+        .replaceAll('\\', '\\\\')
+        .replaceAll('\t', '\\t')
+        .replaceAll('\n', '\\n')
+        .replaceAll('\r', '\\r');
+    });
+    return Buffer.from(`${names.join(csv ? ',' : '\t')}\n`);
   }
 
   #columnsOf(table: string): readonly string[] {
@@ -308,7 +318,9 @@ function isSideTable(name: string): boolean {
 }
 
 function lines(noted: NotedColumns, what: string): string[] {
-  return [...noted].flatMap(([table, columns]) => [...columns].map((column) => `${table}.${column}: ${what}`));
+  return [...noted].flatMap(([table, columns]) =>
+    [...columns].map((column) => `${table}.${column}: ${what}`),
+  );
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts'
 import { sqlState } from './connect.ts';
 import { relation, type Publication } from './postgres-row-sink-publication.ts';
 
-/** One check of a row costs about as much as twenty rows of a check of the whole table. */
+/** Checking a row by itself costs more than ten times its share of a check of the whole table. */
 const wholeTableFactor = 10;
 const bulkRows = 10_000;
 

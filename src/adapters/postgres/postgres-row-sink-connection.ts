@@ -27,6 +27,9 @@ interface AddressParts {
   readonly sslmode: string | null;
 }
 
+/** shown in `pg_stat_activity` */
+export const applicationName = 'conversion-job-service';
+
 /** One connection, opened with the first query; it is never closed for its age. */
 export function connectTarget(address: TargetAddress): Sql {
   const parts = addressParts(address.url);
@@ -50,7 +53,7 @@ export function connectTarget(address: TargetAddress): Sql {
     backoff: () => 0,
     onnotice: () => undefined,
     connection: {
-      application_name: 'conversion-job-service',
+      application_name: applicationName,
       TimeZone: 'UTC',
       DateStyle: 'ISO, MDY',
       ...(address.setRole === undefined ? {} : { role: address.setRole }),

@@ -1,6 +1,8 @@
 /** Staging that a dead attempt left behind: nobody holds its lock any more. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
 import { sqlState, type Sql } from './connect.ts';
+import { applicationName } from './postgres-row-sink-connection.ts';
 
 const pattern = '^_svc_staging_[0-9]+_[0-9a-f]{8}';
 
@@ -48,4 +50,26 @@ export async function dropStaging(sql: Sql, token: string, sqlSchema: string): P
     await sql.unsafe(`SET lock_timeout = '10s'; DROP TABLE IF EXISTS ${names.join(', ')}`);
   }
   await sql.unsafe(`DROP SCHEMA IF EXISTS ${doubleQuoted(token)}`);
+}
+
+/**
+ * Ends the server's side of connections that were cut, and waits until they are gone (at most 5 s). The right to do so is the
+ * login's, so the role is put aside for it.
+ */
+export async function endBackends(
+  sql: Sql,
+  pids: readonly number[],
+  setRole: string | undefined,
+): Promise<void> {
+  const list = pids.join(', ');
+  await sql.unsafe('SET ROLE NONE');
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const living = await sql.unsafe(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (${list}) AND usename = session_user
+         AND application_name = ${standardLiteral(applicationName)}`,
+    );
+    if (living.length === 0) break;
+    await sleep(50);
+  }
+  if (setRole !== undefined) await sql.unsafe(`SET ROLE ${doubleQuoted(setRole)}`);
 }

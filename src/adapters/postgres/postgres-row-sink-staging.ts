@@ -106,6 +106,8 @@ export interface StagingOptions {
 }
 
 export class StagingArea {
+  /** process ids of the server's ends of the connections */
+  readonly backends: number[] = [];
   readonly #options: StagingOptions;
   readonly #tables = new Map<number | string, StagedTable>();
   /** tables with bytes and without a lane */
@@ -186,9 +188,11 @@ export class StagingArea {
     this.#checkCounts();
   }
 
-  /** Cuts all connections; what they had not committed is gone. */
+  /** Cuts all connections; what they had not committed is gone as soon as the server has noticed (see `backends`). */
   async destroy(): Promise<void> {
     this.#fail(new AppError('service_unavailable', 'The load was given up.'));
+    // a schema that is being made now would appear after it was looked for
+    await this.#prepared?.catch(() => undefined);
     await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 0 })));
   }
 
@@ -292,9 +296,13 @@ export class StagingArea {
   async #open(lane: Lane, table: StagedTable): Promise<void> {
     this.#prepared ??= this.#options.prepare();
     await this.#prepared;
+    this.#check();
     if (lane.table === null) {
       // rows that have not been published need not outlive a crash
-      await lane.sql.unsafe(`${sessionSettings}; SET synchronous_commit = off`);
+      const results = await lane.sql.unsafe(
+        `${sessionSettings}; SET synchronous_commit = off; SELECT pg_backend_pid() AS pid`,
+      );
+      this.backends.push((results.at(-1) as unknown as [{ pid: number }])[0].pid);
     }
     lane.table = table;
     await lane.sql.unsafe(table.created ? 'BEGIN' : `BEGIN; ${table.createStatement()}`);

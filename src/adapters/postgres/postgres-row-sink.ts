@@ -17,7 +17,7 @@ import {
   targetFault,
   type TargetAddress,
 } from './postgres-row-sink-connection.ts';
-import { dropStaging, removeDeadStaging, stagingLock } from './postgres-row-sink-leftovers.ts';
+import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './postgres-row-sink-leftovers.ts';
 import { columnId, type Publication } from './postgres-row-sink-publication.ts';
 import { misfits, publishRows } from './postgres-row-sink-publish.ts';
 import { StagingArea } from './postgres-row-sink-staging.ts';
@@ -117,23 +117,8 @@ class PostgresRowSink implements RowSink {
     await this.#staging?.destroy();
     await this.#control?.end({ timeout: 0 });
     this.#control = null;
-    if (!this.#stagingMade) return;
-    await this.#guarded(async () => {
-      const sql = connectTarget(this.#options);
-      try {
-        await sql.unsafe(sessionSettings);
-        // a server notices a lost client only when it next speaks to it; the right to end it is the login's, not the role's
-        await sql
-          .unsafe(`SET ROLE NONE; SELECT pg_terminate_backend(${this.#controlPid})`)
-          .catch(() => undefined);
-        if (this.#options.setRole !== undefined)
-          await sql.unsafe(`SET ROLE ${doubleQuoted(this.#options.setRole)}`);
-        await dropStaging(sql, this.#token, this.#options.sqlSchema);
-        this.#stagingMade = false;
-      } finally {
-        await sql.end({ timeout: 5 });
-      }
-    });
+    // What cannot be removed now, the next job there removes.
+    if (this.#stagingMade) await this.#removeStaging().catch(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -143,6 +128,19 @@ class PostgresRowSink implements RowSink {
     await this.#staging?.destroy();
     await this.#control?.end({ timeout: 5 });
     this.#control = null;
+  }
+
+  /** From a connection of its own, once the server has ended those that were cut: one may be committing just now. */
+  async #removeStaging(): Promise<void> {
+    const sql = connectTarget(this.#options);
+    try {
+      await sql.unsafe(sessionSettings);
+      await endBackends(sql, [this.#controlPid, ...this.#staging!.backends], this.#options.setRole);
+      await dropStaging(sql, this.#token, this.#options.sqlSchema);
+      this.#stagingMade = false;
+    } finally {
+      await sql.end({ timeout: 5 });
+    }
   }
 
   async #open(): Promise<'load' | 'skip'> {

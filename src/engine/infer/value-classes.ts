@@ -56,11 +56,11 @@ function numberClasses(bytes: Uint8Array, start: number, end: number): number {
 }
 
 function calendarClasses(bytes: Uint8Array, start: number, end: number, size: number): number {
-  if (size === 10) return readDateValue(bytes, start, end) === null ? 0 : CLASS_DATE;
   if (bytes[start + 2] === 58) {
     const time = readTimeValue(bytes, start, end);
     return time === null || time.zone !== 'none' || time.endOfDay || time.fractionDigits > 6 ? 0 : CLASS_TIME;
   }
+  if (size === 10) return readDateValue(bytes, start, end) === null ? 0 : CLASS_DATE;
   const dateTime = readDateTimeValue(bytes, start, end);
   if (dateTime === null || dateTime.endOfDay || dateTime.fractionDigits > 6) return 0;
   return dateTime.zone === 'none' ? CLASS_DATETIME_LOCAL : CLASS_DATETIME_ZONED;

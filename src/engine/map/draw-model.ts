@@ -7,7 +7,7 @@
  * it while a person would still read the row, so a child that would bring more than `maxFoldedColumns` keeps its own table.
  */
 import type { ColumnType, MapLevel } from '../model/relational-model.ts';
-import { clarkName, type SourceChild, type SourceModel, type SourceType } from '../model/source-model.ts';
+import { clarkName, type QName, type SourceChild, type SourceModel, type SourceType } from '../model/source-model.ts';
 import { columnTypeOf, widerColumnType } from './column-types.ts';
 import {
   hangsFromHead,
@@ -20,7 +20,7 @@ import {
   type NodeDraft,
   type TableDraft,
 } from './model-builder.ts';
-import { analyseTypes, isSimpleChild, variantsOf, type TypeGraph, type Variant } from './type-graph.ts';
+import { analyseTypes, derivedTypesOf, isSimpleChild, variantsOf, type TypeGraph, type Variant } from './type-graph.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
 
 export const drawingLimits = {
@@ -80,7 +80,8 @@ class ModelDrawing {
   readonly #paths: PathPrinter;
   readonly #tables: TableDraft[] = [];
   readonly #nodes: NodeDraft[] = [];
-  readonly #sharedTables = new Map<string, TableDraft>();
+  /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
+  readonly #tableByIdentity = new Map<string, TableDraft>();
   readonly #pending: (() => void)[] = [];
   readonly #elevate: boolean;
   readonly #sharedForSize: boolean;
@@ -131,8 +132,8 @@ class ModelDrawing {
 
   /** Whether rows of this declared type share a table: it, or a derivation that stands in its place, is shared. */
   #isShared(type: number): boolean {
-    const { complex, derived } = this.#model.types[type]!;
-    return complex && (this.#shared[type] === 1 || derived.some((other) => this.#shared[other] === 1));
+    if (!this.#model.types[type]!.complex) return false;
+    return this.#shared[type] === 1 || derivedTypesOf(this.#model, type).some((other) => this.#shared[other] === 1);
   }
 
   /** At most once, and narrow enough to be read in its parent's row. */
@@ -171,39 +172,44 @@ class ModelDrawing {
 
   #drawRoot(element: number): EdgeDraft {
     const { name, type } = this.#model.elements[element]!;
-    const table = this.#tableFor(element, type, [name.localName], this.#paths.root(element));
+    const table = this.#tableFor(element, type, [name.localName], this.#paths.root(element), `root/${element}`);
     this.#column(table, '/document', { role: 'document', type: key });
     const node = this.#drawRow(table, { element, substitution: false }, false);
     return { name, node, parentKey: null, minOccurs: 1, maxOccurs: 1, substitution: false, head: null };
   }
 
-  /** The table for rows of `element`: the shared one of its type, or a new one for this path. */
-  #tableFor(element: number, type: number, path: readonly string[], xpath: string): TableDraft {
-    return this.#namedTable(this.#isShared(type) ? `type/${type}` : null, element, type, path, xpath);
+  /** The table for rows of `element`: the shared one of its type, or the one for this place (`at`). */
+  #tableFor(element: number, type: number, path: readonly string[], xpath: string, at: string): TableDraft {
+    return this.#namedTable(this.#isShared(type) ? `type/${type}` : at, element, type, path, xpath);
   }
 
   /** One table for all members of a substitution group; shared over its places as soon as one member's type is. */
-  #groupTable(head: number, path: readonly string[], xpath: string): TableDraft {
+  #groupTable(head: number, path: readonly string[], xpath: string, at: string): TableDraft {
     const shared = this.#graph.childTypes(head).some((type) => this.#shared[type] === 1);
     const { type } = this.#model.elements[head]!;
-    return this.#namedTable(shared ? `group/${head}` : null, head, type, path, xpath);
+    return this.#namedTable(shared ? `group/${head}` : at, head, type, path, xpath);
   }
 
-  #namedTable(identity: string | null, element: number, type: number, path: readonly string[], xpath: string): TableDraft {
-    const known = identity === null ? undefined : this.#sharedTables.get(identity);
+  #namedTable(identity: string, element: number, type: number, path: readonly string[], xpath: string): TableDraft {
+    const known = this.#tableByIdentity.get(identity);
     if (known !== undefined) return known;
     const definition = this.#model.types[type]!;
     const table = newTable({
       kind: 'element',
       path,
       xpath,
-      ownName: identity?.startsWith('type/') && definition.name !== null ? nameOfSharedType(definition) : null,
+      ownName: identity.startsWith('type/') && definition.name !== null ? nameOfSharedType(definition) : null,
       documentation: this.#model.elements[element]!.documentation ?? definition.documentation,
     });
     this.#addTable(table);
     this.#column(table, '/key', { role: 'row_key', type: key });
-    if (identity !== null) this.#sharedTables.set(identity, table);
+    this.#tableByIdentity.set(identity, table);
     return table;
+  }
+
+  /** The base type and its derivations lead to one table for the same child. */
+  #placeOf(place: Place, child: QName): string {
+    return `at/${place.table.index}/${place.columnKey}/${clarkName(child)}`;
   }
 
   #addTable(table: TableDraft): void {
@@ -239,7 +245,7 @@ class ModelDrawing {
 
   /** Draws what an element of the node's type holds, and the types that xsi:type may put in its place. */
   #fill(node: NodeDraft, place: Place): void {
-    const derived = this.#model.types[node.type]!.derived;
+    const derived = derivedTypesOf(this.#model, node.type);
     if (derived.length === 0) {
       this.#fillType(node, place);
       return;
@@ -286,7 +292,8 @@ class ModelDrawing {
   #drawSubtype(head: NodeDraft, type: number, place: Place): void {
     const definition = this.#model.types[type]!;
     const path = [...place.path.slice(0, -1), definition.name!.localName];
-    const table = this.#tableFor(head.element, type, path, place.xpath);
+    const at = `at/${place.table.index}/${place.columnKey}#${type}`;
+    const table = this.#tableFor(head.element, type, path, place.xpath, at);
     const identity = `${type}|false|false`;
     let node = table.nodeByKey.get(identity);
     if (node === undefined) {
@@ -387,7 +394,8 @@ class ModelDrawing {
     for (const type of headTypes) union += this.#ownColumns(type);
     const together = polymorphic && union <= this.#maxUnionColumns();
     if (together) {
-      const table = this.#groupTable(child.element, path, this.#paths.child(place.xpath, declared.name));
+      const xpath = this.#paths.child(place.xpath, declared.name);
+      const table = this.#groupTable(child.element, path, xpath, this.#placeOf(place, declared.name));
       const parentKey = this.#parentKey(table, place.table, [...place.nameParts, declared.name.localName]);
       this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
       for (const variant of variants) {
@@ -402,7 +410,9 @@ class ModelDrawing {
     for (const variant of variants) {
       const element = this.#model.elements[variant.element]!;
       const ownPath = [...place.path, element.name.localName];
-      const table = this.#tableFor(variant.element, element.type, ownPath, this.#paths.child(place.xpath, element.name));
+      const xpath = this.#paths.child(place.xpath, element.name);
+      const at = this.#placeOf(place, element.name);
+      const table = this.#tableFor(variant.element, element.type, ownPath, xpath, at);
       const parentKey = this.#parentKey(table, place.table, [...place.nameParts, element.name.localName]);
       this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
       this.#addEdge(parent, child, variant, this.#drawRow(table, variant, false), parentKey);

@@ -4,9 +4,9 @@ import type { SourceModel, ValueType } from '../model/source-model.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
 
 /** Lines beyond which the columns of a shared table are listed for the first path alone that leads to it. */
-const manyMappings = 20_000;
+const manyMappings = 40_000;
 /** Lines beyond which further paths to a shared table are not listed at all. */
-const mostMappings = 50_000;
+const mostMappings = 80_000;
 
 interface Plan {
   readonly tables: readonly Table[];

@@ -17,10 +17,20 @@ export function variantsOf(model: SourceModel, element: number): Variant[] {
   return variants;
 }
 
+/**
+ * Types that xsi:type may name in place of `type` and that bring columns of their own. Derivations of simple types hold the same
+ * text; those of the ur-type are all there are, and its wildcard takes them.
+ */
+export function derivedTypesOf(model: SourceModel, type: number): readonly number[] {
+  const { complex, name, derived } = model.types[type]!;
+  const isUrType = name?.localName === 'anyType' && name.namespaceUri === 'http://www.w3.org/2001/XMLSchema';
+  return complex && !isUrType ? derived : [];
+}
+
 /** The declared type and every type that xsi:type may name instead. */
 export function actualTypesOf(model: SourceModel, element: number): number[] {
-  const type = model.elements[element]!.type;
-  return [type, ...model.types[type]!.derived];
+  const { type } = model.elements[element]!;
+  return [type, ...derivedTypesOf(model, type)];
 }
 
 /** Whether every element that can stand in the child's place has a simple type. */

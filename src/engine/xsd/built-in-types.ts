@@ -69,8 +69,6 @@ export interface BuiltInTypes {
   simple(name: BuiltInType): SimpleType;
   /** by local name in the XSD namespace, the ur-type included; null for names that are not types */
   find(localName: string): SimpleType | ComplexType | null;
-  /** the names of XSD 1.1 that `find` answers with a type of XSD 1.0 */
-  isLater(localName: string): boolean;
 }
 
 /** A new set of built-in types; each compilation has its own. */
@@ -133,6 +131,5 @@ export function createBuiltInTypes(): BuiltInTypes {
       localName === 'anyType'
         ? anyType
         : (types.get(localName) ?? types.get(laterTypes[localName] ?? '') ?? null),
-    isLater: (localName) => localName in laterTypes,
   };
 }

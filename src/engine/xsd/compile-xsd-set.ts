@@ -20,7 +20,7 @@ import { createModelGroupDefinition, orderModelGroups, readModelGroupDefinition 
 import { createNotation } from './notation.ts';
 import type { XsdReading } from './reading.ts';
 import { createReferenceResolver } from './references.ts';
-import { createXsdReport, XsdSetError } from './report.ts';
+import { createXsdReport } from './report.ts';
 import { defaultEntries, loadDocuments, xmlNamespaceDocument, type DocumentSet } from './schema-document.ts';
 import { parseSchemaFile, xmlNamespaceUri, type SchemaFile } from './schema-file.ts';
 import { createSchemaLocator, xmlNamespaceSchema } from './schema-location.ts';
@@ -144,8 +144,6 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
   });
   return { model, diagnostics: report.diagnostics };
 }
-
-export { XsdSetError };
 
 function named(
   files: readonly SchemaFile[],

@@ -204,10 +204,6 @@ export interface NotationDeclaration {
   readonly origin: Origin;
 }
 
-export function isElement(term: Term): term is ElementDeclaration {
-  return !('kind' in term);
-}
-
 /** The model group of a term that has one; null for elements, wildcards and groups that could not be read. */
 export function groupOf(term: Term): ModelGroup | null {
   if (!('kind' in term)) return null;

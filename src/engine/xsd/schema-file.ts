@@ -51,14 +51,6 @@ export function isXsd(child: XmlElement | string): child is XmlElement {
   return typeof child !== 'string' && child.name.namespaceUri === xsdNamespace;
 }
 
-/** Child elements of the XSD namespace, annotations left out. */
-export function xsdChildren(node: XmlElement): XmlElement[] {
-  const found: XmlElement[] = [];
-  for (const child of node.children)
-    if (isXsd(child) && child.name.localName !== 'annotation') found.push(child);
-  return found;
-}
-
 /** The first child element of the XSD namespace with one of the names. */
 export function firstXsdChild(node: XmlElement, ...localNames: string[]): XmlElement | undefined {
   return node.children.find(

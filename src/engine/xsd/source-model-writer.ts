@@ -180,12 +180,11 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
   }
   const derivedOf = (type: TypeDefinition): number[] => {
     const found: number[] = [];
-    const pending = directlyDerived.get(type) ?? [];
-    const all = [...pending];
+    const all = [...(directlyDerived.get(type) ?? [])];
     for (const derived of all) {
       const index = typeIndexes.get(derived)!;
-      const isNameable = types[index]!.name !== null && !types[index]!.abstract;
-      if (isNameable && !isBlocked(type, derived)) found.push(index);
+      const { name, abstract } = types[index]!;
+      if (name !== null && !abstract && !isBlocked(type, derived)) found.push(index);
       for (const next of directlyDerived.get(derived) ?? []) all.push(next);
     }
     spend(found.length);

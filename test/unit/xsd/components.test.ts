@@ -216,26 +216,29 @@ describe('identity constraints, documentation, roots', () => {
   it('keeps keys with the prefixes of their paths', () => {
     const { element, diagnostics } = compileFixture('keys.xsd');
     expect(diagnostics).toEqual([]);
-    const name = (localName: string) => ({ namespaceUri: 'urn:k', localName });
+    const [itemKey, itemUnique, likeRef] = ['itemKey', 'itemUnique', 'likeRef'].map((localName) => ({
+      namespaceUri: 'urn:k',
+      localName,
+    }));
     expect(element('shop').identityConstraints).toEqual([
       {
         kind: 'key',
-        name: name('itemKey'),
+        name: itemKey,
         selector: './/k:item',
         fields: ['@sku'],
         namespaces: { k: 'urn:k' },
       },
       {
         kind: 'unique',
-        name: name('itemUnique'),
+        name: itemUnique,
         selector: 'k:item',
         fields: ['@sku', '@like'],
         namespaces: { k: 'urn:k' },
       },
       {
         kind: 'keyref',
-        name: name('likeRef'),
-        refer: name('itemKey'),
+        name: likeRef,
+        refer: itemKey,
         selector: 'k:item',
         fields: ['@like'],
         namespaces: { k: 'urn:k' },

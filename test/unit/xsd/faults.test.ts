@@ -188,12 +188,12 @@ describe('broken sets', () => {
   });
 
   it('tells which file is not well-formed, or no XSD document', () => {
-    const bytes = (text: string) => new TextEncoder().encode(text);
+    const encoder = new TextEncoder();
     const included = schemaFile('a.xsd', '<xs:include schemaLocation="b.xsd"/>');
-    const cut = diagnose([included, { name: 'b.xsd', bytes: bytes('<xs:schema') }]);
+    const cut = diagnose([included, { name: 'b.xsd', bytes: encoder.encode('<xs:schema') }]);
     expect(cut.usable).toBe(false);
     expect(cut.diagnostics).toMatchObject([{ severity: 'error', file: 'b.xsd', line: 1 }]);
-    const other = diagnose([included, { name: 'b.xsd', bytes: bytes('<html/>') }]);
+    const other = diagnose([included, { name: 'b.xsd', bytes: encoder.encode('<html/>') }]);
     expect(other.diagnostics).toMatchObject([{ code: 'xsd_not_a_schema', file: 'b.xsd', line: 1 }]);
     expect(diagnose([]).diagnostics).toMatchObject([{ code: 'xsd_no_schema' }]);
     expect(diagnose([included], { entries: ['x.xsd'] }).diagnostics).toMatchObject([

@@ -4,6 +4,13 @@ import { diagnose, schemaFile, view } from './xsd-fixtures.ts';
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
+/** A document with a sequence in a sequence, `depth` times. */
+function nested(depth: number) {
+  const [open, close] = ['<xs:sequence>'.repeat(depth), '</xs:sequence>'.repeat(depth)];
+  const content = `<xs:complexType name="T">${open}<xs:element name="x"/>${close}</xs:complexType>`;
+  return [schemaFile('a.xsd', content)];
+}
+
 /** Compiles one document and looks at it. */
 function compile(content: string) {
   const { model, diagnostics } = diagnose([schemaFile('a.xsd', content)]);
@@ -83,12 +90,6 @@ describe('sets made to blow up', () => {
   });
 
   it('reads deep documents and refuses those deeper still', () => {
-    const nested = (depth: number) => [
-      schemaFile(
-        'a.xsd',
-        `<xs:complexType name="T">${'<xs:sequence>'.repeat(depth)}<xs:element name="x"/>${'</xs:sequence>'.repeat(depth)}</xs:complexType>`,
-      ),
-    ];
     const deep = diagnose(nested(390));
     expect(view(deep.model!).children(view(deep.model!).type('T'))).toEqual(['x 1..1 ordered']);
     expect(diagnose(nested(1000))).toMatchObject({ usable: false, diagnostics: [{ code: 'xsd_too_deep' }] });

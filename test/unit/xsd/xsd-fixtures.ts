@@ -54,11 +54,12 @@ export interface ModelView {
   typeNames(typeIndexes: readonly number[]): (string | undefined)[];
 }
 
+function found<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new Error(`the model has no ${name}`);
+  return value;
+}
+
 export function view(model: SourceModel, diagnostics: readonly Diagnostic[] = []): ModelView {
-  const found = <T>(value: T | undefined, name: string): T => {
-    if (value === undefined) throw new Error(`the model has no ${name}`);
-    return value;
-  };
   const element = (localName: string) =>
     found(
       model.elements.find(({ name }) => name.localName === localName),

@@ -1,0 +1,208 @@
+/** What only files can do: manifests, load scripts, steps that are cut short, folders that others use. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createFolderRowSink, type FolderRowSinkOptions } from '../../src/adapters/node/folder-row-sink.ts';
+import { commitJournal, type Manifest } from '../../src/adapters/node/folder-row-sink-manifest.ts';
+import { freeFileName, fileNamePart } from '../../src/adapters/node/folder-row-sink-names.ts';
+import type { RowSink, SinkPlan } from '../../src/ports/row-sink.ts';
+import { createEmptyDatabase } from '../support/postgres.ts';
+import { at, oddColumns, oddTable } from '../unit/dialects/library-model.ts';
+import { awkwardValues, libraryPlan, libraryRows, loadLibrary, writeLibrary } from './library-rows.ts';
+import { postgresReader } from './row-sink-readers.ts';
+
+let folders = '';
+let directory = '';
+let number = 0;
+beforeAll(async () => {
+  folders = await mkdtemp(join(tmpdir(), 'folder-sink-'));
+});
+afterAll(() => rm(folders, { recursive: true, force: true }));
+beforeEach(() => {
+  directory = join(folders, String((number += 1)), 'deep');
+});
+
+function createSink(more: Partial<FolderRowSinkOptions> = {}): RowSink {
+  return createFolderRowSink({ directory, format: 'csv', ...more });
+}
+
+async function load(plan: SinkPlan, count = 1, more: Partial<FolderRowSinkOptions> = {}): Promise<void> {
+  const sink = createSink(more);
+  try {
+    await loadLibrary(sink, plan, count);
+  } finally {
+    await sink.close();
+  }
+}
+
+async function manifest(): Promise<Manifest> {
+  return JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as Manifest;
+}
+
+test('the manifest lists every file with its rows, bytes and hash', async () => {
+  await load(libraryPlan(1), 2);
+  await load(libraryPlan(2), 1);
+  const { tables, jobs, keys } = await manifest();
+  expect(jobs.map(({ job, documents, rows }) => [job, documents, rows])).toEqual([
+    [1, 2, 42],
+    [2, 1, 21],
+  ]);
+  expect(keys).toMatchObject({ _documents: 3, book: 6 });
+  expect(tables.find((table) => table.name === 'book')!.files.map((file) => file.name)).toEqual([
+    'book.csv',
+    'book.2.csv',
+  ]);
+  const listed = tables.flatMap((table) => table.files);
+  for (const file of listed) {
+    const bytes = await readFile(join(directory, file.name));
+    expect([bytes.length, createHash('sha256').update(bytes).digest('hex')]).toEqual([
+      file.bytes,
+      file.sha256,
+    ]);
+  }
+  const expected = [...listed.map((file) => file.name), 'manifest.json', 'load.sql'];
+  expect((await readdir(directory)).toSorted()).toEqual(expected.toSorted());
+});
+
+test('an overwrite removes only what the manifest lists', async () => {
+  await load(libraryPlan(1));
+  await load(libraryPlan(2));
+  await writeFile(join(directory, 'mine.csv'), 'x');
+  await load(libraryPlan(3, { saveMode: 'o' }));
+  const names = await readdir(directory);
+  expect(names).toContain('mine.csv');
+  expect(names.filter((name) => name.startsWith('book'))).toEqual(['book.csv']);
+});
+
+test('a file that no job wrote is never replaced', async () => {
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, 'book.csv'), 'precious');
+  for (const saveMode of ['a', 'o'] as const) {
+    await expect(load(libraryPlan(1, { saveMode }))).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('book.csv'),
+    });
+  }
+  expect(await readdir(directory)).toEqual(['book.csv']);
+  expect(await readFile(join(directory, 'book.csv'), 'utf8')).toBe('precious');
+});
+
+test('a folder keeps one format', async () => {
+  await load(libraryPlan(1));
+  await expect(load(libraryPlan(2), 1, { format: 'tsv' })).rejects.toMatchObject({ code: 'conflict' });
+  await load(libraryPlan(3, { saveMode: 'o' }), 1, { format: 'tsv' });
+  expect((await readdir(directory)).filter((name) => name.endsWith('.csv'))).toEqual([]);
+});
+
+test('a step that was cut short after it was decided is finished by the next job', async () => {
+  await load(libraryPlan(1));
+  const before = await manifest();
+  const staging = '.svc-staging-2-00000000';
+  await mkdir(join(directory, staging));
+  await writeFile(join(directory, staging, 'note.csv'), 'note_key,group_key,position,label\n7,1,1,new\n');
+  const next: Manifest = { ...before, jobs: [...before.jobs, { ...before.jobs[0]!, job: 2 }] };
+  await commitJournal(directory, {
+    staging,
+    files: ['note.csv', 'moved-already.csv'],
+    remove: ['group.csv'],
+    loadScript: '-- new\n',
+    manifest: next,
+  });
+  const sink = createSink();
+  expect(await sink.open(libraryPlan(2))).toBe('skip');
+  expect((await sink.publish(async () => true, new Map())).already).toBe(true);
+  await sink.close();
+  expect(await readFile(join(directory, 'note.csv'), 'utf8')).toContain('7,1,1,new');
+  expect(existsSync(join(directory, 'group.csv'))).toBe(false);
+  expect((await readdir(directory)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+test('what a dead attempt staged, and its lock, do not stay', async () => {
+  await mkdir(join(directory, '.svc-staging-9-00000000'), { recursive: true });
+  await writeFile(join(directory, '.svc-staging-9-00000000', 'book.csv'), 'half');
+  const dead = { token: 'x', host: hostname(), pid: process.pid, started: 'another process with this id' };
+  await writeFile(join(directory, '.svc-lock'), JSON.stringify(dead));
+  await load(libraryPlan(1));
+  expect((await readdir(directory)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+test('a job that waits too long for another gives up, retryably, and leaves the other alone', async () => {
+  const first = createSink();
+  await first.open(libraryPlan(1));
+  const second = createSink({ lockTimeoutMs: 50 });
+  await expect(second.open(libraryPlan(2))).rejects.toMatchObject({ code: 'service_unavailable' });
+  await second.close();
+  const rows = libraryRows(1);
+  await writeLibrary(first, rows);
+  await first.publish(async () => true, rows.lastKeys);
+  await first.close();
+  expect((await manifest()).jobs.map((job) => job.job)).toEqual([1]);
+});
+
+test('an abort removes the folders that the job made', async () => {
+  const sink = createSink();
+  await sink.open(libraryPlan(1));
+  await writeLibrary(sink, libraryRows(1));
+  await sink.abort();
+  await sink.close();
+  expect(existsSync(join(directory, '..'))).toBe(false);
+  expect(existsSync(folders)).toBe(true);
+});
+
+test('names of tables become names of files, and one pattern finds the files of one table', () => {
+  expect(fileNamePart('a/../b.c')).toBe('a%2F%2E%2E%2Fb%2Ec');
+  expect(fileNamePart('stäys_2')).toBe('stäys_2');
+  expect(Buffer.byteLength(fileNamePart('😀'.repeat(60)))).toBeLessThanOrEqual(200);
+  expect(freeFileName('a', 7, 'csv', new Set(['a.csv', 'a.7.csv']))).toBe('a.7-2.csv');
+});
+
+const psql = [
+  process.env.PSQL ?? '',
+  '/usr/bin/psql',
+  '/usr/lib/postgresql/15/bin/psql',
+  '/usr/lib/postgresql/16/bin/psql',
+  '/usr/lib/postgresql/17/bin/psql',
+].find((path) => path !== '' && existsSync(path));
+
+test.each(['csv', 'tsv'] as const)('load.sql fills a database with the %s files', async (format) => {
+  if (psql === undefined) {
+    console.warn('psql is not there: load.sql was not run');
+    return;
+  }
+  await load(libraryPlan(1), 2, { format });
+  const sink = createSink({ format });
+  await sink.open(libraryPlan(2));
+  const rows = libraryRows(2, 1, await sink.keyOffsets());
+  rows.tables.get(at.library)![0]![3] = 'some day';
+  rows.tables.get(at.library)![0]![2] = null;
+  await writeLibrary(sink, rows);
+  await sink.misfit({ table: at.library, column: 3, rowKey: 3, text: 'some day' });
+  sink.relax(at.library, 2);
+  await sink.publish(async () => true, rows.lastKeys);
+  await sink.close();
+  const database = await createEmptyDatabase();
+  try {
+    await promisify(execFile)(psql, ['-X', '-q', '-f', 'load.sql', database.url], { cwd: directory });
+    const reader = postgresReader(database.sql, 'public');
+    expect((await reader.read('library'))!.map((row) => [row.name, row.founded])).toEqual([
+      ['Library 1', '2020-02-29'],
+      ['Library 2', '2020-02-29'],
+      [null, 'some day'],
+    ]);
+    const odd = (await reader.read(oddTable))!;
+    expect(odd).toHaveLength(3 * awkwardValues.length);
+    const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...rows.tables.get(at.odd)!];
+    expect(odd.map((row) => oddColumns.map((name) => row[name]))).toEqual(written.map((row) => row.slice(3)));
+    const keys = await database.sql`select from pg_constraint where contype = 'f' and convalidated`;
+    expect(keys).toHaveLength(11);
+    expect(await reader.read('_loads')).toHaveLength(2);
+    expect((await reader.read('_keys'))!.find((row) => row.table_name === 'book')!.last_value).toBe('6');
+  } finally {
+    await database.drop();
+  }
+});
