@@ -103,3 +103,86 @@ export const Mapping = z
       documentation: null,
     },
   });
+
+const exampleMapping = {
+  id_map: 31,
+  id_sch: 11,
+  id_lschma: 4,
+  xpath: '/items/item/@id',
+  node_type: 'attribute' as const,
+  source_type: 'xs:string',
+  min_occurs: 1,
+  max_occurs: 1,
+  id_tab: 6,
+  table_name: 'item',
+  column_name: 'id',
+  data_type: 'text',
+  length: 40,
+  nullable: false,
+  key: null,
+  active: true,
+  documentation: null,
+};
+
+export const StatsMapping = z
+  .strictObject({
+    id_map: id,
+    xpath: z.string(),
+    table_name: z.string(),
+    column_name: z.string().nullable(),
+    documents: id,
+    occurrences: id,
+    min_occurs: id,
+    max_occurs: id,
+    min_length: id,
+    max_length: id,
+    inferred_type: z.string(),
+    min_value: z.string().nullable(),
+    max_value: z.string().nullable(),
+    distinct_estimate: id,
+  })
+  .openapi('StatsMapping', {
+    description:
+      'What documents held at one line of the map. Occurrences are per parent; lengths are characters; a path that no document had stands with zeros and the type `none`. Where elements nest in themselves, the figures are those of all depths.',
+    example: {
+      id_map: 31,
+      xpath: '/items/item/@id',
+      table_name: 'item',
+      column_name: 'id',
+      documents: 2,
+      occurrences: 6,
+      min_occurs: 1,
+      max_occurs: 1,
+      min_length: 4,
+      max_length: 4,
+      inferred_type: 'xs:int',
+      min_value: '1001',
+      max_value: '1006',
+      distinct_estimate: 6,
+    },
+  });
+
+const fieldValue = z.union([z.string(), z.int(), z.boolean(), z.null()]);
+
+export const MappingComparison = z
+  .strictObject({
+    xpath: z.string(),
+    change: z.enum(['added', 'removed', 'changed', 'same']),
+    differences: z.array(z.strictObject({ field: z.string(), from: fieldValue, to: fieldValue })),
+    from: Mapping.nullable(),
+    to: Mapping.nullable(),
+  })
+  .openapi('MappingComparison', {
+    description: 'One line of two maps. Row keys, parent keys and positions have no path and are left out.',
+    example: {
+      xpath: '/items/item/@id',
+      change: 'changed',
+      differences: [{ field: 'length', from: 40, to: 60 }],
+      from: exampleMapping,
+      to: { ...exampleMapping, id_map: 71, id_sch: 12, id_lschma: 5, id_tab: 9, length: 60 },
+    },
+  });
+
+export const ByteArrayResource = z
+  .string()
+  .openapi('ByteArrayResource', { format: 'binary', description: 'The bytes of a file.', example: 'PK…' });

@@ -127,6 +127,8 @@ export interface CatalogStore {
   ): Promise<void>;
   /** In the order asked for. A job without statistics, or of another organisation: AppError `not_found`. */
   loadStatistics(idOrg: number, idJobs: readonly number[]): Promise<readonly unknown[]>;
+  /** What one job found in documents of this origin; null when it left none there. */
+  loadJobStatistics(idOrg: number, idSch: number, idJob: number): Promise<unknown>;
   /**
    * Makes a SQL schema of the metadata database (`metadb:NAME`) the organisation's, the first time it is named.
    * AppError `target_not_owned` when another organisation owns it, `invalid_parameter` for a reserved name.

@@ -70,7 +70,12 @@ export function gunzipped(source: Readable, name: string): AsyncIterable<Uint8Ar
 }
 
 function isSafeName(name: string): boolean {
-  return !name.startsWith('/') && !/^[A-Za-z]:/.test(name) && !name.split(/[/\\]/).includes('..') && !name.includes('\0');
+  return (
+    !name.startsWith('/') &&
+    !/^[A-Za-z]:/.test(name) &&
+    !name.split(/[/\\]/).includes('..') &&
+    !name.includes('\0')
+  );
 }
 
 export async function* archiveMembers(
@@ -83,8 +88,10 @@ export async function* archiveMembers(
   let count = 0;
   for await (const member of members) {
     count += 1;
-    if (count > archiveLimits.maxMembers) throw broken(name, `has more than ${archiveLimits.maxMembers} members`);
-    if (!isSafeName(member.name)) throw broken(name, `has a member whose name leaves the archive: ${member.name}`);
+    if (count > archiveLimits.maxMembers)
+      throw broken(name, `has more than ${archiveLimits.maxMembers} members`);
+    if (!isSafeName(member.name))
+      throw broken(name, `has a member whose name leaves the archive: ${member.name}`);
     const plain = member.name.replace(/\.gz$/i, '');
     const hidden = plain.split('/').some((part) => part.startsWith('.') || part === '__MACOSX');
     if (hidden || !accept(plain)) continue;
@@ -153,7 +160,8 @@ async function* tarMembers(path: string, name: string, zipped: boolean): AsyncIt
       if (entry.header.type === 'file') {
         yield {
           name: entry.header.name.replace(/^\.\//, ''),
-          chunks: () => guarded(entry as AsyncIterable<Uint8Array>, `${name}/${entry.header.name}`, () => packed, spent),
+          chunks: () =>
+            guarded(entry as AsyncIterable<Uint8Array>, `${name}/${entry.header.name}`, () => packed, spent),
         };
       }
       entry.resume();

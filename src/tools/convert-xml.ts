@@ -42,7 +42,11 @@ function refuseUnavailable({ request }: ToolSession): void {
   if (request.prune) refused.push('--prune');
   if (request.rowTag !== undefined) refused.push('--row-tag');
   if (request.skipLoaded) refused.push('--skip-loaded');
-  if (refused.length > 0) throw new AppError('invalid_option', `${refused.join(', ')}: not in this version of xml2er; leave it out`);
+  if (refused.length > 0)
+    throw new AppError(
+      'invalid_option',
+      `${refused.join(', ')}: not in this version of xml2er; leave it out`,
+    );
 }
 
 class XmlConversion {
@@ -70,13 +74,18 @@ class XmlConversion {
     const { request, home, idOrg } = session;
     const earlier = await this.#earlierOrigin();
     const statistics = await this.#collect(request.out === undefined ? 1 : 0.4);
-    const stored = request.useStats === undefined ? [] : await home.adapters.catalog.loadStatistics(idOrg, request.useStats);
+    const stored =
+      request.useStats === undefined
+        ? []
+        : await home.adapters.catalog.loadStatistics(idOrg, request.useStats);
     const all = (stored as DocumentStatistics[]).reduce(mergeStatistics, statistics);
     const source = earlier?.source ?? inferSourceModel(all);
     this.#step('infer');
     const model = buildModel(request, source, request.mapLevel ?? defaultMapLevel);
     this.#step('map');
-    session.log(`model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`);
+    session.log(
+      `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
+    );
     if (request.dryRun) return this.#conversion(null, { idSch: -1, idLschma: -1, model, modelHash: '' });
     const origin = earlier?.record ?? (await storeOrigin(session, source, 'xml', this.#files));
     await session.report({ idSch: origin.id_sch });
@@ -102,7 +111,8 @@ class XmlConversion {
     let idSch: number;
     if (request.logicalId !== undefined) {
       const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: request.logicalId });
-      if (logical === null) throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
+      if (logical === null)
+        throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
       idSch = logical.idSch;
     } else if (request.originId !== undefined && 'id' in request.originId) idSch = request.originId.id;
     else throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
@@ -184,7 +194,8 @@ class XmlConversion {
   ): Promise<Conversion> {
     const session = this.#session;
     const { request } = session;
-    if (request.out === undefined || parseModeOf(request) === 's') return this.#conversion(logical.idSch, logical);
+    if (request.out === undefined || parseModeOf(request) === 's')
+      return this.#conversion(logical.idSch, logical);
     if (request.saveMode === 'p') {
       for (const line of renderDdl(logical.model, { dialect: 'postgresql' }).split('\n')) session.log(line);
       return this.#conversion(logical.idSch, logical);

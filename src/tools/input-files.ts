@@ -59,7 +59,10 @@ export async function openInputs(
     }
     const found = await expand(input, accept);
     if (found.length === 0) {
-      throw new AppError('input_not_found', `${input}: there is no such file, or nothing in it that this tool reads`);
+      throw new AppError(
+        'input_not_found',
+        `${input}: there is no such file, or nothing in it that this tool reads`,
+      );
     }
     files.push(...found);
   }
@@ -83,7 +86,9 @@ async function expand(input: string, accept: (name: string) => boolean): Promise
       .filter((entry) => entry.isFile())
       .map((entry) => relative(path, join(entry.parentPath, entry.name)))
       .filter((name) => accept(name) || (archiveKind(name) !== null && !name.startsWith('.')));
-    return Promise.all(names.toSorted().map((name) => inputFile(join(path, name), name.replaceAll('\\', '/'))));
+    return Promise.all(
+      names.toSorted().map((name) => inputFile(join(path, name), name.replaceAll('\\', '/'))),
+    );
   }
   const matches: string[] = [];
   if (/[*?[{]/.test(input)) for await (const match of glob(input)) matches.push(match);
@@ -109,7 +114,10 @@ async function archiveKindByContent(path: string): Promise<ArchiveKind | null> {
   }
 }
 
-async function* walk(files: readonly InputFile[], accept: (name: string) => boolean): AsyncIterable<InputMember> {
+async function* walk(
+  files: readonly InputFile[],
+  accept: (name: string) => boolean,
+): AsyncIterable<InputMember> {
   for (const file of files) {
     if (file.archive === null) {
       yield {

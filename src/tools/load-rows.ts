@@ -42,14 +42,22 @@ export async function loadRows(
     allTables: request.tables === 'all' || request.saveMode === 'w',
     keys: request.keys,
   });
-  const loader = new Loader(session, logical, sink, withStatistics, await sink.keyOffsets(), inputs.totalBytes);
+  const loader = new Loader(
+    session,
+    logical,
+    sink,
+    withStatistics,
+    await sink.keyOffsets(),
+    inputs.totalBytes,
+  );
   if (opened === 'load') for await (const member of inputs.members()) await loader.load(member);
   await loader.flush();
   const loaded = performance.now();
   steps.push(['load', (loaded - started) / 1000]);
   const published = await sink.publish(() => session.stillOurs(), loader.lastKeys());
   steps.push(['publish', (performance.now() - loaded) / 1000]);
-  if (published.already) session.log('an earlier attempt of this job had published its rows; nothing was added');
+  if (published.already)
+    session.log('an earlier attempt of this job had published its rows; nothing was added');
   for (const change of published.changes) session.log(`target changed: ${change}`);
   loader.reportDrift();
   return { ...loader.result(), rows: published.rows, steps };
@@ -170,7 +178,10 @@ class Loader {
     this.#shredder.output.flush();
     await this.#drain();
     if (this.#documents === 0 && this.#rejects.length > 0) {
-      throw new AppError('unprocessable_input', `every document was rejected; the first: ${this.#rejects[0]}`);
+      throw new AppError(
+        'unprocessable_input',
+        `every document was rejected; the first: ${this.#rejects[0]}`,
+      );
     }
   }
 

@@ -49,7 +49,10 @@ export function rootsOf(request: ToolRequest, source: SourceModel): readonly QNa
         : { namespaceUri: '', localName: request.root };
   if (chooseRoots(source, [name]).length === 0) {
     const known = source.roots.slice(0, 10).map((root) => source.elements[root]!.name.localName);
-    throw new AppError('invalid_option', `--root ${request.root}: no such element; documents may start with ${known.join(', ')}`);
+    throw new AppError(
+      'invalid_option',
+      `--root ${request.root}: no such element; documents may start with ${known.join(', ')}`,
+    );
   }
   return [name];
 }
@@ -83,10 +86,13 @@ export async function chooseLogicalSchema(
   const known = request.logicalId !== undefined ? { idLschma: request.logicalId } : { idSch };
   const stored = await catalog.loadLogicalSchema(idOrg, known);
   if (request.logicalId !== undefined) {
-    if (stored === null) throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
+    if (stored === null)
+      throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
     return stored;
   }
-  const missing = documentRoots.filter((name) => chooseRoots(source, [name]).length > 0 && !hasRoot(stored?.model, name));
+  const missing = documentRoots.filter(
+    (name) => chooseRoots(source, [name]).length > 0 && !hasRoot(stored?.model, name),
+  );
   if (stored !== null && !shapesModel(request) && missing.length === 0) return stored;
   const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
   const before = stored?.model.roots.map((root) => root.name) ?? [];
@@ -94,13 +100,19 @@ export async function chooseLogicalSchema(
   return storeModel(session, idSch, model);
 }
 
-export function storeModel(session: ToolSession, idSch: number, model: RelationalModel): Promise<StoredLogicalSchema> {
+export function storeModel(
+  session: ToolSession,
+  idSch: number,
+  model: RelationalModel,
+): Promise<StoredLogicalSchema> {
   return session.home.adapters.catalog.createLogicalSchema(session.idOrg, idSch, model, session.idJob);
 }
 
 export function hasRoot(model: RelationalModel | undefined, name: QName): boolean {
   return (
-    model?.roots.some((root) => root.name.localName === name.localName && root.name.namespaceUri === name.namespaceUri) ?? false
+    model?.roots.some(
+      (root) => root.name.localName === name.localName && root.name.namespaceUri === name.namespaceUri,
+    ) ?? false
   );
 }
 
@@ -113,4 +125,3 @@ function unique(names: readonly QName[]): QName[] {
     return true;
   });
 }
-

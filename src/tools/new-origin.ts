@@ -19,7 +19,15 @@ export async function storeOrigin(
     if (earlier?.id_job === idJob) return earlier;
   }
   const create = (name: string): Promise<OriginRecord> =>
-    catalog.createOrigin({ idOrg, idParentSch: request.parent ?? null, idJob, name, sourceType, model, files });
+    catalog.createOrigin({
+      idOrg,
+      idParentSch: request.parent ?? null,
+      idJob,
+      name,
+      sourceType,
+      model,
+      files,
+    });
   if (request.name !== undefined) return create(request.name);
   const plain = defaultName(request.inputs[0] ?? 'stdin');
   for (let number = 1; ; number += 1) {
@@ -34,6 +42,9 @@ export async function storeOrigin(
 
 /** `uploads/7f3c/donut.xml.gz` -> `donut` */
 function defaultName(input: string): string {
-  const name = basename(input).replace(/\.(?:gz|zip|tar|tgz)$/i, '').replace(/\.(?:tar|xml|xsd)$/i, '').replace(/\.(?:xml|xsd)$/i, '');
+  const name = basename(input)
+    .replace(/\.(?:gz|zip|tar|tgz)$/i, '')
+    .replace(/\.(?:tar|xml|xsd)$/i, '')
+    .replace(/\.(?:xml|xsd)$/i, '');
   return name === '' || name === '-' || name === 'group' ? 'documents' : name;
 }

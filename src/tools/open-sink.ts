@@ -31,7 +31,10 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       return createFolderRowSink({ directory, format });
     }
     case 'duckdb':
-      throw new AppError('invalid_option', '-o duckdb: is not a target of this version; use postgresql://, metadb: or a folder');
+      throw new AppError(
+        'invalid_option',
+        '-o duckdb: is not a target of this version; use postgresql://, metadb: or a folder',
+      );
   }
 }
 
@@ -42,7 +45,8 @@ async function openMetadbSink(session: ToolSession, sqlSchema: string): Promise<
   const { ensureLoaderRole, loaderRole } = await import('../adapters/postgres/loader-role.ts');
   await home.adapters.catalog.claimTargetSchema(idOrg, sqlSchema);
   const restricted = await ensureLoaderRole(home.sql);
-  if (!restricted) session.log('the metadata database lets us make no role for loading: rows are written as its own user');
+  if (!restricted)
+    session.log('the metadata database lets us make no role for loading: rows are written as its own user');
   return createPostgresRowSink({
     url: home.databaseUrl,
     sqlSchema,
@@ -57,7 +61,9 @@ function connectionUrl(
   user: string | undefined,
   password: string | undefined,
 ): string {
-  const url = new URL(`postgresql://${target.host}:${target.port}/${encodeURIComponent(target.database ?? 'postgres')}`);
+  const url = new URL(
+    `postgresql://${target.host}:${target.port}/${encodeURIComponent(target.database ?? 'postgres')}`,
+  );
   url.username = encodeURIComponent(user ?? target.user ?? '');
   url.password = encodeURIComponent(password ?? target.password ?? '');
   if (target.sslmode !== null) url.searchParams.set('sslmode', target.sslmode);

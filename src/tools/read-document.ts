@@ -51,21 +51,21 @@ export async function peekRootName(
   names: NameTable,
   limits: EngineLimits,
 ): Promise<number | null> {
-  let root: number | null = null;
+  const found: { root: number | null } = { root: null };
   const tokenizer = createXmlTokenizer({
     names,
     limits,
     fileName: member.name,
     onBatch: (batch) => {
-      if (root === null && batch.count > 0) root = batch.events[1]!;
+      if (found.root === null && batch.count > 0) found.root = batch.events[1]!;
     },
   });
   for await (const chunk of member.chunks()) {
-    for (let at = 0; at < chunk.length && root === null; at += 16_384) {
+    for (let at = 0; at < chunk.length && found.root === null; at += 16_384) {
       tokenizer.write(chunk.subarray(at, Math.min(at + 16_384, chunk.length)));
     }
-    if (root !== null) break;
+    if (found.root !== null) break;
   }
-  if (root === null) tokenizer.end();
-  return root;
+  if (found.root === null) tokenizer.end();
+  return found.root;
 }

@@ -118,7 +118,8 @@ function describe(error: unknown): { readonly text: string; readonly again: bool
   if (error instanceof ConfigError) return { text: error.message, again: false };
   const { code } = error as { code?: unknown };
   const outage =
-    typeof code === 'string' && /^(?:ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|CONNECTION_|57P0|08)/.test(code);
+    typeof code === 'string' &&
+    /^(?:ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|CONNECTION_|57P0|08)/.test(code);
   const message = error instanceof Error ? error.message : String(error);
   if (outage) return { text: `the database does not answer: ${message}`, again: true };
   if (code === 'ENOSPC') return { text: 'the disk is full: make room and run the job again', again: false };

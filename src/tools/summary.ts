@@ -28,7 +28,8 @@ export function printSummary(summary: ToolSummary, steps: StepTimes): string[] {
     lines.push('rows per table:');
     for (const [name, rows] of tables) lines.push(`  ${name.padEnd(width)}  ${rows.toLocaleString('en')}`);
   }
-  if (steps.length > 0) lines.push(`steps: ${steps.map(([step, seconds]) => `${step} ${seconds.toFixed(2)} s`).join(', ')}`);
+  if (steps.length > 0)
+    lines.push(`steps: ${steps.map(([step, seconds]) => `${step} ${seconds.toFixed(2)} s`).join(', ')}`);
   lines.push(
     `documents: ${summary.documents} ok, ${summary.rejected} rejected; paths: ${summary.xpaths.mapped} mapped, ${summary.xpaths.new} new`,
     `rows: ${summary.rows.toLocaleString('en')}; ${(summary.bytes / 1e6).toFixed(2)} MB in ${summary.seconds.toFixed(2)} s, ${summary.mb_per_s.toFixed(1)} MB/s`,

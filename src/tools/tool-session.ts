@@ -58,7 +58,10 @@ export async function openSession(request: ToolRequest, options: SessionOptions)
 async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOptions): Promise<ToolSession> {
   const epoch = Number(options.environment['SVC_JOB_EPOCH']);
   if (!Number.isSafeInteger(epoch) || epoch < 1) {
-    throw new AppError('invalid_option', '-j runs a job that a worker has claimed; to run it again, use GET /v2/run/rerun');
+    throw new AppError(
+      'invalid_option',
+      '-j runs a job that a worker has claimed; to run it again, use GET /v2/run/rerun',
+    );
   }
   const { jobs, secrets, files } = home.adapters;
   const stored = await jobs.request(idJob);
@@ -74,7 +77,11 @@ async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOpt
   });
 }
 
-async function sessionByHand(home: OpenedHome, request: ToolRequest, options: SessionOptions): Promise<ToolSession> {
+async function sessionByHand(
+  home: OpenedHome,
+  request: ToolRequest,
+  options: SessionOptions,
+): Promise<ToolSession> {
   const { jobs, secrets } = home.adapters;
   const claim = await jobs.startByHand(
     newJob(request, await sealRequest(request, secrets)),
@@ -115,7 +122,12 @@ interface SessionParts {
   readonly finish: ToolSession['finish'];
 }
 
-function session(home: OpenedHome, request: ToolRequest, options: SessionOptions, parts: SessionParts): ToolSession {
+function session(
+  home: OpenedHome,
+  request: ToolRequest,
+  options: SessionOptions,
+  parts: SessionParts,
+): ToolSession {
   const { jobs } = home.adapters;
   let lastReport = 0;
   let pending: Promise<unknown> = Promise.resolve();
@@ -134,7 +146,9 @@ function session(home: OpenedHome, request: ToolRequest, options: SessionOptions
       if (now - lastReport < 1000) return;
       lastReport = now;
       // progress is a courtesy: a record that cannot be written now does not stop the work
-      pending = pending.then(() => jobs.report(parts.claim, { progress: Math.min(1, fraction) })).catch(() => undefined);
+      pending = pending
+        .then(() => jobs.report(parts.claim, { progress: Math.min(1, fraction) }))
+        .catch(() => undefined);
     },
     async report(progress) {
       await pending;

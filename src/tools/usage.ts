@@ -13,7 +13,7 @@ const examples: Readonly<Record<Tool, readonly string[]>> = {
   xsd2er: ['xsd2er order.xsd -g 1', 'xsd2er schemas.zip --name orders'],
   xml2er: [
     'xml2er order.xml                                   statistics and a model',
-    'xml2er orders/ -x 4 -o metadb:orders -S o          rows into the service\'s own database',
+    "xml2er orders/ -x 4 -o metadb:orders -S o          rows into the service's own database",
     'xml2er orders.zip -x 4 -o postgresql://host/dwh?schema=orders -u loader -p secret',
     'xml2er order.xml -o out/ -f csv                    a folder of CSV files and load.sql',
   ],

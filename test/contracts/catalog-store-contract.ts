@@ -480,6 +480,11 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
       expect((await catalog.loadOrigin(idOrg, id_sch))?.statistics).toEqual({ runs: [1, 'again', 3] });
       expect(await catalog.loadStatistics(idOrg, [two, one])).toEqual([{ run: 'again' }, { run: 1 }]);
       expect(await catalog.loadStatistics(idOrg, [])).toEqual([]);
+      const other = await catalog.createOrigin(origin(idOrg, { name: 'other' }));
+      expect(await catalog.loadJobStatistics(idOrg, id_sch, one)).toEqual({ run: 1 });
+      expect(await catalog.loadJobStatistics(idOrg, other.id_sch, one)).toBeNull();
+      expect(await catalog.loadJobStatistics(idOrg, id_sch, 987_654_321)).toBeNull();
+      expect(await catalog.loadJobStatistics(await fixture.createOrg(), id_sch, one)).toBeNull();
       await expect(catalog.loadStatistics(idOrg, [one, 987_654_321])).rejects.toMatchObject({
         code: 'not_found',
       });

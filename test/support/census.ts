@@ -20,17 +20,14 @@ export interface CensusDifference {
 }
 
 /** Text and attributes of the documents against value columns, unmapped and misfit values; white space at the ends is ignored. */
-export function compareCensus(shredded: Shredded, documents: readonly (string | Uint8Array)[]): CensusDifference[] {
+export function compareCensus(
+  shredded: Shredded,
+  documents: readonly (string | Uint8Array)[],
+): CensusDifference[] {
   const { model } = shredded;
   const groups = groupPaths(model);
   const expected = new Map<string, Map<string, number>>();
   const actual = new Map<string, Map<string, number>>();
-  const count = (census: Map<string, Map<string, number>>, group: string, value: string): void => {
-    const values = census.get(group) ?? new Map<string, number>();
-    census.set(group, values);
-    const normal = normalise(value);
-    values.set(normal, (values.get(normal) ?? 0) + 1);
-  };
   const rootNamespace = model.roots[0]?.name.namespaceUri ?? '';
   const prefixes = new Map(Object.entries(model.namespaces).map(([prefix, uri]) => [uri, prefix]));
   const step = (name: QName): string => {
@@ -59,7 +56,8 @@ export function compareCensus(shredded: Shredded, documents: readonly (string | 
       const group = `${table.name}.${column.name}`;
       for (const row of shredded.rows[table.name] ?? []) {
         const value = row[column.name];
-        if (value !== null && value !== undefined) count(actual, group, column.type.list ? listItems(value) : value);
+        if (value !== null && value !== undefined)
+          count(actual, group, column.type.list ? listItems(value) : value);
       }
     }
   }
@@ -102,9 +100,17 @@ function isRecursive(model: RelationalModel): (table: RelationalModel['tables'][
   };
 }
 
+function count(census: Map<string, Map<string, number>>, group: string, value: string): void {
+  const values = census.get(group) ?? new Map<string, number>();
+  census.set(group, values);
+  const normal = normalise(value);
+  values.set(normal, (values.get(normal) ?? 0) + 1);
+}
+
 function isNil(element: XmlElement): boolean {
   return element.attributes.some(
-    ({ name, value }) => name.namespaceUri === xsi && name.localName === 'nil' && (value === 'true' || value === '1'),
+    ({ name, value }) =>
+      name.namespaceUri === xsi && name.localName === 'nil' && (value === 'true' || value === '1'),
   );
 }
 
@@ -138,7 +144,9 @@ function differences(
 function normalise(text: string): string {
   const value = text.trim().replace(/\s+/g, ' ');
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(value)) {
-    const [, sign, whole, fraction] = /^([+-]?)0*(\d*)\.?(\d*?)0*$/.exec(value.includes('.') ? value : `${value}.`)!;
+    const [, sign, whole, fraction] = /^([+-]?)0*(\d*)\.?(\d*?)0*$/.exec(
+      value.includes('.') ? value : `${value}.`,
+    )!;
     const digits = `${whole === '' ? '0' : whole}${fraction === '' ? '' : `.${fraction}`}`;
     return sign === '-' && digits !== '0' ? `-${digits}` : digits;
   }
@@ -151,5 +159,7 @@ function normalise(text: string): string {
 
 function listItems(literal: string): string {
   const items = literal.slice(1, -1).match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
-  return items.map((item) => (item.startsWith('"') ? item.slice(1, -1).replace(/\\(.)/g, '$1') : item)).join(' ');
+  return items
+    .map((item) => (item.startsWith('"') ? item.slice(1, -1).replace(/\\(.)/g, '$1') : item))
+    .join(' ');
 }

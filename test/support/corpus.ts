@@ -2,11 +2,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-export const corpusDirectory = resolve(process.env['CORPUS_DIR'] ?? join(import.meta.dirname, '../../../shared/corpus'));
+export const corpusDirectory = resolve(
+  process.env['CORPUS_DIR'] ?? join(import.meta.dirname, '../../../shared/corpus'),
+);
 
 export const hasCorpus = existsSync(join(corpusDirectory, 'MANIFEST.tsv'));
 
-if (!hasCorpus) console.warn(`corpus tests are skipped: there is no ${corpusDirectory}; set CORPUS_DIR to its place`);
+if (!hasCorpus)
+  console.warn(`corpus tests are skipped: there is no ${corpusDirectory}; set CORPUS_DIR to its place`);
 
 /** Files below a folder of the corpus whose names end so, as paths relative to it, sorted. */
 export function corpusFiles(folder: string, ending: string): string[] {
@@ -22,7 +25,10 @@ export function readCorpus(...path: string[]): Uint8Array {
 }
 
 /** The XSD set around an entry of the manifest: every XSD file of its corpus, and the entry's name among them. */
-export function corpusXsdSet(xsd: string): { readonly files: { name: string; bytes: Uint8Array }[]; readonly entries: string[] } {
+export function corpusXsdSet(xsd: string): {
+  readonly files: { name: string; bytes: Uint8Array }[];
+  readonly entries: string[];
+} {
   const corpus = xsd.slice(0, xsd.indexOf('/'));
   const files = corpusFiles(corpus, '.xsd').map((name) => ({ name, bytes: readCorpus(corpus, name) }));
   return { files, entries: [xsd.slice(corpus.length + 1)] };

@@ -40,7 +40,7 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
   const origins: OriginRow[] = [];
   const logicals: LogicalRow[] = [];
   const targets = new Map<string, number>();
-  const jobStatistics = new Map<number, { idOrg: number; statistics: unknown }>();
+  const jobStatistics = new Map<number, { idOrg: number; idSch: number; statistics: unknown }>();
   const next = { table: 1, column: 1, mapping: 1 };
 
   const own = (idOrg: number, idSch: number): OriginRow | undefined =>
@@ -233,7 +233,11 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
       const row = own(idOrg, idSch);
       if (row === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
       row.statistics = merged;
-      if (idJob !== null) jobStatistics.set(idJob, { idOrg, statistics });
+      if (idJob !== null) jobStatistics.set(idJob, { idOrg, idSch, statistics });
+    },
+    async loadJobStatistics(idOrg, idSch, idJob) {
+      const found = jobStatistics.get(idJob);
+      return found?.idOrg === idOrg && found.idSch === idSch ? found.statistics : null;
     },
     async loadStatistics(idOrg, idJobs) {
       return idJobs.map((idJob) => {

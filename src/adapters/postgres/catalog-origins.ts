@@ -173,3 +173,16 @@ export async function loadStatistics(
     return JSON.parse(statistics) as unknown;
   });
 }
+
+export async function loadJobStatistics(
+  sql: Sql,
+  idOrg: number,
+  idSch: number,
+  idJob: number,
+): Promise<unknown> {
+  if (!isId(idSch) || !isId(idJob)) return null;
+  const [row] = await sql<{ statistics: string }[]>`
+    select t.statistics from svc.job_statistics t join svc.origin s using (id_sch)
+     where s.id_org = ${idOrg} and t.id_sch = ${idSch} and t.id_job = ${idJob}`;
+  return row === undefined ? null : (JSON.parse(row.statistics) as unknown);
+}

@@ -11,6 +11,7 @@ import {
   createOrigin,
   findOrigin,
   listOrigins,
+  loadJobStatistics,
   loadOrigin,
   loadStatistics,
   saveStatistics,
@@ -30,6 +31,7 @@ export function createPostgresCatalogStore(sql: Sql): CatalogStore {
     listMappings: (idOrg, idLschma) => listMappings(sql, idOrg, idLschma),
     saveStatistics: (idOrg, idSch, idJob, statistics, merged) =>
       saveStatistics(sql, idOrg, idSch, idJob, statistics, merged),
+    loadJobStatistics: (idOrg, idSch, idJob) => loadJobStatistics(sql, idOrg, idSch, idJob),
     loadStatistics: (idOrg, idJobs) => loadStatistics(sql, idOrg, idJobs),
 
     async installation() {

@@ -6,7 +6,7 @@ import { sqlState } from './connect.ts';
 import { relation, runAll, type Publication } from './postgres-row-sink-publication.ts';
 import { loosenForeignKeys } from './postgres-row-sink-bulk.ts';
 import { clearTables } from './postgres-row-sink-overwrite.ts';
-import { StagedTable } from './postgres-row-sink-staging.ts';
+import type { StagedTable } from './postgres-row-sink-staging.ts';
 import { adaptTable, finishTables, makeSideTables, makeTable } from './postgres-row-sink-tables.ts';
 import { converted, lexicalText } from './postgres-row-sink-types.ts';
 

@@ -36,7 +36,10 @@ export interface StatisticsCollector {
 }
 
 /** `samples: false` keeps no value of any document (`--no-samples`). */
-export function createStatisticsCollector(names: NameTable, options: { readonly samples: boolean }): StatisticsCollector {
+export function createStatisticsCollector(
+  names: NameTable,
+  options: { readonly samples: boolean },
+): StatisticsCollector {
   return new Collector(names, options.samples);
 }
 
@@ -45,6 +48,8 @@ interface PathNode {
   readonly index: number;
   readonly statistics: ElementStatistics;
   readonly attributes: Map<number, AttributeStatistics>;
+  /** number of the document that an attribute was last seen in */
+  readonly attributeDocuments: Map<number, number>;
   readonly children: Map<number, number>;
   /** nodes of `statistics.children`, by ordinal */
   readonly targets: PathNode[];
@@ -88,7 +93,8 @@ class Collector implements StatisticsCollector {
 
   get statistics(): DocumentStatistics {
     for (const node of this.#nodes) {
-      for (const [ordinal, bits] of node.precededBy.entries()) node.statistics.children[ordinal]!.precededBy = bitsSet(bits);
+      for (const [ordinal, bits] of node.precededBy.entries())
+        node.statistics.children[ordinal]!.precededBy = bitsSet(bits);
     }
     return this.#statistics;
   }
@@ -184,14 +190,27 @@ class Collector implements StatisticsCollector {
 
   /** Recursion: an open element of the same name is the same thing again. */
   #openAncestor(nameId: number): PathNode | undefined {
-    for (let i = this.#depth - 1; i >= 0; i -= 1) if (this.#frames[i]!.nameId === nameId) return this.#frames[i]!.node;
+    for (let i = this.#depth - 1; i >= 0; i -= 1)
+      if (this.#frames[i]!.nameId === nameId) return this.#frames[i]!.node;
     return undefined;
   }
 
   #newNode(nameId: number): PathNode {
-    const statistics = emptyElementStatistics(this.#names.namespaceUri(nameId), this.#names.localName(nameId));
+    const statistics = emptyElementStatistics(
+      this.#names.namespaceUri(nameId),
+      this.#names.localName(nameId),
+    );
     const index = this.#statistics.elements.push(statistics) - 1;
-    const node: PathNode = { index, statistics, attributes: new Map(), children: new Map(), targets: [], precededBy: [], lastDocument: 0 };
+    const node: PathNode = {
+      index,
+      statistics,
+      attributes: new Map(),
+      attributeDocuments: new Map(),
+      children: new Map(),
+      targets: [],
+      precededBy: [],
+      lastDocument: 0,
+    };
     this.#nodes.push(node);
     return node;
   }
@@ -239,12 +258,17 @@ class Collector implements StatisticsCollector {
         namespaceUri: this.#names.namespaceUri(nameId),
         localName: this.#names.localName(nameId),
         count: 0,
+        documents: 0,
         value: emptyValueStatistics(),
       };
       node.attributes.set(nameId, attribute);
       node.statistics.attributes.push(attribute);
     }
     attribute.count += 1;
+    if (node.attributeDocuments.get(nameId) !== this.#statistics.documents) {
+      node.attributeDocuments.set(nameId, this.#statistics.documents);
+      attribute.documents += 1;
+    }
     const source = (events[at * RECORD_INTS]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
     this.#value(attribute.value, source, events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!);
   }

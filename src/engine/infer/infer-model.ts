@@ -1,5 +1,13 @@
 /** From statistics to a source model: what documents like these may hold. */
-import type { BuiltInType, SourceAttribute, SourceChild, SourceElement, SourceModel, SourceType, ValueType } from '../model/source-model.ts';
+import type {
+  BuiltInType,
+  SourceAttribute,
+  SourceChild,
+  SourceElement,
+  SourceModel,
+  SourceType,
+  ValueType,
+} from '../model/source-model.ts';
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from './statistics.ts';
 import {
   CLASS_BOOLEAN,
@@ -14,17 +22,15 @@ import {
 /** One element and one anonymous type per distinct path; recursion leads back to the ancestor's. */
 export function inferSourceModel(statistics: DocumentStatistics): SourceModel {
   const types = statistics.elements.map((element) => inferType(element));
-  const elements = statistics.elements.map(
-    (element, index): SourceElement => ({
-      name: { namespaceUri: element.namespaceUri, localName: element.localName },
-      type: index,
-      global: statistics.roots.includes(index),
-      nillable: element.nil > 0,
-      abstract: false,
-      substitutes: [],
-      identityConstraints: [],
-    }),
-  );
+  const elements = statistics.elements.map((element, index): SourceElement => ({
+    name: { namespaceUri: element.namespaceUri, localName: element.localName },
+    type: index,
+    global: statistics.roots.includes(index),
+    nillable: element.nil > 0,
+    abstract: false,
+    substitutes: [],
+    identityConstraints: [],
+  }));
   const firstRoot = statistics.elements[statistics.roots[0] ?? -1];
   return {
     elements,
@@ -37,13 +43,11 @@ export function inferSourceModel(statistics: DocumentStatistics): SourceModel {
 }
 
 function inferType(element: ElementStatistics): SourceType {
-  const attributes = element.attributes.map(
-    (attribute): SourceAttribute => ({
-      name: { namespaceUri: attribute.namespaceUri, localName: attribute.localName },
-      type: inferValue(attribute.value),
-      required: attribute.count === element.count,
-    }),
-  );
+  const attributes = element.attributes.map((attribute): SourceAttribute => ({
+    name: { namespaceUri: attribute.namespaceUri, localName: attribute.localName },
+    type: inferValue(attribute.value),
+    required: attribute.count === element.count,
+  }));
   const hasChildren = element.withChildren > 0;
   // text in some elements and children in others is mixed content too
   const mixed = hasChildren && element.withText > 0;
@@ -77,7 +81,9 @@ function inferChildren(element: ElementStatistics): SourceChild[] {
   const order: number[] = [];
   const disordered = new Set<number>();
   const blocked = (ordinal: number): boolean =>
-    children[ordinal]!.precededBy.some((before) => before !== ordinal && single[before] && waiting.has(before));
+    children[ordinal]!.precededBy.some(
+      (before) => before !== ordinal && single[before] && waiting.has(before),
+    );
   while (waiting.size > 0) {
     let next = [...waiting].find((ordinal) => !single[ordinal] || !blocked(ordinal));
     if (next === undefined) {
@@ -99,16 +105,14 @@ function inferChildren(element: ElementStatistics): SourceChild[] {
   });
 }
 
+function atomic(base: BuiltInType, more: Partial<ValueType> = {}): ValueType {
+  return { variety: 'atomic', base, facets: {}, ...more };
+}
+
 /** The narrowest type that all values have and that gives their text back. */
 export function inferValue(value: ValueStatistics): ValueType {
   const seen = value.count > value.empty;
   const classes = seen ? value.classes : 0;
-  const atomic = (base: BuiltInType, more: Partial<ValueType> = {}): ValueType => ({
-    variety: 'atomic',
-    base,
-    facets: {},
-    ...more,
-  });
   if ((classes & CLASS_BOOLEAN) !== 0) return atomic('boolean');
   if ((classes & CLASS_INTEGER) !== 0) {
     // one digit less than the widest of the type: documents to come may count further
@@ -139,7 +143,10 @@ function prefixesFor(statistics: DocumentStatistics): Record<string, string> {
   }
   let number = 0;
   for (const element of statistics.elements) {
-    for (const uri of [element.namespaceUri, ...element.attributes.map((attribute) => attribute.namespaceUri)]) {
+    for (const uri of [
+      element.namespaceUri,
+      ...element.attributes.map((attribute) => attribute.namespaceUri),
+    ]) {
       if (uri === '' || bound.has(uri)) continue;
       do number += 1;
       while (`ns${number}` in prefixes);

@@ -34,6 +34,8 @@ export interface AttributeStatistics {
   readonly namespaceUri: string;
   readonly localName: string;
   count: number;
+  /** documents that have it somewhere on this path */
+  documents: number;
   readonly value: ValueStatistics;
 }
 
@@ -172,13 +174,16 @@ export function mergeStatistics(a: DocumentStatistics, b: DocumentStatistics): D
         continue;
       }
       const recursive = pairs.get(child.element);
-      const element = recursive ?? merged.elements.push(emptyElementStatistics(other.namespaceUri, other.localName)) - 1;
+      const element =
+        recursive ?? merged.elements.push(emptyElementStatistics(other.namespaceUri, other.localName)) - 1;
       into.children.push({ ...child, element, minOccurs: before > 0 ? 0 : child.minOccurs, precededBy: [] });
       visit(element, child.element);
     }
     mergeOrder(merged, into, b, from);
     for (const child of into.children) {
-      const inBoth = from.children.some((other) => sameName(b.elements[other.element]!, merged.elements[child.element]!));
+      const inBoth = from.children.some((other) =>
+        sameName(b.elements[other.element]!, merged.elements[child.element]!),
+      );
       if (!inBoth && from.count > 0) child.minOccurs = 0;
     }
   };
@@ -222,11 +227,13 @@ function mergeElement(into: ElementStatistics, from: ElementStatistics): void {
   mergeValues(into.text, from.text);
   for (const attribute of from.attributes) {
     const known = into.attributes.find(
-      (candidate) => candidate.localName === attribute.localName && candidate.namespaceUri === attribute.namespaceUri,
+      (candidate) =>
+        candidate.localName === attribute.localName && candidate.namespaceUri === attribute.namespaceUri,
     );
     if (known === undefined) into.attributes.push(structuredClone(attribute));
     else {
       known.count += attribute.count;
+      known.documents += attribute.documents;
       mergeValues(known.value, attribute.value);
     }
   }

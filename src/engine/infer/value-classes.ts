@@ -22,7 +22,11 @@ export function classesOf(bytes: Uint8Array, start: number, end: number, possibl
   let result = 0;
   if ((possible & (CLASS_INTEGER | CLASS_DECIMAL)) !== 0) result = numberClasses(bytes, start, end);
   const size = end - start;
-  if (result === 0 && size >= 8 && (possible & (CLASS_DATE | CLASS_TIME | CLASS_DATETIME_LOCAL | CLASS_DATETIME_ZONED)) !== 0) {
+  if (
+    result === 0 &&
+    size >= 8 &&
+    (possible & (CLASS_DATE | CLASS_TIME | CLASS_DATETIME_LOCAL | CLASS_DATETIME_ZONED)) !== 0
+  ) {
     result = calendarClasses(bytes, start, end, size);
   }
   return result & possible;

@@ -19,9 +19,17 @@ export interface MappingOptions {
 export function buildRelationalModel(source: SourceModel, options: MappingOptions): RelationalModel {
   const naming = options.naming ?? defaultNaming;
   const roots = chooseRoots(source, options.roots);
-  const drawing = drawModel(source, { mapLevel: options.mapLevel, roots, defaultTextLength: options.defaultTextLength });
+  const drawing = drawModel(source, {
+    mapLevel: options.mapLevel,
+    roots,
+    defaultTextLength: options.defaultTextLength,
+  });
   finishTables(drawing, naming, options.extraColumns ?? []);
-  const plan = { tables: plainTables(drawing.tables), nodes: plainNodes(drawing), roots: drawing.roots.map(plainEdge) };
+  const plan = {
+    tables: plainTables(drawing.tables),
+    nodes: plainNodes(drawing),
+    roots: drawing.roots.map(plainEdge),
+  };
   return {
     mapLevel: options.mapLevel,
     nameMaxLength: naming.maxBytes,
@@ -37,7 +45,9 @@ export function chooseRoots(source: SourceModel, wanted: readonly QName[] | unde
     const names = new Set(wanted.map(clarkName));
     const bare = new Set(wanted.filter((name) => name.namespaceUri === '').map((name) => name.localName));
     const exact = source.roots.filter((root) => names.has(clarkName(source.elements[root]!.name)));
-    return exact.length > 0 ? exact : source.roots.filter((root) => bare.has(source.elements[root]!.name.localName));
+    return exact.length > 0
+      ? exact
+      : source.roots.filter((root) => bare.has(source.elements[root]!.name.localName));
   }
   return source.primaryRoots > 0 ? source.roots.slice(0, source.primaryRoots) : [...source.roots];
 }

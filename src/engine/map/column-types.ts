@@ -87,14 +87,21 @@ function unionColumnType(members: readonly ValueType[]): ColumnType {
   const [first, ...others] = members.map(exactColumnType);
   if (first === undefined || first.list) return text;
   if (others.every((other) => sameColumnType(other, first))) return first;
-  const lengths = [first, ...others].map((type) => (type.kind === 'text' && !type.list ? type.length : undefined));
-  return lengths.every((length) => length !== undefined) ? { kind: 'text', length: Math.max(...lengths) } : text;
+  const lengths = [first, ...others].map((type) =>
+    type.kind === 'text' && !type.list ? type.length : undefined,
+  );
+  return lengths.every((length) => length !== undefined)
+    ? { kind: 'text', length: Math.max(...lengths) }
+    : text;
 }
 
 /** Length facets bound character data only; for the binary types they count octets. */
 function boundedText(base: BuiltInType, facets: Facets): ColumnType {
   if (base === 'hexBinary' || base === 'base64Binary' || base === 'QName' || base === 'NOTATION') return text;
-  const longestOption = facets.enumeration?.reduce((longest, option) => Math.max(longest, [...option].length), 0);
+  const longestOption = facets.enumeration?.reduce(
+    (longest, option) => Math.max(longest, [...option].length),
+    0,
+  );
   const length = facets.length ?? facets.maxLength ?? longestOption;
   if (length === undefined || length === 0 || length > maxVarcharLength) return text;
   // enumerations are compared after white space is collapsed; a preserved one may carry more
@@ -131,7 +138,9 @@ function boundedInteger(base: ColumnType, facets: Facets): ColumnType {
 }
 
 function integerBound(bound: string | undefined): bigint | undefined {
-  return bound !== undefined && /^[+-]?\d{1,40}$/.test(bound.trim()) ? BigInt(bound.trim().replace(/^\+/, '')) : undefined;
+  return bound !== undefined && /^[+-]?\d{1,40}$/.test(bound.trim())
+    ? BigInt(bound.trim().replace(/^\+/, ''))
+    : undefined;
 }
 
 export function sameColumnType(a: ColumnType, b: ColumnType): boolean {

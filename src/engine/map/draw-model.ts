@@ -7,8 +7,15 @@
  * it while a person would still read the row, so a child that would bring more than `maxFoldedColumns` keeps its own table.
  */
 import type { ColumnType, MapLevel } from '../model/relational-model.ts';
-import { clarkName, type QName, type SourceChild, type SourceModel, type SourceType } from '../model/source-model.ts';
+import {
+  clarkName,
+  type QName,
+  type SourceChild,
+  type SourceModel,
+  type SourceType,
+} from '../model/source-model.ts';
 import { columnTypeOf, widerColumnType } from './column-types.ts';
+import { DrawingChoices, isBare } from './drawing-choices.ts';
 import {
   hangsFromHead,
   newColumn,
@@ -20,22 +27,8 @@ import {
   type NodeDraft,
   type TableDraft,
 } from './model-builder.ts';
-import { analyseTypes, derivedTypesOf, isSimpleChild, variantsOf, type TypeGraph, type Variant } from './type-graph.ts';
+import { analyseTypes, derivedTypesOf, variantsOf, type Variant } from './type-graph.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
-
-export const drawingLimits = {
-  /** paths written out before types used in several places start to share tables at every level */
-  maxExpandedPaths: 5_000,
-  /** columns one child may bring into its parent's row */
-  maxFoldedColumns: 100,
-  /** the same, where types share tables for size: what is folded is written out at every place */
-  maxFoldedColumnsOfLargeSets: 24,
-  /** columns of one table; PostgreSQL's own limit is 1,600, a row of wide values reaches it earlier */
-  maxTableColumns: 500,
-  /** columns that substitution members or derived types may have together to share their head's table */
-  maxUnionColumns: 300,
-  maxUnionColumnsOfLargeSets: 48,
-} as const;
 
 export interface DrawingOptions {
   readonly mapLevel: MapLevel;
@@ -76,103 +69,37 @@ export function drawModel(model: SourceModel, options: DrawingOptions): Drawing 
 class ModelDrawing {
   readonly #model: SourceModel;
   readonly #options: DrawingOptions;
-  readonly #graph: TypeGraph;
+  readonly #choices: DrawingChoices;
   readonly #paths: PathPrinter;
   readonly #tables: TableDraft[] = [];
   readonly #nodes: NodeDraft[] = [];
   /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
   readonly #tableByIdentity = new Map<string, TableDraft>();
   readonly #pending: (() => void)[] = [];
-  readonly #elevate: boolean;
-  readonly #sharedForSize: boolean;
-  readonly #shared: Uint8Array;
 
   constructor(model: SourceModel, options: DrawingOptions) {
     this.#model = model;
     this.#options = options;
-    this.#graph = analyseTypes(model, options.roots);
+    const graph = analyseTypes(model, options.roots);
+    this.#choices = new DrawingChoices(model, graph, options.mapLevel, options.roots);
     this.#paths = createPathPrinter(model, options.roots);
-    this.#elevate = options.mapLevel === 1 || options.mapLevel === 3;
-    this.#sharedForSize = this.#graph.expandedPaths > drawingLimits.maxExpandedPaths;
-    this.#shared = this.#findSharedTypes();
   }
 
   draw(): Drawing {
     const roots = this.#options.roots.map((root) => this.#drawRoot(root));
     for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) next();
-    return { tables: this.#tables, nodes: this.#nodes, roots, sharedForSize: this.#sharedForSize };
-  }
-
-  /** Types whose rows share one table: recursive ones always, others by level, size and number of places. */
-  #findSharedTypes(): Uint8Array {
-    const { types } = this.#model;
-    const shared = Uint8Array.from(this.#graph.recursive);
-    const byLevel = this.#options.mapLevel >= 2;
-    if (!byLevel && !this.#sharedForSize) return shared;
-    const rowsOfItsOwn = new Set<number>(this.#options.roots.map((root) => this.#model.elements[root]!.type));
-    const places = new Float64Array(types.length);
-    for (const root of rowsOfItsOwn) places[root] = 1;
-    // parents come before children but for cycles, which share anyway
-    for (const type of this.#graph.reachable) {
-      for (const child of types[type]!.children) {
-        const folded = this.#isFolded(child, 0);
-        const copies = folded ? places[type]! : 1;
-        for (const childType of this.#graph.childTypes(child.element)) {
-          places[childType] = Math.min(places[childType]! + Math.max(1, copies), 1e9);
-        }
-      }
-    }
-    for (const type of this.#graph.reachable) {
-      const definition = types[type]!;
-      if (!definition.complex || places[type]! < 2) continue;
-      if (this.#sharedForSize || definition.name !== null) shared[type] = 1;
-    }
-    return shared;
-  }
-
-  /** Whether rows of this declared type share a table: it, or a derivation that stands in its place, is shared. */
-  #isShared(type: number): boolean {
-    if (!this.#model.types[type]!.complex) return false;
-    return this.#shared[type] === 1 || derivedTypesOf(this.#model, type).some((other) => this.#shared[other] === 1);
-  }
-
-  /** At most once, and narrow enough to be read in its parent's row. */
-  #isFolded(child: SourceChild, columnsSoFar: number): boolean {
-    if (child.maxOccurs === null || child.maxOccurs > 1) return false;
-    if (this.#isSimple(child.element)) return true;
-    if (!this.#elevate) return false;
-    const columns = this.#columnsOfChild(child.element);
-    return columns <= this.#maxFoldedColumns() && columns + columnsSoFar <= drawingLimits.maxTableColumns;
-  }
-
-  readonly #simple = new Map<number, boolean>();
-
-  #isSimple(element: number): boolean {
-    return cached(this.#simple, element, () => isSimpleChild(this.#model, element));
-  }
-
-  readonly #childColumns = new Map<number, number>();
-
-  /** Columns that a child would bring into its parent's row: those of all that may stand in its place. */
-  #columnsOfChild(element: number): number {
-    return cached(this.#childColumns, element, () => {
-      let columns = 1;
-      for (const type of this.#graph.childTypes(element)) columns += Math.max(1, this.#graph.foldedColumns[type]!);
-      return columns;
-    });
-  }
-
-  #maxFoldedColumns(): number {
-    return this.#sharedForSize ? drawingLimits.maxFoldedColumnsOfLargeSets : drawingLimits.maxFoldedColumns;
-  }
-
-  #maxUnionColumns(): number {
-    return this.#sharedForSize ? drawingLimits.maxUnionColumnsOfLargeSets : drawingLimits.maxUnionColumns;
+    return { tables: this.#tables, nodes: this.#nodes, roots, sharedForSize: this.#choices.sharedForSize };
   }
 
   #drawRoot(element: number): EdgeDraft {
     const { name, type } = this.#model.elements[element]!;
-    const table = this.#tableFor(element, type, [name.localName], this.#paths.root(element), `root/${element}`);
+    const table = this.#tableFor(
+      element,
+      type,
+      [name.localName],
+      this.#paths.root(element),
+      `root/${element}`,
+    );
     this.#column(table, '/document', { role: 'document', type: key });
     const node = this.#drawRow(table, { element, substitution: false }, false);
     return { name, node, parentKey: null, minOccurs: 1, maxOccurs: 1, substitution: false, head: null };
@@ -180,17 +107,28 @@ class ModelDrawing {
 
   /** The table for rows of `element`: the shared one of its type, or the one for this place (`at`). */
   #tableFor(element: number, type: number, path: readonly string[], xpath: string, at: string): TableDraft {
-    return this.#namedTable(this.#isShared(type) ? `type/${type}` : at, element, type, path, xpath);
+    return this.#namedTable(this.#choices.isShared(type) ? `type/${type}` : at, element, type, path, xpath);
   }
 
   /** One table for all members of a substitution group; shared over its places as soon as one member's type is. */
   #groupTable(head: number, path: readonly string[], xpath: string, at: string): TableDraft {
-    const shared = this.#graph.childTypes(head).some((type) => this.#shared[type] === 1);
     const { type } = this.#model.elements[head]!;
-    return this.#namedTable(shared ? `group/${head}` : at, head, type, path, xpath);
+    return this.#namedTable(
+      this.#choices.isSharedGroup(head) ? `group/${head}` : at,
+      head,
+      type,
+      path,
+      xpath,
+    );
   }
 
-  #namedTable(identity: string, element: number, type: number, path: readonly string[], xpath: string): TableDraft {
+  #namedTable(
+    identity: string,
+    element: number,
+    type: number,
+    path: readonly string[],
+    xpath: string,
+  ): TableDraft {
     const known = this.#tableByIdentity.get(identity);
     if (known !== undefined) return known;
     const definition = this.#model.types[type]!;
@@ -223,7 +161,13 @@ class ModelDrawing {
     const identity = `${element.type}|${element.nillable}|${polymorphic}`;
     const known = table.nodeByKey.get(identity);
     if (known !== undefined) return known;
-    const node = newNode({ name: element.name, table, opensRow: true, element: variant.element, type: element.type });
+    const node = newNode({
+      name: element.name,
+      table,
+      opensRow: true,
+      element: variant.element,
+      type: element.type,
+    });
     this.#nodes.push(node);
     table.nodeByKey.set(identity, node);
     const place: Place = {
@@ -234,9 +178,14 @@ class ModelDrawing {
       xpath: table.xpath,
       guarantor: element.nillable ? null : node,
     };
-    if (element.nillable) node.nil = this.#column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'] });
+    if (element.nillable)
+      node.nil = this.#column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'] });
     if (polymorphic) {
-      node.elementName = this.#column(table, '/element', { role: 'element_name', type: plainText, nameParts: ['element'] });
+      node.elementName = this.#column(table, '/element', {
+        role: 'element_name',
+        type: plainText,
+        nameParts: ['element'],
+      });
       node.elementName.requiredBy.add(node);
     }
     this.#pending.push(() => this.#fill(node, place));
@@ -257,8 +206,11 @@ class ModelDrawing {
       type: plainText,
       nameParts: [...place.nameParts, 'type'],
     });
-    const union = derived.reduce((sum, type) => sum + this.#ownColumns(type), this.#ownColumns(node.type));
-    const ownTables = union > this.#maxUnionColumns() && node.opensRow && place.columnKey === '';
+    const union = derived.reduce(
+      (sum, type) => sum + this.#choices.ownColumns(type),
+      this.#choices.ownColumns(node.type),
+    );
+    const ownTables = union > this.#choices.maxUnionColumns() && node.opensRow && place.columnKey === '';
     for (const type of derived) {
       const definition = this.#model.types[type]!;
       if (definition.name === null) continue;
@@ -307,18 +259,6 @@ class ModelDrawing {
     }
     const parentKey = this.#parentKey(table, head.table, [hangsFromHead]);
     head.typeEdges.push({ name: definition.name!, node, parentKey });
-  }
-
-  readonly #rowColumns = new Map<number, number>();
-
-  /** Columns that a row of this type alone would have. */
-  #ownColumns(type: number): number {
-    return cached(this.#rowColumns, type, () => {
-      const definition = this.#model.types[type]!;
-      let columns = definition.attributes.length + 1;
-      for (const child of definition.children) if (this.#isFolded(child, 0)) columns += this.#columnsOfChild(child.element);
-      return columns;
-    });
   }
 
   #fillType(node: NodeDraft, place: Place): void {
@@ -374,8 +314,19 @@ class ModelDrawing {
     this.#column(table, '/key', { role: 'row_key', type: key });
     this.#parentKey(table, place.table, []);
     this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
-    this.#column(table, '/content', { role: 'content', type: plainText, nameParts: ['content'], xpath: place.xpath });
-    const holder = newNode({ name: { namespaceUri: '', localName: word }, table, opensRow: false, element: -1, type: -1 });
+    this.#column(table, '/content', {
+      role: 'content',
+      type: plainText,
+      nameParts: ['content'],
+      xpath: place.xpath,
+    });
+    const holder = newNode({
+      name: { namespaceUri: '', localName: word },
+      table,
+      opensRow: false,
+      element: -1,
+      type: -1,
+    });
     place.table.nodeByKey.set(identity, holder);
     return table;
   }
@@ -384,15 +335,15 @@ class ModelDrawing {
     const declared = this.#model.elements[child.element]!;
     const variants = variantsOf(this.#model, child.element);
     const polymorphic = variants.length > 1 || (variants.length === 1 && variants[0]!.substitution);
-    if (this.#isFolded(child, place.table.columns.length)) {
+    if (this.#choices.isFolded(child, place.table.columns.length)) {
       this.#foldChild(parent, place, child, variants, polymorphic);
       return;
     }
     const path = [...place.path, declared.name.localName];
     const headTypes = new Set(variants.map((variant) => this.#model.elements[variant.element]!.type));
     let union = 0;
-    for (const type of headTypes) union += this.#ownColumns(type);
-    const together = polymorphic && union <= this.#maxUnionColumns();
+    for (const type of headTypes) union += this.#choices.ownColumns(type);
+    const together = polymorphic && union <= this.#choices.maxUnionColumns();
     if (together) {
       const xpath = this.#paths.child(place.xpath, declared.name);
       const table = this.#groupTable(child.element, path, xpath, this.#placeOf(place, declared.name));
@@ -420,7 +371,13 @@ class ModelDrawing {
   }
 
   /** A substitution group too wide for one table: rows of its head say where and which, each member's own row hangs from one. */
-  #drawGroup(parent: NodeDraft, place: Place, child: SourceChild, variants: readonly Variant[], path: readonly string[]): void {
+  #drawGroup(
+    parent: NodeDraft,
+    place: Place,
+    child: SourceChild,
+    variants: readonly Variant[],
+    path: readonly string[],
+  ): void {
     const declared = this.#model.elements[child.element]!;
     const xpath = this.#paths.child(place.xpath, declared.name);
     const table = this.#namedTable(`head/${child.element}`, child.element, declared.type, path, xpath);
@@ -428,17 +385,33 @@ class ModelDrawing {
     this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
     let headNode = table.nodeByKey.get('head');
     if (headNode === undefined) {
-      headNode = newNode({ name: declared.name, table, opensRow: true, element: child.element, type: declared.type });
+      headNode = newNode({
+        name: declared.name,
+        table,
+        opensRow: true,
+        element: child.element,
+        type: declared.type,
+      });
       this.#nodes.push(headNode);
       table.nodeByKey.set('head', headNode);
-      headNode.elementName = this.#column(table, '/element', { role: 'element_name', type: plainText, nameParts: ['element'] });
+      headNode.elementName = this.#column(table, '/element', {
+        role: 'element_name',
+        type: plainText,
+        nameParts: ['element'],
+      });
       headNode.elementName.requiredBy.add(headNode);
     }
     const head = { node: headNode, parentKey };
     for (const variant of variants) {
       const element = this.#model.elements[variant.element]!;
       const memberPath = [...place.path, element.name.localName];
-      const own = this.#namedTable(`type/${element.type}`, variant.element, element.type, memberPath, this.#paths.child(place.xpath, element.name));
+      const own = this.#namedTable(
+        `type/${element.type}`,
+        variant.element,
+        element.type,
+        memberPath,
+        this.#paths.child(place.xpath, element.name),
+      );
       const hangsFrom = this.#parentKey(own, table, [hangsFromHead]);
       this.#addEdge(parent, child, variant, this.#drawRow(own, variant, false), hangsFrom, head);
     }
@@ -469,14 +442,26 @@ class ModelDrawing {
   }
 
   /** A child that occurs at most once: its values become columns of the row it stands in. */
-  #foldChild(parent: NodeDraft, place: Place, child: SourceChild, variants: readonly Variant[], polymorphic: boolean): void {
+  #foldChild(
+    parent: NodeDraft,
+    place: Place,
+    child: SourceChild,
+    variants: readonly Variant[],
+    polymorphic: boolean,
+  ): void {
     const declared = this.#model.elements[child.element]!;
     const columnKey = `${place.columnKey}/${clarkName(declared.name)}`;
     const nameParts = [...place.nameParts, declared.name.localName];
     for (const variant of variants) {
       const element = this.#model.elements[variant.element]!;
       const type = this.#model.types[element.type]!;
-      const node = newNode({ name: element.name, table: place.table, opensRow: false, element: variant.element, type: element.type });
+      const node = newNode({
+        name: element.name,
+        table: place.table,
+        opensRow: false,
+        element: variant.element,
+        type: element.type,
+      });
       this.#nodes.push(node);
       const xpath = this.#paths.child(place.xpath, element.name);
       const sure = child.minOccurs >= 1 && !element.nillable && !polymorphic;
@@ -489,28 +474,28 @@ class ModelDrawing {
         guarantor: sure ? place.guarantor : null,
       };
       const structure = (word: string, role: ColumnDraft['role'], columnType: ColumnType): ColumnDraft =>
-        this.#column(place.table, `${columnKey}/${word}`, { role, type: columnType, nameParts: [...nameParts, word] });
+        this.#column(place.table, `${columnKey}/${word}`, {
+          role,
+          type: columnType,
+          nameParts: [...nameParts, word],
+        });
       if (element.nillable) node.nil = structure('nil', 'nil', flag);
       if (polymorphic) node.elementName = structure('element', 'element_name', plainText);
-      if (!child.orderImplied) node.foldedPosition = structure('position', 'folded_position', { kind: 'integer' });
+      if (!child.orderImplied)
+        node.foldedPosition = structure('position', 'folded_position', { kind: 'integer' });
       if (!polymorphic && isBare(type)) {
-        node.presence = this.#column(place.table, `${columnKey}/present`, { role: 'presence', type: flag, nameParts, xpath });
-      } else if (!polymorphic && type.complex && !sure && !this.#alwaysHasValue(type)) {
+        node.presence = this.#column(place.table, `${columnKey}/present`, {
+          role: 'presence',
+          type: flag,
+          nameParts,
+          xpath,
+        });
+      } else if (!polymorphic && type.complex && !sure && !this.#choices.alwaysHasValue(type)) {
         node.presence = structure('present', 'presence', flag);
       }
       this.#fill(node, inner);
       this.#addEdge(parent, child, variant, node, null);
     }
-  }
-
-  /** Whether an element of this type, when it is there and not nil, always fills at least one column of its own. */
-  #alwaysHasValue(type: SourceType): boolean {
-    if (type.content === 'simple' || type.attributes.some((attribute) => attribute.required)) return true;
-    return type.children.some((child) => {
-      const element = this.#model.elements[child.element]!;
-      if (child.minOccurs < 1 || element.nillable || child.maxOccurs === null || child.maxOccurs > 1) return false;
-      return !this.#model.types[element.type]!.complex && !element.abstract && element.substitutes.length === 0;
-    });
   }
 
   #valueColumn(place: Place, suffix: string, column: Omit<NewColumn, 'role'>): ColumnDraft {
@@ -531,7 +516,12 @@ class ModelDrawing {
   }
 
   #parentKey(table: TableDraft, parent: TableDraft, via: readonly string[]): ColumnDraft {
-    return this.#column(table, `/parent/${parent.index}/${via.join('/')}`, { role: 'parent_key', type: key, parent, via });
+    return this.#column(table, `/parent/${parent.index}/${via.join('/')}`, {
+      role: 'parent_key',
+      type: key,
+      parent,
+      via,
+    });
   }
 }
 
@@ -540,24 +530,4 @@ function nameOfSharedType(type: SourceType): string {
   const local = type.name!.localName;
   const short = local.replace(/[-_.]?(?:[Cc]omplex)?[Tt]ype$/, '');
   return short === '' ? local : short;
-}
-
-function cached<Value>(known: Map<number, Value>, key: number, find: () => Value): Value {
-  let value = known.get(key);
-  if (value === undefined) known.set(key, (value = find()));
-  return value;
-}
-
-/** No content and no attributes at all: such an element says only that it is there. */
-function isBare(type: SourceType): boolean {
-  return (
-    type.complex &&
-    type.content !== 'simple' &&
-    type.content !== 'mixed' &&
-    type.attributes.length === 0 &&
-    type.children.length === 0 &&
-    type.anyElement === null &&
-    type.anyAttribute === null &&
-    type.derived.length === 0
-  );
 }

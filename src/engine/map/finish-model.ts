@@ -3,7 +3,14 @@ import type { Column, PlanEdge, PlanNode, RelationalModel, Table } from '../mode
 import type { SourceModel } from '../model/source-model.ts';
 import { sideTableNames } from '../model/side-tables.ts';
 import type { Drawing } from './draw-model.ts';
-import { finishedColumn, newColumn, orderedColumns, type ColumnDraft, type EdgeDraft, type TableDraft } from './model-builder.ts';
+import {
+  finishedColumn,
+  newColumn,
+  orderedColumns,
+  type ColumnDraft,
+  type EdgeDraft,
+  type TableDraft,
+} from './model-builder.ts';
 import { identifierOf, NameScope, structureWord, type NamingOptions } from './names.ts';
 
 /** `-R`: a column on every table, filled with the same kind of value in every row. */
@@ -15,7 +22,8 @@ export interface ExtraColumn {
 export function finishTables(drawing: Drawing, naming: NamingOptions, extras: readonly ExtraColumn[]): void {
   nameTables(drawing.tables, naming);
   for (const table of drawing.tables) {
-    for (const extra of extras) table.columns.push(newColumn({ role: 'extra', type: extra.type, nameParts: [extra.name] }));
+    for (const extra of extras)
+      table.columns.push(newColumn({ role: 'extra', type: extra.type, nameParts: [extra.name] }));
   }
   for (const table of drawing.tables) nameColumns(table, naming);
   for (const [index, node] of drawing.nodes.entries()) node.index = index;
@@ -31,7 +39,7 @@ function nameTables(tables: readonly TableDraft[], naming: NamingOptions): void 
     const words = [...before, own].map((word) => identifierOf(word, naming.nameMode)).join('_');
     return naming.tablePrefix + words + naming.tableSuffix;
   };
-  for (let again = true; again; ) {
+  for (let again = true; again;) {
     again = false;
     const byName = Map.groupBy(elements, (table) => candidate(table, steps.get(table)!).toLowerCase());
     for (const group of byName.values()) {
@@ -76,7 +84,8 @@ function nameColumns(table: TableDraft, naming: NamingOptions): void {
     const words = column.nameParts.map((part) => identifierOf(part, naming.nameMode)).join('_');
     const name = column.role === 'extra' ? column.nameParts[0]! : words === '' ? word('value') : words;
     const wanted = naming.rename.get(name) ?? name;
-    const candidates = words === '' ? [wanted, word('text'), word('text_value')] : [wanted, `${wanted}_2`, `${wanted}_3`];
+    const candidates =
+      words === '' ? [wanted, word('text'), word('text_value')] : [wanted, `${wanted}_2`, `${wanted}_3`];
     column.name = scope.claim(candidates, column.xpath ?? name);
   }
   for (const column of structure) {
@@ -89,7 +98,12 @@ function nameColumns(table: TableDraft, naming: NamingOptions): void {
 }
 
 /** `uses`: how many keys of the table lead to the same parent. */
-function structureCandidates(table: TableDraft, column: ColumnDraft, uses: number, naming: NamingOptions): string[] {
+function structureCandidates(
+  table: TableDraft,
+  column: ColumnDraft,
+  uses: number,
+  naming: NamingOptions,
+): string[] {
   const word = (text: string): string => structureWord(text, naming.nameMode);
   switch (column.role) {
     case 'row_key':
@@ -103,7 +117,9 @@ function structureCandidates(table: TableDraft, column: ColumnDraft, uses: numbe
       const via = column.via.map((part) => identifierOf(part, naming.nameMode)).join('_');
       if (parent === table && uses === 1) return [`${word('parent')}_${parent.name}_${word('key')}`];
       const detailed = `${parent.name}_${via}_${word('key')}`;
-      return uses === 1 ? [`${parent.name}_${word('key')}`, detailed] : [detailed, `${word('parent')}_${detailed}`];
+      return uses === 1
+        ? [`${parent.name}_${word('key')}`, detailed]
+        : [detailed, `${word('parent')}_${detailed}`];
     }
     default: {
       const name = column.nameParts.map((part) => identifierOf(part, naming.nameMode)).join('_');
@@ -123,8 +139,12 @@ export function plainTables(tables: readonly TableDraft[]): Table[] {
   }));
 }
 
+/** -1: no such column */
+function at(column: ColumnDraft | null): number {
+  return column === null ? -1 : column.index;
+}
+
 export function plainNodes(drawing: Drawing): PlanNode[] {
-  const at = (column: ColumnDraft | null): number => (column === null ? -1 : column.index);
   return drawing.nodes.map((node) => ({
     name: node.name,
     table: node.table.index,
@@ -141,7 +161,11 @@ export function plainNodes(drawing: Drawing): PlanNode[] {
     textTable: node.textTable === null ? -1 : node.textTable.index,
     wildcardTable: node.wildcardTable === null ? -1 : node.wildcardTable.index,
     anyAttributeColumn: at(node.anyAttribute),
-    typeEdges: node.typeEdges.map((edge) => ({ name: edge.name, node: edge.node.index, parentKeyColumn: at(edge.parentKey) })),
+    typeEdges: node.typeEdges.map((edge) => ({
+      name: edge.name,
+      node: edge.node.index,
+      parentKeyColumn: at(edge.parentKey),
+    })),
     sourceElement: node.element,
     sourceType: node.type,
   }));
@@ -155,7 +179,9 @@ export function plainEdge(edge: EdgeDraft): PlanEdge {
     minOccurs: edge.minOccurs,
     maxOccurs: edge.maxOccurs,
     ...(edge.substitution ? { substitution: true } : {}),
-    ...(edge.head === null ? {} : { head: { node: edge.head.node.index, parentKeyColumn: edge.head.parentKey.index } }),
+    ...(edge.head === null
+      ? {}
+      : { head: { node: edge.head.node.index, parentKeyColumn: edge.head.parentKey.index } }),
   };
 }
 

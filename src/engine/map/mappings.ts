@@ -15,7 +15,11 @@ interface Plan {
 }
 
 /** A shared table has one line per path that leads to it; recursion is written out once. */
-export function listMappings(source: SourceModel, plan: Plan, rootElements: readonly number[]): MappingEntry[] {
+export function listMappings(
+  source: SourceModel,
+  plan: Plan,
+  rootElements: readonly number[],
+): MappingEntry[] {
   const paths = createPathPrinter(source, rootElements);
   const listing = new MappingListing(source, plan, paths);
   for (const [index, root] of plan.roots.entries()) listing.visit(root, paths.root(rootElements[index]!), []);
@@ -43,7 +47,13 @@ class MappingListing {
     if (node.opensRow) {
       this.#add(node, { xpath, nodeType: 'element', edge, column: null, sourceType: this.#typeName(node) });
     } else if (node.presenceColumn >= 0 && this.#column(node, node.presenceColumn).xpath !== null) {
-      this.#add(node, { xpath, nodeType: 'element', edge, column: node.presenceColumn, sourceType: this.#typeName(node) });
+      this.#add(node, {
+        xpath,
+        nodeType: 'element',
+        edge,
+        column: node.presenceColumn,
+        sourceType: this.#typeName(node),
+      });
     }
     if (repeated) return;
     this.#visited.add(edge.node);
@@ -81,14 +91,23 @@ class MappingListing {
         ...(declared.documentation === undefined ? {} : { documentation: declared.documentation }),
       });
     }
-    for (const [table, nodeType] of [[node.textTable, 'mixed'], [node.wildcardTable, 'any']] as const) {
+    for (const [table, nodeType] of [
+      [node.textTable, 'mixed'],
+      [node.wildcardTable, 'any'],
+    ] as const) {
       if (table < 0) continue;
       const column = this.#plan.tables[table]!.columns.findIndex((candidate) => candidate.role === 'content');
       this.#push({ xpath, nodeType, sourceType: nodeType, minOccurs: 0, maxOccurs: null, table, column });
     }
     if (node.anyAttributeColumn >= 0) {
       this.#push({
-        xpath, nodeType: 'any', sourceType: 'anyAttribute', minOccurs: 0, maxOccurs: 1, table: node.table, column: node.anyAttributeColumn,
+        xpath,
+        nodeType: 'any',
+        sourceType: 'anyAttribute',
+        minOccurs: 0,
+        maxOccurs: 1,
+        table: node.table,
+        column: node.anyAttributeColumn,
       });
     }
     for (const child of node.edges) {
@@ -104,7 +123,9 @@ class MappingListing {
 
   #typeName(node: PlanNode): string {
     const type = this.#source.types[node.sourceType]!;
-    return type.value !== null && !type.complex ? typeLabel(type.value) : (type.name?.localName ?? type.content);
+    return type.value !== null && !type.complex
+      ? typeLabel(type.value)
+      : (type.name?.localName ?? type.content);
   }
 
   #add(
@@ -137,6 +158,7 @@ class MappingListing {
 
 /** `xs:decimal`; a list says so. Named types of the user keep the built-in they derive from. */
 function typeLabel(value: ValueType): string {
-  if (value.variety === 'list') return `list of ${value.itemType === undefined ? 'xs:anySimpleType' : typeLabel(value.itemType)}`;
+  if (value.variety === 'list')
+    return `list of ${value.itemType === undefined ? 'xs:anySimpleType' : typeLabel(value.itemType)}`;
   return value.variety === 'union' ? 'union' : `xs:${value.base}`;
 }

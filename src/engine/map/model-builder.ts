@@ -71,13 +71,19 @@ export interface NodeDraft {
   readonly edges: EdgeDraft[];
   /** clark names of `edges` */
   readonly edgeNames: Set<string>;
-  readonly typeEdges: { readonly name: QName; readonly node: NodeDraft; readonly parentKey: ColumnDraft | null }[];
+  readonly typeEdges: {
+    readonly name: QName;
+    readonly node: NodeDraft;
+    readonly parentKey: ColumnDraft | null;
+  }[];
   textTable: TableDraft | null;
   wildcardTable: TableDraft | null;
   index: number;
 }
 
-export function newTable(fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'ownName' | 'documentation'>): TableDraft {
+export function newTable(
+  fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'ownName' | 'documentation'>,
+): TableDraft {
   return {
     ...fields,
     columns: [],
@@ -89,7 +95,9 @@ export function newTable(fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'o
   };
 }
 
-export function newNode(fields: Pick<NodeDraft, 'name' | 'table' | 'opensRow' | 'element' | 'type'>): NodeDraft {
+export function newNode(
+  fields: Pick<NodeDraft, 'name' | 'table' | 'opensRow' | 'element' | 'type'>,
+): NodeDraft {
   const node: NodeDraft = {
     ...fields,
     content: 'empty',
@@ -174,7 +182,8 @@ export function finishedColumn(column: ColumnDraft, table: TableDraft): Column {
 
 /** Whether every row has a value here: NOT NULL is promised only where the source guarantees it. */
 function isGuaranteed(column: ColumnDraft, table: TableDraft): boolean {
-  const has = (role: ColumnRole): boolean => table.columns.some((other) => other !== column && other.role === role);
+  const has = (role: ColumnRole): boolean =>
+    table.columns.some((other) => other !== column && other.role === role);
   switch (column.role) {
     case 'row_key':
     case 'extra':

@@ -35,7 +35,9 @@ export function actualTypesOf(model: SourceModel, element: number): number[] {
 
 /** Whether every element that can stand in the child's place has a simple type. */
 export function isSimpleChild(model: SourceModel, element: number): boolean {
-  return variantsOf(model, element).every((variant) => !model.types[model.elements[variant.element]!.type]!.complex);
+  return variantsOf(model, element).every(
+    (variant) => !model.types[model.elements[variant.element]!.type]!.complex,
+  );
 }
 
 export interface TypeGraph {
@@ -70,7 +72,8 @@ export function analyseTypes(model: SourceModel, roots: readonly number[]): Type
     let next = successorCache[type];
     if (next === undefined) {
       const distinct = new Set<number>();
-      for (const child of model.types[type]!.children) for (const t of childTypes(child.element)) distinct.add(t);
+      for (const child of model.types[type]!.children)
+        for (const t of childTypes(child.element)) distinct.add(t);
       next = [...distinct];
       successorCache[type] = next;
     }
@@ -100,7 +103,8 @@ export function analyseTypes(model: SourceModel, roots: readonly number[]): Type
     paths[type] = Math.min(below, Number.MAX_SAFE_INTEGER);
   }
   let expandedPaths = 0;
-  for (const type of finished) if (recursive[type] === 1 || rootTypes.has(type)) expandedPaths += paths[type]!;
+  for (const type of finished)
+    if (recursive[type] === 1 || rootTypes.has(type)) expandedPaths += paths[type]!;
   return { recursive, foldedColumns, expandedPaths, reachable: finished.toReversed(), childTypes };
 }
 

@@ -9,7 +9,18 @@ export type MapLevel = 0 | 1 | 2 | 3;
 /** Logical type of a column; a dialect turns it into SQL. `numeric` without precision is unbounded. */
 export interface ColumnType {
   readonly kind:
-    | 'text' | 'boolean' | 'smallint' | 'integer' | 'bigint' | 'numeric' | 'real' | 'double' | 'date' | 'time' | 'timestamp' | 'timestamptz';
+    | 'text'
+    | 'boolean'
+    | 'smallint'
+    | 'integer'
+    | 'bigint'
+    | 'numeric'
+    | 'real'
+    | 'double'
+    | 'date'
+    | 'time'
+    | 'timestamp'
+    | 'timestamptz';
   /** text: at most so many characters */
   readonly length?: number;
   readonly precision?: number;
@@ -20,13 +31,18 @@ export interface ColumnType {
 
 /** What a column is for. Only `value` columns hold source values; the others describe structure. */
 export type ColumnRole =
-  | 'row_key' | 'parent_key' | 'position' | 'document' | 'value'
+  | 'row_key'
+  | 'parent_key'
+  | 'position'
+  | 'document'
+  | 'value'
   /** folded element that may be present and empty: true when it is there */
   | 'presence'
   /** nillable element: true when xsi:nil was given */
   | 'nil'
   /** name of the substitution member that stood here, or the xsi:type given */
-  | 'element_name' | 'type_name'
+  | 'element_name'
+  | 'type_name'
   /** position of a folded child whose order the model does not imply */
   | 'folded_position'
   /** text or markup of mixed content and wildcards (in `text` and `wildcard` tables) */
@@ -101,7 +117,11 @@ export interface PlanNode {
   /** column (in `table`) with attributes that matched an anyAttribute; -1 for none */
   readonly anyAttributeColumn: number;
   /** by xsi:type (an expanded type name): the node that takes over, and the parent key its row fills (-1: as the edge that led here) */
-  readonly typeEdges: readonly { readonly name: QName; readonly node: number; readonly parentKeyColumn: number }[];
+  readonly typeEdges: readonly {
+    readonly name: QName;
+    readonly node: number;
+    readonly parentKeyColumn: number;
+  }[];
   /** index of the element in the source model, for statistics and writing back */
   readonly sourceElement: number;
   readonly sourceType: number;

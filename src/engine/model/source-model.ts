@@ -16,12 +16,51 @@ export function clarkName(name: QName): string {
 
 /** The built-in simple types of XSD 1.0 Part 2 that a value can be derived from. */
 export type BuiltInType =
-  | 'anySimpleType' | 'string' | 'normalizedString' | 'token' | 'language' | 'NMTOKEN' | 'Name' | 'NCName' | 'ID' | 'IDREF' | 'ENTITY'
-  | 'NMTOKENS' | 'IDREFS' | 'ENTITIES'
-  | 'boolean' | 'decimal' | 'integer' | 'nonPositiveInteger' | 'negativeInteger' | 'nonNegativeInteger' | 'positiveInteger'
-  | 'long' | 'int' | 'short' | 'byte' | 'unsignedLong' | 'unsignedInt' | 'unsignedShort' | 'unsignedByte'
-  | 'float' | 'double' | 'duration' | 'dateTime' | 'time' | 'date' | 'gYearMonth' | 'gYear' | 'gMonthDay' | 'gDay' | 'gMonth'
-  | 'hexBinary' | 'base64Binary' | 'anyURI' | 'QName' | 'NOTATION';
+  | 'anySimpleType'
+  | 'string'
+  | 'normalizedString'
+  | 'token'
+  | 'language'
+  | 'NMTOKEN'
+  | 'Name'
+  | 'NCName'
+  | 'ID'
+  | 'IDREF'
+  | 'ENTITY'
+  | 'NMTOKENS'
+  | 'IDREFS'
+  | 'ENTITIES'
+  | 'boolean'
+  | 'decimal'
+  | 'integer'
+  | 'nonPositiveInteger'
+  | 'negativeInteger'
+  | 'nonNegativeInteger'
+  | 'positiveInteger'
+  | 'long'
+  | 'int'
+  | 'short'
+  | 'byte'
+  | 'unsignedLong'
+  | 'unsignedInt'
+  | 'unsignedShort'
+  | 'unsignedByte'
+  | 'float'
+  | 'double'
+  | 'duration'
+  | 'dateTime'
+  | 'time'
+  | 'date'
+  | 'gYearMonth'
+  | 'gYear'
+  | 'gMonthDay'
+  | 'gDay'
+  | 'gMonth'
+  | 'hexBinary'
+  | 'base64Binary'
+  | 'anyURI'
+  | 'QName'
+  | 'NOTATION';
 
 /** Facets in force after all restriction steps; patterns of one step are alternatives, steps must all match. */
 export interface Facets {
@@ -137,7 +176,7 @@ export interface SourceModel {
   /** indexes of elements that documents may start with: for an XSD every global, non-abstract element, the likeliest roots
    *  (global elements that no other component refers to) first */
   readonly roots: readonly number[];
-  /** number of leading `roots` that nothing else refers to (0 when all are referred to) */
+  /** number of leading `roots` that nothing else refers to, of the entry documents where these have any (0 when all are referred to) */
   readonly primaryRoots: number;
   readonly targetNamespace: string | null;
   /** prefix -> uri, unique prefixes for every namespace that occurs; '' is never a prefix here */

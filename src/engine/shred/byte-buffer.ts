@@ -61,7 +61,10 @@ export class ByteBuffer {
 
   /** What was pushed so far, as a buffer of its own; this one starts again, empty. */
   take(): Uint8Array<ArrayBuffer> {
-    const taken = this.bytes.length - this.length < 4096 ? this.bytes.subarray(0, this.length) : this.bytes.slice(0, this.length);
+    const taken =
+      this.bytes.length - this.length < 4096
+        ? this.bytes.subarray(0, this.length)
+        : this.bytes.slice(0, this.length);
     if (taken.buffer === this.bytes.buffer) this.bytes = new Uint8Array(this.bytes.length);
     this.length = 0;
     return taken;

@@ -75,7 +75,9 @@ function readZone(bytes: Uint8Array, start: number, end: number): Zone | null {
   if ((sign !== 43 && sign !== DASH) || start + 6 !== end || bytes[start + 3] !== COLON) return null;
   const hours = twoDigits(bytes, start + 1);
   const minutes = twoDigits(bytes, start + 4);
-  return hours < 0 || minutes < 0 || minutes > 59 || hours > 14 || (hours === 14 && minutes > 0) ? null : 'offset';
+  return hours < 0 || minutes < 0 || minutes > 59 || hours > 14 || (hours === 14 && minutes > 0)
+    ? null
+    : 'offset';
 }
 
 /** null: not a date that a database column holds (also years beyond 1 … 9999). */
@@ -83,7 +85,9 @@ export function readDateValue(bytes: Uint8Array, start: number, end: number): Ca
   const at = readDate(bytes, start, end);
   if (at < 0) return null;
   const zone = readZone(bytes, at, end);
-  return zone === null ? null : { zone, zoneStart: at, fractionDigits: 0, trailingZero: false, endOfDay: false };
+  return zone === null
+    ? null
+    : { zone, zoneStart: at, fractionDigits: 0, trailingZero: false, endOfDay: false };
 }
 
 export function readTimeValue(bytes: Uint8Array, start: number, end: number): CalendarValue | null {

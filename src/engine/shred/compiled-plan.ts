@@ -43,7 +43,9 @@ export function compilePlan(model: RelationalModel, names: NameTable, encoder: R
   const marks = countMarks(model);
   const tables = model.tables.map((table, index): CompiledTable => {
     const find = (role: Column['role']): number => table.columns.findIndex((column) => column.role === role);
-    const required = table.columns.flatMap((column, i) => (column.role === 'value' && !column.nullable ? [i] : []));
+    const required = table.columns.flatMap((column, i) =>
+      column.role === 'value' && !column.nullable ? [i] : [],
+    );
     return {
       index,
       name: table.name,
@@ -96,10 +98,9 @@ function countMarks(model: RelationalModel): { of: Int32Array; count: Map<number
 }
 
 /** Lookup by interned name id; interning the wanted names once makes it one array access. */
-function nameLookup<T extends { readonly name: { readonly namespaceUri: string; readonly localName: string } }>(
-  names: NameTable,
-  items: readonly T[],
-): (nameId: number) => T | null {
+function nameLookup<
+  T extends { readonly name: { readonly namespaceUri: string; readonly localName: string } },
+>(names: NameTable, items: readonly T[]): (nameId: number) => T | null {
   const byId: (T | undefined)[] = [];
   const ids = new Map<number, T>();
   for (const item of items) ids.set(names.intern(item.name.namespaceUri, item.name.localName), item);

@@ -106,7 +106,11 @@ export class OpenRows {
 
   /** Attributes that only a wildcard allows, kept in one column as a line each: `name="value"`. */
   appendAnyAttribute(row: number, column: number, name: string, value: string): void {
-    const escaped = value.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\r', '&#13;');
+    const escaped = value
+      .replaceAll('&', '&amp;')
+      .replaceAll('"', '&quot;')
+      .replaceAll('\n', '&#10;')
+      .replaceAll('\r', '&#13;');
     const line = utf8.encode(`${this.isSet(row, column) ? '\n' : ''}${name}="${escaped}"`);
     const at = this.#bases[row]! + column * 2;
     const before = this.isSet(row, column)

@@ -29,7 +29,10 @@ export class RowOutput {
     this.rowCounts = new Float64Array(tableCount);
     this.#pendingRows = new Int32Array(tableCount);
     this.#encoder = encoder;
-    this.#threshold = Math.max(8 * 1024, Math.min(fullAt, Math.floor(allBuffersBytes / Math.max(1, tableCount))));
+    this.#threshold = Math.max(
+      8 * 1024,
+      Math.min(fullAt, Math.floor(allBuffersBytes / Math.max(1, tableCount))),
+    );
   }
 
   buffer(table: number): ByteBuffer {
@@ -44,7 +47,10 @@ export class RowOutput {
   }
 
   /** A row of a side table: text, whole numbers, or NULL. */
-  side(table: Exclude<RowChunk['table'], number>, values: readonly (string | number | Uint8Array | null)[]): void {
+  side(
+    table: Exclude<RowChunk['table'], number>,
+    values: readonly (string | number | Uint8Array | null)[],
+  ): void {
     let entry = this.#sides.get(table);
     if (entry === undefined) this.#sides.set(table, (entry = { buffer: new ByteBuffer(4096), rows: 0 }));
     const { buffer } = entry;
@@ -64,7 +70,8 @@ export class RowOutput {
 
   /** Hands over everything, full or not. */
   flush(): void {
-    for (const [table, buffer] of this.#buffers.entries()) if (buffer !== undefined && buffer.length > 0) this.#hand(table);
+    for (const [table, buffer] of this.#buffers.entries())
+      if (buffer !== undefined && buffer.length > 0) this.#hand(table);
     for (const [table, { buffer }] of this.#sides) if (buffer.length > 0) this.#handSide(table);
   }
 

@@ -225,7 +225,8 @@ class DocumentShredder implements Shredder {
     } else {
       row = this.#frameRow[parentFrame]!;
       if (node.plan.presenceColumn >= 0) this.#rows.setTrue(row, node.plan.presenceColumn);
-      if (node.plan.foldedPositionColumn >= 0) this.#rows.setInteger(row, node.plan.foldedPositionColumn, position);
+      if (node.plan.foldedPositionColumn >= 0)
+        this.#rows.setInteger(row, node.plan.foldedPositionColumn, position);
     }
     if (node.plan.elementNameColumn >= 0) {
       this.#rows.setAscii(row, node.plan.elementNameColumn, this.#label(events[at * RECORD_INTS + 1]!));
@@ -238,12 +239,14 @@ class DocumentShredder implements Shredder {
     this.#frameRow[frame] = row;
     this.#depth += 1;
     let typed = -1;
-    for (let i = firstAttribute; i <= last; i += 1) if (events[i * RECORD_INTS + 1] === this.#xsi.type) typed = i;
+    for (let i = firstAttribute; i <= last; i += 1)
+      if (events[i * RECORD_INTS + 1] === this.#xsi.type) typed = i;
     // a model inferred without an XSD knows xsi:type as an attribute like any other
     if (typed >= 0 && this.#plan.attributeColumn(node.index, this.#xsi.type) >= 0) typed = -1;
     if (typed >= 0) {
       const typeEdge = this.#typeEdge(node, rangeText(batch, typed));
-      if (node.plan.typeNameColumn >= 0) this.#rows.setAscii(row, node.plan.typeNameColumn, this.#typeLabel(batch, typed));
+      if (node.plan.typeNameColumn >= 0)
+        this.#rows.setAscii(row, node.plan.typeNameColumn, this.#typeLabel(batch, typed));
       else this.#unmappedAttribute(batch, typed, row);
       if (typeEdge !== undefined) {
         node = this.#plan.nodes[typeEdge.node]!;
@@ -269,7 +272,8 @@ class DocumentShredder implements Shredder {
     if (parentFrame < 0) {
       if (table.documentColumn >= 0) this.#rows.setInteger(row, table.documentColumn, this.#documentKey);
     } else {
-      if (parentKeyColumn >= 0) this.#rows.setInteger(row, parentKeyColumn, this.#rows.key(this.#frameRow[parentFrame]!));
+      if (parentKeyColumn >= 0)
+        this.#rows.setInteger(row, parentKeyColumn, this.#rows.key(this.#frameRow[parentFrame]!));
       if (table.positionColumn >= 0) this.#rows.setInteger(row, table.positionColumn, position);
     }
     return row;
@@ -287,7 +291,13 @@ class DocumentShredder implements Shredder {
     const column = this.#plan.attributeColumn(node.index, nameId);
     if (column >= 0) {
       const source = (batch.events[at * RECORD_INTS]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-      this.#value(row, column, source, batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!);
+      this.#value(
+        row,
+        column,
+        source,
+        batch.events[at * RECORD_INTS + 2]!,
+        batch.events[at * RECORD_INTS + 3]!,
+      );
       return;
     }
     if (nameId === this.#xsi.nil) {
@@ -317,10 +327,9 @@ class DocumentShredder implements Shredder {
     const table = this.#rows.table(row);
     if (result === MISFIT) {
       const text = new TextDecoder().decode(source.subarray(start, end));
-      if (this.#options.widensInPlace) {
-        this.misfits.push({ table: table.index, column, rowKey: this.#rows.key(row), text });
-        this.#rows.mark(row, column);
-      } else this.#rows.setRaw(row, column, source, start, end);
+      this.misfits.push({ table: table.index, column, rowKey: this.#rows.key(row), text });
+      if (this.#options.widensInPlace) this.#rows.mark(row, column);
+      else this.#rows.setRaw(row, column, source, start, end);
       this.drift.misfit(`${table.name}.${table.columns[column]!.name}`, text);
       return;
     }
@@ -375,7 +384,13 @@ class DocumentShredder implements Shredder {
     if (node.plan.textTable >= 0) {
       this.#contentRow(node.plan.textTable, row, ++this.#framePosition[frame]!, this.#text.bytes, length);
     } else if (!isWhiteSpace(this.#text.bytes, length)) {
-      this.#unmapped('text', ++this.#framePosition[frame]!, this.#path(frame), this.#text.bytes.slice(0, length), row);
+      this.#unmapped(
+        'text',
+        ++this.#framePosition[frame]!,
+        this.#path(frame),
+        this.#text.bytes.slice(0, length),
+        row,
+      );
     }
     this.#text.length = 0;
   }
@@ -411,7 +426,8 @@ class DocumentShredder implements Shredder {
     this.#capturing = null;
     const { out } = this.#capture;
     const parent = this.#depth - 1;
-    if (wildcardTable >= 0) this.#contentRow(wildcardTable, this.#frameRow[parent]!, position, out.bytes, out.length);
+    if (wildcardTable >= 0)
+      this.#contentRow(wildcardTable, this.#frameRow[parent]!, position, out.bytes, out.length);
     else {
       const xpath = `${this.#path(parent)}/${this.#label(this.#frameName[this.#depth]!)}`;
       this.#unmapped('element', position, xpath, out.bytes.slice(0, out.length), this.#frameRow[parent]!);
@@ -424,17 +440,33 @@ class DocumentShredder implements Shredder {
     this.#unmapped('attribute', 0, xpath, new TextEncoder().encode(rangeText(batch, at)), row);
   }
 
-  #unmapped(kind: 'element' | 'attribute' | 'text', position: number, xpath: string, content: Uint8Array, row: number): void {
+  #unmapped(
+    kind: 'element' | 'attribute' | 'text',
+    position: number,
+    xpath: string,
+    content: Uint8Array,
+    row: number,
+  ): void {
     this.drift.unmapped(xpath, kind, content);
     if (this.#options.unmapped !== 'capture') return;
-    const values = [this.#documentKey, this.#rows.table(row).name, this.#rows.key(row), position, xpath, kind, content];
+    const values = [
+      this.#documentKey,
+      this.#rows.table(row).name,
+      this.#rows.key(row),
+      position,
+      xpath,
+      kind,
+      content,
+    ];
     this.output.side('unmapped', values);
   }
 
   #typeEdge(node: CompiledNode, typeName: string): CompiledNode['plan']['typeEdges'][number] | undefined {
     const [prefix, local] = splitQName(typeName.trim());
     const uri = this.#scope.findLast(([known]) => known === prefix)?.[1] ?? '';
-    return node.plan.typeEdges.find((edge) => edge.name.localName === local && edge.name.namespaceUri === uri);
+    return node.plan.typeEdges.find(
+      (edge) => edge.name.localName === local && edge.name.namespaceUri === uri,
+    );
   }
 
   /** The xsi:type as a clark name or local name: independent of the prefixes of one document. */
@@ -452,7 +484,12 @@ class DocumentShredder implements Shredder {
       const local = this.#names.localName(nameId);
       const rootUri = this.#options.model.roots[0]?.name.namespaceUri ?? '';
       const prefix = Object.entries(this.#options.model.namespaces).find(([, bound]) => bound === uri)?.[0];
-      label = uri === '' || uri === rootUri ? local : prefix === undefined ? `{${uri}}${local}` : `${prefix}:${local}`;
+      label =
+        uri === '' || uri === rootUri
+          ? local
+          : prefix === undefined
+            ? `{${uri}}${local}`
+            : `${prefix}:${local}`;
       this.#typeLabels.set(nameId, label);
     }
     return label;

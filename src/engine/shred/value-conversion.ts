@@ -19,8 +19,25 @@ export const MISFIT = 3;
 export type Conversion = (source: Uint8Array, start: number, end: number, out: ByteBuffer) => number;
 
 const collapsed: ReadonlySet<BuiltInType> = new Set<BuiltInType>([
-  'token', 'language', 'NMTOKEN', 'Name', 'NCName', 'ID', 'IDREF', 'ENTITY', 'duration', 'gYearMonth', 'gYear', 'gMonthDay',
-  'gDay', 'gMonth', 'hexBinary', 'base64Binary', 'anyURI', 'QName', 'NOTATION',
+  'token',
+  'language',
+  'NMTOKEN',
+  'Name',
+  'NCName',
+  'ID',
+  'IDREF',
+  'ENTITY',
+  'duration',
+  'gYearMonth',
+  'gYear',
+  'gMonthDay',
+  'gDay',
+  'gMonth',
+  'hexBinary',
+  'base64Binary',
+  'anyURI',
+  'QName',
+  'NOTATION',
 ]);
 
 export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
@@ -240,7 +257,10 @@ function calendarConversion(
 /** An array literal, `{1,2}` or `{"a b","c"}` (PostgreSQL manual §8.15.2), then escaped as text. */
 function listConversion(column: Column, encoder: RowEncoder): Conversion {
   const isText = column.type.kind === 'text';
-  const item = scalarConversion({ ...column, type: { ...column.type, list: false } }, { ...encoder, trueText: 't', falseText: 'f' });
+  const item = scalarConversion(
+    { ...column, type: { ...column.type, list: false } },
+    { ...encoder, trueText: 't', falseText: 'f' },
+  );
   return (source, start, end, out) => {
     const literal: number[] = [123];
     let inexact = false;

@@ -48,14 +48,22 @@ export class XmlCapture {
     this.depth += 1;
     const declared = new Map<string, string>(scope);
     let last = at;
-    for (let i = at + 1; i < batch.count && (events[i * RECORD_INTS]! & KIND_MASK) === KIND_NAMESPACE; i += 1) {
+    for (
+      let i = at + 1;
+      i < batch.count && (events[i * RECORD_INTS]! & KIND_MASK) === KIND_NAMESPACE;
+      i += 1
+    ) {
       const prefix = this.#names.localName(events[i * RECORD_INTS + 1]!);
       if (prefix !== '') declared.set(prefix, rangeText(batch, i));
       last = i;
     }
     for (const [prefix, bound] of declared) this.#text(` xmlns:${prefix}="${escapeAttribute(bound)}"`);
     let made = 0;
-    for (let i = last + 1; i < batch.count && (events[i * RECORD_INTS]! & KIND_MASK) === KIND_ATTRIBUTE; i += 1) {
+    for (
+      let i = last + 1;
+      i < batch.count && (events[i * RECORD_INTS]! & KIND_MASK) === KIND_ATTRIBUTE;
+      i += 1
+    ) {
       const attribute = events[i * RECORD_INTS + 1]!;
       const space = this.#names.namespaceUri(attribute);
       let name = this.#names.localName(attribute);
@@ -123,5 +131,7 @@ function escapeAttribute(value: string): string {
 export function rangeText(batch: TokenBatch, at: number): string {
   const flags = batch.events[at * RECORD_INTS]!;
   const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-  return decoder.decode(source.subarray(batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!));
+  return decoder.decode(
+    source.subarray(batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!),
+  );
 }

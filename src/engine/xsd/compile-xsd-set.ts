@@ -138,6 +138,7 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
     substitutions,
     summarizer,
     documents: set.documents,
+    entries: new Set(entries),
     maxEntries: limits.xsdMaxComponents,
     onTooLarge: () =>
       stop('xsd_model_too_large', `The model would have more than ${limits.xsdMaxComponents} entries`),

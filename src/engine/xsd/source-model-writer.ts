@@ -19,6 +19,7 @@ import type { ChildSummary, ContentSummarizer, WildcardSummary } from './content
 import { choosePrefixes } from './namespace-prefixes.ts';
 import type { XsdReading } from './reading.ts';
 import type { SchemaDocument } from './schema-document.ts';
+import type { SchemaFile } from './schema-file.ts';
 import { derivationMethods, type SubstitutionGroups } from './substitution-group.ts';
 import type { SymbolSpaces } from './symbol-spaces.ts';
 
@@ -29,6 +30,8 @@ export interface CompiledSet {
   readonly substitutions: SubstitutionGroups;
   readonly summarizer: ContentSummarizer;
   readonly documents: readonly SchemaDocument[];
+  /** files the set was entered by: where one of them declares an element that nothing refers to, documents start with it */
+  readonly entries: ReadonlySet<SchemaFile>;
   /** most entries of all lists of the model together */
   readonly maxEntries: number;
   /** called, to throw, when that is exceeded */
@@ -45,6 +48,7 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
   const typeOrder: TypeDefinition[] = [];
   const namespaceUris = new Set<string>();
   const redefined = new Set<unknown>();
+  const inEntries = new Set<ElementDeclaration>();
   let entries = 0;
   const spend = (count: number) => {
     entries += count;
@@ -63,8 +67,11 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
       redefined.add(component);
       continue;
     }
-    if (space === 'element') elementIndex(component as ElementDeclaration);
-    else if (space === 'type') typeIndex(component as TypeDefinition);
+    if (space === 'element') {
+      elementIndex(component as ElementDeclaration);
+      if (set.entries.has(declaration.document.file)) inEntries.add(component as ElementDeclaration);
+    }
+    if (space === 'type') typeIndex(component as TypeDefinition);
   }
   const globalElements = [...elementOrder];
 
@@ -197,8 +204,12 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
 
   const referred = withSubstitutes(reading.referredElements, substitutions);
   const possible = globalElements.filter(({ abstract }) => !abstract);
-  const primary = possible.filter((element) => !referred.has(element));
-  const others = possible.filter((element) => referred.has(element));
+  const unreferred = possible.filter((element) => !referred.has(element));
+  const entered = unreferred.filter((element) => inEntries.has(element));
+  // libraries of global elements (UBL) leave many unused: those are no roots where the entry has some of its own
+  const primary = entered.length > 0 ? entered : unreferred;
+  const first = new Set(primary);
+  const others = possible.filter((element) => !first.has(element));
   const targetNamespace = documents[0]?.targetNamespace ?? '';
   namespaceUris.add(targetNamespace);
   return {

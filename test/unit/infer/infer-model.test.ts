@@ -45,7 +45,11 @@ describe('structure', () => {
   it('says how often children occur, and which are always there', () => {
     const source = inferred(['<r><a><x/><y>1</y></a><a><y>2</y><y>3</y></a></r>']);
     const type = source.types[source.elements.find((element) => element.name.localName === 'a')!.type]!;
-    const children = type.children.map((child) => [source.elements[child.element]!.name.localName, child.minOccurs, child.maxOccurs]);
+    const children = type.children.map((child) => [
+      source.elements[child.element]!.name.localName,
+      child.minOccurs,
+      child.maxOccurs,
+    ]);
     expect(children).toEqual([
       ['x', 0, 1],
       ['y', 1, null],
@@ -55,7 +59,9 @@ describe('structure', () => {
   it('finds an order that no parent contradicts', () => {
     const source = inferred(['<r><a><x/><z/></a><a><x/><y/><z/></a><a><y/><z/></a></r>']);
     const type = source.types[source.elements.find((element) => element.name.localName === 'a')!.type]!;
-    expect(type.children.map((child) => [source.elements[child.element]!.name.localName, child.orderImplied])).toEqual([
+    expect(
+      type.children.map((child) => [source.elements[child.element]!.name.localName, child.orderImplied]),
+    ).toEqual([
       ['x', true],
       ['y', true],
       ['z', true],
@@ -64,19 +70,30 @@ describe('structure', () => {
 
   it('keeps positions where parents disagree', () => {
     const source = inferred(['<r><a><x>1</x><y>1</y></a><a><y>1</y><x>1</x></a></r>']);
-    expect(outline(modelOf(source, 1))).toContain('x_position integer, x integer!, y_position integer, y integer!');
+    expect(outline(modelOf(source, 1))).toContain(
+      'x_position integer, x integer!, y_position integer, y integer!',
+    );
   });
 
   it('closes recursion on the open ancestor', () => {
-    const source = inferred(['<part><name>a</name><part><name>b</name><part><name>c</name></part></part></part>']);
+    const source = inferred([
+      '<part><name>a</name><part><name>b</name><part><name>c</name></part></part></part>',
+    ]);
     expect(source.elements.map((element) => element.name.localName)).toEqual(['part', 'name']);
     expect(modelOf(source, 1).tables.map((table) => table.name)).toEqual(['part']);
   });
 
   it('tells mixed content, attributes alone, and values with attributes apart', () => {
     const source = inferred(['<r><m>a<b/>c</m><e x="1"/><v x="1">2</v></r>']);
-    const content = new Map(source.elements.map((element) => [element.name.localName, source.types[element.type]!.content]));
-    expect([content.get('m'), content.get('e'), content.get('v'), content.get('r')]).toEqual(['mixed', 'empty', 'simple', 'elements']);
+    const content = new Map(
+      source.elements.map((element) => [element.name.localName, source.types[element.type]!.content]),
+    );
+    expect([content.get('m'), content.get('e'), content.get('v'), content.get('r')]).toEqual([
+      'mixed',
+      'empty',
+      'simple',
+      'elements',
+    ]);
   });
 });
 
@@ -90,7 +107,9 @@ describe('statistics', () => {
 
   it('merged over runs say what one run over all says', () => {
     const together = inferSourceModel(statisticsOf(documents));
-    const merged = documents.map((document) => statisticsOf([document])).reduce(mergeStatistics, emptyStatistics());
+    const merged = documents
+      .map((document) => statisticsOf([document]))
+      .reduce(mergeStatistics, emptyStatistics());
     expect(merged.documents).toBe(4);
     expect(outline(modelOf(inferSourceModel(merged), 1))).toBe(outline(modelOf(together, 1)));
   });
@@ -101,9 +120,13 @@ describe('statistics', () => {
   });
 
   it('estimate distinct values', () => {
-    const few = statisticsOf([`<r>${Array.from({ length: 500 }, (_, i) => `<v>${i % 40}</v>`).join('')}</r>`]);
+    const few = statisticsOf([
+      `<r>${Array.from({ length: 500 }, (_, i) => `<v>${i % 40}</v>`).join('')}</r>`,
+    ]);
     expect(distinctEstimate(few.elements[1]!.text.sketch)).toBe(40);
-    const many = statisticsOf([`<r>${Array.from({ length: 20_000 }, (_, i) => `<v>value ${i}</v>`).join('')}</r>`]);
+    const many = statisticsOf([
+      `<r>${Array.from({ length: 20_000 }, (_, i) => `<v>value ${i}</v>`).join('')}</r>`,
+    ]);
     const estimate = distinctEstimate(many.elements[1]!.text.sketch);
     expect(estimate).toBeGreaterThan(13_000);
     expect(estimate).toBeLessThan(30_000);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compiled, inferred, modelOf, outline } from '../../support/shredding.ts';
 
-const xs = (body: string): string => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
+const xs = (body: string): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
 
 const order = xs(`
   <xs:element name="order"><xs:complexType><xs:sequence>
@@ -60,7 +61,13 @@ describe('the four map levels on an order', () => {
 
   it('3 both: what elevation leaves is reused', () => {
     const model = modelOf(source, 3);
-    expect(model.tables.map((table) => table.name)).toEqual(['order', 'ship_to_street', 'bill_to_street', 'line', 'tag']);
+    expect(model.tables.map((table) => table.name)).toEqual([
+      'order',
+      'ship_to_street',
+      'bill_to_street',
+      'line',
+      'tag',
+    ]);
   });
 });
 
@@ -112,7 +119,9 @@ describe('structure columns', () => {
 
   it('keep positions where the model implies no order', () => {
     const source = compiled(
-      xs(`<xs:element name="a"><xs:complexType><xs:all><xs:element name="x" type="xs:int"/><xs:element name="y" type="xs:int"/></xs:all></xs:complexType></xs:element>`),
+      xs(
+        `<xs:element name="a"><xs:complexType><xs:all><xs:element name="x" type="xs:int"/><xs:element name="y" type="xs:int"/></xs:all></xs:complexType></xs:element>`,
+      ),
     );
     expect(outline(modelOf(source, 1))).toBe(
       'a: a_key bigint!, document_key bigint!, x_position integer, x integer!, y_position integer, y integer!',
@@ -120,7 +129,9 @@ describe('structure columns', () => {
   });
 
   it('make way for names of the source', () => {
-    const source = inferred(['<r><i position="a" r_key="b" i_key="c">v</i><i position="" r_key="" i_key=""/></r>']);
+    const source = inferred([
+      '<r><i position="a" r_key="b" i_key="c">v</i><i position="" r_key="" i_key=""/></r>',
+    ]);
     const columns = modelOf(source, 1).tables[1]!.columns.map((column) => column.name);
     expect(new Set(columns).size).toBe(columns.length);
     expect(columns).toEqual(expect.arrayContaining(['position', 'r_key', 'i_key', 'value']));
@@ -151,7 +162,9 @@ describe('sizes', () => {
       return `<xs:complexType name="T${i}"><xs:sequence><xs:element name="a" type="${inner}" maxOccurs="2"/><xs:element name="b" type="${inner}" maxOccurs="2"/></xs:sequence></xs:complexType>`;
     });
     const source = compiled(
-      xs(`<xs:element name="r" type="T0"/>${levels.join('')}<xs:complexType name="T30"><xs:attribute name="v" type="xs:int"/></xs:complexType>`),
+      xs(
+        `<xs:element name="r" type="T0"/>${levels.join('')}<xs:complexType name="T30"><xs:attribute name="v" type="xs:int"/></xs:complexType>`,
+      ),
     );
     for (const level of [0, 1, 2, 3] as const) {
       const model = modelOf(source, level);

@@ -8,7 +8,18 @@ import { corpusXsdSet, hasCorpus, readCorpus } from '../../support/corpus.ts';
 import { inferred, modelOf, shred } from '../../support/shredding.ts';
 
 /** sets that compile quickly, with up to `maxDocuments` of their documents */
-const sets = ['entsoe', 'junit', 'iso20022', 'eforms', 'fpml5-10-confirmation', 'siri', 'cdisc-odm', 'musicxml', 'sumo', 'xmark'];
+const sets = [
+  'entsoe',
+  'junit',
+  'iso20022',
+  'eforms',
+  'fpml5-10-confirmation',
+  'siri',
+  'cdisc-odm',
+  'musicxml',
+  'sumo',
+  'xmark',
+];
 const maxDocuments = 4;
 
 const manifest = hasCorpus

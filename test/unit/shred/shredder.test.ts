@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compiled, inferred, modelOf, shred } from '../../support/shredding.ts';
 
-const xs = (body: string): string => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
+const xs = (body: string): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
 
 const stays = compiled(
   xs(`<xs:element name="stays"><xs:complexType><xs:sequence>
@@ -36,16 +37,23 @@ describe('rows', () => {
   });
 
   it('are numbered from where the target stands', () => {
-    const keyOffsets = new Map([['stay', 100], ['_documents', 4]]);
-    const { rows } = shred(modelOf(stays, 1), ['<stays><stay id="1"><guest/></stay></stays>'], { keyOffsets });
+    const keyOffsets = new Map([
+      ['stay', 100],
+      ['_documents', 4],
+    ]);
+    const { rows } = shred(modelOf(stays, 1), ['<stays><stay id="1"><guest/></stay></stays>'], {
+      keyOffsets,
+    });
     expect(rows['stay']![0]).toMatchObject({ stay_key: '101', stays_key: '1', guest: '' });
     expect(rows['stays']![0]).toEqual({ stays_key: '1', document_key: '5' });
   });
 
   it('are the same however the document is cut', () => {
-    const document = '<stays><stay id="7"><guest>Ä &amp; Ö<![CDATA[ <x> ]]></guest><extra>\n</extra></stay></stays>';
+    const document =
+      '<stays><stay id="7"><guest>Ä &amp; Ö<![CDATA[ <x> ]]></guest><extra>\n</extra></stay></stays>';
     const whole = shred(modelOf(stays, 1), [document]).rows;
-    for (const pieceBytes of [1, 2, 3, 7]) expect(shred(modelOf(stays, 1), [document], { pieceBytes }).rows).toEqual(whole);
+    for (const pieceBytes of [1, 2, 3, 7])
+      expect(shred(modelOf(stays, 1), [document], { pieceBytes }).rows).toEqual(whole);
     expect(whole['stay']![0]!['guest']).toBe('Ä & Ö <x> ');
   });
 });
@@ -66,9 +74,11 @@ describe('nil, empty and absent', () => {
   });
 });
 
-describe('deviations from the schema', () => {
-  const load = (document: string) => shred(modelOf(stays, 1), [document]);
+function load(document: string) {
+  return shred(modelOf(stays, 1), [document]);
+}
 
+describe('deviations from the schema', () => {
   it('unknown elements are kept whole, with their own namespaces', () => {
     const { rows, drift } = load(
       '<stays><stay id="1"><guest>A</guest><p:vip xmlns:p="urn:x" a="1">gold<p:b/>&lt;</p:vip></stay></stays>',
@@ -89,7 +99,9 @@ describe('deviations from the schema', () => {
 
   it('unknown attributes and stray text are kept', () => {
     const { rows } = load('<stays><stay id="1" vip="yes">stray<guest>A</guest></stay></stays>');
-    expect(rows['_unmapped']!.map((row) => [row['kind'], row['xpath'], row['position'], row['content']])).toEqual([
+    expect(
+      rows['_unmapped']!.map((row) => [row['kind'], row['xpath'], row['position'], row['content']]),
+    ).toEqual([
       ['attribute', '/stays/stay/@vip', '0', 'yes'],
       ['text', '/stays/stay', '1', 'stray'],
     ]);
@@ -98,13 +110,25 @@ describe('deviations from the schema', () => {
   it('a second occurrence where one fits is kept beside', () => {
     const { rows } = load('<stays><stay id="1"><guest>A</guest><guest>B</guest></stay></stays>');
     expect(rows['stay']![0]!['guest']).toBe('A');
-    expect(rows['_unmapped']![0]).toMatchObject({ xpath: '/stays/stay/guest', position: '2', content: '<guest>B</guest>' });
+    expect(rows['_unmapped']![0]).toMatchObject({
+      xpath: '/stays/stay/guest',
+      position: '2',
+      content: '<guest>B</guest>',
+    });
   });
 
   it('values that do not fit are given to the sink to widen their column', () => {
-    const { rows, misfits, relaxed, model } = load('<stays><stay id="eight"><guest>A</guest><nights>many</nights></stay></stays>');
+    const { rows, misfits, relaxed, model } = load(
+      '<stays><stay id="eight"><guest>A</guest><nights>many</nights></stay></stays>',
+    );
     expect(rows['stay']![0]).toMatchObject({ id: null, nights: null });
-    expect(misfits.map(({ table, column, rowKey, text }) => [model.tables[table]!.columns[column]!.name, rowKey, text])).toEqual([
+    expect(
+      misfits.map(({ table, column, rowKey, text }) => [
+        model.tables[table]!.columns[column]!.name,
+        rowKey,
+        text,
+      ]),
+    ).toEqual([
       ['id', 1, 'eight'],
       ['nights', 1, 'many'],
     ]);
@@ -113,15 +137,22 @@ describe('deviations from the schema', () => {
 
   it('required values that are missing drop the NOT NULL of their column', () => {
     const { relaxed, model } = load('<stays><stay><nights>1</nights></stay></stays>');
-    expect(relaxed.map(({ table, column }) => model.tables[table]!.columns[column]!.name)).toEqual(['id', 'guest']);
+    expect(relaxed.map(({ table, column }) => model.tables[table]!.columns[column]!.name)).toEqual([
+      'id',
+      'guest',
+    ]);
   });
 
   it('stop the document where that was asked for', () => {
-    expect(() => shred(modelOf(stays, 1), ['<stays><x/></stays>'], { unmapped: 'fail' })).toThrow(/no place for this element/);
+    expect(() => shred(modelOf(stays, 1), ['<stays><x/></stays>'], { unmapped: 'fail' })).toThrow(
+      /no place for this element/,
+    );
   });
 
   it('a root the schema does not know names those it does', () => {
-    expect(() => load('<other/>')).toThrow(/document-1.xml: line 1, column 1: the root element <other> is not in the schema, which knows stays/);
+    expect(() => load('<other/>')).toThrow(
+      /document-1.xml: line 1, column 1: the root element <other> is not in the schema, which knows stays/,
+    );
   });
 });
 
@@ -135,7 +166,9 @@ describe('polymorphism', () => {
   );
 
   it('substitution members share their head table and say which they are', () => {
-    const { rows } = shred(modelOf(shapes, 0), ['<drawing><circle id="1" r="2.50"/><box id="2" w="3"/></drawing>']);
+    const { rows } = shred(modelOf(shapes, 0), [
+      '<drawing><circle id="1" r="2.50"/><box id="2" w="3"/></drawing>',
+    ]);
     expect(rows['shape']).toEqual([
       { shape_key: '1', drawing_key: '1', position: '1', element: 'circle', id: '1', r: '2.50', w: null },
       { shape_key: '2', drawing_key: '1', position: '2', element: 'box', id: '2', r: null, w: '3' },
@@ -165,14 +198,18 @@ describe('mixed content and wildcards', () => {
       xs(`<xs:element name="p"><xs:complexType mixed="true"><xs:sequence>
         <xs:element name="b" type="xs:string" minOccurs="0" maxOccurs="unbounded"/><xs:any minOccurs="0" maxOccurs="unbounded" namespace="##other" processContents="skip"/></xs:sequence></xs:complexType></xs:element>`),
     );
-    const { rows } = shred(modelOf(source, 1), ['<p>one <b>two</b> <b>three</b> four<y xmlns="urn:y"><z/></y></p>']);
+    const { rows } = shred(modelOf(source, 1), [
+      '<p>one <b>two</b> <b>three</b> four<y xmlns="urn:y"><z/></y></p>',
+    ]);
     expect(rows['p_text']!.map((row) => [row['position'], row['content']])).toEqual([
       ['1', 'one '],
       ['3', ' '],
       ['5', ' four'],
     ]);
     expect(rows['b']!.map((row) => row['position'])).toEqual(['2', '4']);
-    expect(rows['p_any']!.map((row) => [row['position'], row['content']])).toEqual([['6', '<y xmlns="urn:y"><z/></y>']]);
+    expect(rows['p_any']!.map((row) => [row['position'], row['content']])).toEqual([
+      ['6', '<y xmlns="urn:y"><z/></y>'],
+    ]);
   });
 });
 

@@ -5,8 +5,21 @@ import { ByteBuffer } from '../../../src/engine/shred/byte-buffer.ts';
 import { copyTextEncoder, csvEncoder } from '../../../src/engine/shred/row-encoding.ts';
 import { conversionFor, EMPTY, FITS, INEXACT, MISFIT } from '../../../src/engine/shred/value-conversion.ts';
 
-function convert(type: ColumnType, text: string, sourceType: BuiltInType = 'string', encoder = copyTextEncoder) {
-  const column: Column = { name: 'c', role: 'value', type, nullable: true, xpath: '/c', sourceType, references: null };
+function convert(
+  type: ColumnType,
+  text: string,
+  sourceType: BuiltInType = 'string',
+  encoder = copyTextEncoder,
+) {
+  const column: Column = {
+    name: 'c',
+    role: 'value',
+    type,
+    nullable: true,
+    xpath: '/c',
+    sourceType,
+    references: null,
+  };
   const out = new ByteBuffer();
   const bytes = new TextEncoder().encode(text);
   const result = conversionFor(column, encoder)(bytes, 0, bytes.length, out);
@@ -112,7 +125,10 @@ describe('text', () => {
 describe('lists', () => {
   it('become array literals', () => {
     expect(convert({ kind: 'integer', list: true }, ' 1 2\n3 ')).toEqual([FITS, '{1,2,3}']);
-    expect(convert({ kind: 'text', list: true }, 'a "b" c\\d')).toEqual([FITS, '{"a","\\\\"b\\\\"","c\\\\\\\\d"}']);
+    expect(convert({ kind: 'text', list: true }, 'a "b" c\\d')).toEqual([
+      FITS,
+      '{"a","\\\\"b\\\\"","c\\\\\\\\d"}',
+    ]);
     expect(convert({ kind: 'text', list: true }, '')).toEqual([FITS, '{}']);
     expect(convert({ kind: 'boolean', list: true }, 'true 0')).toEqual([FITS, '{t,f}']);
   });

@@ -1,0 +1,117 @@
+/** Tables for spreadsheet programs: CSV (RFC 4180) and XLSX (ECMA-376, one sheet, inline strings). */
+import { zip } from './zip.ts';
+
+export type Cell = string | number | boolean | null;
+
+/** What a spreadsheet would run as a formula gets an apostrophe in front, which programs take for "this is text". */
+export function escapeFormula(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
+/** With a byte order mark: without one, spreadsheet programs do not take it for UTF-8. */
+export function renderCsv(rows: readonly (readonly Cell[])[]): string {
+  const lines = rows.map((row) => `${row.map(csvCell).join(',')}\r\n`);
+  return `\u{FEFF}${lines.join('')}`;
+}
+
+function csvCell(cell: Cell): string {
+  if (cell === null) return '';
+  const text = typeof cell === 'string' ? escapeFormula(cell) : String(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const packageRelations = 'http://schemas.openxmlformats.org/package/2006/relationships';
+const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const contentType = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+/** a cell holds at most so many characters */
+const longestCell = 32_767;
+
+/** The first row is the heading: bold, and it stays in view. */
+export async function renderXlsx(
+  sheetName: string,
+  rows: readonly (readonly Cell[])[],
+): Promise<Uint8Array<ArrayBuffer>> {
+  const name = escapeXml(sheetName.replaceAll(/[[\]:*?/\\]/g, ' ').slice(0, 31)) || 'Sheet1';
+  return zip([
+    {
+      name: '[Content_Types].xml',
+      content:
+        `${declaration}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+        '<Default Extension="xml" ContentType="application/xml"/>' +
+        `<Override PartName="/xl/workbook.xml" ContentType="${contentType}.sheet.main+xml"/>` +
+        `<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${contentType}.worksheet+xml"/>` +
+        `<Override PartName="/xl/styles.xml" ContentType="${contentType}.styles+xml"/></Types>`,
+    },
+    {
+      name: '_rels/.rels',
+      content:
+        `${declaration}<Relationships xmlns="${packageRelations}">` +
+        `<Relationship Id="rId1" Type="${relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+    },
+    {
+      name: 'xl/workbook.xml',
+      content:
+        `${declaration}<workbook xmlns="${main}" xmlns:r="${relations}"><sheets>` +
+        `<sheet name="${name}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    },
+    {
+      name: 'xl/_rels/workbook.xml.rels',
+      content:
+        `${declaration}<Relationships xmlns="${packageRelations}">` +
+        `<Relationship Id="rId1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/>` +
+        `<Relationship Id="rId2" Type="${relations}/styles" Target="styles.xml"/></Relationships>`,
+    },
+    {
+      name: 'xl/styles.xml',
+      content:
+        `${declaration}<styleSheet xmlns="${main}"><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>` +
+        '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>' +
+        '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
+        '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
+        '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
+        '<cellXfs count="2"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>' +
+        '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs></styleSheet>',
+    },
+    { name: 'xl/worksheets/sheet1.xml', content: sheet(rows) },
+  ]);
+}
+
+function sheet(rows: readonly (readonly Cell[])[]): string {
+  const pane =
+    '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
+    '</sheetView></sheetViews>';
+  const lines = rows.map((row, at) => {
+    const cells = row.map((cell, column) => xlsxCell(cell, `${columnName(column)}${at + 1}`, at === 0 ? 1 : 0));
+    return `<row r="${at + 1}">${cells.join('')}</row>`;
+  });
+  return `${declaration}<worksheet xmlns="${main}">${pane}<sheetData>${lines.join('')}</sheetData></worksheet>`;
+}
+
+function xlsxCell(cell: Cell, place: string, style: number): string {
+  if (cell === null) return '';
+  if (typeof cell === 'number') return `<c r="${place}" s="${style}"><v>${cell}</v></c>`;
+  if (typeof cell === 'boolean') return `<c r="${place}" s="${style}" t="b"><v>${cell ? 1 : 0}</v></c>`;
+  const text = escapeXml(escapeFormula(cell).slice(0, longestCell));
+  return `<c r="${place}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
+}
+
+/** 0 -> A, 26 -> AA */
+function columnName(column: number): string {
+  const letter = String.fromCharCode(65 + (column % 26));
+  return column < 26 ? letter : columnName(Math.floor(column / 26) - 1) + letter;
+}
+
+/** Characters that XML 1.0 cannot hold are replaced. */
+function escapeXml(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('\r', '&#13;');
+}

@@ -1,0 +1,160 @@
+/** What the drawing decides by size and place: which children are folded, which types share a table. */
+import type { MapLevel } from '../model/relational-model.ts';
+import type { SourceChild, SourceModel, SourceType } from '../model/source-model.ts';
+import { derivedTypesOf, isSimpleChild, type TypeGraph } from './type-graph.ts';
+
+export const drawingLimits = {
+  /** paths written out before types used in several places start to share tables at every level */
+  maxExpandedPaths: 5_000,
+  /** columns one child may bring into its parent's row */
+  maxFoldedColumns: 100,
+  /** the same, where types share tables for size: what is folded is written out at every place */
+  maxFoldedColumnsOfLargeSets: 24,
+  /** columns of one table; PostgreSQL's own limit is 1,600, a row of wide values reaches it earlier */
+  maxTableColumns: 500,
+  /** columns that substitution members or derived types may have together to share their head's table */
+  maxUnionColumns: 300,
+  maxUnionColumnsOfLargeSets: 48,
+} as const;
+
+export class DrawingChoices {
+  /** types share tables although the level alone would write their paths out */
+  readonly sharedForSize: boolean;
+  readonly #model: SourceModel;
+  readonly #graph: TypeGraph;
+  readonly #mapLevel: MapLevel;
+  readonly #roots: readonly number[];
+  readonly #elevate: boolean;
+  readonly #shared: Uint8Array;
+
+  constructor(model: SourceModel, graph: TypeGraph, mapLevel: MapLevel, roots: readonly number[]) {
+    this.#model = model;
+    this.#graph = graph;
+    this.#mapLevel = mapLevel;
+    this.#roots = roots;
+    this.#elevate = mapLevel === 1 || mapLevel === 3;
+    this.sharedForSize = graph.expandedPaths > drawingLimits.maxExpandedPaths;
+    this.#shared = this.#findSharedTypes();
+  }
+
+  /** Whether a group's members share one table over all its places: as soon as one member's type is shared. */
+  isSharedGroup(head: number): boolean {
+    return this.#graph.childTypes(head).some((type) => this.#shared[type] === 1);
+  }
+
+  /** Types whose rows share one table: recursive ones always, others by level, size and number of places. */
+  #findSharedTypes(): Uint8Array {
+    const { types } = this.#model;
+    const shared = Uint8Array.from(this.#graph.recursive);
+    const byLevel = this.#mapLevel >= 2;
+    if (!byLevel && !this.sharedForSize) return shared;
+    const rowsOfItsOwn = new Set<number>(this.#roots.map((root) => this.#model.elements[root]!.type));
+    const places = new Float64Array(types.length);
+    for (const root of rowsOfItsOwn) places[root] = 1;
+    // parents come before children but for cycles, which share anyway
+    for (const type of this.#graph.reachable) {
+      for (const child of types[type]!.children) {
+        const folded = this.isFolded(child, 0);
+        const copies = folded ? places[type]! : 1;
+        for (const childType of this.#graph.childTypes(child.element)) {
+          places[childType] = Math.min(places[childType]! + Math.max(1, copies), 1e9);
+        }
+      }
+    }
+    for (const type of this.#graph.reachable) {
+      const definition = types[type]!;
+      if (!definition.complex || places[type]! < 2) continue;
+      if (this.sharedForSize || definition.name !== null) shared[type] = 1;
+    }
+    return shared;
+  }
+
+  /** Whether rows of this declared type share a table: it, or a derivation that stands in its place, is shared. */
+  isShared(type: number): boolean {
+    if (!this.#model.types[type]!.complex) return false;
+    return (
+      this.#shared[type] === 1 || derivedTypesOf(this.#model, type).some((other) => this.#shared[other] === 1)
+    );
+  }
+
+  /** At most once, and narrow enough to be read in its parent's row. */
+  isFolded(child: SourceChild, columnsSoFar: number): boolean {
+    if (child.maxOccurs === null || child.maxOccurs > 1) return false;
+    if (this.#isSimple(child.element)) return true;
+    if (!this.#elevate) return false;
+    const columns = this.#columnsOfChild(child.element);
+    return columns <= this.#maxFoldedColumns() && columns + columnsSoFar <= drawingLimits.maxTableColumns;
+  }
+
+  readonly #simple = new Map<number, boolean>();
+
+  #isSimple(element: number): boolean {
+    return cached(this.#simple, element, () => isSimpleChild(this.#model, element));
+  }
+
+  readonly #childColumns = new Map<number, number>();
+
+  /** Columns that a child would bring into its parent's row: those of all that may stand in its place. */
+  #columnsOfChild(element: number): number {
+    return cached(this.#childColumns, element, () => {
+      let columns = 1;
+      for (const type of this.#graph.childTypes(element))
+        columns += Math.max(1, this.#graph.foldedColumns[type]!);
+      return columns;
+    });
+  }
+
+  #maxFoldedColumns(): number {
+    return this.sharedForSize ? drawingLimits.maxFoldedColumnsOfLargeSets : drawingLimits.maxFoldedColumns;
+  }
+
+  maxUnionColumns(): number {
+    return this.sharedForSize ? drawingLimits.maxUnionColumnsOfLargeSets : drawingLimits.maxUnionColumns;
+  }
+
+  readonly #rowColumns = new Map<number, number>();
+
+  /** Columns that a row of this type alone would have. */
+  ownColumns(type: number): number {
+    return cached(this.#rowColumns, type, () => {
+      const definition = this.#model.types[type]!;
+      let columns = definition.attributes.length + 1;
+      for (const child of definition.children)
+        if (this.isFolded(child, 0)) columns += this.#columnsOfChild(child.element);
+      return columns;
+    });
+  }
+
+  /** Whether an element of this type, when it is there and not nil, always fills at least one column of its own. */
+  alwaysHasValue(type: SourceType): boolean {
+    if (type.content === 'simple' || type.attributes.some((attribute) => attribute.required)) return true;
+    return type.children.some((child) => {
+      const element = this.#model.elements[child.element]!;
+      if (child.minOccurs < 1 || element.nillable || child.maxOccurs === null || child.maxOccurs > 1)
+        return false;
+      return (
+        !this.#model.types[element.type]!.complex && !element.abstract && element.substitutes.length === 0
+      );
+    });
+  }
+}
+
+function cached<Value>(known: Map<number, Value>, key: number, find: () => Value): Value {
+  let value = known.get(key);
+  if (value === undefined) known.set(key, (value = find()));
+  return value;
+}
+
+/** No content and no attributes at all: such an element says only that it is there. */
+export function isBare(type: SourceType): boolean {
+  return (
+    type.complex &&
+    type.content !== 'simple' &&
+    type.content !== 'mixed' &&
+    type.attributes.length === 0 &&
+    type.children.length === 0 &&
+    type.anyElement === null &&
+    type.anyAttribute === null &&
+    type.derived.length === 0
+  );
+}

@@ -1,0 +1,108 @@
+/** The files of an XSD set: all of a folder or archive, or one file and what it leads to. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { parseXmlTree } from '../engine/xml/tree.ts';
+import type { OriginFile } from '../ports/catalog-store.ts';
+import { openInputs } from './input-files.ts';
+
+export interface XsdSetFiles {
+  readonly files: { readonly name: string; readonly bytes: Uint8Array }[];
+  readonly records: readonly OriginFile[];
+  /** names of the files the set is entered by; undefined: those no other file leads to */
+  readonly entries: readonly string[] | undefined;
+  readonly bytes: number;
+}
+
+const isXsd = (name: string): boolean => /\.xsd$/i.test(name);
+const xsNamespace = 'http://www.w3.org/2001/XMLSchema';
+const references = new Set(['include', 'import', 'redefine', 'override']);
+
+/**
+ * `follow`: a file named by itself brings the files its relative schemaLocations lead to (tools by hand). The service reads
+ * nothing but what was given to it.
+ */
+export async function readXsdSet(inputs: readonly string[], follow: boolean): Promise<XsdSetFiles> {
+  const set = await openInputs(inputs, isXsd);
+  const members: { name: string; path: string; bytes: Uint8Array }[] = [];
+  try {
+    for await (const member of set.members()) {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of member.chunks()) chunks.push(chunk);
+      members.push({ name: member.name, path: member.path, bytes: new Uint8Array(Buffer.concat(chunks)) });
+    }
+  } finally {
+    await set.dispose();
+  }
+  const alone =
+    follow && inputs.every((input) => input !== '-' && isXsd(input)) && members.length === inputs.length;
+  if (!alone) return described(members, undefined);
+  const all = await followReferences(members);
+  const paths = [...all.keys()];
+  const top = commonFolder(paths);
+  const nameOf = (path: string): string => relative(top, path).split(sep).join('/');
+  const files = paths.map((path) => ({ name: nameOf(path), bytes: all.get(path)! }));
+  return described(
+    files,
+    members.map((member) => nameOf(member.path)),
+  );
+}
+
+async function followReferences(
+  members: readonly { readonly path: string; readonly bytes: Uint8Array }[],
+): Promise<Map<string, Uint8Array>> {
+  const all = new Map(members.map((member) => [member.path, member.bytes]));
+  for (const [path, bytes] of all) {
+    for (const location of locationsIn(bytes)) {
+      const target = resolve(dirname(path), location);
+      if (all.has(target)) continue;
+      const content = await readFile(target).catch(() => null);
+      // the compiler reports what is missing, with its place
+      if (content !== null) all.set(target, new Uint8Array(content));
+    }
+  }
+  return all;
+}
+
+/** Relative schemaLocations of a schema document; none where it is not well-formed, which the compiler will say. */
+function locationsIn(bytes: Uint8Array): string[] {
+  try {
+    return parseXmlTree(bytes).children.flatMap((child) => {
+      if (
+        typeof child === 'string' ||
+        child.name.namespaceUri !== xsNamespace ||
+        !references.has(child.name.localName)
+      )
+        return [];
+      const location = child.attributes.find(({ name }) => name.localName === 'schemaLocation')?.value.trim();
+      return location === undefined || location === '' || /^(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])/.test(location)
+        ? []
+        : [location];
+    });
+  } catch {
+    return [];
+  }
+}
+
+function commonFolder(paths: readonly string[]): string {
+  let folder = dirname(paths[0]!);
+  while (!paths.every((path) => path.startsWith(folder === sep ? sep : folder + sep)))
+    folder = dirname(folder);
+  return folder;
+}
+
+function described(
+  files: readonly { readonly name: string; readonly bytes: Uint8Array }[],
+  entries: readonly string[] | undefined,
+): XsdSetFiles {
+  return {
+    files: files.map(({ name, bytes }) => ({ name, bytes })),
+    records: files.map(({ name, bytes }) => ({
+      name,
+      bytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    })),
+    entries,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes.length, 0),
+  };
+}

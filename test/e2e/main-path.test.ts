@@ -1,0 +1,438 @@
+/** The main job by REST: XSD set and documents go up, one workflow converts them, and all of it can be read. */
+import { createHash } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEvents } from '../../scripts/demo/server-sent-events.ts';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
+import {
+  createServiceHome,
+  startService,
+  type RunningService,
+  type ServiceHome,
+} from '../support/service.ts';
+import { tarGzipped, zipped } from '../support/service-archives.ts';
+import { execution, type JobAnswer, type RunAnswer, type SchemaAnswer } from '../support/service-client.ts';
+import {
+  postgresBinaries,
+  startExternalPostgres,
+  type ExternalPostgres,
+} from '../support/service-external-postgres.ts';
+import { filesBelow, freightDocuments, freightXsdFolder } from '../support/service-fixtures.ts';
+import { expectDocumentsIn, leftovers, readSchema } from '../support/service-schema.ts';
+
+const utf8 = new TextEncoder();
+const bytesOf = (index: number): Uint8Array => utf8.encode(freightDocuments[index]!.text);
+
+describe('the main job by REST', { timeout: 120_000 }, () => {
+  let home: ServiceHome;
+  let service: RunningService;
+  let sql: Sql;
+  let external: ExternalPostgres | null = null;
+
+  beforeAll(async () => {
+    external = postgresBinaries === null ? null : await startExternalPostgres();
+    home = await createServiceHome({ 'svc.allow.hosts': external?.address ?? '127.0.0.1:1' });
+    service = await startService(home);
+    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+  });
+
+  afterAll(async () => {
+    await sql?.end({ timeout: 1 });
+    await service?.end('SIGTERM');
+    await home?.remove();
+    await external?.stop();
+  });
+
+  describe('a zip of XSD files and one document, in one workflow', () => {
+    let xsdPath: string;
+    let xmlPath: string;
+    let answer: RunAnswer;
+    let compiled: JobAnswer;
+    let loaded: JobAnswer;
+
+    beforeAll(async () => {
+      const { client } = service;
+      xsdPath = await client.upload('xsd', 'freight.zip', zipped(filesBelow(freightXsdFolder)));
+      xmlPath = await client.upload('xml', 'manifest-1.xml', bytesOf(0));
+      answer = await client.run(
+        [
+          execution('xsd2er', xsdPath, [['--name', 'freight']]),
+          execution('xml2er', xmlPath, [['-o', 'metadb:zip']], '$0'),
+        ],
+        'freight by zip',
+      );
+      loaded = await client.ended(answer.jobs[1]!);
+      compiled = await client.job(answer.jobs[0]!);
+    });
+
+    it('answers the command lines, which name the jobs alone', () => {
+      const [first, second] = answer.jobs;
+      expect(answer).toEqual({
+        error: false,
+        logPath: null,
+        cmds: [`xsd2er -j ${first}`, `xml2er -j ${second}`],
+        jobs: [first, second],
+        id_workflow: expect.any(Number),
+      });
+    });
+
+    it('ends with records in the shape of the specification', () => {
+      const common = {
+        id_parent_job: null,
+        id_org: 1,
+        id_sch: expect.any(Number),
+        id_lschma: expect.any(Number),
+        id_app: expect.stringMatching(/^local-\d{13}$/),
+        status: 'C',
+        host: expect.stringMatching(/^[^/]+\/[0-9a-f.:]+$/),
+        os_user: expect.stringMatching(/./),
+        base_path: home.directory,
+        start_date: expect.any(Number),
+        end_date: expect.any(Number),
+        id_workflow: answer.id_workflow,
+        attempt: 1,
+        progress: 1,
+        failure: null,
+      };
+      expect(compiled).toEqual({
+        ...common,
+        id_job: answer.jobs[0],
+        job_type: 'Schema',
+        params: `${xsdPath} --name freight`,
+        params_json: '{"spark":{"master":"local[*]"},"action":{"name":"freight"}}',
+        parm_path_input: xsdPath,
+        parm_path_output: null,
+        msg_proc_qty: 3,
+        log_file: `logs/job-${answer.jobs[0]}.log`,
+      });
+      expect(loaded).toEqual({
+        ...common,
+        id_job: answer.jobs[1],
+        job_type: 'Parse',
+        params: `${xmlPath} -x $0 -o metadb:zip`,
+        params_json: expect.any(String),
+        parm_path_input: xmlPath,
+        parm_path_output: 'metadb:zip',
+        msg_proc_qty: 1,
+        log_file: `logs/job-${answer.jobs[1]}.log`,
+      });
+      expect(JSON.parse(loaded.params_json)).toEqual({
+        spark: { master: 'local[*]' },
+        action: { parsemode: 'a', origin: '$0', out: 'metadb:zip' },
+      });
+      expect([loaded.id_sch, loaded.id_lschma]).toEqual([compiled.id_sch, compiled.id_lschma]);
+      expect(loaded.start_date).toBeGreaterThanOrEqual(compiled.end_date!);
+    });
+
+    it('has every element and value of the document in its rows', async () => {
+      const view = await readSchema(service.client, compiled.id_sch!, loaded.id_lschma!);
+      await expectDocumentsIn(sql, 'zip', view, [freightDocuments[0]!]);
+      expect(await leftovers(sql)).toEqual([]);
+      const lexical = await sql<{ content: string }[]>`select content from zip._lexical`;
+      expect(lexical.map(({ content }) => content)).toEqual(['2026-03-01T23:30:00+02:00']);
+      const [nils] = await sql<
+        { ids: string }[]
+      >`select string_agg(id, ' ') as ids from zip.package where worth_nil`;
+      expect(nils).toEqual({ ids: 'p5' });
+      const loads = await sql`select job, id_sch, id_lschma, documents from zip._loads`;
+      expect(loads).toEqual([
+        { job: loaded.id_job, id_sch: loaded.id_sch, id_lschma: loaded.id_lschma, documents: 1 },
+      ]);
+    });
+
+    it('shows the workflow, in full and in the lists', async () => {
+      const { client } = service;
+      const short = {
+        id_workflow: answer.id_workflow,
+        name: 'freight by zip',
+        status: 'C',
+        start_date: compiled.start_date,
+        end_date: loaded.end_date,
+        job_count: 2,
+        completed_count: 2,
+        failed_count: 0,
+      };
+      expect(await client.get(`/v2/workflow/${answer.id_workflow}`)).toEqual({
+        ...short,
+        jobs: [compiled, loaded],
+      });
+      const list = await client.get<{ content: unknown[] }>('/v2/workflow/all');
+      expect(list.content).toContainEqual({ ...short, jobs: answer.jobs });
+      expect(await client.get(`/v2/workflow/getName/${answer.id_workflow}`)).toEqual({
+        id: answer.id_workflow,
+        name: 'freight by zip',
+      });
+      expect(await client.get(`/v2/executions/${answer.id_workflow}`)).toEqual({
+        content: [compiled, loaded],
+        page: 0,
+        size: 20,
+        total_elements: 2,
+        total_pages: 1,
+      });
+      const all = await client.get<{ content: JobAnswer[] }>('/v2/executions/all');
+      expect(all.content.filter((job) => job.id_workflow === answer.id_workflow)).toEqual([loaded, compiled]);
+    });
+
+    it('shows the schema with its files, DDL and mapping', async () => {
+      const { client } = service;
+      const { schema, mapping } = await readSchema(client, compiled.id_sch!);
+      const files = filesBelow(freightXsdFolder).map(({ name, bytes }) => ({
+        name,
+        bytes: bytes.length,
+        sha256: createHash('sha256').update(bytes).digest('hex'),
+      }));
+      expect(schema).toMatchObject({
+        id_sch: compiled.id_sch,
+        id_lschma: compiled.id_lschma,
+        id_job: compiled.id_job,
+        name: 'freight',
+        version: 1,
+        source_type: 'xsd',
+        root_elements: ['manifest'],
+        target_namespace: 'urn:example:freight',
+        map_level: 3,
+        table_count: new Set(mapping.map(({ table_name: table }) => table)).size,
+        mapping_count: mapping.length,
+      });
+      expect(schema.files.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual(files);
+      expect(await client.get<SchemaAnswer[]>('/v2/schema/all')).toContainEqual(schema);
+      expect(Object.values(schema.namespaces)).toEqual(
+        expect.arrayContaining(['urn:example:freight', 'urn:example:party']),
+      );
+
+      const number = mapping.find(({ xpath }) => xpath === '/manifest/@number');
+      expect(number).toMatchObject({
+        id_sch: compiled.id_sch,
+        id_lschma: compiled.id_lschma,
+        node_type: 'attribute',
+        source_type: 'xs:positiveInteger',
+        min_occurs: 1,
+        max_occurs: 1,
+        table_name: 'manifest',
+        column_name: 'number',
+        nullable: false,
+        key: null,
+      });
+      const keys = mapping.filter(({ key }) => key !== null);
+      expect(keys.every(({ xpath }) => xpath === null)).toBe(true);
+      expect(keys.filter(({ key }) => key === 'PK')).toHaveLength(schema.table_count);
+
+      const response = await client.fetch(`/v2/schema/ddl/${compiled.id_sch}`);
+      expect(response.headers.get('Content-Type')).toMatch(/^text\/plain/);
+      const ddl = await response.text();
+      for (const { table_name: table, xpath, column_name: column } of mapping) {
+        expect(ddl).toContain(`"${table}"`);
+        if (column !== null && xpath !== null) expect(ddl).toContain(`"${column}"`);
+      }
+      expect(ddl).toContain('/manifest/shipment/package');
+    });
+
+    it('makes, by its DDL, the tables that the load made', async () => {
+      const ddl = await (await service.client.fetch(`/v2/schema/ddl/${compiled.id_sch}`)).text();
+      await sql.unsafe(`create schema by_ddl; set search_path to by_ddl; ${ddl}; reset search_path`);
+      const describe = (sqlSchema: string): PromiseLike<readonly object[]> => sql`
+        select c.relname, a.attname, format_type(a.atttypid, a.atttypmod) as type, a.attnotnull,
+               col_description(c.oid, a.attnum) as comment
+          from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+         where c.relnamespace = ${sqlSchema}::regnamespace and c.relkind = 'r' order by 1, a.attnum`;
+      const wanted = [...(await describe('by_ddl'))];
+      for (const column of await describe('zip')) expect(wanted).toContainEqual(column);
+    });
+
+    it('gives the log by bytes, by its last lines, as text and as events', async () => {
+      const { client } = service;
+      const id = loaded.id_job;
+      const file = await readFile(join(home.directory, 'logs', `job-${id}.log`), 'utf8');
+      const size = Buffer.byteLength(file);
+      expect(await client.log(id)).toBe(file);
+      expect(await client.get(`/v2/executions/log/${id}`)).toEqual({
+        id_job: id,
+        status: 'C',
+        offset: 0,
+        next_offset: size,
+        total_size: size,
+        completed: true,
+        log: file,
+      });
+      const head = await client.get<{ next_offset: number }>(`/v2/executions/log/${id}?offset=0&limit=40`);
+      expect(head).toMatchObject({ log: file.slice(0, 40), next_offset: 40, completed: false });
+      expect(await client.get(`/v2/executions/log/${id}?offset=${head.next_offset}`)).toMatchObject({
+        offset: 40,
+        log: file.slice(40),
+        completed: true,
+      });
+      const lines = file.trimEnd().split('\n');
+      expect(await client.get(`/v2/executions/log/${id}?tail=2`)).toMatchObject({
+        log: `${lines.slice(-2).join('\n')}\n`,
+      });
+      expect(lines.at(-1)).toContain(`job ${id}: C`);
+      expect(lines.filter((line) => line.startsWith('  package '))).toHaveLength(1);
+    });
+
+    it('follows the log of a job from its start to the end event, and resumes', async () => {
+      const { client } = service;
+      const run = await client.run([execution('xml2er', xmlPath, [['-e', 's']], String(compiled.id_sch))]);
+      const id = run.jobs[0]!;
+      const follow = async (headers: Record<string, string> = {}) => {
+        const response = await client.fetch(`/v2/executions/log/${id}`, {
+          headers: { Accept: 'text/event-stream', ...headers },
+        });
+        expect(response.headers.get('Content-Type')).toMatch(/^text\/event-stream/);
+        const events = [];
+        for await (const event of readEvents(response.body!)) events.push(event);
+        return events;
+      };
+      const events = await follow();
+      expect(events.at(-1)!.event).toBe('end');
+      expect(JSON.parse(events.at(-1)!.data)).toEqual({ id_job: id, status: 'C' });
+      const text = await client.log(id);
+      const pieces = events.filter(({ event }) => event === 'message').map(({ data }) => data);
+      expect(pieces.join('')).toBe(text);
+      const resumed = await follow({ 'Last-Event-ID': '10' });
+      expect(resumed[0]!.data).toBe(text.slice(10));
+    });
+  });
+
+  it('loads a tar.gz of XSD files with plain, gzipped and zipped documents into one target', async () => {
+    const { client } = service;
+    const xsdPath = await client.upload(
+      'xsd',
+      'freight.tar.gz',
+      await tarGzipped(filesBelow(freightXsdFolder)),
+    );
+    const paths = [
+      await client.upload('xml', 'manifest-1.xml', bytesOf(0)),
+      await client.upload('xml', 'manifest-2.xml.gz', new Uint8Array(gzipSync(bytesOf(1)))),
+      await client.upload(
+        'xml',
+        'both.zip',
+        zipped([0, 2].map((at) => ({ name: `day/${freightDocuments[at]!.name}`, bytes: bytesOf(at) }))),
+      ),
+    ];
+    const run = await client.run([
+      execution('xsd2er', xsdPath),
+      ...paths.map((path) => execution('xml2er', path, [['-o', 'metadb:parts']], '$0')),
+    ]);
+    expect(run.jobs).toHaveLength(4);
+    const last = await client.ended(run.jobs[3]!);
+    expect(last).toMatchObject({ status: 'C', msg_proc_qty: 2 });
+    const [first, second, third] = freightDocuments;
+    await expectDocumentsIn(sql, 'parts', await readSchema(client, last.id_sch!), [
+      first!,
+      second!,
+      { ...first!, name: 'day/manifest-1.xml' },
+      { ...third!, name: 'day/manifest-3.xml' },
+    ]);
+  });
+
+  it.skipIf(postgresBinaries === null)(
+    'loads into an external PostgreSQL, whose password shows nowhere',
+    async () => {
+      const { client } = service;
+      const secret = 'c4nary/s%cret:@w&rd';
+      const { sql: owner } = external!;
+      await owner.unsafe(`create role loader login password '${secret}'`);
+      await owner.unsafe('create database lake owner loader');
+      const seen: string[] = [];
+      const watch = setInterval(() => void readProcesses().then((found) => seen.push(...found)), 10);
+      try {
+        const path = await client.upload(
+          'xml',
+          'all.zip',
+          zipped(freightDocuments.map(({ name, text }) => ({ name, bytes: utf8.encode(text) }))),
+        );
+        const xsdPath = await client.upload('xsd', 'freight.zip', zipped(filesBelow(freightXsdFolder)));
+        const target = `postgresql://${external!.address}/lake?schema=freight`;
+        const run = await client.run([
+          execution('xsd2er', xsdPath, [['-g', '1']]),
+          execution(
+            'xml2er',
+            path,
+            [
+              ['-o', target],
+              ['-u', 'loader'],
+              ['-p', secret],
+            ],
+            '$0',
+          ),
+        ]);
+        const job = await client.ended(run.jobs[1]!);
+        expect(job, job.failure ?? '').toMatchObject({ status: 'C', parm_path_output: target });
+        expect(job.params).toContain("-u loader -p '***'");
+        const url = new URL(external!.url);
+        url.pathname = '/lake';
+        const lake = connectPostgres(url.href, { applicationName: 'test', max: 2 });
+        try {
+          await expectDocumentsIn(lake, 'freight', await readSchema(client, job.id_sch!), freightDocuments);
+          expect(await leftovers(lake)).toEqual([]);
+        } finally {
+          await lake.end({ timeout: 1 });
+        }
+
+        const wrong = await client.run([
+          execution(
+            'xml2er',
+            path,
+            [
+              ['-o', target],
+              ['-u', 'loader'],
+              ['-p', `${secret}-wrong`],
+            ],
+            String(job.id_sch),
+          ),
+        ]);
+        const refused = await client.ended(wrong.jobs[0]!);
+        expect(refused.status).toBe('F');
+        expect(refused.failure).toContain('loader');
+
+        const answers = await Promise.all(
+          [
+            '/v2/executions/all',
+            '/v2/workflow/all',
+            `/v2/workflow/${wrong.id_workflow}`,
+            '/v2/schema/all',
+          ].map(async (page) => (await client.fetch(page)).text()),
+        );
+        const logs = await readTexts(join(home.directory, 'logs'));
+        const rows = await everyRow(sql);
+        expect(seen.some((line) => line.includes(`xml2er.ts -j ${job.id_job}`))).toBe(true);
+        expect(logs.join('')).toContain('loading into postgresql://');
+        expect(rows).toContain(`"id_job":${job.id_job}`);
+        for (const place of [...answers, ...logs, rows, service.output(), ...seen]) {
+          expect(place).not.toContain(secret);
+          expect(place).not.toContain(encodeURIComponent(secret));
+          expect(place).not.toContain('c4nary');
+        }
+      } finally {
+        clearInterval(watch);
+      }
+    },
+  );
+});
+
+/** Command lines of what runs now. */
+async function readProcesses(): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return lines.filter((line) => line !== '').map((line) => line.replaceAll('\0', ' '));
+}
+
+async function readTexts(folder: string): Promise<string[]> {
+  return Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')));
+}
+
+/** Every row of the service's own tables, as text. */
+async function everyRow(sql: Sql): Promise<string> {
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables where table_schema = 'svc'`;
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const rows = await sql<{ text: string }[]>`select row_to_json(t)::text as text from svc.${sql(name)} t`;
+    texts.push(...rows.map(({ text }) => text));
+  }
+  return texts.join('\n');
+}

@@ -1,0 +1,52 @@
+/** Archives made in memory, by the formats' own descriptions. */
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import tar from 'tar-stream';
+
+export interface ArchiveEntry {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** APPNOTE.TXT 4.3: local headers with deflated content, the central directory, its end. */
+export function zipped(entries: readonly ArchiveEntry[]): Uint8Array {
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for (const { name, bytes } of entries) {
+    const nameBytes = Buffer.from(name);
+    const packed = deflateRawSync(bytes);
+    // version 2.0, names in UTF-8, deflate, 1980-01-01 00:00
+    const facts = Buffer.alloc(26);
+    facts.writeUInt16LE(20, 0);
+    facts.writeUInt16LE(0x0800, 2);
+    facts.writeUInt16LE(8, 4);
+    facts.writeUInt16LE(0, 6);
+    facts.writeUInt16LE(0x21, 8);
+    facts.writeUInt32LE(crc32(bytes), 10);
+    facts.writeUInt32LE(packed.length, 14);
+    facts.writeUInt32LE(bytes.length, 18);
+    facts.writeUInt16LE(nameBytes.length, 22);
+    const local = Buffer.concat([Buffer.from('PK\x03\x04'), facts, nameBytes, packed]);
+    const rest = Buffer.alloc(14);
+    rest.writeUInt32LE(offset, 10);
+    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), facts, rest, nameBytes]));
+    parts.push(local);
+    offset += local.length;
+  }
+  const central = Buffer.concat(directory);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(entries.length, 4);
+  end.writeUInt16LE(entries.length, 6);
+  end.writeUInt32LE(central.length, 8);
+  end.writeUInt32LE(offset, 12);
+  return new Uint8Array(Buffer.concat([...parts, central, Buffer.from('PK\x05\x06'), end]));
+}
+
+export async function tarGzipped(entries: readonly ArchiveEntry[]): Promise<Uint8Array> {
+  const pack = tar.pack();
+  for (const { name, bytes } of entries) pack.entry({ name }, Buffer.from(bytes));
+  pack.finalize();
+  const chunks: Buffer[] = [];
+  for await (const chunk of pack) chunks.push(chunk as Buffer);
+  return new Uint8Array(gzipSync(Buffer.concat(chunks)));
+}

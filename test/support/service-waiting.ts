@@ -1,0 +1,18 @@
+/** Waiting for what a real service does in its own time. */
+
+const patienceMs = 90_000;
+
+/** Asks until the answer is not null; patience for a machine under load, no measure of speed. */
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | null> | T | null,
+  everyMs = 20,
+): Promise<T> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== null) return answer;
+    if (performance.now() > until) throw new Error(`waited ${patienceMs / 1000} s in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}
