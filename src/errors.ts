@@ -19,7 +19,10 @@ export const errorCatalogue = {
   target_not_owned: { title: 'That target belongs to another organisation', retryable: false },
   host_not_allowed: { title: 'That host may not be reached', retryable: false },
   unauthorized: { title: 'A valid API key is needed', retryable: false },
-  invalid_upload_token: { title: 'The upload token is missing, spent, expired or for another kind', retryable: false },
+  invalid_upload_token: {
+    title: 'The upload token is missing, spent, expired or for another kind',
+    retryable: false,
+  },
   forbidden: { title: 'The key lacks the scope', retryable: false },
   commands_disabled: { title: 'Running commands is switched off', retryable: false },
   not_found: { title: 'Not found', retryable: false },
@@ -38,6 +41,16 @@ export const errorCatalogue = {
 } as const satisfies Record<string, ErrorMeaning>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
+
+/** System and SQLSTATE codes of an outage that may pass: connection refused, lost or timed out, server shutting down or full. */
+const outageCodes =
+  /^(?:ECONN|EPIPE$|ETIMEDOUT$|EAI_AGAIN$|CONNECT_TIMEOUT$|CONNECTION_|57P0[1-5]$|08\w{3}$|53300$)/;
+
+/** Whether an error of an adapter says that something the service needs does not answer now. */
+export function isOutage(error: unknown): boolean {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && outageCodes.test(code);
+}
 
 /** One complaint about one place of the request: `pointer` is an RFC 6901 JSON pointer or `#/query/name`. */
 export interface ErrorDetail {

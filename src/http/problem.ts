@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, ErrorHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { AppError, errorCatalogue } from '../errors.ts';
+import { AppError, errorCatalogue, isOutage } from '../errors.ts';
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -136,6 +136,11 @@ export function createErrorHandler(clock: Clock, logger: Logger): ErrorHandler<A
         { code: error.code, detail: error.message, errors: error.errors },
         error.headers,
       );
+    }
+    if (isOutage(error)) {
+      logger.warn('outage', { request_id: c.get('requestId'), error: error.message });
+      const detail = 'something the service needs does not answer now; try again in a few seconds';
+      return problemResponse(c, clock, { code: 'service_unavailable', detail }, { 'Retry-After': '5' });
     }
     const framework = frameworkFault(error);
     if (framework !== null) return problemResponse(c, clock, framework);

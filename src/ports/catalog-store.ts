@@ -130,6 +130,18 @@ export interface CatalogStore {
   /** What one job found in documents of this origin; null when it left none there. */
   loadJobStatistics(idOrg: number, idSch: number, idJob: number): Promise<unknown>;
   /**
+   * Switches lines of a map on or off, all or none. AppError `not_found` when one of the ids is no line of it.
+   * Lines of the same path in later logical schemas of the origin begin as these are.
+   */
+  setMappingsActive(
+    idOrg: number,
+    idLschma: number,
+    idMaps: readonly number[],
+    active: boolean,
+  ): Promise<{ readonly changed: number; readonly activeCount: number; readonly inactiveCount: number }>;
+  /** Replaces the source model of an origin by one that knows more of its documents. AppError `not_found`. */
+  refineOrigin(idOrg: number, idSch: number, model: SourceModel): Promise<void>;
+  /**
    * Makes a SQL schema of the metadata database (`metadb:NAME`) the organisation's, the first time it is named.
    * AppError `target_not_owned` when another organisation owns it, `invalid_parameter` for a reserved name.
    */

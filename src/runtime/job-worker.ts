@@ -9,7 +9,7 @@ import { readWorkerIdentity } from './worker-identity.ts';
 
 /** Shortest of two means against a missed notification of new work. */
 const pollMs = 1000;
-const killGraceMs = 5000;
+const killGraceMs = 3000;
 
 /** `environment`: where its SVC_ settings come from; the tools get them too. */
 export function createJobWorker(opened: OpenedHome, environment: Environment, concurrency: number): Worker {

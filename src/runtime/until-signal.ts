@@ -2,16 +2,20 @@
 import { AppError } from '../errors.ts';
 import { ConfigError } from '../config.ts';
 
+const repeatMs = 1000;
+
 /**
- * Starts, waits for SIGTERM or SIGINT, closes, exits 0; a second signal exits at once. Exits 1, with the reason in one line
+ * Starts, waits for SIGTERM or SIGINT, closes, exits 0; a second signal, a second or more later, exits at once. Exits 1, with the reason in one line
  * each, when it cannot start.
  */
 export async function runUntilSignal(start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
   const told = new Promise<void>((resolve) => {
-    let signals = 0;
+    let first: number | null = null;
     const onSignal = (): void => {
-      signals += 1;
-      if (signals > 1) process.exit(1);
+      const now = performance.now();
+      // a terminal's Ctrl-C reaches us twice where npm forwards it: one wish, not two
+      if (first !== null && now - first > repeatMs) process.exit(1);
+      first ??= now;
       resolve();
     };
     process.on('SIGTERM', onSignal);

@@ -1,6 +1,6 @@
 /** The frame around every tool: usage, the job, the log, the summary, the exit code (interface-decisions §9). */
 import { InputError } from '../engine/diagnostics.ts';
-import { AppError, errorCatalogue } from '../errors.ts';
+import { AppError, errorCatalogue, isOutage } from '../errors.ts';
 import { ConfigError } from '../config.ts';
 import { parseToolArguments, type Tool, type ToolRequest } from '../jobs/tool-request.ts';
 import type { Conversion } from './conversion.ts';
@@ -117,11 +117,8 @@ function describe(error: unknown): { readonly text: string; readonly again: bool
   if (error instanceof AppError) return { text: error.message, again: errorCatalogue[error.code].retryable };
   if (error instanceof ConfigError) return { text: error.message, again: false };
   const { code } = error as { code?: unknown };
-  const outage =
-    typeof code === 'string' &&
-    /^(?:ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|CONNECTION_|57P0|08)/.test(code);
   const message = error instanceof Error ? error.message : String(error);
-  if (outage) return { text: `the database does not answer: ${message}`, again: true };
+  if (isOutage(error)) return { text: `the database does not answer: ${message}`, again: true };
   if (code === 'ENOSPC') return { text: 'the disk is full: make room and run the job again', again: false };
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   process.stderr.write(`${stack}\n`);

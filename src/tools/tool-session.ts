@@ -43,7 +43,8 @@ export interface SessionOptions {
 export async function openSession(request: ToolRequest, options: SessionOptions): Promise<ToolSession> {
   const home = await openHome(options.environment, {
     role: 'tool',
-    write: (line) => void process.stderr.write(line),
+    // a person wants to know what goes wrong, not that the database was made ready
+    write: (line) => void (line.includes('"level":"info"') ? true : process.stderr.write(line)),
   });
   try {
     return request.jobId === undefined

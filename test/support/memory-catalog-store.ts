@@ -15,16 +15,16 @@ import type {
 import type { Clock } from '../../src/ports/clock.ts';
 
 interface OriginRow {
-  readonly base: OriginRecord;
+  base: OriginRecord;
   readonly family: number;
-  readonly model: SourceModel;
+  model: SourceModel;
   statistics: unknown;
 }
 
 interface LogicalRow {
   readonly stored: StoredLogicalSchema;
   readonly tables: readonly TableRecord[];
-  readonly mappings: readonly MappingRecord[];
+  mappings: readonly MappingRecord[];
 }
 
 /** Key and position columns: they belong to the map although nothing of the source goes there. */
@@ -86,6 +86,11 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
         };
       }),
     }));
+    const switchedOff = new Set(
+      (logicalsOf(idSch)[0]?.mappings ?? [])
+        .filter(({ active }) => !active)
+        .map((line) => lineOf(line.xpath, line.node_type, line.source_type)),
+    );
     const covered = new Set(model.mappings.map(({ table, column }) => `${table}/${column}`));
     const structure = model.tables.flatMap((table, t) =>
       table.columns.flatMap((column, c) =>
@@ -126,7 +131,7 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
         length: column?.length ?? null,
         nullable: column?.nullable ?? false,
         key: column?.key ?? null,
-        active: true,
+        active: ('active' in entry ? entry.active : undefined) ?? !switchedOff.has(lineOf(entry.xpath, entry.nodeType, entry.sourceType)),
         documentation: 'documentation' in entry ? (entry.documentation ?? null) : null,
       };
     });
@@ -151,7 +156,6 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
     }
     const versions = origins.filter((other) => other.family === family).map(({ base }) => base.version);
     const { model } = origin;
-    const roots = model.primaryRoots > 0 ? model.roots.slice(0, model.primaryRoots) : model.roots;
     const base: OriginRecord = {
       id_sch: idSch,
       id_org: idOrg,
@@ -161,7 +165,7 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
       name,
       version: Math.max(0, ...versions) + 1,
       source_type: origin.sourceType,
-      root_elements: roots.map((root) => model.elements[root]!.name.localName),
+      root_elements: rootNames(model),
       target_namespace: model.targetNamespace,
       namespaces: model.namespaces,
       files: origin.files,
@@ -235,6 +239,26 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
       row.statistics = merged;
       if (idJob !== null) jobStatistics.set(idJob, { idOrg, idSch, statistics });
     },
+    async setMappingsActive(idOrg, idLschma, idMaps, active) {
+      const found = logicals.find(
+        ({ stored }) => stored.idLschma === idLschma && own(idOrg, stored.idSch) !== undefined,
+      );
+      const known = new Set(found?.mappings.map(({ id_map }) => id_map));
+      const wanted = new Set(idMaps);
+      const missing = idMaps.find((id) => !known.has(id));
+      if (found === undefined || missing !== undefined)
+        throw new AppError('not_found', `there is no mapping ${missing}`);
+      const changed = found.mappings.filter((line) => wanted.has(line.id_map) && line.active !== active).length;
+      found.mappings = found.mappings.map((line) => (wanted.has(line.id_map) ? { ...line, active } : line));
+      const activeCount = found.mappings.filter((line) => line.active).length;
+      return { changed, activeCount, inactiveCount: found.mappings.length - activeCount };
+    },
+    async refineOrigin(idOrg, idSch, model) {
+      const row = own(idOrg, idSch);
+      if (row === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
+      row.model = model;
+      row.base = { ...row.base, namespaces: model.namespaces, root_elements: rootNames(model) };
+    },
     async loadJobStatistics(idOrg, idSch, idJob) {
       const found = jobStatistics.get(idJob);
       return found?.idOrg === idOrg && found.idSch === idSch ? found.statistics : null;
@@ -259,6 +283,16 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
       targets.set(name, owner);
     },
   };
+}
+
+function rootNames(model: SourceModel): string[] {
+  const roots = model.primaryRoots > 0 ? model.roots.slice(0, model.primaryRoots) : model.roots;
+  return roots.map((root) => model.elements[root]!.name.localName);
+}
+
+/** What a line is known by in the next logical schema. */
+function lineOf(xpath: string | null, nodeType: string, sourceType: string): string | null {
+  return xpath === null ? null : `${nodeType} ${nodeType === 'any' ? sourceType : ''} ${xpath}`;
 }
 
 function typeName({ kind, list }: Pick<ColumnType, 'kind' | 'list'>): string {

@@ -47,6 +47,7 @@ export async function createLogicalSchema(
     if (made === undefined) throw new Error('the insert answered no row');
     await insertTables(tx, made.id_lschma, model);
     await insertMappings(tx, made.id_lschma, mappings);
+    if (newest !== undefined) await carryActivationOver(tx, newest.id_lschma, made.id_lschma);
     return { idSch, idLschma: made.id_lschma, model, modelHash };
   });
 }
@@ -103,15 +104,55 @@ async function insertMappings(
     min_occurs: entry.minOccurs,
     max_occurs: entry.maxOccurs,
     documentation: entry.documentation,
+    active: entry.active ?? true,
   }));
   await tx`
-    insert into svc.mapping (id_lschma, id_tab, id_col, xpath, node_type, source_type, min_occurs, max_occurs, documentation)
-    select ${idLschma}, l.id_tab, k.id_col, m.xpath, m.node_type, m.source_type, m.min_occurs, m.max_occurs, m.documentation
+    insert into svc.mapping (id_lschma, id_tab, id_col, xpath, node_type, source_type, min_occurs, max_occurs, documentation, active)
+    select ${idLschma}, l.id_tab, k.id_col, m.xpath, m.node_type, m.source_type, m.min_occurs, m.max_occurs, m.documentation, m.active
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as m(
-             position int, t int, c int, xpath text, node_type text, source_type text, min_occurs bigint, max_occurs bigint, documentation text)
+             position int, t int, c int, xpath text, node_type text, source_type text, min_occurs bigint, max_occurs bigint, documentation text,
+             active boolean)
       join svc.logical_table l on l.id_lschma = ${idLschma} and l.position = m.t
       left join svc.logical_column k on k.id_tab = l.id_tab and k.position = m.c
      order by m.position`;
+}
+
+/** What was switched off stays off: the same path, and the same kind of content there. */
+async function carryActivationOver(tx: TransactionSql, from: number, to: number): Promise<void> {
+  await tx`
+    update svc.mapping m set active = false
+      from svc.mapping old
+     where m.id_lschma = ${to} and old.id_lschma = ${from} and not old.active and old.xpath = m.xpath
+       and old.node_type = m.node_type and (old.node_type <> 'any' or old.source_type = m.source_type)`;
+}
+
+export async function setMappingsActive(
+  sql: Sql,
+  idOrg: number,
+  idLschma: number,
+  idMaps: readonly number[],
+  active: boolean,
+): Promise<{ readonly changed: number; readonly activeCount: number; readonly inactiveCount: number }> {
+  return sql.begin(async (tx) => {
+    const wanted = [...new Set(idMaps)];
+    const lines = isId(idLschma)
+      ? await tx<{ id_map: number; active: boolean }[]>`
+          select m.id_map, m.active
+            from svc.mapping m join svc.logical_schema l using (id_lschma) join svc.origin s using (id_sch)
+           where m.id_lschma = ${idLschma} and s.id_org = ${idOrg}
+           order by m.id_map for update of m`
+      : [];
+    const known = new Map(lines.map((line) => [line.id_map, line.active]));
+    const missing = wanted.find((id) => !known.has(id));
+    if (missing !== undefined) throw new AppError('not_found', `there is no mapping ${missing}`);
+    const changed = wanted.filter((id) => known.get(id) !== active);
+    await tx`
+      update svc.mapping set active = ${active}
+       where id_map in (select json_array_elements_text(${JSON.stringify(changed)}::text::json)::bigint)`;
+    for (const id of changed) known.set(id, active);
+    const activeCount = [...known.values()].filter(Boolean).length;
+    return { changed: changed.length, activeCount, inactiveCount: known.size - activeCount };
+  });
 }
 
 /** The model's mappings, and one for every key and position column they leave out; table by table, in column order. */

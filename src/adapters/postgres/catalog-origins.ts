@@ -174,6 +174,22 @@ export async function loadStatistics(
   });
 }
 
+export async function refineOrigin(
+  sql: Sql,
+  idOrg: number,
+  idSch: number,
+  model: SourceModel,
+): Promise<void> {
+  const changed = isId(idSch)
+    ? await sql`
+        update svc.origin
+           set model = ${JSON.stringify(model)}, root_elements = ${JSON.stringify(rootElements(model))},
+               namespaces = ${JSON.stringify(model.namespaces)}
+         where id_sch = ${idSch} and id_org = ${idOrg}`
+    : null;
+  if (changed?.count !== 1) throw new AppError('not_found', `there is no schema ${idSch}`);
+}
+
 export async function loadJobStatistics(
   sql: Sql,
   idOrg: number,

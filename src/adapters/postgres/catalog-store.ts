@@ -6,6 +6,7 @@ import {
   listMappings,
   listTables,
   loadLogicalSchema,
+  setMappingsActive,
 } from './catalog-logical-schemas.ts';
 import {
   createOrigin,
@@ -14,6 +15,7 @@ import {
   loadJobStatistics,
   loadOrigin,
   loadStatistics,
+  refineOrigin,
   saveStatistics,
 } from './catalog-origins.ts';
 import { sqlState } from './connect.ts';
@@ -31,6 +33,9 @@ export function createPostgresCatalogStore(sql: Sql): CatalogStore {
     listMappings: (idOrg, idLschma) => listMappings(sql, idOrg, idLschma),
     saveStatistics: (idOrg, idSch, idJob, statistics, merged) =>
       saveStatistics(sql, idOrg, idSch, idJob, statistics, merged),
+    setMappingsActive: (idOrg, idLschma, idMaps, active) =>
+      setMappingsActive(sql, idOrg, idLschma, idMaps, active),
+    refineOrigin: (idOrg, idSch, model) => refineOrigin(sql, idOrg, idSch, model),
     loadJobStatistics: (idOrg, idSch, idJob) => loadJobStatistics(sql, idOrg, idSch, idJob),
     loadStatistics: (idOrg, idJobs) => loadStatistics(sql, idOrg, idJobs),
 

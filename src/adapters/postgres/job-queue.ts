@@ -146,13 +146,16 @@ export async function handBack(
   failure: string | null,
 ): Promise<boolean> {
   const text = failure === null ? null : storable(failure);
-  const waits = sql`status = 'R' and attempts < max_attempts`;
+  // handed back without a failure (a worker that drains), the attempt was none of the job's fault and does not count
+  const blameless = failure === null;
+  const waits = sql`status = 'R' and (${blameless} or attempts < max_attempts)`;
   const done = await sql`
     update svc.job
        set status = case when ${waits} then 'W' when status = 'T' then 'K' else 'L' end,
            next_attempt = case when ${waits} then clock_timestamp() + ${delayMs} * interval '1 millisecond' end,
            end_date = case when ${waits} then null else clock_timestamp() end,
            lease_until = null,
+           attempts = case when ${blameless} and status = 'R' then attempts - 1 else attempts end,
            failure = coalesce(${text}, failure, case when ${waits} then null when status = 'T' then 'killed on request' else 'its attempts are spent' end)
      where id_job = ${claim.idJob} and epoch = ${claim.epoch} and status in ('R', 'T')`;
   return done.count === 1;

@@ -1,6 +1,6 @@
 /** From a source model to a relational model: the mapper's entry. */
 import { clarkName, type QName, type SourceModel } from '../model/source-model.ts';
-import type { MapLevel, RelationalModel } from '../model/relational-model.ts';
+import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
 import { drawModel } from './draw-model.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type ExtraColumn } from './finish-model.ts';
 import { listMappings } from './mappings.ts';
@@ -36,7 +36,22 @@ export function buildRelationalModel(source: SourceModel, options: MappingOption
     ...plan,
     mappings: listMappings(source, plan, roots),
     namespaces: source.namespaces,
+    ...unusualOptions(naming, options.defaultTextLength),
   };
+}
+
+function unusualOptions(
+  naming: NamingOptions,
+  defaultTextLength: number | undefined,
+): { readonly options?: ModelOptions } {
+  const options: ModelOptions = {
+    ...(naming.nameMode === defaultNaming.nameMode ? {} : { nameMode: naming.nameMode }),
+    ...(naming.tablePrefix === '' ? {} : { tablePrefix: naming.tablePrefix }),
+    ...(naming.tableSuffix === '' ? {} : { tableSuffix: naming.tableSuffix }),
+    ...(naming.rename.size === 0 ? {} : { rename: [...naming.rename] }),
+    ...(defaultTextLength === undefined ? {} : { defaultTextLength }),
+  };
+  return Object.keys(options).length === 0 ? {} : { options };
 }
 
 /** Indexes of the wanted root elements, in the source model's order; unknown names are left out. */

@@ -125,6 +125,17 @@ export interface PlanNode {
   /** index of the element in the source model, for statistics and writing back */
   readonly sourceElement: number;
   readonly sourceType: number;
+  /** what is left out on purpose, its mappings being inactive: counted as ignored, never as unmapped */
+  readonly ignored?: IgnoredParts;
+}
+
+export interface IgnoredParts {
+  readonly elements: readonly QName[];
+  readonly attributes: readonly QName[];
+  readonly text: boolean;
+  /** content that matches an XSD wildcard */
+  readonly anyElement: boolean;
+  readonly anyAttribute: boolean;
 }
 
 /** One line of the source-to-target map (interface-decisions §3, Mapping), before ids are given. */
@@ -139,6 +150,17 @@ export interface MappingEntry {
   /** index into the table's columns; null for an element that makes rows */
   readonly column: number | null;
   readonly documentation?: string;
+  /** false: left out of the target; `table` is then the nearest one that is there, `column` null */
+  readonly active?: false;
+}
+
+/** Options a model was made with, where they are not the usual ones: the next version of it is made with them again. */
+export interface ModelOptions {
+  readonly nameMode?: 'l' | 'u' | 'c';
+  readonly tablePrefix?: string;
+  readonly tableSuffix?: string;
+  readonly rename?: readonly (readonly [from: string, to: string])[];
+  readonly defaultTextLength?: number;
 }
 
 export interface RelationalModel {
@@ -150,4 +172,5 @@ export interface RelationalModel {
   readonly roots: readonly PlanEdge[];
   readonly mappings: readonly MappingEntry[];
   readonly namespaces: Readonly<Record<string, string>>;
+  readonly options?: ModelOptions;
 }

@@ -14,6 +14,9 @@ export interface Drift {
   /** columns that met values they cannot hold: name -> how many, and the first */
   readonly misfits: ReadonlyMap<string, { count: number; readonly sample: string }>;
   readonly total: number;
+  /** content that the schema knows and leaves out, its mappings being inactive: how often, by path */
+  readonly ignored: ReadonlyMap<string, number>;
+  ignore(xpath: string): void;
   unmapped(xpath: string, kind: DriftPath['kind'], content: Uint8Array): void;
   misfit(column: string, text: string): void;
 }
@@ -24,10 +27,16 @@ const maxPaths = 10_000;
 export function createDrift(mode: 'capture' | 'report' | 'fail'): Drift {
   const paths = new Map<string, DriftPath>();
   const misfits = new Map<string, { count: number; readonly sample: string }>();
+  const ignored = new Map<string, number>();
   let total = 0;
   return {
     paths,
     misfits,
+    ignored,
+    ignore(xpath) {
+      const path = ignored.size < maxPaths || ignored.has(xpath) ? xpath : '…';
+      ignored.set(path, (ignored.get(path) ?? 0) + 1);
+    },
     get total() {
       return total;
     },

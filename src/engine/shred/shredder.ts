@@ -188,7 +188,10 @@ class DocumentShredder implements Shredder {
       position = ++this.#framePosition[parentFrame]!;
       const parent = this.#frameNode[parentFrame]!;
       edge = this.#plan.childEdge(parent!.index, nameId);
-      if (edge === null) return this.#captureElement(batch, at, parent!.plan.wildcardTable, position);
+      if (edge === null) {
+        const left = this.#isIgnored(parent!, 'elements', nameId);
+        return this.#captureElement(batch, at, left ? -1 : parent!.plan.wildcardTable, position);
+      }
       const target = this.#plan.nodes[edge.node]!;
       if (target.seenSlot >= 0 && !this.#rows.mark(this.#frameRow[parentFrame]!, target.seenSlot)) {
         // the model has room for one; the second is kept whole beside the data
@@ -311,7 +314,7 @@ class DocumentShredder implements Shredder {
       return;
     }
     if (this.#xsi.locations.has(nameId)) return;
-    if (node.plan.anyAttributeColumn >= 0) {
+    if (node.plan.anyAttributeColumn >= 0 && !this.#isIgnored(node, 'attributes', nameId)) {
       const uri = this.#names.namespaceUri(nameId);
       const name = uri === '' ? this.#names.localName(nameId) : `{${uri}}${this.#names.localName(nameId)}`;
       this.#rows.appendAnyAttribute(row, node.plan.anyAttributeColumn, name, rangeText(batch, at));
@@ -440,6 +443,25 @@ class DocumentShredder implements Shredder {
     this.#unmapped('attribute', 0, xpath, new TextEncoder().encode(rangeText(batch, at)), row);
   }
 
+  /** Whether the plan leaves out the child or attribute of that name on purpose. */
+  #isIgnored(node: CompiledNode, kind: 'elements' | 'attributes', nameId: number): boolean {
+    const names = node.plan.ignored?.[kind] ?? [];
+    return names.some((name) => this.#names.intern(name.namespaceUri, name.localName) === nameId);
+  }
+
+  /** The same for content of the innermost open element that found no place; its path ends with its name. */
+  #isLeftOut(kind: 'element' | 'attribute' | 'text', xpath: string): boolean {
+    const ignored = this.#frameNode[this.#depth - 1]?.plan.ignored;
+    if (ignored === undefined) return false;
+    if (kind === 'text') return ignored.text;
+    if (kind === 'element' ? ignored.anyElement : ignored.anyAttribute) return true;
+    const step = xpath.slice(xpath.lastIndexOf('/') + 1);
+    return (kind === 'element' ? ignored.elements : ignored.attributes).some((name) => {
+      const label = this.#label(this.#names.intern(name.namespaceUri, name.localName));
+      return step === (kind === 'element' ? label : `@${label}`);
+    });
+  }
+
   #unmapped(
     kind: 'element' | 'attribute' | 'text',
     position: number,
@@ -447,6 +469,10 @@ class DocumentShredder implements Shredder {
     content: Uint8Array,
     row: number,
   ): void {
+    if (this.#isLeftOut(kind, xpath)) {
+      this.drift.ignore(xpath);
+      return;
+    }
     this.drift.unmapped(xpath, kind, content);
     if (this.#options.unmapped !== 'capture') return;
     const values = [

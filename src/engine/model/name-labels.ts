@@ -1,0 +1,72 @@
+/**
+ * Expanded names as rows show them (`element`, `type`, paths of `_unmapped`): short where the model leaves no doubt, and always to
+ * be read back. `local`, `prefix:local` with a prefix of the model, or `{uri}local`.
+ */
+import type { RelationalModel } from './relational-model.ts';
+import { clarkName, type QName } from './source-model.ts';
+
+export const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
+export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';
+
+export interface NameLabels {
+  /** no prefix in the root's namespace and in none; `{}local` where both have an element so called */
+  element(name: QName): string;
+  /** no prefix in the root's namespace; `{}local` for no namespace where the root has one */
+  type(name: QName): string;
+  /** no prefix for no namespace */
+  attribute(name: QName): string;
+  /** the names that labels stand for */
+  typeOf(label: string): QName;
+  attributeOf(label: string): QName;
+}
+
+export function createNameLabels(model: RelationalModel): NameLabels {
+  const rootUri = model.roots[0]?.name.namespaceUri ?? '';
+  const prefixes = new Map([[xmlNamespace, 'xml']]);
+  for (const [prefix, uri] of Object.entries(model.namespaces)) if (!prefixes.has(uri)) prefixes.set(uri, prefix);
+  const uris = new Map([...prefixes].map(([uri, prefix]) => [prefix, uri]));
+  const inBoth = rootUri === '' ? new Set<string>() : localsInBoth(model, rootUri);
+
+  const qualified = (name: QName): string => {
+    const prefix = prefixes.get(name.namespaceUri);
+    return prefix === undefined ? clarkName(name) : `${prefix}:${name.localName}`;
+  };
+  const parse = (label: string, unprefixedUri: string): QName => {
+    const clark = /^\{([^}]*)\}(.*)$/s.exec(label);
+    if (clark !== null) return { namespaceUri: clark[1]!, localName: clark[2]! };
+    const colon = label.indexOf(':');
+    if (colon < 0) return { namespaceUri: unprefixedUri, localName: label };
+    return { namespaceUri: uris.get(label.slice(0, colon)) ?? '', localName: label.slice(colon + 1) };
+  };
+  return {
+    element(name) {
+      if (name.namespaceUri === '') return inBoth.has(name.localName) ? `{}${name.localName}` : name.localName;
+      return name.namespaceUri === rootUri ? name.localName : qualified(name);
+    },
+    type(name) {
+      if (name.namespaceUri === rootUri) return name.localName;
+      return name.namespaceUri === '' ? `{}${name.localName}` : qualified(name);
+    },
+    attribute: (name) => (name.namespaceUri === '' ? name.localName : qualified(name)),
+    typeOf: (label) => parse(label, rootUri),
+    attributeOf: (label) => parse(label, ''),
+  };
+}
+
+/** Local names that elements have both in no namespace and in `uri`. */
+function localsInBoth(model: RelationalModel, uri: string): Set<string> {
+  const bare = new Set<string>();
+  const qualified = new Set<string>();
+  for (const { edges } of [{ edges: model.roots }, ...model.nodes]) {
+    for (const { name } of edges) {
+      if (name.namespaceUri === '') bare.add(name.localName);
+      else if (name.namespaceUri === uri) qualified.add(name.localName);
+    }
+  }
+  return bare.intersection(qualified);
+}
+
+/** The steps of an absolute path; a `{uri}` may hold slashes. */
+export function pathSteps(xpath: string): string[] {
+  return xpath.match(/(?:\{[^}]*\}|[^/{])+/g) ?? [];
+}
