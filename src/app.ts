@@ -43,7 +43,7 @@ export function createApp(adapters: Adapters, config: Config): OpenAPIHono<AppEn
   app.route('/', createWorkflowRoutes(adapters, guards));
   app.route('/', createFileRoutes(adapters, config, guards));
   app.route('/', createSchemaRoutes(adapters, guards));
-  app.route('/', createMappingRoutes(adapters, guards));
+  app.route('/', createMappingRoutes(adapters, config, guards));
   app.route('/', createAboutRoutes(adapters, config, guards));
   app.route('/', createActuatorRoutes(adapters, guards));
   app.route('/', createErrorPageRoutes(adapters.clock));

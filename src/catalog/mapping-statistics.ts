@@ -135,7 +135,7 @@ function figuresOf(mapping: MappingRecord, places: Places): Figures {
   if (place === undefined || mapping.node_type === 'any') return unseen;
   const { element, minOccurs, maxOccurs } = place;
   const seen = { documents: element.documents, occurrences: element.count, min_occurs: minOccurs, max_occurs: maxOccurs };
-  const holdsValue = mapping.column_name !== null;
+  const holdsValue = mapping.column_name !== null || mapping.node_type !== 'element';
   return holdsValue ? { ...seen, ...valueFigures(element.text) } : { ...seen, ...noValue(contentOf(element)) };
 }
 

@@ -2,11 +2,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { logicalSchemaDdl, nameLengths } from '../catalog/logical-schema.ts';
 import { findOrigin, originFamily } from '../catalog/origin.ts';
+import { generateLogicalSchema } from '../catalog/generate.ts';
 import { dialectNames } from '../engine/dialects/all-dialects.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Guards } from './auth.ts';
-import { createGroup, json, operation, problems } from './operation.ts';
-import { int64, logicalSchemaQuery } from './parameters.ts';
+import { createGroup, effectfulGet, json, operation, problems } from './operation.ts';
+import { int64, integerBetween, logicalSchemaQuery } from './parameters.ts';
 import { SchemaShortInfoResponse, XMLSchema } from './schema-structures.ts';
 import { wire } from './wire.ts';
 
@@ -129,5 +130,46 @@ export function createSchemaRoutes(adapters: Pick<Adapters, 'catalog'>, guards: 
     },
   );
 
-  return createGroup([all, get, ddl, family, maxLength]);
+  const generateRoute = {
+    ...effectfulGet,
+    method: 'get' as const,
+    summary: 'Make the next logical schema',
+    description:
+      'From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again.',
+    tags,
+    ...guards.require('schemas:write'),
+    responses: { 200: json(XMLSchema, 'The schema with its newest logical schema.'), ...problems(400) },
+  };
+
+  const generate = operation(
+    createRoute({
+      ...generateRoute,
+      path: '/v2/schema/generate/{idSch}',
+      operationId: 'generateSchema',
+      request: { params: schemaParam },
+    }),
+    async (c) =>
+      c.json(
+        wire(await generateLogicalSchema(catalog, c.get('principal').idOrg, c.req.valid('param').idSch)),
+        200,
+      ),
+  );
+
+  const generateWithin = operation(
+    createRoute({
+      ...generateRoute,
+      path: '/v2/schema/generate/{idSch}/{maxLen}',
+      operationId: 'generateSchemaWithin',
+      summary: 'Make the next logical schema, with names of limited length',
+      request: {
+        params: schemaParam.extend({ maxLen: integerBetween(12, 128, 'Bytes that a name may have.', 30) }),
+      },
+    }),
+    async (c) => {
+      const { idSch, maxLen } = c.req.valid('param');
+      return c.json(wire(await generateLogicalSchema(catalog, c.get('principal').idOrg, idSch, maxLen)), 200);
+    },
+  );
+
+  return createGroup([all, get, ddl, family, maxLength, generate, generateWithin]);
 }

@@ -2,6 +2,7 @@
 import { createStatisticsCollector } from '../engine/infer/collector.ts';
 import { inferSourceModel } from '../engine/infer/infer-model.ts';
 import { mergeStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
+import { pruneSourceModel } from '../engine/map/prune.ts';
 import type { QName, SourceModel } from '../engine/model/source-model.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
 import { renderDdl } from '../engine/dialects/ddl.ts';
@@ -11,7 +12,13 @@ import type { OriginFile, StoredLogicalSchema } from '../ports/catalog-store.ts'
 import type { Conversion } from './conversion.ts';
 import { openInputs, type InputSet } from './input-files.ts';
 import { loadRows } from './load-rows.ts';
-import { buildModel, chooseLogicalSchema, defaultMapLevel, hasRoot, storeModel } from './logical-schema.ts';
+import {
+  buildModel,
+  choicesAfterParent,
+  chooseLogicalSchema,
+  hasRoot,
+  storeModel,
+} from './logical-schema.ts';
 import { storeOrigin } from './new-origin.ts';
 import { openSink } from './open-sink.ts';
 import { peekRootName, readDocument } from './read-document.ts';
@@ -39,7 +46,6 @@ function refuseUnavailable({ request }: ToolSession): void {
   if (request.engine === 'spark') refused.push('--engine spark');
   if (request.keys === 'hash') refused.push('--keys hash');
   if (request.validate) refused.push('--validate');
-  if (request.prune) refused.push('--prune');
   if (request.rowTag !== undefined) refused.push('--row-tag');
   if (request.skipLoaded) refused.push('--skip-loaded');
   if (refused.length > 0)
@@ -74,14 +80,10 @@ class XmlConversion {
     const { request, home, idOrg } = session;
     const earlier = await this.#earlierOrigin();
     const statistics = await this.#collect(request.out === undefined ? 1 : 0.4);
-    const stored =
-      request.useStats === undefined
-        ? []
-        : await home.adapters.catalog.loadStatistics(idOrg, request.useStats);
-    const all = (stored as DocumentStatistics[]).reduce(mergeStatistics, statistics);
+    const all = (await this.#storedStatistics()).reduce(mergeStatistics, statistics);
     const source = earlier?.source ?? inferSourceModel(all);
     this.#step('infer');
-    const model = buildModel(request, source, request.mapLevel ?? defaultMapLevel);
+    const model = buildModel(request, source, await choicesAfterParent(session));
     this.#step('map');
     session.log(
       `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
@@ -94,6 +96,13 @@ class XmlConversion {
     await session.report({ idLschma: logical.idLschma });
     this.#step('store');
     return this.#load(logical, false);
+  }
+
+  /** `-a`: what earlier jobs met. */
+  async #storedStatistics(): Promise<readonly DocumentStatistics[]> {
+    const { request, home, idOrg } = this.#session;
+    if (request.useStats === undefined) return [];
+    return (await home.adapters.catalog.loadStatistics(idOrg, request.useStats)) as DocumentStatistics[];
   }
 
   async #earlierOrigin() {
@@ -120,21 +129,31 @@ class XmlConversion {
     if (origin === null) throw new AppError('not_found', `-x ${idSch}: there is no such origin`);
     await session.report({ idSch });
     const roots = await this.#documentRoots(origin.model, idSch);
-    const logical = await chooseLogicalSchema(session, idSch, origin.model, roots);
+    const known = origin.statistics as DocumentStatistics | null;
+    const earlier = [...(known === null ? [] : [known]), ...(await this.#storedStatistics())];
+    const saveStatistics = async (statistics: DocumentStatistics): Promise<void> => {
+      await catalog.saveStatistics(
+        idOrg,
+        idSch,
+        session.idJob,
+        statistics,
+        earlier.reduce(mergeStatistics, statistics),
+      );
+    };
+    const onlyStatistics = mode === 's' || request.dryRun || request.out === undefined;
+    // what is never used can only be told once all has been read
+    const collected = onlyStatistics || request.prune ? await this.#collect(onlyStatistics ? 1 : 0.4) : null;
+    if (collected !== null) this.#step('statistics');
+    const source =
+      request.prune && collected !== null
+        ? pruneSourceModel(origin.model, earlier.reduce(mergeStatistics, collected))
+        : origin.model;
+    const logical = await chooseLogicalSchema(session, idSch, source, roots);
     await session.report({ idLschma: logical.idLschma });
     this.#step('schema');
-    const saveStatistics = async (statistics: DocumentStatistics): Promise<void> => {
-      const known = origin.statistics as DocumentStatistics | null;
-      const merged = known === null ? statistics : mergeStatistics(known, statistics);
-      await catalog.saveStatistics(idOrg, idSch, session.idJob, statistics, merged);
-    };
-    if (mode === 's' || request.dryRun || request.out === undefined) {
-      const statistics = await this.#collect(1);
-      if (!request.dryRun) await saveStatistics(statistics);
-      this.#step('statistics');
-      return this.#conversion(idSch, logical);
-    }
-    return this.#load(logical, mode === 'a', saveStatistics);
+    if (collected !== null && mode !== 'd' && !request.dryRun) await saveStatistics(collected);
+    if (onlyStatistics) return this.#conversion(idSch, logical);
+    return this.#load(logical, mode === 'a' && collected === null, saveStatistics);
   }
 
   /** Root elements of the documents, when the stored model does not start with all that the source model allows. */

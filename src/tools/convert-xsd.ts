@@ -2,7 +2,7 @@
 import { formatDiagnostic, type Diagnostic } from '../engine/diagnostics.ts';
 import { compileXsdSet } from '../engine/xsd/compile-xsd-set.ts';
 import type { Conversion } from './conversion.ts';
-import { buildModel, defaultMapLevel, storeModel } from './logical-schema.ts';
+import { buildModel, choicesAfterParent, storeModel } from './logical-schema.ts';
 import { storeOrigin } from './new-origin.ts';
 import type { ToolSession } from './tool-session.ts';
 import { readXsdSet } from './xsd-files.ts';
@@ -34,7 +34,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
     `XSD set: ${files.length} files, ${source.elements.length} elements, ${source.types.length} types, ` +
       `${source.primaryRoots > 0 ? source.primaryRoots : source.roots.length} root elements`,
   );
-  const model = buildModel(request, source, request.mapLevel ?? defaultMapLevel);
+  const model = buildModel(request, source, await choicesAfterParent(session));
   step('map');
   session.log(
     `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,

@@ -50,7 +50,11 @@ export async function loadRows(
     await sink.keyOffsets(),
     inputs.totalBytes,
   );
-  if (opened === 'load') for await (const member of inputs.members()) await loader.load(member);
+  if (opened === 'load') {
+    await loader.probe(inputs);
+    for await (const member of inputs.members()) await loader.load(member);
+    loader.requireDocuments();
+  }
   await loader.flush();
   const loaded = performance.now();
   steps.push(['load', (loaded - started) / 1000]);
@@ -72,6 +76,9 @@ class Loader {
   readonly #collector;
   readonly #totalBytes: number;
   readonly #rejects: string[] = [];
+  /** places, in the order of the inputs, of the documents that the probe rejected */
+  readonly #unsound = new Set<number>();
+  #place = 0;
   #documents = 0;
   #bytes = 0;
   #diskBytes = 0;
@@ -101,17 +108,31 @@ class Loader {
       extraValues: () => this.#extraValues(),
     };
     this.#shredder = createShredder(options);
-    // a document that is to be skipped must leave no row: it is read once for its faults, then for its rows
     this.#probe = request.onError === 'skip' ? createShredder(options) : null;
     this.#collector = withStatistics
       ? createStatisticsCollector(this.#names, { samples: !request.noSamples })
       : null;
   }
 
+  /**
+   * `--on-error skip`: a document that is to be skipped must leave no row, so all are read once for their faults, before any
+   * is read for its rows. Two walks, as a member of a tar archive passes by only once in each.
+   */
+  async probe(inputs: InputSet): Promise<void> {
+    if (this.#probe === null) return;
+    let place = 0;
+    for await (const member of inputs.members()) {
+      if (!(await this.#isSound(member, this.#probe))) this.#unsound.add(place);
+      place += 1;
+    }
+  }
+
   async load(member: InputMember): Promise<void> {
     this.#path = member.path;
     this.#fileName = member.name;
-    if (this.#probe !== null && !(await this.#isSound(member, this.#probe))) {
+    const place = this.#place;
+    this.#place += 1;
+    if (this.#unsound.has(place)) {
       this.#diskBytes += member.diskBytes;
       return;
     }
@@ -177,12 +198,14 @@ class Loader {
   async flush(): Promise<void> {
     this.#shredder.output.flush();
     await this.#drain();
-    if (this.#documents === 0 && this.#rejects.length > 0) {
-      throw new AppError(
-        'unprocessable_input',
-        `every document was rejected; the first: ${this.#rejects[0]}`,
-      );
-    }
+  }
+
+  /** A job without a document must not be published: to overwrite with nothing is to delete. */
+  requireDocuments(): void {
+    if (this.#documents > 0) return;
+    if (this.#rejects.length === 0)
+      throw new AppError('input_not_found', 'the input holds no document (*.xml)');
+    throw new AppError('unprocessable_input', `every document was rejected; the first: ${this.#rejects[0]}`);
   }
 
   lastKeys(): ReadonlyMap<string, number> {

@@ -32,8 +32,31 @@ function shapesModel(request: ToolRequest): boolean {
     request.defaultVarcharLen !== undefined ||
     request.rename !== undefined ||
     request.root !== undefined ||
+    request.prune ||
     request.extraColumns.length > 0
   );
+}
+
+/** Options that give names: those of an earlier model then count no more. */
+function namesTables(request: ToolRequest): boolean {
+  return (
+    request.nameMode !== undefined ||
+    request.prefix !== undefined ||
+    request.suffix !== undefined ||
+    request.nameMaxLen !== undefined ||
+    request.rename !== undefined
+  );
+}
+
+/** What the next version of an origin (`--parent`) goes on from: the level and the names of its newest logical schema. */
+export async function choicesAfterParent(session: ToolSession): Promise<ModelChoices> {
+  const { request, idOrg, home } = session;
+  const given = request.mapLevel;
+  if (request.parent === undefined) return { mapLevel: given ?? defaultMapLevel };
+  const parent = await home.adapters.catalog.loadLogicalSchema(idOrg, { idSch: request.parent });
+  const mapLevel = given ?? parent?.model.mapLevel ?? defaultMapLevel;
+  const goesOn = parent !== null && parent.model.mapLevel === mapLevel && !namesTables(request);
+  return { mapLevel, ...(goesOn ? { previous: parent.model } : {}) };
 }
 
 /** `{uri}local`, `prefix:local` with a prefix of the model, or `local`. AppError where the model has no such root. */
@@ -57,11 +80,18 @@ export function rootsOf(request: ToolRequest, source: SourceModel): readonly QNa
   return [name];
 }
 
+export interface ModelChoices {
+  readonly mapLevel: MapLevel;
+  /** roots beside those of the source model */
+  readonly extraRoots?: readonly QName[];
+  /** an earlier version: what stands at the same path keeps its name */
+  readonly previous?: RelationalModel;
+}
+
 export function buildModel(
   request: ToolRequest,
   source: SourceModel,
-  mapLevel: MapLevel,
-  extraRoots: readonly QName[] = [],
+  { mapLevel, extraRoots = [], previous }: ModelChoices,
 ): RelationalModel {
   const chosen = rootsOf(request, source);
   const standard = chooseRoots(source, undefined).map((root) => source.elements[root]!.name);
@@ -70,6 +100,7 @@ export function buildModel(
     naming: namingOf(request),
     roots: chosen.length > 0 ? chosen : [...standard, ...extraRoots],
     ...(request.defaultVarcharLen === undefined ? {} : { defaultTextLength: request.defaultVarcharLen }),
+    ...(previous === undefined ? {} : { previous }),
     extraColumns: request.extraColumns.map((column) => ({ name: column.name, type: { kind: column.type } })),
   });
 }
@@ -96,7 +127,11 @@ export async function chooseLogicalSchema(
   if (stored !== null && !shapesModel(request) && missing.length === 0) return stored;
   const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
   const before = stored?.model.roots.map((root) => root.name) ?? [];
-  const model = buildModel(request, source, level, unique([...before, ...missing]));
+  const model = buildModel(request, source, {
+    mapLevel: level,
+    extraRoots: unique([...before, ...missing]),
+    ...(stored?.model.mapLevel === level && !namesTables(request) ? { previous: stored.model } : {}),
+  });
   return storeModel(session, idSch, model);
 }
 

@@ -493,6 +493,56 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
       });
     });
 
+    test('mappings are switched all or none, and stay so in the next logical schema', async () => {
+      const idOrg = await fixture.createOrg();
+      const { id_sch } = await catalog.createOrigin(origin(idOrg));
+      const { idLschma } = await catalog.createLogicalSchema(idOrg, id_sch, relational, null);
+      const [first, second] = (await catalog.listMappings(idOrg, idLschma)).filter(({ xpath }) => xpath !== null);
+      const ids = [first!.id_map, second!.id_map];
+      expect(await catalog.setMappingsActive(idOrg, idLschma, [...ids, ids[0]!], false)).toEqual({
+        changed: 2,
+        activeCount: 8,
+        inactiveCount: 2,
+      });
+      expect(await catalog.setMappingsActive(idOrg, idLschma, ids, false)).toMatchObject({ changed: 0 });
+      for (const [org, id, lines] of [
+        [idOrg, idLschma, [ids[0]!, 987_654_321]],
+        [await fixture.createOrg(), idLschma, ids],
+        [idOrg, 987_654_321, ids],
+      ] as const)
+        await expect(catalog.setMappingsActive(org, id, lines, true)).rejects.toMatchObject({ code: 'not_found' });
+      const inactive = async (id: number) =>
+        (await catalog.listMappings(idOrg, id)).filter(({ active }) => !active).map(({ xpath }) => xpath);
+      expect(await inactive(idLschma)).toEqual([first!.xpath, second!.xpath]);
+      const leftOut = relational.mappings.map((entry) =>
+        entry.xpath === '/stays/stay/price' ? { ...entry, column: null, active: false as const } : entry,
+      );
+      const next = await catalog.createLogicalSchema(idOrg, id_sch, { ...relational, mapLevel: 2, mappings: leftOut }, null);
+      expect((await inactive(next.idLschma)).toSorted()).toEqual(
+        [first!.xpath, second!.xpath, '/stays/stay/price'].toSorted(),
+      );
+      await catalog.setMappingsActive(
+        idOrg,
+        next.idLschma,
+        (await catalog.listMappings(idOrg, next.idLschma)).map(({ id_map }) => id_map),
+        true,
+      );
+      const last = await catalog.createLogicalSchema(idOrg, id_sch, { ...relational, mapLevel: 3 }, null);
+      expect(await inactive(last.idLschma)).toEqual([]);
+    });
+
+    test('the source model of an origin can learn', async () => {
+      const idOrg = await fixture.createOrg();
+      const { id_sch } = await catalog.createOrigin(origin(idOrg, { model: emptySourceModel }));
+      await catalog.refineOrigin(idOrg, id_sch, stays);
+      expect(await catalog.loadOrigin(idOrg, id_sch)).toMatchObject({
+        model: stays,
+        record: { root_elements: ['stays', 'x:note'], namespaces: { s: 'urn:stay', x: 'urn:x' } },
+      });
+      for (const [org, id] of [[await fixture.createOrg(), id_sch], [idOrg, 987_654_321]] as const)
+        await expect(catalog.refineOrigin(org, id, stays)).rejects.toMatchObject({ code: 'not_found' });
+    });
+
     test('a target schema belongs to who named it first', async () => {
       const [idOrg, other] = [await fixture.createOrg(), await fixture.createOrg()];
       const target = `lake "${idOrg}"`;

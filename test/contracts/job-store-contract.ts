@@ -323,7 +323,12 @@ export function describeJobStore(name: string, open: () => Promise<JobStoreFixtu
       expect(await store.claim(worker, minute)).toBeNull();
 
       const soon = (await store.submit(submission(idOrg, 1))).idJobs[0] ?? 0;
+      // a draining worker's hand-back is none of the job's fault
       await store.handBack(await claimJob(soon, minute, store), 0, null);
+      await store.handBack(await claimJob(soon, minute, store), 0, null);
+      const first = await claimJob(soon, minute, store);
+      expect(first.attempt).toBe(1);
+      await store.handBack(first, 0, 'disk full');
       const again = await claimJob(soon, minute, store);
       expect(again.attempt).toBe(2);
       expect(await store.handBack(again, 0, 'disk full')).toBe(true);

@@ -296,7 +296,9 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     async handBack(claim, delayMs, failure) {
       const row = held(claim);
       if (row === undefined) return false;
-      const waits = row.record.status === 'R' && row.attempts < settings.maxAttempts && !row.byHand;
+      const runs = row.record.status === 'R';
+      if (runs && failure === null) row.attempts -= 1;
+      const waits = runs && row.attempts < settings.maxAttempts && !row.byHand;
       if (waits) {
         move(row, 'W', failure);
         row.leaseUntil = null;

@@ -314,11 +314,59 @@ class Collector implements StatisticsCollector {
     if (fraction > value.maxFraction) value.maxFraction = fraction;
   }
 
+  /** Decodes a value only where it can be a new extreme: the bytes of UTF-8 sort as its code points do. */
   #extremes(value: ValueStatistics, bytes: Uint8Array, start: number, end: number): void {
-    const text = new TextDecoder().decode(bytes.subarray(start, Math.min(end, start + 800))).slice(0, 200);
+    const numeric = (value.classes & CLASS_DECIMAL) !== 0;
+    if (!numeric && value.min !== null && value.max !== null) {
+      const known = this.#extremeBytes(value);
+      const above = compareBytes(bytes, start, end, known.min) >= 0;
+      if (above && compareBytes(bytes, start, end, known.max) <= 0) return;
+    }
+    const text = shortText(bytes, start, end);
     if (value.min === null || isLess(text, value.min)) value.min = text;
     if (value.max === null || isLess(value.max, text)) value.max = text;
   }
+
+  readonly #encoded = new WeakMap<
+    ValueStatistics,
+    { minText: string; maxText: string; min: Uint8Array; max: Uint8Array }
+  >();
+
+  #extremeBytes(value: ValueStatistics): { readonly min: Uint8Array; readonly max: Uint8Array } {
+    const known = this.#encoded.get(value);
+    if (known !== undefined && known.minText === value.min && known.maxText === value.max) return known;
+    const encoder = new TextEncoder();
+    const made = {
+      minText: value.min!,
+      maxText: value.max!,
+      min: encoder.encode(value.min!),
+      max: encoder.encode(value.max!),
+    };
+    this.#encoded.set(value, made);
+    return made;
+  }
+}
+
+const decoder = new TextDecoder();
+
+/** The start of a value as text; short ASCII values, the usual ones, are put together without a decoder. */
+function shortText(bytes: Uint8Array, start: number, end: number): string {
+  if (end - start <= 24) {
+    let text = '';
+    let at = start;
+    while (at < end && bytes[at]! < 0x80) text += String.fromCharCode(bytes[at++]!);
+    if (at === end) return text;
+  }
+  return decoder.decode(bytes.subarray(start, Math.min(end, start + 800))).slice(0, 200);
+}
+
+function compareBytes(bytes: Uint8Array, start: number, end: number, other: Uint8Array): number {
+  const shared = Math.min(end - start, other.length);
+  for (let i = 0; i < shared; i += 1) {
+    const difference = bytes[start + i]! - other[i]!;
+    if (difference !== 0) return difference;
+  }
+  return end - start - other.length;
 }
 
 /** What stood before the child of this ordinal, in this element, joins what did elsewhere; then the child itself has been seen. */

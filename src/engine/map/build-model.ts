@@ -5,6 +5,7 @@ import { drawModel } from './draw-model.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type ExtraColumn } from './finish-model.ts';
 import { listMappings } from './mappings.ts';
 import { defaultNaming, type NamingOptions } from './names.ts';
+import { namesOf, noPreviousNames } from './previous-names.ts';
 
 export interface MappingOptions {
   readonly mapLevel: MapLevel;
@@ -13,6 +14,8 @@ export interface MappingOptions {
   readonly roots?: readonly QName[];
   readonly defaultTextLength?: number;
   readonly extraColumns?: readonly ExtraColumn[];
+  /** an earlier version of the model: what stands at the same path keeps its name */
+  readonly previous?: RelationalModel;
 }
 
 /** Same input, same model: names and order depend on the source model and options alone. */
@@ -24,7 +27,8 @@ export function buildRelationalModel(source: SourceModel, options: MappingOption
     roots,
     defaultTextLength: options.defaultTextLength,
   });
-  finishTables(drawing, naming, options.extraColumns ?? []);
+  const previous = options.previous === undefined ? noPreviousNames : namesOf(options.previous);
+  finishTables(drawing, naming, options.extraColumns ?? [], previous);
   const plan = {
     tables: plainTables(drawing.tables),
     nodes: plainNodes(drawing),

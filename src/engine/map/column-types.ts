@@ -68,6 +68,11 @@ export function columnTypeOf(value: ValueType, defaultTextLength?: number): Colu
   return type;
 }
 
+/** The built-in type of a value, or of a list's items. */
+export function itemBaseOf(value: ValueType): BuiltInType {
+  return value.variety === 'list' && value.itemType !== undefined ? itemBaseOf(value.itemType) : value.base;
+}
+
 function exactColumnType(value: ValueType): ColumnType {
   if (value.variety === 'list') {
     const item = value.itemType === undefined ? text : exactColumnType(value.itemType);

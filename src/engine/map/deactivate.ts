@@ -2,7 +2,14 @@
  * Leaves inactive content out of a relational model: its columns and tables go, and the plan says what is ignored there,
  * so that it is counted and never taken for content that the schema does not know.
  */
-import type { IgnoredParts, MappingEntry, PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
+import type {
+  IgnoredParts,
+  MappingEntry,
+  PlanEdge,
+  PlanNode,
+  RelationalModel,
+  Table,
+} from '../model/relational-model.ts';
 import type { SourceModel } from '../model/source-model.ts';
 import { chooseRoots } from './build-model.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
@@ -67,7 +74,8 @@ class PlanWalk {
     const node = this.#model.nodes[edge.node]!;
     this.#steps += 1;
     let lines = this.#line('element', 'element', xpath);
-    if (node.textColumn >= 0 && lines.listed > 0 && !node.opensRow && node.presenceColumn < 0) lines = noLines;
+    if (node.textColumn >= 0 && lines.listed > 0 && !node.opensRow && node.presenceColumn < 0)
+      lines = noLines;
     const own = lines;
     if (this.#visited.has(edge.node) && this.#steps > mostSteps) return own;
     this.#visited.add(edge.node);
@@ -148,7 +156,9 @@ class Pruning {
       if (columns.size > 0) this.#tables.set(table, this.#tables.size);
     }
     for (const [at, table] of model.tables.entries()) {
-      const columns = table.columns.flatMap((column, c) => (keepsAlways(table, column) || used[at]!.has(c) ? [c] : []));
+      const columns = table.columns.flatMap((column, c) =>
+        keepsAlways(table, column) || used[at]!.has(c) ? [c] : [],
+      );
       this.#columns.push(new Map(columns.map((c, position) => [c, position])));
     }
     for (const index of [...kept].toSorted((a, b) => a - b)) this.#nodes.set(index, this.#nodes.size);
@@ -277,7 +287,9 @@ class Pruning {
   #ignoredParts(index: number, node: PlanNode): IgnoredParts | null {
     const parts: IgnoredParts = {
       elements: node.edges.filter((_, at) => this.#isIgnored(index, `edge/${at}`)).map(({ name }) => name),
-      attributes: node.attributes.filter((_, at) => this.#isIgnored(index, `attribute/${at}`)).map(({ name }) => name),
+      attributes: node.attributes
+        .filter((_, at) => this.#isIgnored(index, `attribute/${at}`))
+        .map(({ name }) => name),
       text: this.#isIgnored(index, 'text') || this.#isIgnored(index, 'mixed'),
       anyElement: this.#isIgnored(index, 'any'),
       anyAttribute: this.#isIgnored(index, 'anyAttribute'),
@@ -298,7 +310,7 @@ class Pruning {
   /** The table whose rows the left-out content would hang from. */
   #nearestTable(table: number): number {
     const seen = new Set<number>();
-    for (let at: number | null = table; at !== null && !seen.has(at); ) {
+    for (let at: number | null = table; at !== null && !seen.has(at);) {
       const kept = this.#tables.get(at);
       if (kept !== undefined) return kept;
       seen.add(at);

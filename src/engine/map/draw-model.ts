@@ -14,7 +14,7 @@ import {
   type SourceModel,
   type SourceType,
 } from '../model/source-model.ts';
-import { columnTypeOf, widerColumnType } from './column-types.ts';
+import { columnTypeOf, itemBaseOf, widerColumnType } from './column-types.ts';
 import { DrawingChoices, isBare } from './drawing-choices.ts';
 import {
   hangsFromHead,
@@ -86,22 +86,25 @@ class ModelDrawing {
   }
 
   draw(): Drawing {
-    const roots = this.#options.roots.map((root) => this.#drawRoot(root));
+    const tables = this.#options.roots.map((root) => this.#rootTable(root));
+    const roots = this.#options.roots.map((root, at) => {
+      const table = tables[at]!;
+      return this.#drawRoot(root, table, tables.filter((other) => other === table).length > 1);
+    });
     for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) next();
     return { tables: this.#tables, nodes: this.#nodes, roots, sharedForSize: this.#choices.sharedForSize };
   }
 
-  #drawRoot(element: number): EdgeDraft {
+  #rootTable(element: number): TableDraft {
     const { name, type } = this.#model.elements[element]!;
-    const table = this.#tableFor(
-      element,
-      type,
-      [name.localName],
-      this.#paths.root(element),
-      `root/${element}`,
-    );
+    return this.#tableFor(element, type, [name.localName], this.#paths.root(element), `root/${element}`);
+  }
+
+  /** `shared`: other roots have their rows in the same table, so each says its name. */
+  #drawRoot(element: number, table: TableDraft, shared: boolean): EdgeDraft {
+    const { name } = this.#model.elements[element]!;
     this.#column(table, '/document', { role: 'document', type: key });
-    const node = this.#drawRow(table, { element, substitution: false }, false);
+    const node = this.#drawRow(table, { element, substitution: false }, shared);
     return { name, node, parentKey: null, minOccurs: 1, maxOccurs: 1, substitution: false, head: null };
   }
 
@@ -257,7 +260,7 @@ class ModelDrawing {
         this.#fillType(target, { ...place, table, path, columnKey: '', nameParts: [], guarantor: target }),
       );
     }
-    const parentKey = this.#parentKey(table, head.table, [hangsFromHead]);
+    const parentKey = this.#parentKey(table, head.table, [hangsFromHead], '#head');
     head.typeEdges.push({ name: definition.name!, node, parentKey });
   }
 
@@ -269,7 +272,7 @@ class ModelDrawing {
         nameParts: [...place.nameParts, attribute.name.localName],
         xpath: this.#paths.attribute(place.xpath, attribute.name),
         type: columnTypeOf(attribute.type, this.#options.defaultTextLength),
-        sourceType: attribute.type.base,
+        sourceType: itemBaseOf(attribute.type),
         documentation: attribute.documentation,
       });
       if (attribute.required && place.guarantor !== null) column.requiredBy.add(place.guarantor);
@@ -280,7 +283,7 @@ class ModelDrawing {
         nameParts: place.nameParts,
         xpath: place.xpath,
         type: columnTypeOf(type.value, this.#options.defaultTextLength),
-        sourceType: type.value.base,
+        sourceType: itemBaseOf(type.value),
         documentation: place.columnKey === '' ? undefined : this.#model.elements[node.element]!.documentation,
       });
       if (place.guarantor !== null) node.text.requiredBy.add(place.guarantor);
@@ -312,7 +315,7 @@ class ModelDrawing {
     });
     this.#addTable(table);
     this.#column(table, '/key', { role: 'row_key', type: key });
-    this.#parentKey(table, place.table, []);
+    this.#parentKey(table, place.table, [], '');
     this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
     this.#column(table, '/content', {
       role: 'content',
@@ -347,7 +350,7 @@ class ModelDrawing {
     if (together) {
       const xpath = this.#paths.child(place.xpath, declared.name);
       const table = this.#groupTable(child.element, path, xpath, this.#placeOf(place, declared.name));
-      const parentKey = this.#parentKey(table, place.table, [...place.nameParts, declared.name.localName]);
+      const parentKey = this.#childKey(table, place, declared.name);
       this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
       for (const variant of variants) {
         this.#addEdge(parent, child, variant, this.#drawRow(table, variant, true), parentKey);
@@ -364,7 +367,7 @@ class ModelDrawing {
       const xpath = this.#paths.child(place.xpath, element.name);
       const at = this.#placeOf(place, element.name);
       const table = this.#tableFor(variant.element, element.type, ownPath, xpath, at);
-      const parentKey = this.#parentKey(table, place.table, [...place.nameParts, element.name.localName]);
+      const parentKey = this.#childKey(table, place, element.name);
       this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
       this.#addEdge(parent, child, variant, this.#drawRow(table, variant, false), parentKey);
     }
@@ -381,7 +384,7 @@ class ModelDrawing {
     const declared = this.#model.elements[child.element]!;
     const xpath = this.#paths.child(place.xpath, declared.name);
     const table = this.#namedTable(`head/${child.element}`, child.element, declared.type, path, xpath);
-    const parentKey = this.#parentKey(table, place.table, [...place.nameParts, declared.name.localName]);
+    const parentKey = this.#childKey(table, place, declared.name);
     this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
     let headNode = table.nodeByKey.get('head');
     if (headNode === undefined) {
@@ -412,7 +415,7 @@ class ModelDrawing {
         memberPath,
         this.#paths.child(place.xpath, element.name),
       );
-      const hangsFrom = this.#parentKey(own, table, [hangsFromHead]);
+      const hangsFrom = this.#parentKey(own, table, [hangsFromHead], '#head');
       this.#addEdge(parent, child, variant, this.#drawRow(own, variant, false), hangsFrom, head);
     }
   }
@@ -515,8 +518,14 @@ class ModelDrawing {
     return draft;
   }
 
-  #parentKey(table: TableDraft, parent: TableDraft, via: readonly string[]): ColumnDraft {
-    return this.#column(table, `/parent/${parent.index}/${via.join('/')}`, {
+  #childKey(table: TableDraft, place: Place, child: QName): ColumnDraft {
+    const identity = `${place.columnKey}/${clarkName(child)}`;
+    return this.#parentKey(table, place.table, [...place.nameParts, child.localName], identity);
+  }
+
+  /** `identity`: tells this use from others of the same parent; `via` does so in the column's name. */
+  #parentKey(table: TableDraft, parent: TableDraft, via: readonly string[], identity: string): ColumnDraft {
+    return this.#column(table, `/parent/${parent.index}/${identity}`, {
       role: 'parent_key',
       type: key,
       parent,

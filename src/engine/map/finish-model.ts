@@ -11,6 +11,7 @@ import {
   type EdgeDraft,
   type TableDraft,
 } from './model-builder.ts';
+import { noPreviousNames, type PreviousNames } from './previous-names.ts';
 import { identifierOf, NameScope, structureWord, type NamingOptions } from './names.ts';
 
 /** `-R`: a column on every table, filled with the same kind of value in every row. */
@@ -19,19 +20,30 @@ export interface ExtraColumn {
   readonly type: Column['type'];
 }
 
-export function finishTables(drawing: Drawing, naming: NamingOptions, extras: readonly ExtraColumn[]): void {
-  nameTables(drawing.tables, naming);
+export function finishTables(
+  drawing: Drawing,
+  naming: NamingOptions,
+  extras: readonly ExtraColumn[],
+  previous: PreviousNames = noPreviousNames,
+): void {
+  nameTables(drawing.tables, naming, previous);
   for (const table of drawing.tables) {
     for (const extra of extras)
       table.columns.push(newColumn({ role: 'extra', type: extra.type, nameParts: [extra.name] }));
   }
-  for (const table of drawing.tables) nameColumns(table, naming);
+  for (const table of drawing.tables) nameColumns(table, naming, previous);
   for (const [index, node] of drawing.nodes.entries()) node.index = index;
 }
 
 /** A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. */
-function nameTables(tables: readonly TableDraft[], naming: NamingOptions): void {
-  const elements = tables.filter((table) => table.kind === 'element');
+function nameTables(tables: readonly TableDraft[], naming: NamingOptions, previous: PreviousNames): void {
+  const kept = new Map<TableDraft, string>();
+  for (const table of tables) {
+    const name = previous.table(table.kind, table.xpath);
+    if (name !== undefined) kept.set(table, name);
+  }
+  const taken = new Set([...kept.values()].map((name) => name.toLowerCase()));
+  const elements = tables.filter((table) => table.kind === 'element' && !kept.has(table));
   const steps = new Map(elements.map((table) => [table, 0]));
   const candidate = (table: TableDraft, ancestors: number): string => {
     const own = table.ownName ?? table.path.at(-1)!;
@@ -42,8 +54,8 @@ function nameTables(tables: readonly TableDraft[], naming: NamingOptions): void 
   for (let again = true; again;) {
     again = false;
     const byName = Map.groupBy(elements, (table) => candidate(table, steps.get(table)!).toLowerCase());
-    for (const group of byName.values()) {
-      if (group.length < 2) continue;
+    for (const [name, group] of byName) {
+      if (group.length < 2 && !taken.has(name)) continue;
       for (const table of group) {
         if (steps.get(table)! >= table.path.length - 1) continue;
         steps.set(table, steps.get(table)! + 1);
@@ -57,9 +69,10 @@ function nameTables(tables: readonly TableDraft[], naming: NamingOptions): void 
     const wanted = naming.rename.get(name) ?? name;
     table.name = scope.claim([wanted, `${wanted}_2`, `${wanted}_3`], `${table.xpath}#${table.kind}`);
   };
+  for (const [table, name] of kept) table.name = scope.claim([name], `${table.xpath}#${table.kind}`);
   for (const table of elements) settle(table, candidate(table, steps.get(table)!));
   for (const table of tables) {
-    if (table.kind === 'element') continue;
+    if (table.kind === 'element' || kept.has(table)) continue;
     const owner = table.columns.find((column) => column.role === 'parent_key')!.parent!;
     const words = table.path.slice(owner.path.length).map((word) => identifierOf(word, naming.nameMode));
     settle(table, [owner.name, ...words].join('_'));
@@ -67,7 +80,7 @@ function nameTables(tables: readonly TableDraft[], naming: NamingOptions): void 
 }
 
 /** Columns that hold source values take their names first; structure makes way. */
-function nameColumns(table: TableDraft, naming: NamingOptions): void {
+function nameColumns(table: TableDraft, naming: NamingOptions, previous: PreviousNames): void {
   const scope = new NameScope(naming.maxBytes);
   const word = (text: string): string => structureWord(text, naming.nameMode);
   const ordered = orderedColumns(table);
@@ -75,8 +88,18 @@ function nameColumns(table: TableDraft, naming: NamingOptions): void {
   const structure: ColumnDraft[] = [];
   const uses = new Map<TableDraft | null, number>();
   for (const { parent } of ordered) uses.set(parent, (uses.get(parent) ?? 0) + 1);
+  const known = new Map<ColumnDraft, string>();
+  for (const column of ordered) {
+    const name = previous.column(table.name, column.role, column.xpath, column.parent?.xpath ?? null);
+    if (name !== undefined) known.set(column, scope.claim([name], column.xpath ?? name));
+  }
   for (const [index, column] of ordered.entries()) {
     column.index = index;
+    const keeps = known.get(column);
+    if (keeps !== undefined) {
+      column.name = keeps;
+      continue;
+    }
     if (column.role !== 'value' && column.role !== 'extra') {
       structure.push(column);
       continue;

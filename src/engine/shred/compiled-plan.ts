@@ -16,6 +16,8 @@ export interface CompiledTable {
   /** columns of role value that are NOT NULL */
   readonly required: Int32Array;
   readonly conversions: readonly Conversion[];
+  /** 1: values of the column are QNames, whose prefixes mean something only where they stand */
+  readonly holdsNames: Uint8Array;
   /** columns and marks of folded children, each with a start and an end */
   readonly slotCount: number;
 }
@@ -28,6 +30,8 @@ export interface CompiledNode {
   readonly seenSlot: number;
   /** text runs make rows or a value; else text is a deviation */
   readonly takesText: boolean;
+  /** folded, without a column of its own that says it is there */
+  readonly showsNothing: boolean;
 }
 
 export interface CompiledPlan {
@@ -57,6 +61,9 @@ export function compilePlan(model: RelationalModel, names: NameTable, encoder: R
       contentColumn: find('content'),
       required: Int32Array.from(required),
       conversions: table.columns.map((column) => conversionFor(column, encoder)),
+      holdsNames: Uint8Array.from(table.columns, ({ sourceType }) =>
+        sourceType === 'QName' || sourceType === 'NOTATION' ? 1 : 0,
+      ),
       slotCount: table.columns.length + (marks.count.get(index) ?? 0),
     };
   });
@@ -66,6 +73,11 @@ export function compilePlan(model: RelationalModel, names: NameTable, encoder: R
     table: tables[plan.table]!,
     seenSlot: plan.opensRow ? -1 : model.tables[plan.table]!.columns.length + marks.of[index]!,
     takesText: plan.textColumn >= 0 || plan.textTable >= 0,
+    showsNothing:
+      !plan.opensRow &&
+      plan.presenceColumn < 0 &&
+      plan.elementNameColumn < 0 &&
+      plan.foldedPositionColumn < 0,
   }));
   const roots = nameLookup(names, model.roots);
   const edges: (((id: number) => PlanEdge | null) | undefined)[] = [];

@@ -76,9 +76,9 @@ export class OpenRows {
     this.#set(row, column, start);
   }
 
-  setTrue(row: number, column: number): void {
+  setBoolean(row: number, column: number, value: boolean): void {
     const start = this.#arena.length;
-    this.#arena.pushAscii(this.#encoder.trueText);
+    this.#arena.pushAscii(value ? this.#encoder.trueText : this.#encoder.falseText);
     this.#set(row, column, start);
   }
 

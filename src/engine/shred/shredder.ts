@@ -3,7 +3,9 @@
  * Memory: the open elements, their rows' values, and the output buffers; nothing grows with the document.
  */
 import { InputError } from '../diagnostics.ts';
+import { createNameLabels, pathSteps, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
 import type { PlanEdge, RelationalModel } from '../model/relational-model.ts';
+import { clarkName, type QName } from '../model/source-model.ts';
 import {
   FLAG_DECODED,
   FLAG_WHITE_SPACE,
@@ -21,13 +23,14 @@ import {
 import { ByteBuffer } from './byte-buffer.ts';
 import { compilePlan, type CompiledNode, type CompiledPlan } from './compiled-plan.ts';
 import { createDrift, type Drift } from './drift.ts';
+import { NamespaceScope } from './namespace-scope.ts';
 import { OpenRows } from './open-rows.ts';
 import { rowEncoderFor } from './row-encoding.ts';
 import { RowOutput } from './row-output.ts';
 import { EMPTY, FITS, MISFIT } from './value-conversion.ts';
 import { rangeText, XmlCapture } from './xml-capture.ts';
 
-export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';
+export { xsiNamespace };
 
 export interface ShredderOptions {
   readonly model: RelationalModel;
@@ -96,11 +99,21 @@ class DocumentShredder implements Shredder {
   /** rows that close with the element: 0 for folded ones, 2 where a subtype has a table of its own */
   #frameRowCount = new Int32Array(64);
   #frameNil = new Uint8Array(64);
-  #scope: [prefix: string, uri: string][] = [];
+  /** 1: something was kept that shows a folded element was there */
+  #frameShown = new Uint8Array(64);
+  #frameOrdinal = new Int32Array(64);
+  /** node of the last folded child whose place its order tells */
+  #frameLastFolded = new Int32Array(64);
+  /** where the present text run starts in `#text`, for values that children interrupt */
+  #runStart = 0;
+  /** white space that a batch ended with, where only other text would make it matter */
+  readonly #heldSpace = new ByteBuffer(64);
+  readonly #scope = new NamespaceScope();
   #scopeMarks = new Int32Array(64);
   #capturing: { readonly wildcardTable: number; readonly position: number } | null = null;
   readonly #relaxedSeen = new Set<number>();
-  readonly #typeLabels = new Map<number, string>();
+  readonly #labels: NameLabels;
+  readonly #elementLabels: string[] = [];
   readonly #xsi: { readonly type: number; readonly nil: number; readonly locations: ReadonlySet<number> };
 
   constructor(options: ShredderOptions) {
@@ -115,6 +128,7 @@ class DocumentShredder implements Shredder {
     this.#capture = new XmlCapture(names);
     this.#lastKeys = Float64Array.from(model.tables, (table) => options.keyOffsets.get(table.name) ?? 0);
     this.#lastDocumentKey = options.keyOffsets.get('_documents') ?? 0;
+    this.#labels = createNameLabels(model);
     this.rootNames = model.roots.map((root) => root.name.localName);
     this.#xsi = {
       type: names.intern(xsiNamespace, 'type'),
@@ -131,7 +145,9 @@ class DocumentShredder implements Shredder {
     this.#documentName = name;
     this.#extra = this.#options.extraValues(this.#documentKey);
     this.#depth = 0;
-    this.#scope = [];
+    this.#scope.leave(0);
+    this.#heldSpace.length = 0;
+    this.#runStart = 0;
     this.#text.length = 0;
     this.#capturing = null;
     this.#rows.reset();
@@ -167,10 +183,37 @@ class DocumentShredder implements Shredder {
         this.#end();
       } else if (kind === KIND_TEXT) {
         const node = this.#frameNode[this.#depth - 1];
-        if ((flags & FLAG_WHITE_SPACE) !== 0 && node !== undefined && !node!.takesText) continue;
-        const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-        this.#text.push(source, events[i * RECORD_INTS + 2]!, events[i * RECORD_INTS + 3]!);
+        if (node !== undefined && !node!.takesText && this.#text.length === 0) {
+          if ((flags & FLAG_WHITE_SPACE) !== 0) continue;
+          this.#pushSpaceBefore(batch, i);
+        }
+        this.#pushText(batch, i);
       }
+    }
+    if (this.#capturing === null) this.#holdSpace(batch);
+  }
+
+  #pushText(batch: TokenBatch, at: number): void {
+    const { events } = batch;
+    const source = (events[at * RECORD_INTS]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
+    this.#text.push(source, events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!);
+  }
+
+  /** White space was passed over before text that now turns out to stand where no text is expected: it belongs to it. */
+  #pushSpaceBefore(batch: TokenBatch, at: number): void {
+    const first = firstOfSpace(batch, at);
+    if (first === 0) this.#text.push(this.#heldSpace.bytes, 0, this.#heldSpace.length);
+    for (let i = first; i < at; i += 1) this.#pushText(batch, i);
+  }
+
+  /** Keeps the white space a batch ends with, for `#pushSpaceBefore` in the next. */
+  #holdSpace(batch: TokenBatch): void {
+    const first = firstOfSpace(batch, batch.count);
+    if (first > 0) this.#heldSpace.length = 0;
+    if (first === batch.count || this.#text.length > 0) return;
+    for (let i = first; i < batch.count; i += 1) {
+      const source = (batch.events[i * RECORD_INTS]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
+      this.#heldSpace.push(source, batch.events[i * RECORD_INTS + 2]!, batch.events[i * RECORD_INTS + 3]!);
     }
   }
 
@@ -186,6 +229,7 @@ class DocumentShredder implements Shredder {
     } else {
       this.#closeTextRun(parentFrame);
       position = ++this.#framePosition[parentFrame]!;
+      this.#frameShown[parentFrame] = 1;
       const parent = this.#frameNode[parentFrame]!;
       edge = this.#plan.childEdge(parent!.index, nameId);
       if (edge === null) {
@@ -205,10 +249,10 @@ class DocumentShredder implements Shredder {
     const { events, count } = batch;
     let last = at;
     this.#growFrames();
-    this.#scopeMarks[this.#depth] = this.#scope.length;
+    this.#scopeMarks[this.#depth] = this.#scope.size;
     while (last + 1 < count && (events[(last + 1) * RECORD_INTS]! & KIND_MASK) === KIND_NAMESPACE) {
       last += 1;
-      this.#scope.push([this.#names.localName(events[last * RECORD_INTS + 1]!), rangeText(batch, last)]);
+      this.#scope.declare(this.#names.localName(events[last * RECORD_INTS + 1]!), rangeText(batch, last));
     }
     const firstAttribute = last + 1;
     while (last + 1 < count && (events[(last + 1) * RECORD_INTS]! & KIND_MASK) === KIND_ATTRIBUTE) last += 1;
@@ -216,6 +260,7 @@ class DocumentShredder implements Shredder {
     let node = this.#plan.nodes[edge.node]!;
     let row: number;
     let rowCount = 0;
+    let misplaced = false;
     if (edge.head !== undefined) {
       const head = this.#plan.nodes[edge.head.node]!;
       const headRow = this.#openRow(head, edge.head.parentKeyColumn, parentFrame, position);
@@ -227,9 +272,11 @@ class DocumentShredder implements Shredder {
       rowCount = 1;
     } else {
       row = this.#frameRow[parentFrame]!;
-      if (node.plan.presenceColumn >= 0) this.#rows.setTrue(row, node.plan.presenceColumn);
+      if (node.plan.presenceColumn >= 0) this.#rows.setBoolean(row, node.plan.presenceColumn, true);
       if (node.plan.foldedPositionColumn >= 0)
         this.#rows.setInteger(row, node.plan.foldedPositionColumn, position);
+      else if (node.index > this.#frameLastFolded[parentFrame]!) this.#frameLastFolded[parentFrame] = node.index;
+      else misplaced = true;
     }
     if (node.plan.elementNameColumn >= 0) {
       this.#rows.setAscii(row, node.plan.elementNameColumn, this.#label(events[at * RECORD_INTS + 1]!));
@@ -238,19 +285,25 @@ class DocumentShredder implements Shredder {
     this.#frameName[frame] = events[at * RECORD_INTS + 1]!;
     this.#framePosition[frame] = 0;
     this.#frameNil[frame] = 0;
+    this.#frameShown[frame] = 0;
+    this.#frameOrdinal[frame] = position;
+    this.#frameLastFolded[frame] = -1;
     this.#frameNode[frame] = node;
     this.#frameRow[frame] = row;
     this.#depth += 1;
+    if (misplaced) this.#keepPlace(frame);
     let typed = -1;
     for (let i = firstAttribute; i <= last; i += 1)
       if (events[i * RECORD_INTS + 1] === this.#xsi.type) typed = i;
     // a model inferred without an XSD knows xsi:type as an attribute like any other
     if (typed >= 0 && this.#plan.attributeColumn(node.index, this.#xsi.type) >= 0) typed = -1;
     if (typed >= 0) {
-      const typeEdge = this.#typeEdge(node, rangeText(batch, typed));
-      if (node.plan.typeNameColumn >= 0)
-        this.#rows.setAscii(row, node.plan.typeNameColumn, this.#typeLabel(batch, typed));
-      else this.#unmappedAttribute(batch, typed, row);
+      const typeName = this.#scope.resolve(rangeText(batch, typed).trim());
+      const typeEdge = typeName === null ? undefined : typeEdgeOf(node, typeName);
+      if (node.plan.typeNameColumn >= 0 && typeName !== null)
+        this.#rows.setAscii(row, node.plan.typeNameColumn, this.#labels.type(typeName));
+      else this.#unmappedAttribute(batch, typed, row, typeName === null ? null : clarkName(typeName));
+      this.#frameShown[frame] = 1;
       if (typeEdge !== undefined) {
         node = this.#plan.nodes[typeEdge.node]!;
         if (typeEdge.parentKeyColumn >= 0) {
@@ -265,6 +318,7 @@ class DocumentShredder implements Shredder {
     this.#frameRowCount[frame] = rowCount;
     for (let i = firstAttribute; i <= last; i += 1) if (i !== typed) this.#attribute(batch, i, node, row);
     this.#text.length = 0;
+    this.#runStart = 0;
     return last;
   }
 
@@ -291,7 +345,16 @@ class DocumentShredder implements Shredder {
 
   #attribute(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
     const nameId = batch.events[at * RECORD_INTS + 1]!;
+    const frame = this.#depth - 1;
+    if (this.#xsi.locations.has(nameId)) return;
+    this.#frameShown[frame] = 1;
     const column = this.#plan.attributeColumn(node.index, nameId);
+    if (column >= 0 && nameId === this.#xsi.type) {
+      const typeName = this.#scope.resolve(rangeText(batch, at).trim());
+      const label = new TextEncoder().encode(typeName === null ? rangeText(batch, at) : this.#labels.type(typeName));
+      this.#value(row, column, label, 0, label.length);
+      return;
+    }
     if (column >= 0) {
       const source = (batch.events[at * RECORD_INTS]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
       this.#value(
@@ -304,16 +367,12 @@ class DocumentShredder implements Shredder {
       return;
     }
     if (nameId === this.#xsi.nil) {
-      const nil = rangeText(batch, at).trim();
-      if (node.plan.nilColumn >= 0) {
-        if (nil === 'true' || nil === '1') {
-          this.#rows.setTrue(row, node.plan.nilColumn);
-          this.#frameNil[this.#depth - 1] = 1;
-        }
-      } else this.#unmappedAttribute(batch, at, row);
+      const nil = { true: true, 1: true, false: false, 0: false }[rangeText(batch, at).trim()];
+      if (node.plan.nilColumn < 0 || nil === undefined) this.#unmappedAttribute(batch, at, row);
+      else this.#rows.setBoolean(row, node.plan.nilColumn, nil);
+      if (nil === true) this.#frameNil[frame] = 1;
       return;
     }
-    if (this.#xsi.locations.has(nameId)) return;
     if (node.plan.anyAttributeColumn >= 0 && !this.#isIgnored(node, 'attributes', nameId)) {
       const uri = this.#names.namespaceUri(nameId);
       const name = uri === '' ? this.#names.localName(nameId) : `{${uri}}${this.#names.localName(nameId)}`;
@@ -326,8 +385,11 @@ class DocumentShredder implements Shredder {
   /** Sets a value column; what its type cannot hold exactly goes beside it. */
   #value(row: number, column: number, source: Uint8Array, start: number, end: number): void {
     const result = this.#rows.setValue(row, column, source, start, end);
-    if (result === FITS) return;
     const table = this.#rows.table(row);
+    if (result === FITS) {
+      if (table.holdsNames[column] === 1) this.#nameValue(row, column, source.subarray(start, end));
+      return;
+    }
     if (result === MISFIT) {
       const text = new TextDecoder().decode(source.subarray(start, end));
       this.misfits.push({ table: table.index, column, rowKey: this.#rows.key(row), text });
@@ -346,18 +408,31 @@ class DocumentShredder implements Shredder {
     ]);
   }
 
+  /** A QName whose prefix means something else in the model, or nothing, is kept with its namespace. */
+  #nameValue(row: number, column: number, value: Uint8Array): void {
+    const expanded = this.#scope.expand(new TextDecoder().decode(value), this.#options.model.namespaces);
+    if (expanded === null) return;
+    const table = this.#rows.table(row);
+    const columnName = table.columns[column]!.name;
+    this.output.side('lexical', [this.#documentKey, table.name, this.#rows.key(row), columnName, expanded]);
+  }
+
   #end(): void {
     const frame = this.#depth - 1;
     const node = this.#frameNode[frame]!;
     const row = this.#frameRow[frame]!;
     const { textColumn } = node.plan;
     if (textColumn >= 0) {
+      if (this.#framePosition[frame]! > 0) this.#closeTextRun(frame);
       if (this.#frameNil[frame] === 0 || this.#text.length > 0) {
         this.#value(row, textColumn, this.#text.bytes, 0, this.#text.length);
+        this.#frameShown[frame] = 1;
       }
       this.#text.length = 0;
+      this.#runStart = 0;
     } else this.#closeTextRun(frame);
-    this.#scope.length = this.#scopeMarks[frame]!;
+    if (this.#frameShown[frame] === 0 && node.showsNothing) this.#keepPlace(frame);
+    this.#scope.leave(this.#scopeMarks[frame]!);
     this.#depth = frame;
     for (let open = this.#frameRowCount[frame]!; open > 0; open -= 1) this.#closeRow();
   }
@@ -381,12 +456,20 @@ class DocumentShredder implements Shredder {
     const { length } = this.#text;
     if (length === 0) return;
     const node = this.#frameNode[frame]!;
-    // a value's text goes on over a child that has no place in it
-    if (node.plan.textColumn >= 0) return;
     const row = this.#frameRow[frame]!;
+    if (node.plan.textColumn >= 0) {
+      // a value's text goes on over a child that has no place in it; its parts are kept beside
+      const run = this.#text.bytes.slice(this.#runStart, length);
+      this.#runStart = length;
+      if (isWhiteSpace(run, run.length)) return;
+      this.#unmapped('text', ++this.#framePosition[frame]!, this.#path(frame), run, row);
+      return;
+    }
     if (node.plan.textTable >= 0) {
+      this.#frameShown[frame] = 1;
       this.#contentRow(node.plan.textTable, row, ++this.#framePosition[frame]!, this.#text.bytes, length);
     } else if (!isWhiteSpace(this.#text.bytes, length)) {
+      this.#frameShown[frame] = 1;
       this.#unmapped(
         'text',
         ++this.#framePosition[frame]!,
@@ -410,10 +493,9 @@ class DocumentShredder implements Shredder {
 
   #captureElement(batch: TokenBatch, at: number, wildcardTable: number, position: number): number {
     this.#capturing = { wildcardTable, position };
-    const scope = new Map(this.#scope.filter(([prefix]) => prefix !== ''));
     this.#growFrames();
     this.#frameName[this.#depth] = batch.events[at * RECORD_INTS + 1]!;
-    return this.#capture.begin(batch, at, [...scope]);
+    return this.#capture.begin(batch, at, this.#scope.prefixed(), this.#scope.uriOf('') ?? '');
   }
 
   #capturePart(batch: TokenBatch, at: number, kind: number): number {
@@ -438,9 +520,12 @@ class DocumentShredder implements Shredder {
     return at;
   }
 
-  #unmappedAttribute(batch: TokenBatch, at: number, row: number): void {
-    const xpath = `${this.#path(this.#depth - 1)}/@${this.#label(batch.events[at * RECORD_INTS + 1]!)}`;
-    this.#unmapped('attribute', 0, xpath, new TextEncoder().encode(rangeText(batch, at)), row);
+  /** `name`: what a value that is a QName stands for, `{uri}local`. */
+  #unmappedAttribute(batch: TokenBatch, at: number, row: number, name: string | null = null): void {
+    const nameId = batch.events[at * RECORD_INTS + 1]!;
+    const label = this.#labels.attribute(this.#nameOf(nameId));
+    const content = new TextEncoder().encode(name ?? rangeText(batch, at));
+    this.#unmapped('attribute', 0, `${this.#path(this.#depth - 1)}/@${label}`, content, row);
   }
 
   /** Whether the plan leaves out the child or attribute of that name on purpose. */
@@ -455,11 +540,21 @@ class DocumentShredder implements Shredder {
     if (ignored === undefined) return false;
     if (kind === 'text') return ignored.text;
     if (kind === 'element' ? ignored.anyElement : ignored.anyAttribute) return true;
-    const step = xpath.slice(xpath.lastIndexOf('/') + 1);
-    return (kind === 'element' ? ignored.elements : ignored.attributes).some((name) => {
-      const label = this.#label(this.#names.intern(name.namespaceUri, name.localName));
-      return step === (kind === 'element' ? label : `@${label}`);
-    });
+    const step = pathSteps(xpath).at(-1);
+    return kind === 'element'
+      ? ignored.elements.some((name) => step === this.#labels.element(name))
+      : ignored.attributes.some((name) => step === `@${this.#labels.attribute(name)}`);
+  }
+
+  /** Where a folded element stood, when neither its columns nor its order will tell. */
+  #keepPlace(frame: number): void {
+    if (this.#options.unmapped !== 'capture') return;
+    const row = this.#frameRow[frame]!;
+    const { name } = this.#rows.table(row);
+    const position = this.#frameOrdinal[frame]!;
+    const values = [this.#documentKey, name, this.#rows.key(row), position, this.#path(frame), 'place', null];
+    this.output.side('unmapped', values);
+    this.#frameShown[frame] = 1;
   }
 
   #unmapped(
@@ -487,38 +582,12 @@ class DocumentShredder implements Shredder {
     this.output.side('unmapped', values);
   }
 
-  #typeEdge(node: CompiledNode, typeName: string): CompiledNode['plan']['typeEdges'][number] | undefined {
-    const [prefix, local] = splitQName(typeName.trim());
-    const uri = this.#scope.findLast(([known]) => known === prefix)?.[1] ?? '';
-    return node.plan.typeEdges.find(
-      (edge) => edge.name.localName === local && edge.name.namespaceUri === uri,
-    );
+  #nameOf(nameId: number): QName {
+    return { namespaceUri: this.#names.namespaceUri(nameId), localName: this.#names.localName(nameId) };
   }
 
-  /** The xsi:type as a clark name or local name: independent of the prefixes of one document. */
-  #typeLabel(batch: TokenBatch, at: number): string {
-    const [prefix, local] = splitQName(rangeText(batch, at).trim());
-    const uri = this.#scope.findLast(([known]) => known === prefix)?.[1] ?? '';
-    return this.#label(this.#names.intern(uri, local));
-  }
-
-  /** A name as paths show it: prefixed where its namespace is not the root's. */
   #label(nameId: number): string {
-    let label = this.#typeLabels.get(nameId);
-    if (label === undefined) {
-      const uri = this.#names.namespaceUri(nameId);
-      const local = this.#names.localName(nameId);
-      const rootUri = this.#options.model.roots[0]?.name.namespaceUri ?? '';
-      const prefix = Object.entries(this.#options.model.namespaces).find(([, bound]) => bound === uri)?.[0];
-      label =
-        uri === '' || uri === rootUri
-          ? local
-          : prefix === undefined
-            ? `{${uri}}${local}`
-            : `${prefix}:${local}`;
-      this.#typeLabels.set(nameId, label);
-    }
-    return label;
+    return (this.#elementLabels[nameId] ??= this.#labels.element(this.#nameOf(nameId)));
   }
 
   #path(frame: number): string {
@@ -552,15 +621,31 @@ class DocumentShredder implements Shredder {
     this.#frameName = grow(this.#frameName);
     this.#frameRowCount = grow(this.#frameRowCount);
     this.#scopeMarks = grow(this.#scopeMarks);
-    const nil = new Uint8Array(size);
+    this.#frameOrdinal = grow(this.#frameOrdinal);
+    this.#frameLastFolded = grow(this.#frameLastFolded);
+    const [nil, shown] = [new Uint8Array(size), new Uint8Array(size)];
     nil.set(this.#frameNil);
+    shown.set(this.#frameShown);
     this.#frameNil = nil;
+    this.#frameShown = shown;
   }
 }
 
-function splitQName(name: string): [prefix: string, local: string] {
-  const colon = name.indexOf(':');
-  return colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)];
+function typeEdgeOf(node: CompiledNode, name: QName): CompiledNode['plan']['typeEdges'][number] | undefined {
+  return node.plan.typeEdges.find(
+    (edge) => edge.name.localName === name.localName && edge.name.namespaceUri === name.namespaceUri,
+  );
+}
+
+/** First of the white space TEXT records that lead up to record `end`; `end` where there is none. */
+function firstOfSpace(batch: TokenBatch, end: number): number {
+  let first = end;
+  while (first > 0) {
+    const flags = batch.events[(first - 1) * RECORD_INTS]!;
+    if ((flags & KIND_MASK) !== KIND_TEXT || (flags & FLAG_WHITE_SPACE) === 0) break;
+    first -= 1;
+  }
+  return first;
 }
 
 function isWhiteSpace(bytes: Uint8Array, length: number): boolean {

@@ -257,6 +257,7 @@ function calendarConversion(
 /** An array literal, `{1,2}` or `{"a b","c"}` (PostgreSQL manual §8.15.2), then escaped as text. */
 function listConversion(column: Column, encoder: RowEncoder): Conversion {
   const isText = column.type.kind === 'text';
+  const limit = column.type.length ?? Infinity;
   const item = scalarConversion(
     { ...column, type: { ...column.type, list: false } },
     { ...encoder, trueText: 't', falseText: 'f' },
@@ -267,6 +268,7 @@ function listConversion(column: Column, encoder: RowEncoder): Conversion {
     for (let at = skipSpace(source, start, end); at < end; at = skipSpace(source, at, end)) {
       let itemEnd = at;
       while (itemEnd < end && !isSpace(source[itemEnd])) itemEnd += 1;
+      if (itemEnd - at > limit && characters(source, at, itemEnd) > limit) return MISFIT;
       if (literal.length > 1) literal.push(44);
       if (isText) {
         literal.push(34);

@@ -1,11 +1,11 @@
 /** Writes a stretch of the token tape back as XML text that stands on its own: for wildcards and unmapped content. */
+import { xmlNamespace, xsiNamespace } from '../model/name-labels.ts';
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { FLAG_DECODED, KIND_ATTRIBUTE, KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from '../xml/tokens.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 
 const utf8 = new TextEncoder();
 const decoder = new TextDecoder();
-const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
 
 /** Prefixes in scope where a capture starts: [prefix, uri] pairs, outermost first; the default namespace is left out. */
 export type ScopePairs = readonly (readonly [string, string])[];
@@ -19,6 +19,8 @@ export class XmlCapture {
   depth = 0;
   readonly #names: NameTable;
   #defaultNamespaces: string[] = [];
+  /** the default namespaces of the document itself, which names in values are read with */
+  #sourceDefaults: string[] = [];
   #tagOpen = false;
   #open: string[] = [];
 
@@ -26,8 +28,9 @@ export class XmlCapture {
     this.#names = names;
   }
 
-  /** Starts a capture at the START record `at`; answers the index of the tag's last record. */
-  begin(batch: TokenBatch, at: number, scope: ScopePairs): number {
+  /** Starts a capture at the START record `at`, where `sourceDefault` is in scope; answers the index of the tag's last record. */
+  begin(batch: TokenBatch, at: number, scope: ScopePairs, sourceDefault: string): number {
+    this.#sourceDefaults = [sourceDefault];
     this.out.length = 0;
     this.#defaultNamespaces = [''];
     this.#open = [];
@@ -47,6 +50,7 @@ export class XmlCapture {
     this.#open.push(local);
     this.depth += 1;
     const declared = new Map<string, string>(scope);
+    let sourceDefault = this.#sourceDefaults.at(-1)!;
     let last = at;
     for (
       let i = at + 1;
@@ -54,10 +58,12 @@ export class XmlCapture {
       i += 1
     ) {
       const prefix = this.#names.localName(events[i * RECORD_INTS + 1]!);
-      if (prefix !== '') declared.set(prefix, rangeText(batch, i));
+      if (prefix === '') sourceDefault = rangeText(batch, i);
+      else declared.set(prefix, rangeText(batch, i));
       last = i;
     }
     for (const [prefix, bound] of declared) this.#text(` xmlns:${prefix}="${escapeAttribute(bound)}"`);
+    this.#sourceDefaults.push(sourceDefault);
     let made = 0;
     for (
       let i = last + 1;
@@ -73,7 +79,16 @@ export class XmlCapture {
         this.#text(` xmlns:_${made}="${escapeAttribute(space)}"`);
         name = `_${made}:${name}`;
       }
-      this.#text(` ${name}="${escapeAttribute(rangeText(batch, i))}"`);
+      let value = rangeText(batch, i);
+      if (space === xsiNamespace && name.endsWith(':type') && !value.includes(':') && sourceDefault !== uri) {
+        // an unprefixed type name is one of the default namespace, which the element's own has replaced here
+        if (sourceDefault !== '') {
+          made += 1;
+          this.#text(` xmlns:_${made}="${escapeAttribute(sourceDefault)}"`);
+          value = `_${made}:${value.trim()}`;
+        }
+      }
+      this.#text(` ${name}="${escapeAttribute(value)}"`);
       last = i;
     }
     this.#tagOpen = true;
@@ -97,6 +112,7 @@ export class XmlCapture {
   end(): boolean {
     const local = this.#open.pop()!;
     this.#defaultNamespaces.pop();
+    this.#sourceDefaults.pop();
     this.depth -= 1;
     if (this.#tagOpen) {
       this.#tagOpen = false;
