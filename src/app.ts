@@ -42,7 +42,7 @@ export function createApp(adapters: Adapters, config: Config): OpenAPIHono<AppEn
   app.route('/', createExecutionRoutes(adapters, guards));
   app.route('/', createWorkflowRoutes(adapters, guards));
   app.route('/', createFileRoutes(adapters, config, guards));
-  app.route('/', createSchemaRoutes(adapters, guards));
+  app.route('/', createSchemaRoutes(adapters, config, guards));
   app.route('/', createMappingRoutes(adapters, config, guards));
   app.route('/', createAboutRoutes(adapters, config, guards));
   app.route('/', createActuatorRoutes(adapters, guards));

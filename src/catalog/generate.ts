@@ -69,6 +69,7 @@ function optionsOf(
     naming,
     roots: [...(newest?.roots.map(({ name }) => name) ?? []), ...roots],
     ...(made.defaultTextLength === undefined ? {} : { defaultTextLength: made.defaultTextLength }),
+    ...(newest !== null && naming.maxBytes === newest.nameMaxLength ? { previous: newest } : {}),
     extraColumns: extra.map(({ name, type }) => ({ name, type })),
   };
 }

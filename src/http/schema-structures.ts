@@ -186,3 +186,100 @@ export const MappingComparison = z
 export const ByteArrayResource = z
   .string()
   .openapi('ByteArrayResource', { format: 'binary', description: 'The bytes of a file.', example: 'PK…' });
+
+const SchemaTable = z.strictObject({
+  id_tab: id,
+  name: z.string(),
+  xpath: z.string(),
+  parent_table: z.string().nullable(),
+  columns: z.array(
+    z.strictObject({
+      id_col: id,
+      name: z.string(),
+      data_type: z.string(),
+      length: z.int().nullable(),
+      precision: z.int().nullable(),
+      scale: z.int().nullable(),
+      nullable: z.boolean(),
+      key: z.enum(['PK', 'FK']).nullable(),
+      references: z.string().nullable(),
+      xpath: z.string().nullable(),
+    }),
+  ),
+});
+
+export const Schema = z
+  .strictObject({ ...XMLSchema.shape, tables: z.array(SchemaTable) })
+  .openapi('Schema', {
+    description: 'A schema with the tables and columns of its logical schema.',
+    example: {
+      id_sch: 11,
+      id_org: 1,
+      id_parent_sch: null,
+      id_lschma: 4,
+      id_job: null,
+      name: 'donuts',
+      version: 1,
+      source_type: 'xsd',
+      root_elements: ['items'],
+      target_namespace: null,
+      namespaces: {},
+      files: [
+        {
+          name: 'donut.xsd',
+          bytes: 2310,
+          sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+        },
+      ],
+      map_level: 3,
+      max_length: 63,
+      table_count: 1,
+      mapping_count: 3,
+      created: 1790000000306,
+      tables: [
+        {
+          id_tab: 6,
+          name: 'item',
+          xpath: '/items/item',
+          parent_table: null,
+          columns: [
+            {
+              id_col: 21,
+              name: 'item_key',
+              data_type: 'bigint',
+              length: null,
+              precision: null,
+              scale: null,
+              nullable: false,
+              key: 'PK',
+              references: null,
+              xpath: null,
+            },
+          ],
+        },
+      ],
+    },
+  });
+
+const paths = z.array(z.string().min(1).max(4096)).min(1).max(1000).optional();
+
+export const CreateSchemaRequest = z
+  .strictObject({
+    name: z.string().min(1).max(200),
+    xsd: paths,
+    xml: paths,
+    root: z.string().min(1).max(2000).optional(),
+    map_level: z
+      .union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)])
+      .optional()
+      .openapi({ type: 'integer', format: 'int32' }),
+    name_max_len: z.int().min(12).max(128).optional().openapi({ format: 'int32' }),
+    default_varchar_len: z.int().min(1).max(1_000_000).optional().openapi({ format: 'int32' }),
+    id_parent_sch: id.min(0).optional(),
+  })
+  .refine(({ xsd, xml }) => xsd !== undefined || xml !== undefined, { error: 'must name xsd or xml' })
+  .openapi('CreateSchemaRequest', {
+    description:
+      'Paths are those that uploads returned; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema.',
+    example: { name: 'donuts', xsd: ['uploads/7f3c/donut.xsd'], map_level: 3 },
+  });

@@ -2,13 +2,16 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { logicalSchemaDdl, nameLengths } from '../catalog/logical-schema.ts';
 import { findOrigin, originFamily } from '../catalog/origin.ts';
+import { createSchema } from '../catalog/create-schema.ts';
 import { generateLogicalSchema } from '../catalog/generate.ts';
 import { dialectNames } from '../engine/dialects/all-dialects.ts';
+import type { Config } from '../config.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Guards } from './auth.ts';
+import { jsonBody } from './json-body.ts';
 import { createGroup, effectfulGet, json, operation, problems } from './operation.ts';
 import { int64, integerBetween, logicalSchemaQuery } from './parameters.ts';
-import { SchemaShortInfoResponse, XMLSchema } from './schema-structures.ts';
+import { CreateSchemaRequest, Schema, SchemaShortInfoResponse, XMLSchema } from './schema-structures.ts';
 import { wire } from './wire.ts';
 
 const tags = ['schemas'];
@@ -21,7 +24,11 @@ const ddlQuery = logicalSchemaQuery.extend({
     .openapi({ description: 'SQL flavour; postgresql without it.', example: 'postgresql' }),
 });
 
-export function createSchemaRoutes(adapters: Pick<Adapters, 'catalog'>, guards: Guards) {
+export function createSchemaRoutes(
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler'>,
+  config: Config,
+  guards: Guards,
+) {
   const { catalog } = adapters;
   const guard = guards.require('schemas:read');
 
@@ -171,5 +178,44 @@ export function createSchemaRoutes(adapters: Pick<Adapters, 'catalog'>, guards: 
     },
   );
 
-  return createGroup([all, get, ddl, family, maxLength, generate, generateWithin]);
+  const createGuard = guards.require('schemas:write');
+  const create = operation(
+    createRoute({
+      method: 'post',
+      path: '/v2/schema/create',
+      operationId: 'createSchema',
+      summary: 'Make a schema from uploaded files',
+      description:
+        'Compiled apart from the service, within a time and an amount of memory. What the files lead to is looked for among them alone.',
+      tags,
+      security: createGuard.security,
+      middleware: [...createGuard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+      request: { body: { required: true, content: { 'application/json': { schema: CreateSchemaRequest } } } },
+      responses: {
+        200: json(Schema, 'Not used.'),
+        201: {
+          ...json(Schema, 'The schema.'),
+          headers: z.object({ Location: z.string().openapi({ example: '/v2/schema/11' }) }),
+        },
+        ...problems(400, 409, 413, 415, 422, 501),
+      },
+    }),
+    async (c) => {
+      const body = c.req.valid('json');
+      const made = await createSchema(adapters, c.get('principal').idOrg, {
+        name: body.name,
+        xsd: body.xsd ?? [],
+        xml: body.xml ?? [],
+        root: body.root,
+        mapLevel: body.map_level,
+        nameMaxLength: body.name_max_len,
+        defaultTextLength: body.default_varchar_len,
+        idParentSch: body.id_parent_sch,
+      });
+      c.header('Location', c.req.path.replace(/create$/, String(made.id_sch)));
+      return c.json(wire(made), 201);
+    },
+  );
+
+  return createGroup([create, all, get, ddl, family, maxLength, generate, generateWithin]);
 }

@@ -7,6 +7,7 @@ import type { FileStore } from './file-store.ts';
 import type { HealthProbe } from './health-probe.ts';
 import type { JobStore } from './job-store.ts';
 import type { Logger } from './logger.ts';
+import type { SchemaCompiler } from './schema-compiler.ts';
 import type { SecretBox } from './secret-box.ts';
 
 /** Where the application runs, and what can be done there. */
@@ -37,6 +38,7 @@ export interface Adapters {
   readonly catalog: CatalogStore;
   readonly access: AccessStore;
   readonly files: FileStore;
+  readonly compiler: SchemaCompiler;
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly logger: Logger;

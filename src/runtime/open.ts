@@ -1,6 +1,7 @@
 /** Opens a home folder: settings, database, stores. The service, workers and the tools all begin here. */
 import { createJsonLogger } from '../adapters/node/json-logger.ts';
 import { joinEmbeddedPostgres, startEmbeddedPostgres } from '../adapters/node/embedded-postgres.ts';
+import { createIsolatedSchemaCompiler } from '../adapters/node/isolated-schema-compiler.ts';
 import { createLocalFileStore } from '../adapters/node/local-file-store.ts';
 import { createSecretBox, decodeKey, readOrMakeKey } from '../adapters/node/secret-box.ts';
 import { createSystemClock } from '../adapters/node/system-clock.ts';
@@ -31,6 +32,9 @@ export interface OpenOptions {
   readonly write: (line: string) => void;
 }
 
+/** Schemas that are compiled at the same time; each may take the memory that one is allowed. */
+const compilerThreads = 2;
+
 export interface OpenedHome {
   readonly config: Config;
   readonly home: Home;
@@ -38,7 +42,7 @@ export interface OpenedHome {
   readonly sql: Sql;
   /** holds a password */
   readonly databaseUrl: string;
-  readonly adapters: Pick<Adapters, 'jobs' | 'catalog' | 'access' | 'files' | 'secrets' | 'clock' | 'logger'>;
+  readonly adapters: Pick<Adapters, 'jobs' | 'catalog' | 'access' | 'files' | 'compiler' | 'secrets' | 'clock' | 'logger'>;
   /** takes the secrets of this home, and what looks like one, out of a text */
   mask(text: string): string;
   /** Closes the connections; a service's embedded database ends with it. Idempotent. */
@@ -92,6 +96,13 @@ export async function openHome(environment: Environment, options: OpenOptions): 
           filesDirectory: home.filesDirectory,
           logsDirectory: home.logsDirectory,
           roots: config.fileRoots,
+        }),
+        compiler: createIsolatedSchemaCompiler({
+          module: new URL(`../tools/schema-compiler-thread.${import.meta.url.slice(-2)}`, import.meta.url),
+          timeMs: limits.xsdTimeMs,
+          memoryBytes: limits.xsdMemoryBytes,
+          settings: limits.engine,
+          concurrency: compilerThreads,
         }),
         secrets: await createSecretBox(key),
         clock: createSystemClock(),

@@ -13,13 +13,17 @@ export interface ArchiveMember {
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-export const archiveLimits = {
+/** `svc.limits.archive_expansion` and `svc.limits.archive_members`. */
+export interface ArchiveLimits {
   /** expanded bytes per archived byte */
-  maxExpansion: 100,
-  /** below this size expansion is no danger: small files of repeated text pack better than 1:100 */
-  freeBytes: 128 * 1024 * 1024,
-  maxMembers: 100_000,
-} as const;
+  readonly maxExpansion: number;
+  readonly maxMembers: number;
+}
+
+export const defaultArchiveLimits: ArchiveLimits = { maxExpansion: 100, maxMembers: 100_000 };
+
+/** Below this size expansion is no danger: small files of repeated text pack better than any limit allows. */
+const freeBytes = 128 * 1024 * 1024;
 
 /** By the name's ending. */
 export function archiveKind(name: string): ArchiveKind | null {
@@ -39,15 +43,16 @@ async function* guarded(
   file: string,
   packedBytes: () => number,
   spent: { bytes: number },
+  limits: ArchiveLimits,
 ): AsyncIterable<Uint8Array> {
   try {
     for await (const chunk of source) {
       spent.bytes += chunk.length;
-      if (spent.bytes > archiveLimits.freeBytes && spent.bytes > packedBytes() * archiveLimits.maxExpansion) {
+      if (spent.bytes > freeBytes && spent.bytes > packedBytes() * limits.maxExpansion) {
         throw new InputError({
           code: 'archive_expansion_limit',
           severity: 'error',
-          message: `expands to more than ${archiveLimits.maxExpansion} times its size; unpack it and give the files`,
+          message: `expands to more than ${limits.maxExpansion} times its size; unpack it and give the files`,
           file,
         });
       }
@@ -60,13 +65,13 @@ async function* guarded(
 }
 
 /** The content of a gzip stream; `name` is for messages. */
-export function gunzipped(source: Readable, name: string): AsyncIterable<Uint8Array> {
+export function gunzipped(source: Readable, name: string, limits: ArchiveLimits): AsyncIterable<Uint8Array> {
   const gunzip = createGunzip();
   let packed = 0;
   source.on('data', (chunk: Uint8Array) => (packed += chunk.length));
   source.on('error', (error) => gunzip.destroy(error));
   source.pipe(gunzip);
-  return guarded(gunzip, name, () => packed, { bytes: 0 });
+  return guarded(gunzip, name, () => packed, { bytes: 0 }, limits);
 }
 
 function isSafeName(name: string): boolean {
@@ -82,29 +87,30 @@ export async function* archiveMembers(
   path: string,
   kind: Exclude<ArchiveKind, 'gz'>,
   accept: (name: string) => boolean,
+  limits: ArchiveLimits,
 ): AsyncIterable<ArchiveMember> {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  const members = kind === 'zip' ? zipMembers(path, name) : tarMembers(path, name, kind === 'tgz');
+  const members =
+    kind === 'zip' ? zipMembers(path, name, limits) : tarMembers(path, name, kind === 'tgz', limits);
   let count = 0;
   for await (const member of members) {
     count += 1;
-    if (count > archiveLimits.maxMembers)
-      throw broken(name, `has more than ${archiveLimits.maxMembers} members`);
+    if (count > limits.maxMembers) throw broken(name, `has more than ${limits.maxMembers} members`);
     if (!isSafeName(member.name))
       throw broken(name, `has a member whose name leaves the archive: ${member.name}`);
     const plain = member.name.replace(/\.gz$/i, '');
     const hidden = plain.split('/').some((part) => part.startsWith('.') || part === '__MACOSX');
     if (hidden || !accept(plain)) continue;
-    yield plain === member.name ? member : { name: plain, chunks: () => unzippedMember(member) };
+    yield plain === member.name ? member : { name: plain, chunks: () => unzippedMember(member, limits) };
   }
 }
 
-async function* unzippedMember(member: ArchiveMember): AsyncIterable<Uint8Array> {
+async function* unzippedMember(member: ArchiveMember, limits: ArchiveLimits): AsyncIterable<Uint8Array> {
   const { Readable: NodeReadable } = await import('node:stream');
-  yield* gunzipped(NodeReadable.from(member.chunks()), member.name);
+  yield* gunzipped(NodeReadable.from(member.chunks()), member.name, limits);
 }
 
-async function* zipMembers(path: string, name: string): AsyncIterable<ArchiveMember> {
+async function* zipMembers(path: string, name: string, limits: ArchiveLimits): AsyncIterable<ArchiveMember> {
   let archive: yauzl.ZipFile;
   try {
     archive = await yauzl.openPromise(path, { lazyEntries: true, autoClose: false, strictFileNames: false });
@@ -125,7 +131,8 @@ async function* zipMembers(path: string, name: string): AsyncIterable<ArchiveMem
       packed += entry.compressedSize;
       yield {
         name: entry.fileName,
-        chunks: () => guarded(zipContent(archive, entry), `${name}/${entry.fileName}`, () => packed, spent),
+        chunks: () =>
+          guarded(zipContent(archive, entry), `${name}/${entry.fileName}`, () => packed, spent, limits),
       };
     }
   } finally {
@@ -137,7 +144,12 @@ async function* zipContent(archive: yauzl.ZipFile, entry: yauzl.Entry): AsyncIte
   yield* await archive.openReadStreamPromise(entry);
 }
 
-async function* tarMembers(path: string, name: string, zipped: boolean): AsyncIterable<ArchiveMember> {
+async function* tarMembers(
+  path: string,
+  name: string,
+  zipped: boolean,
+  limits: ArchiveLimits,
+): AsyncIterable<ArchiveMember> {
   const source = createReadStream(path);
   const extract = tar.extract();
   const spent = { bytes: 0 };
@@ -161,7 +173,13 @@ async function* tarMembers(path: string, name: string, zipped: boolean): AsyncIt
         yield {
           name: entry.header.name.replace(/^\.\//, ''),
           chunks: () =>
-            guarded(entry as AsyncIterable<Uint8Array>, `${name}/${entry.header.name}`, () => packed, spent),
+            guarded(
+              entry as AsyncIterable<Uint8Array>,
+              `${name}/${entry.header.name}`,
+              () => packed,
+              spent,
+              limits,
+            ),
         };
       }
       entry.resume();

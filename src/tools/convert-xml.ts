@@ -32,7 +32,7 @@ export async function convertXml(session: ToolSession): Promise<Conversion> {
   const paths = await Promise.all(
     request.inputs.map((input) => (session.byHand ? input : session.resolvePath(input, true))),
   );
-  const inputs = await openInputs(paths, isXml);
+  const inputs = await openInputs(paths, isXml, session.archiveLimits);
   try {
     return await new XmlConversion(session, inputs).run();
   } finally {

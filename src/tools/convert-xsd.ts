@@ -21,7 +21,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   const paths = await Promise.all(
     request.inputs.map((input) => (session.byHand ? input : session.resolvePath(input, true))),
   );
-  const { files, records, entries, bytes } = await readXsdSet(paths, session.byHand);
+  const { files, records, entries, bytes } = await readXsdSet(paths, session.byHand, session.archiveLimits);
   step('read');
   const { model: source, diagnostics } = compileXsdSet(files, {
     missing: request.missing,

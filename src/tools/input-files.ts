@@ -6,7 +6,13 @@ import { basename, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createWriteStream } from 'node:fs';
 import { AppError } from '../errors.ts';
-import { archiveKind, archiveMembers, gunzipped, type ArchiveKind } from './archive-members.ts';
+import {
+  archiveKind,
+  archiveMembers,
+  gunzipped,
+  type ArchiveKind,
+  type ArchiveLimits,
+} from './archive-members.ts';
 
 /** One document or XSD file. Its bytes are to be read before the next member is asked for. */
 export interface InputMember {
@@ -46,6 +52,7 @@ const readBytes = 256 * 1024;
 export async function openInputs(
   inputs: readonly string[],
   accept: (name: string) => boolean,
+  limits: ArchiveLimits = defaultArchiveLimits,
 ): Promise<InputSet> {
   const files: InputFile[] = [];
   let spool: string | null = null;
@@ -69,7 +76,7 @@ export async function openInputs(
   return {
     fileCount: files.length,
     totalBytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    members: () => walk(files, accept),
+    members: () => walk(files, accept, limits),
     dispose: async () => {
       if (spool !== null) await rm(spool, { recursive: true, force: true });
     },
@@ -117,6 +124,7 @@ async function archiveKindByContent(path: string): Promise<ArchiveKind | null> {
 async function* walk(
   files: readonly InputFile[],
   accept: (name: string) => boolean,
+  limits: ArchiveLimits,
 ): AsyncIterable<InputMember> {
   for (const file of files) {
     if (file.archive === null) {
@@ -131,11 +139,11 @@ async function* walk(
         name: file.name.replace(/\.gz$/i, ''),
         path: file.path,
         diskBytes: file.bytes,
-        chunks: () => gunzipped(createReadStream(file.path, { highWaterMark: readBytes }), file.name),
+        chunks: () => gunzipped(createReadStream(file.path, { highWaterMark: readBytes }), file.name, limits),
       };
     } else {
       let first = true;
-      for await (const member of archiveMembers(file.path, file.archive, accept)) {
+      for await (const member of archiveMembers(file.path, file.archive, accept, limits)) {
         yield {
           name: member.name,
           path: `${file.name}/${member.name}`,

@@ -6,6 +6,7 @@ import { openRequest, sealRequest } from '../jobs/stored-request.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { JobProgress } from '../ports/job-store.ts';
 import { newJob } from '../jobs/submit.ts';
+import type { ArchiveLimits } from './archive-members.ts';
 import { openHome, type OpenedHome } from '../runtime/open.ts';
 import { readWorkerIdentity } from '../runtime/worker-identity.ts';
 
@@ -19,6 +20,7 @@ export interface ToolSession {
   /** the origin an earlier attempt of this job made, if any */
   readonly originOfEarlierAttempt: number | null;
   readonly limits: EngineLimits;
+  readonly archiveLimits: ArchiveLimits;
   /** a line of the job's log */
   log(line: string): void;
   /** `fraction` 0 … 1; at most a write per second reaches the record */
@@ -140,6 +142,10 @@ function session(
     byHand: parts.byHand,
     originOfEarlierAttempt: parts.originOfEarlierAttempt,
     limits: home.config.limits.engine,
+    archiveLimits: {
+      maxExpansion: home.config.limits.archiveExpansion,
+      maxMembers: home.config.limits.archiveMembers,
+    },
     log: (line) => options.log(home.mask(line)),
     progress(fraction) {
       options.onProgress(fraction);

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { parseXmlTree } from '../engine/xml/tree.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
+import { defaultArchiveLimits, type ArchiveLimits } from './archive-members.ts';
 import { openInputs } from './input-files.ts';
 
 export interface XsdSetFiles {
@@ -22,8 +23,12 @@ const references = new Set(['include', 'import', 'redefine', 'override']);
  * `follow`: a file named by itself brings the files its relative schemaLocations lead to (tools by hand). The service reads
  * nothing but what was given to it.
  */
-export async function readXsdSet(inputs: readonly string[], follow: boolean): Promise<XsdSetFiles> {
-  const set = await openInputs(inputs, isXsd);
+export async function readXsdSet(
+  inputs: readonly string[],
+  follow: boolean,
+  limits: ArchiveLimits = defaultArchiveLimits,
+): Promise<XsdSetFiles> {
+  const set = await openInputs(inputs, isXsd, limits);
   const members: { name: string; path: string; bytes: Uint8Array }[] = [];
   try {
     for await (const member of set.members()) {

@@ -88,7 +88,7 @@ describe('jobs that are ended', { timeout: 180_000 }, () => {
     expect(await kill(queued)).toMatchObject({ status: 'K', start_date: null, end_date: expect.any(Number) });
     expect(await kill(running)).toMatchObject({ status: 'T', end_date: null });
     const ended = await client.ended(running);
-    expect(ended).toMatchObject({ status: 'K', failure: null });
+    expect(ended).toMatchObject({ status: 'K', failure: 'killed on request' });
     expect(await toolProcesses(load.home)).toEqual([]);
     await expectNothingLoaded(sql, 'killed');
     await expectNothingLoaded(sql, 'killed_queued');

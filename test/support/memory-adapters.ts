@@ -13,6 +13,7 @@ import type { MemoryAccessStore } from './memory-access-store.ts';
 import { createMemoryCatalogStore } from './memory-catalog-store.ts';
 import { createMemoryFileStore } from './memory-file-store.ts';
 import type { MemoryFileStore } from './memory-file-store.ts';
+import { createMemorySchemaCompiler } from './memory-schema-compiler.ts';
 import { createMemoryJobStore } from './memory-job-store.ts';
 
 export interface MemoryHealth {
@@ -44,6 +45,7 @@ export function createMemoryAdapters(): MemoryAdapters {
   const access = createMemoryAccessStore(clock);
   access.addOrg({ id_org: 1, name: 'default' });
   access.addOrg({ id_org: 2, name: 'other' });
+  const files = createMemoryFileStore();
   const logLines: LogLine[] = [];
   const healthStates: MemoryHealth = {
     db: { status: 'UP', details: { database: 'PostgreSQL' } },
@@ -55,7 +57,8 @@ export function createMemoryAdapters(): MemoryAdapters {
     jobs,
     access,
     catalog: createMemoryCatalogStore(clock),
-    files: createMemoryFileStore(),
+    files,
+    compiler: createMemorySchemaCompiler(files),
     secrets: createMemorySecretBox(),
     clock,
     logger: createMemoryLogger(logLines),

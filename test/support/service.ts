@@ -64,16 +64,16 @@ export async function createServiceHome(
 /** What the tests' own environment holds must not reach the service. */
 export function serviceEnvironment(
   home: ServiceHome,
-  extra: Readonly<Record<string, string>> = {},
-): Record<string, string> {
+  extra: Readonly<Record<string, string | undefined>> = {},
+): NodeJS.ProcessEnv {
   const { PATH = '', LANG = 'C.UTF-8' } = process.env;
   return { PATH, LANG, TMPDIR: tmpdir(), HOME: home.directory, SVC_HOME: home.directory, ...extra };
 }
 
-/** Commands are on, the port is any free one; `environment` may say otherwise. */
+/** Commands are on and the port is any free one, unless `environment` says otherwise; undefined leaves a variable out. */
 export async function startService(
   home: ServiceHome,
-  environment: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string | undefined>> = {},
 ): Promise<RunningService> {
   const child = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/node.ts'], {
     cwd: projectRoot,

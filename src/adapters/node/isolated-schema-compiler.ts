@@ -1,0 +1,102 @@
+/** Compiles in a thread of its own, which ends at a deadline or when its memory is spent; the service goes on. */
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../../errors.ts';
+import type { ErrorDetail } from '../../errors.ts';
+import type { CompiledSchema, SchemaCompiler, SchemaSources } from '../../ports/schema-compiler.ts';
+
+export interface IsolatedSchemaCompilerOptions {
+  /** the module the thread runs: it posts one `CompilerAnswer` for the `CompilerRequest` in its workerData */
+  readonly module: URL;
+  readonly timeMs: number;
+  readonly memoryBytes: number;
+  /** what the module is told beside the sources */
+  readonly settings: unknown;
+  /** threads at a time; more requests wait, and their waiting counts as time */
+  readonly concurrency: number;
+}
+
+export interface CompilerRequest {
+  readonly sources: SchemaSources;
+  readonly settings: unknown;
+}
+
+export type CompilerAnswer =
+  | { readonly compiled: CompiledSchema }
+  | { readonly fault: string; readonly errors: readonly ErrorDetail[] };
+
+export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOptions): SchemaCompiler {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  async function turn(signal: AbortSignal): Promise<void> {
+    if (running < options.concurrency) {
+      running += 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const start = (): void => resolve();
+      waiting.push(start);
+      signal.addEventListener('abort', () => {
+        const at = waiting.indexOf(start);
+        if (at < 0) return;
+        waiting.splice(at, 1);
+        reject(tooSlow());
+      });
+    });
+  }
+
+  /** The place goes straight to who waits longest. */
+  function endTurn(): void {
+    const next = waiting.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  }
+
+  function tooSlow(): AppError {
+    return new AppError('unprocessable_input', `compiling took longer than ${options.timeMs} ms`);
+  }
+
+  function compileInThread(sources: SchemaSources, signal: AbortSignal): Promise<CompiledSchema> {
+    const workerData: CompilerRequest = { sources, settings: options.settings };
+    const thread = new Worker(options.module, {
+      workerData,
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024)) },
+    });
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        signal.removeEventListener('abort', onAbort);
+        void thread.terminate().then(settle, settle);
+      };
+      const onAbort = (): void => end(() => reject(tooSlow()));
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
+      thread.once('message', (answer: CompilerAnswer) =>
+        end(() => {
+          if ('compiled' in answer) resolve(answer.compiled);
+          else reject(new AppError('unprocessable_input', answer.fault, { errors: answer.errors }));
+        }),
+      );
+      thread.once('error', (error: NodeJS.ErrnoException) => end(() => reject(asFault(error))));
+      thread.once('exit', () => end(() => reject(new Error('the compiler ended without an answer'))));
+    });
+  }
+
+  function asFault(error: NodeJS.ErrnoException): Error {
+    if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
+    const megabytes = Math.floor(options.memoryBytes / 1024 / 1024);
+    return new AppError('unprocessable_input', `compiling needs more than ${megabytes} MiB of memory`);
+  }
+
+  return {
+    async compile(sources) {
+      const signal = AbortSignal.timeout(options.timeMs);
+      await turn(signal);
+      try {
+        return await compileInThread(sources, signal);
+      } finally {
+        endTurn();
+      }
+    },
+  };
+}

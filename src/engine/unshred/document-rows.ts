@@ -1,0 +1,43 @@
+/** What writing a document back needs of its rows: streams, one per table, each in document order. */
+
+/**
+ * Values of a row by the model's column index, null for NULL: the lexical forms of XSD as far as the column's type gives them
+ * (true, 12.50, 2024-01-31T10:00:00Z, INF), lists with a blank between items.
+ */
+export type RowValues = readonly (string | null)[];
+
+/** An entry of `_lexical`. */
+export interface LexicalRow {
+  readonly rowKey: string;
+  readonly columnName: string;
+  readonly content: string;
+}
+
+/** An entry of `_unmapped`. */
+export interface UnmappedRow {
+  readonly parentKey: string;
+  readonly position: number;
+  readonly xpath: string;
+  readonly kind: string;
+  readonly content: string | null;
+}
+
+export interface RowStream<Row> {
+  /** the first row not taken yet; null: there are no more */
+  readonly head: Row | null;
+  /** Takes the head; a promise where the next row has to be fetched. */
+  advance(): Promise<void> | undefined;
+}
+
+/**
+ * Rows of one document, or of several one after the other. Ascending row keys are document order: a row comes after its parent and
+ * its parent's earlier children.
+ */
+export interface DocumentRows {
+  /** rows of a table of the model; null where there is none */
+  table(table: number): Promise<RowStream<RowValues> | null>;
+  /** `_lexical` of a table's rows, in the order of these */
+  lexical(table: number): Promise<RowStream<LexicalRow> | null>;
+  /** `_unmapped` of a table's rows, in the order of these */
+  unmapped(table: number): Promise<RowStream<UnmappedRow> | null>;
+}

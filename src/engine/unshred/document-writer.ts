@@ -1,0 +1,340 @@
+/**
+ * Rows to documents (engine.md §4): walks the mapping plan with the rows and writes what they came from. Memory: the rows on the
+ * path to the present element, and the next row of each table.
+ */
+import { InputError } from '../diagnostics.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
+import { xsiNamespace } from '../model/name-labels.ts';
+import type { DocumentRows, RowValues } from './document-rows.ts';
+import { escapeAttribute } from './escape.ts';
+import { indexKeptContent, type KeptContent, type KeptPlace } from './kept-content.ts';
+import type { OwnDeclarations } from './output-namespaces.ts';
+import { RowReader } from './row-reader.ts';
+import {
+  createWritingPlan,
+  type ContentTable,
+  type FoldedChild,
+  type RowChild,
+  type RowGroup,
+  type WritingNode,
+  type WritingPlan,
+} from './writing-plan.ts';
+import { XmlOutput, type ByteConsumer } from './xml-output.ts';
+
+export interface DocumentWriter {
+  /**
+   * Writes the document of that key; `rows` are to stand at its first row, or at rows of documents before it that have been written.
+   * Answers its size in bytes. InputError `missing_rows` or `unplaced_rows` where the rows do not make up a document.
+   */
+  write(documentKey: string, consume: ByteConsumer): Promise<number>;
+  /** rows taken so far, by table of the model */
+  readonly rowCounts: Float64Array;
+}
+
+export function createDocumentWriter(model: RelationalModel, rows: DocumentRows): DocumentWriter {
+  const plan = createWritingPlan(model);
+  const reader = new RowReader(model, rows);
+  return {
+    rowCounts: reader.rowCounts,
+    async write(documentKey, consume) {
+      const output = new XmlOutput(consume);
+      await new Writing(plan, reader, output).document(documentKey);
+      await output.flush();
+      await reader.checkAllTaken(documentKey);
+      return output.bytes;
+    },
+  };
+}
+
+/** The row an element's values lie in. */
+interface ElementRow {
+  readonly values: RowValues;
+  readonly key: string;
+  /** values as written, by column name */
+  readonly lexical: ReadonlyMap<string, string> | null;
+  readonly kept: KeptContent | null;
+}
+
+/** depth at which the stack of calls is left behind */
+const restEvery = 200;
+
+class Writing {
+  readonly #plan: WritingPlan;
+  readonly #reader: RowReader;
+  readonly #out: XmlOutput;
+
+  constructor(plan: WritingPlan, reader: RowReader, out: XmlOutput) {
+    this.#plan = plan;
+    this.#reader = reader;
+    this.#out = out;
+  }
+
+  async document(documentKey: string): Promise<void> {
+    this.#out.markup('<?xml version="1.0" encoding="UTF-8"?>\n');
+    for (const group of this.#plan.roots) {
+      await this.#reader.open([group.table]);
+      const child = this.#childAtHead(group, documentKey);
+      if (child === null) continue;
+      await this.#rowElement(group, child, 1, this.#plan.namespaces.declarations);
+      this.#out.markup('\n');
+      return;
+    }
+    throw new InputError({
+      code: 'missing_rows',
+      severity: 'error',
+      message: `document ${documentKey} has no row for its root element`,
+    });
+  }
+
+  /** The child that the next row of a table makes of the row with this key; null: that row belongs elsewhere. */
+  #childAtHead(group: RowGroup, parentKey: string): RowChild | null {
+    const head = this.#reader.head(group.table);
+    if (head === null) return null;
+    for (const use of group.uses) {
+      if (head[use.parentKeyColumn] !== parentKey) continue;
+      if (use.elementNameColumn < 0) return use.children[0]!;
+      const label = head[use.elementNameColumn];
+      return use.children.find((child) => child.label === label) ?? use.children[0]!;
+    }
+    return null;
+  }
+
+  /** Takes the next row of the group's table and all that hangs from it. `depth`: of the element, the root's is 1. */
+  async #rowElement(group: RowGroup, child: RowChild, depth: number, declarations = ''): Promise<void> {
+    if (depth % restEvery === 0) await Promise.resolve();
+    let row = await this.#takeRow(group.table, depth);
+    if (child.ownParentKeyColumn >= 0) {
+      const { table } = this.#plan.node(child.node).plan;
+      row = await this.#takeHanging(table, child.ownParentKeyColumn, row, depth);
+    }
+    await this.#element(child.tag, child.node, row, '', depth, declarations);
+    const wait = this.#out.drain();
+    if (wait !== undefined) await wait;
+  }
+
+  async #takeRow(table: number, depth: number): Promise<ElementRow> {
+    const { values, key, lexical, unmapped } = await this.#reader.take(table);
+    return { values, key, lexical, kept: unmapped === null ? null : indexKeptContent(unmapped, depth) };
+  }
+
+  /** The row that belongs to `head` one to one. */
+  async #takeHanging(table: number, column: number, head: ElementRow, depth: number): Promise<ElementRow> {
+    await this.#reader.open([table]);
+    if (this.#reader.head(table)?.[column] !== head.key) {
+      const names = this.#plan.model.tables[table]!;
+      throw new InputError({
+        code: 'missing_rows',
+        severity: 'error',
+        message: `${names.name} has no row with ${names.columns[column]!.name} ${head.key} where one must follow`,
+      });
+    }
+    return this.#takeRow(table, depth);
+  }
+
+  /** Writes an element whose values lie in `row`; `path`: labels of folded elements below the row's own, as in KeptContent. */
+  async #element(
+    tag: string,
+    nodeIndex: number,
+    row: ElementRow,
+    path: string,
+    depth: number,
+    declarations = '',
+  ): Promise<void> {
+    let node = this.#plan.node(nodeIndex);
+    const own: OwnDeclarations = new Map();
+    let start = `<${tag}${declarations}`;
+    const typeLabel = row.values[node.plan.typeNameColumn] ?? null;
+    const before = row.kept?.get(path);
+    if (typeLabel !== null) {
+      const { labels, namespaces, typeAttribute } = this.#plan;
+      start += attribute(typeAttribute, namespaces.nameWith(labels.typeOf(typeLabel), own));
+      const edge = node.types.get(typeLabel);
+      if (edge !== undefined) {
+        node = this.#plan.node(edge.node);
+        if (edge.parentKeyColumn >= 0) {
+          row = await this.#takeHanging(node.plan.table, edge.parentKeyColumn, row, depth);
+          if (before !== undefined) start += this.#keptAttributes(before, own);
+        }
+      }
+    }
+    const kept = row.kept?.get(path);
+    start += this.#attributes(node, row, own);
+    if (kept !== undefined) start += this.#keptAttributes(kept, own);
+    const isValue = node.plan.textColumn >= 0 && (kept === undefined || kept.items.length === 0);
+    const text = isValue ? this.#value(node, row, node.plan.textColumn, own) : null;
+    for (const [uri, prefix] of own) start += attribute(`xmlns:${prefix}`, uri);
+    this.#out.start(start);
+    if (isValue) this.#out.text(text ?? '');
+    else await this.#children(node, row, kept, path, depth);
+    this.#out.end(tag);
+  }
+
+  #attributes(node: WritingNode, row: ElementRow, own: OwnDeclarations): string {
+    let result = '';
+    const nil = row.values[node.plan.nilColumn] ?? null;
+    if (nil !== null) result += attribute(this.#plan.nilAttribute, nil);
+    for (const { tag, column, isType } of node.attributes) {
+      const value = this.#value(node, row, column, own);
+      if (value === null) continue;
+      const { labels, namespaces } = this.#plan;
+      result += attribute(tag, isType ? namespaces.nameWith(labels.typeOf(value), own) : value);
+    }
+    const others = row.values[node.plan.anyAttributeColumn] ?? null;
+    if (others === null) return result;
+    for (const line of others.split('\n')) {
+      const [, uri, localName, value] = /^(?:\{(.*?)\})?([^=]+)="(.*)"$/s.exec(line)!;
+      const name = this.#plan.namespaces.nameWith({ namespaceUri: uri ?? '', localName: localName! }, own);
+      // the value is escaped as markup already
+      result += ` ${name}="${value!.replaceAll('<', '&lt;').replaceAll('\t', '&#9;')}"`;
+    }
+    return result;
+  }
+
+  #keptAttributes(kept: KeptPlace, own: OwnDeclarations): string {
+    const { labels, namespaces } = this.#plan;
+    let result = '';
+    for (const [label, content] of kept.attributes) {
+      const name = labels.attributeOf(label);
+      const isType = name.namespaceUri === xsiNamespace && name.localName === 'type';
+      const value = isType && content.startsWith('{') ? namespaces.nameWith(labels.typeOf(content), own) : content;
+      result += attribute(namespaces.nameWith(name, own), value);
+    }
+    return result;
+  }
+
+  /** The value of a column as it was written; null: absent. */
+  #value(node: WritingNode, row: ElementRow, column: number, own: OwnDeclarations): string | null {
+    const value = row.values[column] ?? null;
+    if (row.lexical === null) return value;
+    const { name, sourceType } = this.#plan.model.tables[node.plan.table]!.columns[column]!;
+    const written = row.lexical.get(name);
+    if (written === undefined || (sourceType !== 'QName' && sourceType !== 'NOTATION')) return written ?? value;
+    const { labels, namespaces } = this.#plan;
+    const names = written.split(' ').map((item) => {
+      return item.startsWith('{') ? namespaces.nameWith(labels.typeOf(item), own) : item;
+    });
+    return names.join(' ');
+  }
+
+  /** Children by position; folded ones that have none fill the places between, in the order of the plan. */
+  async #children(
+    node: WritingNode,
+    row: ElementRow,
+    kept: KeptPlace | undefined,
+    path: string,
+    depth: number,
+  ): Promise<void> {
+    const reader = this.#reader;
+    await reader.open(node.tables);
+    const groups = node.groups.filter((group) => reader.exists(group.table));
+    const contents = node.contents.filter((content) => reader.exists(content.table));
+    const { placed, free } = this.#foldedChildren(node, row, kept);
+    const items = kept?.items ?? [];
+    let [nextItem, nextPlaced, nextFree] = [0, 0, 0];
+    for (let expected = 1; ; ) {
+      let position = Infinity;
+      let group: RowGroup | null = null;
+      let child: RowChild | null = null;
+      let content: ContentTable | null = null;
+      for (const candidate of groups) {
+        const found = this.#childAtHead(candidate, row.key);
+        if (found === null) continue;
+        const at = positionOf(reader.head(candidate.table)!, candidate.positionColumn);
+        if (child !== null && at >= position) continue;
+        [position, group, child] = [at, candidate, found];
+      }
+      for (const candidate of contents) {
+        const head = reader.head(candidate.table);
+        if (head?.[candidate.parentKeyColumn] !== row.key) continue;
+        const at = positionOf(head, candidate.positionColumn);
+        if (at < position) [position, group, child, content] = [at, null, null, candidate];
+      }
+      const item = items[nextItem];
+      const known = placed[nextPlaced];
+      const besides = Math.min(item?.position ?? Infinity, known?.position ?? Infinity);
+      if (Math.min(position, besides) > expected) {
+        const at = free.findIndex((folded, index) => index >= nextFree && this.#isThere(folded, row, kept, path));
+        if (at >= 0) {
+          await this.#foldedElement(free[at]!, row, path, depth);
+          nextFree = at + 1;
+          expected += 1;
+          continue;
+        }
+      }
+      if (besides < position) {
+        if (item !== undefined && item.position === besides) {
+          if (item.kind === 'text') this.#out.text(item.content);
+          else this.#out.markup(item.content);
+          nextItem += 1;
+        } else {
+          await this.#foldedElement(known!.child, row, path, depth);
+          nextPlaced += 1;
+        }
+        expected = besides + 1;
+      } else if (group !== null) {
+        await this.#rowElement(group, child!, depth + 1);
+        expected = position + 1;
+      } else if (content !== null) {
+        await this.#content(content);
+        expected = position + 1;
+      } else return;
+    }
+  }
+
+  async #content({ table, kind, contentColumn }: ContentTable): Promise<void> {
+    const { values } = await this.#reader.take(table);
+    const content = values[contentColumn] ?? '';
+    if (kind === 'text') this.#out.text(content);
+    else this.#out.markup(content);
+    const wait = this.#out.drain();
+    if (wait !== undefined) await wait;
+  }
+
+  async #foldedElement(child: FoldedChild, row: ElementRow, path: string, depth: number): Promise<void> {
+    await this.#element(child.tag, child.node, row, `${path}/${child.label}`, depth + 1);
+  }
+
+  /** The folded children whose place is known, by position, and those that may stand wherever nothing else does. */
+  #foldedChildren(
+    node: WritingNode,
+    row: ElementRow,
+    kept: KeptPlace | undefined,
+  ): { placed: { position: number; child: FoldedChild }[]; free: FoldedChild[] } {
+    const placed: { position: number; child: FoldedChild }[] = [];
+    const free: FoldedChild[] = [];
+    for (const child of node.folded) {
+      if (child.elementNameColumn >= 0 && row.values[child.elementNameColumn] !== child.label) continue;
+      const own = child.positionColumn < 0 ? null : (row.values[child.positionColumn] ?? null);
+      const position = own === null ? kept?.places.get(child.label) : Number(own);
+      if (position !== undefined) placed.push({ position, child });
+      else if (child.positionColumn < 0) free.push(child);
+    }
+    placed.sort((a, b) => a.position - b.position);
+    return { placed, free };
+  }
+
+  /** Whether a folded child without a known place stands in the row's element. */
+  #isThere(child: FoldedChild, row: ElementRow, kept: KeptPlace | undefined, path: string): boolean {
+    const { values, lexical } = row;
+    if (child.elementNameColumn >= 0) return true;
+    if (child.presenceColumn >= 0) return values[child.presenceColumn] === 'true';
+    const { columns, rows } = this.#plan.evidence(child.node);
+    if (columns.some((column) => values[column] !== null)) return true;
+    if (rows.some(({ table, parentKeyColumn }) => this.#reader.head(table)?.[parentKeyColumn] === row.key)) return true;
+    if (kept !== undefined && row.kept!.has(`${path}/${child.label}`)) return true;
+    if (lexical === null) return false;
+    const table = this.#plan.model.tables[this.#plan.node(child.node).plan.table]!;
+    return columns.some((column) => lexical.has(table.columns[column]!.name));
+  }
+}
+
+function attribute(name: string, value: string): string {
+  return ` ${name}="${escapeAttribute(value)}"`;
+}
+
+/** Rows that say nothing of their place come last. */
+function positionOf(values: RowValues, column: number): number {
+  const position = values[column] ?? null;
+  return position === null ? Number.MAX_SAFE_INTEGER : Number(position);
+}
+

@@ -1,0 +1,65 @@
+/** Prefixes of a written document: every namespace has one, declared at the root; there is no default namespace. */
+import type { RelationalModel } from '../model/relational-model.ts';
+import { xmlNamespace, xsiNamespace } from '../model/name-labels.ts';
+import type { QName } from '../model/source-model.ts';
+import { escapeAttribute } from './escape.ts';
+
+/** Namespaces that one start tag has to declare itself: URI -> prefix. */
+export type OwnDeclarations = Map<string, string>;
+
+export interface OutputNamespaces {
+  /** attributes of the root element, with a blank before each */
+  readonly declarations: string;
+  /** a name of the model, or of the schema-instance namespace */
+  nameOf(name: QName): string;
+  /** a name that the model may not know: `own` takes its namespace where the root does not declare it */
+  nameWith(name: QName, own: OwnDeclarations): string;
+}
+
+export function createOutputNamespaces(model: RelationalModel): OutputNamespaces {
+  const used = new Set([xsiNamespace]);
+  for (const root of model.roots) used.add(root.name.namespaceUri);
+  for (const node of model.nodes) {
+    for (const { name } of node.edges) used.add(name.namespaceUri);
+    for (const { name } of node.attributes) used.add(name.namespaceUri);
+    for (const { name } of node.typeEdges) used.add(name.namespaceUri);
+  }
+  const known = Object.entries(model.namespaces).filter(([prefix]) => prefix !== 'xml' && prefix !== 'xmlns');
+  const holdsNames = model.tables.some(({ columns }) =>
+    columns.some(({ sourceType }) => sourceType === 'QName' || sourceType === 'NOTATION'),
+  );
+  const prefixes = new Map<string, string>();
+  const declared: [string, string][] = [];
+  for (const [prefix, uri] of known) {
+    if (uri === '' || uri === xmlNamespace || (!holdsNames && (!used.has(uri) || prefixes.has(uri)))) continue;
+    if (!prefixes.has(uri)) prefixes.set(uri, prefix);
+    declared.push([prefix, uri]);
+  }
+  const taken = new Set(known.map(([prefix]) => prefix));
+  for (const uri of used) {
+    if (uri === '' || uri === xmlNamespace || prefixes.has(uri)) continue;
+    const word = uri === xsiNamespace ? 'xsi' : 'ns';
+    let prefix = word;
+    for (let number = 1; taken.has(prefix); number += 1) prefix = `${word}${number}`;
+    taken.add(prefix);
+    prefixes.set(uri, prefix);
+    declared.push([prefix, uri]);
+  }
+  prefixes.set(xmlNamespace, 'xml');
+  const prefixed = (prefix: string, name: QName): string => `${prefix}:${name.localName}`;
+  return {
+    declarations: declared.map(([prefix, uri]) => ` xmlns:${prefix}="${escapeAttribute(uri)}"`).join(''),
+    nameOf(name) {
+      return name.namespaceUri === '' ? name.localName : prefixed(prefixes.get(name.namespaceUri)!, name);
+    },
+    nameWith(name, own) {
+      if (name.namespaceUri === '') return name.localName;
+      let prefix = prefixes.get(name.namespaceUri) ?? own.get(name.namespaceUri);
+      if (prefix === undefined) {
+        for (let number = own.size + 1; prefix === undefined || taken.has(prefix); number += 1) prefix = `_${number}`;
+        own.set(name.namespaceUri, prefix);
+      }
+      return prefixed(prefix, name);
+    },
+  };
+}

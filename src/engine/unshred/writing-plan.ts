@@ -1,0 +1,223 @@
+/** The mapping plan as writing back walks it: what may stand in an element, and what shows that it does. Made node by node. */
+import { createNameLabels, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
+import type { PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
+import { createOutputNamespaces, type OutputNamespaces } from './output-namespaces.ts';
+
+/** A child element that has rows. */
+export interface RowChild {
+  readonly tag: string;
+  readonly label: string;
+  readonly node: number;
+  /** the row of the element hangs, by this column, from a row of its group's head; -1: that row is its own */
+  readonly ownParentKeyColumn: number;
+}
+
+/** A way in which rows of a table are children of an element. */
+export interface RowUse {
+  readonly parentKeyColumn: number;
+  /** column that names the child; -1 where there is only one */
+  readonly elementNameColumn: number;
+  readonly children: readonly RowChild[];
+}
+
+export interface RowGroup {
+  readonly table: number;
+  readonly keyColumn: number;
+  readonly positionColumn: number;
+  readonly uses: readonly RowUse[];
+}
+
+/** Text runs or wildcard content. */
+export interface ContentTable {
+  readonly table: number;
+  readonly kind: 'text' | 'wildcard';
+  readonly parentKeyColumn: number;
+  readonly positionColumn: number;
+  readonly contentColumn: number;
+}
+
+export interface FoldedChild {
+  readonly tag: string;
+  readonly label: string;
+  readonly node: number;
+  readonly positionColumn: number;
+  readonly presenceColumn: number;
+  readonly elementNameColumn: number;
+}
+
+/** Anything of this in a row shows that the folded element is there. */
+export interface Evidence {
+  readonly columns: readonly number[];
+  readonly rows: readonly { readonly table: number; readonly parentKeyColumn: number }[];
+}
+
+export interface WritingNode {
+  readonly plan: PlanNode;
+  readonly attributes: readonly { readonly tag: string; readonly column: number; readonly isType: boolean }[];
+  readonly groups: readonly RowGroup[];
+  readonly contents: readonly ContentTable[];
+  /** in the order in which they fill the places that nothing else takes */
+  readonly folded: readonly FoldedChild[];
+  /** by label of the type */
+  readonly types: ReadonlyMap<string, PlanNode['typeEdges'][number]>;
+  /** tables whose rows may stand in the element or in what is folded into it */
+  readonly tables: readonly number[];
+}
+
+export interface WritingPlan {
+  readonly model: RelationalModel;
+  readonly namespaces: OutputNamespaces;
+  readonly labels: NameLabels;
+  readonly typeAttribute: string;
+  readonly nilAttribute: string;
+  /** tables of root rows; the parent key column is that of the document */
+  readonly roots: readonly RowGroup[];
+  node(index: number): WritingNode;
+  evidence(node: number): Evidence;
+}
+
+export function createWritingPlan(model: RelationalModel): WritingPlan {
+  const namespaces = createOutputNamespaces(model);
+  const labels = createNameLabels(model);
+  const nodes: (WritingNode | undefined)[] = [];
+  const evidences: (Evidence | undefined)[] = [];
+  const plan: WritingPlan = {
+    model,
+    namespaces,
+    labels,
+    typeAttribute: namespaces.nameOf({ namespaceUri: xsiNamespace, localName: 'type' }),
+    nilAttribute: namespaces.nameOf({ namespaceUri: xsiNamespace, localName: 'nil' }),
+    roots: rowGroups(model, model.roots, namespaces, labels, true),
+    node: (index) => (nodes[index] ??= writingNode(plan, model.nodes[index]!)),
+    evidence: (index) => (evidences[index] ??= evidenceOf(plan, index)),
+  };
+  return plan;
+}
+
+export function roleColumn(table: Table, role: Table['columns'][number]['role']): number {
+  return table.columns.findIndex((column) => column.role === role);
+}
+
+function writingNode(plan: WritingPlan, node: PlanNode): WritingNode {
+  const { model, namespaces, labels } = plan;
+  const folded = node.edges
+    .filter((edge) => edge.head === undefined && !model.nodes[edge.node]!.opensRow)
+    .toSorted((a, b) => a.node - b.node)
+    .map((edge): FoldedChild => {
+      const child = model.nodes[edge.node]!;
+      return {
+        tag: namespaces.nameOf(edge.name),
+        label: labels.element(edge.name),
+        node: edge.node,
+        positionColumn: child.foldedPositionColumn,
+        presenceColumn: child.presenceColumn,
+        elementNameColumn: child.elementNameColumn,
+      };
+    });
+  const groups = rowGroups(model, node.edges, namespaces, labels, false);
+  const contents = [
+    ...contentTable(model, node.textTable, 'text'),
+    ...contentTable(model, node.wildcardTable, 'wildcard'),
+  ];
+  const inFolded = folded.flatMap((child) => plan.evidence(child.node).rows.map(({ table }) => table));
+  return {
+    plan: node,
+    attributes: node.attributes.map(({ name, column }) => ({
+      tag: namespaces.nameOf(name),
+      column,
+      isType: name.namespaceUri === xsiNamespace && name.localName === 'type',
+    })),
+    groups,
+    contents,
+    folded,
+    types: new Map(node.typeEdges.map((edge) => [labels.type(edge.name), edge])),
+    tables: [...new Set([...groups.map((group) => group.table), ...contents.map((content) => content.table), ...inFolded])],
+  };
+}
+
+function contentTable(model: RelationalModel, index: number, kind: ContentTable['kind']): ContentTable[] {
+  const table = model.tables[index];
+  if (table === undefined) return [];
+  return [
+    {
+      table: index,
+      kind,
+      parentKeyColumn: roleColumn(table, 'parent_key'),
+      positionColumn: roleColumn(table, 'position'),
+      contentColumn: roleColumn(table, 'content'),
+    },
+  ];
+}
+
+/** The children that have rows, by the table whose row stands among the parent's children. */
+function rowGroups(
+  model: RelationalModel,
+  edges: readonly PlanEdge[],
+  namespaces: OutputNamespaces,
+  labels: NameLabels,
+  areRoots: boolean,
+): RowGroup[] {
+  const groups = new Map<number, RowUse[]>();
+  for (const edge of edges) {
+    const own = model.nodes[edge.node]!;
+    const standing = edge.head === undefined ? own : model.nodes[edge.head.node]!;
+    if (!standing.opensRow) continue;
+    const uses = groups.get(standing.table) ?? [];
+    groups.set(standing.table, uses);
+    const parentKeyColumn = areRoots
+      ? roleColumn(model.tables[standing.table]!, 'document')
+      : (edge.head?.parentKeyColumn ?? edge.parentKeyColumn);
+    const child: RowChild = {
+      tag: namespaces.nameOf(edge.name),
+      label: labels.element(edge.name),
+      node: edge.node,
+      ownParentKeyColumn: edge.head === undefined ? -1 : edge.parentKeyColumn,
+    };
+    const { elementNameColumn } = standing;
+    const known = uses.find(
+      (use) => use.parentKeyColumn === parentKeyColumn && use.elementNameColumn === elementNameColumn,
+    );
+    if (known === undefined) uses.push({ parentKeyColumn, elementNameColumn, children: [child] });
+    else (known.children as RowChild[]).push(child);
+  }
+  return [...groups].map(([table, uses]) => ({
+    table,
+    keyColumn: roleColumn(model.tables[table]!, 'row_key'),
+    positionColumn: roleColumn(model.tables[table]!, 'position'),
+    uses,
+  }));
+}
+
+/** Columns and child rows of a folded element and of all that is folded into it. */
+function evidenceOf(plan: WritingPlan, index: number): Evidence {
+  const node = plan.model.nodes[index]!;
+  const columns = [
+    node.textColumn,
+    node.presenceColumn,
+    node.nilColumn,
+    node.elementNameColumn,
+    node.typeNameColumn,
+    node.foldedPositionColumn,
+    node.anyAttributeColumn,
+    ...node.attributes.map(({ column }) => column),
+  ].filter((column) => column >= 0);
+  const rows: { table: number; parentKeyColumn: number }[] = [];
+  for (const table of [node.textTable, node.wildcardTable]) {
+    if (table >= 0) rows.push({ table, parentKeyColumn: roleColumn(plan.model.tables[table]!, 'parent_key') });
+  }
+  for (const edge of node.edges) {
+    const standing = plan.model.nodes[edge.head?.node ?? edge.node]!;
+    if (standing.opensRow) {
+      rows.push({ table: standing.table, parentKeyColumn: edge.head?.parentKeyColumn ?? edge.parentKeyColumn });
+      continue;
+    }
+    const inner = plan.evidence(edge.node);
+    columns.push(...inner.columns);
+    rows.push(...inner.rows);
+  }
+  // an xsi:type shows itself; what it brings need not be looked at, but its rows are to be open
+  for (const { node: alternative, parentKeyColumn } of node.typeEdges) {
+    if (parentKeyColumn < 0) rows.push(...plan.evidence(alternative).rows);
+  }
+  return { columns: [...new Set(columns)], rows };
+}

@@ -1,0 +1,35 @@
+/** Makes a model of untrusted XSD sets and documents, apart from the service: within a time and an amount of memory. */
+import type { MapLevel, RelationalModel } from '../engine/model/relational-model.ts';
+import type { SourceModel } from '../engine/model/source-model.ts';
+import type { OriginFile } from './catalog-store.ts';
+
+export interface SchemaSources {
+  /** absolute locations, as a FileStore resolved them: files, folders or archives */
+  readonly xsd: readonly string[];
+  readonly xml: readonly string[];
+  /** local name, `prefix:name` or `{uri}name` of the element documents start with; absent: as the sources suggest */
+  readonly root?: string;
+  readonly mapLevel: MapLevel;
+  /** bytes */
+  readonly nameMaxLength?: number;
+  /** characters */
+  readonly defaultTextLength?: number;
+  /** an earlier version: what stands at the same path keeps its name */
+  readonly previous?: RelationalModel;
+}
+
+export interface CompiledSchema {
+  readonly source: SourceModel;
+  readonly model: RelationalModel;
+  /** of the documents, as engine/infer writes them; null where none were given */
+  readonly statistics: unknown;
+  readonly files: readonly OriginFile[];
+}
+
+export interface SchemaCompiler {
+  /**
+   * AppError `unprocessable_input`, its `errors` naming file, line and column, when no model can be made or a limit is reached;
+   * `runtime_unsupported` where nothing can be compiled.
+   */
+  compile(sources: SchemaSources): Promise<CompiledSchema>;
+}

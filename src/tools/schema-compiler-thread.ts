@@ -1,0 +1,84 @@
+/** What a compiler thread runs: XSD set and documents to a source model and a relational model. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { CompilerAnswer, CompilerRequest } from '../adapters/node/isolated-schema-compiler.ts';
+import { formatDiagnostic, InputError } from '../engine/diagnostics.ts';
+import { createStatisticsCollector } from '../engine/infer/collector.ts';
+import { inferSourceModel } from '../engine/infer/infer-model.ts';
+import type { DocumentStatistics } from '../engine/infer/statistics.ts';
+import type { EngineLimits } from '../engine/limits.ts';
+import { createNameTable } from '../engine/xml/name-table.ts';
+import { compileXsdSet } from '../engine/xsd/compile-xsd-set.ts';
+import { XsdSetError } from '../engine/xsd/report.ts';
+import { AppError } from '../errors.ts';
+import { parseToolArguments } from '../jobs/tool-request.ts';
+import type { OriginFile } from '../ports/catalog-store.ts';
+import type { CompiledSchema, SchemaSources } from '../ports/schema-compiler.ts';
+import { openInputs } from './input-files.ts';
+import { buildModel } from './logical-schema.ts';
+import { readDocument } from './read-document.ts';
+import { readXsdSet } from './xsd-files.ts';
+
+const { sources, settings } = workerData as CompilerRequest;
+parentPort!.postMessage(await answer());
+
+async function answer(): Promise<CompilerAnswer> {
+  try {
+    return { compiled: await compile(sources, settings as EngineLimits) };
+  } catch (error) {
+    if (error instanceof XsdSetError) {
+      const fatal = error.diagnostics.filter(({ severity }) => severity === 'error');
+      const errors = fatal.map((diagnostic) => ({ pointer: '/xsd', detail: formatDiagnostic(diagnostic) }));
+      return { fault: error.message, errors };
+    }
+    if (error instanceof InputError) {
+      return { fault: error.message, errors: [{ pointer: '/xml', detail: error.message }] };
+    }
+    if (error instanceof AppError) return { fault: error.message, errors: error.errors };
+    throw error;
+  }
+}
+
+async function compile(wanted: SchemaSources, limits: EngineLimits): Promise<CompiledSchema> {
+  const set = wanted.xsd.length === 0 ? null : await readXsdSet(wanted.xsd, false);
+  const xsdModel = set === null ? null : compileXsdSet(set.files, { limits }).model;
+  const documents = wanted.xml.length === 0 ? null : await readDocuments(wanted.xml, limits);
+  const source = xsdModel ?? inferSourceModel(documents!.statistics);
+  const request = parseToolArguments('xsd2er', [
+    'schema',
+    ...(wanted.root === undefined ? [] : ['--root', wanted.root]),
+    ...(wanted.nameMaxLength === undefined ? [] : ['--name-max-len', String(wanted.nameMaxLength)]),
+    ...(wanted.defaultTextLength === undefined
+      ? []
+      : ['--default-varchar-len', String(wanted.defaultTextLength)]),
+  ]);
+  const { mapLevel, previous } = wanted;
+  return {
+    source,
+    model: buildModel(request, source, { mapLevel, ...(previous === undefined ? {} : { previous }) }),
+    statistics: documents?.statistics ?? null,
+    files: [...(set?.records ?? []), ...(documents?.files ?? [])],
+  };
+}
+
+async function readDocuments(
+  paths: readonly string[],
+  limits: EngineLimits,
+): Promise<{ readonly statistics: DocumentStatistics; readonly files: readonly OriginFile[] }> {
+  const inputs = await openInputs(paths, (name) => /\.xml$/i.test(name));
+  const names = createNameTable();
+  const collector = createStatisticsCollector(names, { samples: true });
+  const files: OriginFile[] = [];
+  for await (const member of inputs.members()) {
+    collector.beginDocument();
+    const { bytes, sha256 } = await readDocument(member, {
+      names,
+      limits,
+      onBatch: (batch) => collector.consume(batch),
+      afterChunk: () => undefined,
+    });
+    collector.endDocument(bytes);
+    files.push({ name: member.name, bytes, sha256 });
+  }
+  if (files.length === 0) throw new AppError('unprocessable_input', 'the input holds no document (*.xml)');
+  return { statistics: collector.statistics, files };
+}

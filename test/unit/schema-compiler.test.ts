@@ -1,0 +1,87 @@
+/** The compiler thread for real: what it makes, and what ends it. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createIsolatedSchemaCompiler } from '../../src/adapters/node/isolated-schema-compiler.ts';
+import { defaultEngineLimits } from '../../src/engine/limits.ts';
+
+const xs = (body: string): string => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
+const items = xs(`<xs:element name="items"><xs:complexType><xs:sequence><xs:element name="item" type="xs:int" maxOccurs="9"/>
+  </xs:sequence></xs:complexType></xs:element>`);
+
+let folder: string;
+const file = async (name: string, content: string): Promise<string> => {
+  await writeFile(join(folder, name), content);
+  return join(folder, name);
+};
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'schema-compiler-'))));
+afterAll(() => rm(folder, { recursive: true }));
+
+function compiler(more: { timeMs?: number; memoryBytes?: number; module?: URL } = {}) {
+  return createIsolatedSchemaCompiler({
+    module: new URL('../../src/tools/schema-compiler-thread.ts', import.meta.url),
+    timeMs: 60_000,
+    memoryBytes: 256 * 1024 * 1024,
+    settings: defaultEngineLimits,
+    concurrency: 1,
+    ...more,
+  });
+}
+
+describe('a compiler thread', () => {
+  it('makes models of XSD files and documents', async () => {
+    const xsd = [await file('items.xsd', items)];
+    const xml = [await file('items.xml', '<items><item>1</item><item>2</item></items>')];
+    const made = await compiler().compile({ xsd, xml, mapLevel: 1, nameMaxLength: 20, root: 'items' });
+    expect(made.source.elements.map(({ name }) => name.localName)).toEqual(['items', 'item']);
+    expect(made.model).toMatchObject({ mapLevel: 1, nameMaxLength: 20 });
+    expect(made.statistics).toMatchObject({ documents: 1 });
+    expect(made.files.map(({ name, sha256 }) => [name, sha256.length])).toEqual([['items.xsd', 64], ['items.xml', 64]]);
+    const inferred = await compiler().compile({ xsd: [], xml, mapLevel: 3 });
+    expect(inferred.model.tables.map(({ name }) => name)).toEqual(['items', 'item']);
+  });
+
+  it('names file, line and column of what is wrong', async () => {
+    const two = xs('<xs:element name="a" type="Nowhere"/>\n<xs:element name="b" type="Neither"/>');
+    const fault = compiler().compile({ xsd: [await file('wrong.xsd', two)], xml: [], mapLevel: 3 });
+    await expect(fault).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      errors: expect.arrayContaining([{ pointer: '/xsd', detail: expect.stringMatching(/^wrong\.xsd: line 2, column/) }]),
+    });
+    const document = compiler().compile({ xsd: [], xml: [await file('wrong.xml', '<a>\n<b></a>')], mapLevel: 3 });
+    await expect(document).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      errors: [{ pointer: '/xml', detail: expect.stringMatching(/^wrong\.xml: line 2, column/) }],
+    });
+    const xsd = [await file('items.xsd', items)];
+    await expect(compiler().compile({ xsd, xml: [], mapLevel: 3, root: 'nothing' })).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      message: expect.stringContaining('nothing'),
+    });
+  });
+
+  it('ends at its deadline, however busy', async () => {
+    const module = new URL('data:text/javascript,for(;;);');
+    await expect(compiler({ module, timeMs: 300 }).compile({ xsd: [], xml: [], mapLevel: 3 })).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      message: expect.stringContaining('longer than 300 ms'),
+    });
+  });
+
+  it('ends when its memory is spent', async () => {
+    const module = new URL('data:text/javascript,const all=[];for(;;)all.push(Array(1000).fill(all.length+0.5))');
+    const made = compiler({ module, memoryBytes: 32 * 1024 * 1024 }).compile({ xsd: [], xml: [], mapLevel: 3 });
+    await expect(made).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      message: expect.stringContaining('32 MiB'),
+    });
+  });
+
+  it('waits for its turn', async () => {
+    const one = compiler();
+    const xsd = [await file('items.xsd', items)];
+    const all = await Promise.all([1, 2, 3].map(() => one.compile({ xsd, xml: [], mapLevel: 3 })));
+    expect(all.map(({ files }) => files.length)).toEqual([1, 1, 1]);
+  });
+});

@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import tar from 'tar-stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openInputs } from '../../../src/tools/input-files.ts';
+
+const limits = { maxExpansion: 100, maxMembers: 1000 };
+const isXml = (name: string): boolean => name.endsWith('.xml');
+let folder = '';
+
+async function read(inputs: readonly string[], within = limits): Promise<Record<string, string>> {
+  const set = await openInputs(inputs, isXml, within);
+  const found: Record<string, string> = {};
+  try {
+    for await (const member of set.members()) {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of member.chunks()) chunks.push(chunk);
+      found[member.name] = Buffer.concat(chunks).toString();
+    }
+  } finally {
+    await set.dispose();
+  }
+  return found;
+}
+
+async function tarOf(members: Readonly<Record<string, string>>): Promise<Buffer> {
+  const pack = tar.pack();
+  for (const [name, text] of Object.entries(members)) pack.entry({ name }, text);
+  pack.finalize();
+  const chunks: Buffer[] = [];
+  for await (const chunk of pack) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'input-files-'));
+  await mkdir(join(folder, 'docs/deep'), { recursive: true });
+  await writeFile(join(folder, 'docs/b.xml'), '<b/>');
+  await writeFile(join(folder, 'docs/deep/a.xml'), '<a/>');
+  await writeFile(join(folder, 'docs/readme.txt'), 'no');
+  await writeFile(join(folder, 'docs/c.xml.gz'), gzipSync('<c/>'));
+  await writeFile(join(folder, 'outside.xml'), '<outside/>');
+  await symlink(join(folder, 'outside.xml'), join(folder, 'docs/link.xml'));
+  await writeFile(
+    join(folder, 'set.tar'),
+    await tarOf({ 'x.xml': '<x/>', 'n.txt': 'no', 'd/y.xml': '<y/>', '.hidden.xml': 'no' }),
+  );
+  await writeFile(join(folder, 'set.tgz'), gzipSync(await tarOf({ 'x.xml': '<x/>' })));
+  await writeFile(join(folder, 'evil.tar'), await tarOf({ '../evil.xml': '<x/>' }));
+  await writeFile(join(folder, 'cut.xml.gz'), gzipSync(`<x>${'abc'.repeat(1000)}</x>`).subarray(0, 20));
+  await writeFile(join(folder, 'unnamed'), gzipSync('<u/>'));
+  await writeFile(join(folder, 'bomb.xml.gz'), gzipSync(Buffer.alloc(200 * 1024 * 1024)));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('inputs', () => {
+  it('of a folder are its documents, packed or not, by name, links aside', async () => {
+    expect(await read([join(folder, 'docs')])).toEqual({
+      'b.xml': '<b/>',
+      'c.xml': '<c/>',
+      'deep/a.xml': '<a/>',
+    });
+  });
+
+  it('of a glob are what it matches', async () => {
+    expect(Object.keys(await read([join(folder, 'docs/*.xml')]))).toContain('b.xml');
+  });
+
+  it('of archives are their members, hidden ones aside', async () => {
+    expect(await read([join(folder, 'set.tar')])).toEqual({ 'x.xml': '<x/>', 'd/y.xml': '<y/>' });
+    expect(await read([join(folder, 'set.tgz')])).toEqual({ 'x.xml': '<x/>' });
+    expect(await read([join(folder, 'unnamed')])).toEqual({ unnamed: '<u/>' });
+  });
+
+  it('that lead nowhere say so', async () => {
+    await expect(read([join(folder, 'nothing.xml')])).rejects.toMatchObject({ code: 'input_not_found' });
+  });
+
+  it('refuse archives whose members leave them', async () => {
+    await expect(read([join(folder, 'evil.tar')])).rejects.toThrow(/leaves the archive: ..\/evil.xml/);
+  });
+
+  it('say which archive is cut short', async () => {
+    await expect(read([join(folder, 'cut.xml.gz')])).rejects.toThrow(/cut.xml.gz: cannot be unpacked/);
+  });
+
+  it('stop an archive that expands beyond its limit', async () => {
+    await expect(read([join(folder, 'bomb.xml.gz')])).rejects.toThrow(
+      /expands to more than 100 times its size/,
+    );
+  });
+
+  it('stop an archive of more members than allowed', async () => {
+    await expect(read([join(folder, 'set.tar')], { maxExpansion: 100, maxMembers: 2 })).rejects.toThrow(
+      /more than 2 members/,
+    );
+  });
+});
