@@ -11,6 +11,7 @@ import {
   archiveMembers,
   gunzipped,
   type ArchiveKind,
+  defaultArchiveLimits,
   type ArchiveLimits,
 } from './archive-members.ts';
 
