@@ -97,6 +97,14 @@ export interface StoredLogicalSchema {
   readonly modelHash: string;
 }
 
+/** A column of a table's natural key: people declare them; tables and columns by their names in the target. */
+export interface NaturalKeyColumn {
+  readonly tableName: string;
+  readonly columnName: string;
+  /** place within the key, from 1 */
+  readonly position: number;
+}
+
 export interface CatalogStore {
   /** Name clash within the organisation: AppError `conflict`. A parent of another organisation or absent: `not_found`. */
   createOrigin(origin: NewOrigin): Promise<OriginRecord>;
@@ -141,6 +149,15 @@ export interface CatalogStore {
   ): Promise<{ readonly changed: number; readonly activeCount: number; readonly inactiveCount: number }>;
   /** Replaces the source model of an origin by one that knows more of its documents. AppError `not_found`. */
   refineOrigin(idOrg: number, idSch: number, model: SourceModel): Promise<void>;
+  /** Keeps a drawing of a logical schema, in place of an earlier one. AppError `not_found`. */
+  saveDiagram(idOrg: number, idLschma: number, svg: string): Promise<void>;
+  loadDiagram(idOrg: number, idLschma: number): Promise<string | null>;
+  /** Of the origin's family; by table, then place. */
+  listNaturalKeys(idOrg: number, idSch: number): Promise<readonly NaturalKeyColumn[]>;
+  /** Replaces all natural keys of the origin's family. AppError `not_found`. */
+  saveNaturalKeys(idOrg: number, idSch: number, keys: readonly NaturalKeyColumn[]): Promise<void>;
+  /** Removes an origin with all that was made of it. False: there is none. AppError `conflict` while a job uses it. */
+  removeOrigin(idOrg: number, idSch: number): Promise<boolean>;
   /**
    * Makes a SQL schema of the metadata database (`metadb:NAME`) the organisation's, the first time it is named.
    * AppError `target_not_owned` when another organisation owns it, `invalid_parameter` for a reserved name.

@@ -80,6 +80,19 @@ export interface JobProgress {
   readonly failure?: string;
 }
 
+/** A job with the summary its tool left (engine.md §8); null while it has none. */
+export interface JobRun {
+  readonly record: JobRecord;
+  readonly summary: unknown;
+}
+
+/** Rows that completed jobs of one origin loaded into tables of one name. */
+export interface LoadedRows {
+  readonly idSch: number;
+  readonly tableName: string;
+  readonly rows: number;
+}
+
 export interface JobStore {
   submit(submission: Submission): Promise<Submitted>;
   find(idOrg: number, idJob: number): Promise<JobRecord | null>;
@@ -110,5 +123,20 @@ export interface JobStore {
   waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
 
   listWorkflows(idOrg: number, page: number, size: number): Promise<Page<WorkflowRecord & { readonly jobs: readonly number[] }>>;
+  /** Jobs that speak of one of these origins (null: of any), newest first. */
+  listRuns(
+    idOrg: number,
+    idSchs: readonly number[] | null,
+    page: number,
+    size: number,
+  ): Promise<Page<JobRun>>;
+  findRun(idOrg: number, idJob: number): Promise<JobRun | null>;
+  /** by origin and table, as the summaries of completed jobs tell; in no order */
+  sumLoadedRows(idOrg: number): Promise<readonly LoadedRows[]>;
+  /**
+   * Removes the record of an ended job, and its workflow when it was the last there. False: no such job.
+   * AppError `job_not_terminal` while a job of its workflow has not ended.
+   */
+  remove(idOrg: number, idJob: number): Promise<boolean>;
   findWorkflow(idOrg: number, idWorkflow: number): Promise<(WorkflowRecord & { readonly jobs: readonly JobRecord[] }) | null>;
 }

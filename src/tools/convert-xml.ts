@@ -22,16 +22,14 @@ import {
 import { storeOrigin } from './new-origin.ts';
 import { openSink } from './open-sink.ts';
 import { peekRootName, readDocument } from './read-document.ts';
+import { inputPaths } from './session-inputs.ts';
 import type { ToolSession } from './tool-session.ts';
 
 const isXml = (name: string): boolean => /\.xml$/i.test(name);
 
 export async function convertXml(session: ToolSession): Promise<Conversion> {
   refuseUnavailable(session);
-  const { request } = session;
-  const paths = await Promise.all(
-    request.inputs.map((input) => (session.byHand ? input : session.resolvePath(input, true))),
-  );
+  const paths = await inputPaths(session);
   const inputs = await openInputs(paths, isXml, session.archiveLimits);
   try {
     return await new XmlConversion(session, inputs).run();

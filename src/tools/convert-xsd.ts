@@ -4,6 +4,7 @@ import { compileXsdSet } from '../engine/xsd/compile-xsd-set.ts';
 import type { Conversion } from './conversion.ts';
 import { buildModel, choicesAfterParent, storeModel } from './logical-schema.ts';
 import { storeOrigin } from './new-origin.ts';
+import { inputPaths } from './session-inputs.ts';
 import type { ToolSession } from './tool-session.ts';
 import { readXsdSet } from './xsd-files.ts';
 
@@ -18,9 +19,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
     steps.push([name, (performance.now() - since) / 1000]);
     since = performance.now();
   };
-  const paths = await Promise.all(
-    request.inputs.map((input) => (session.byHand ? input : session.resolvePath(input, true))),
-  );
+  const paths = await inputPaths(session);
   const { files, records, entries, bytes } = await readXsdSet(paths, session.byHand, session.archiveLimits);
   step('read');
   const { model: source, diagnostics } = compileXsdSet(files, {

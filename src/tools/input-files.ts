@@ -4,6 +4,7 @@ import { glob, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { constants, gunzipSync } from 'node:zlib';
 import { createWriteStream } from 'node:fs';
 import { AppError } from '../errors.ts';
 import {
@@ -106,20 +107,42 @@ async function expand(input: string, accept: (name: string) => boolean): Promise
 
 async function inputFile(path: string, name: string): Promise<InputFile> {
   const { size } = await stat(path);
-  return { path, name, bytes: size, archive: archiveKind(name) ?? (await archiveKindByContent(path)) };
+  const named = archiveKind(name);
+  const archive = named === null || named === 'gz' ? ((await archiveKindByContent(path)) ?? named) : named;
+  return { path, name, bytes: size, archive };
 }
 
-/** Uploads may have lost their suffix: gzip and zip are told by their first bytes. */
+/** enough of a file to tell what it is, also where it is packed */
+const headBytes = 4096;
+
+/** Uploads may have lost their suffix: archives are told by their first bytes. A `.gz` may hold a tar archive. */
 async function archiveKindByContent(path: string): Promise<ArchiveKind | null> {
   const file = await open(path, 'r');
   try {
-    const head = new Uint8Array(4);
-    await file.read(head, 0, 4, 0);
-    if (head[0] === 0x1f && head[1] === 0x8b) return 'gz';
-    return head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4 ? 'zip' : null;
+    const head = new Uint8Array(headBytes);
+    const { bytesRead } = await file.read(head, 0, headBytes, 0);
+    if (head[0] === 0x1f && head[1] === 0x8b)
+      return isTar(unpackedHead(head.subarray(0, bytesRead))) ? 'tgz' : 'gz';
+    if (head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4) return 'zip';
+    return isTar(head) ? 'tar' : null;
   } finally {
     await file.close();
   }
+}
+
+/** What the first bytes of a gzip file unpack to; nothing where they are broken. */
+function unpackedHead(head: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH });
+  } catch {
+    return new Uint8Array(0);
+  }
+}
+
+/** POSIX.1-1988 header: `ustar` at 257. The NUL behind the member's name is what no document in UTF-8 holds. */
+function isTar(head: Uint8Array): boolean {
+  const magic = String.fromCharCode(...head.subarray(257, 262));
+  return magic === 'ustar' && head[0] !== 0x3c && head.subarray(1, 100).includes(0);
 }
 
 async function* walk(

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEvents } from '../../scripts/demo/server-sent-events.ts';
 import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
@@ -325,6 +325,34 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
       { ...first!, name: 'day/manifest-1.xml' },
       { ...third!, name: 'day/manifest-3.xml' },
     ]);
+  });
+
+  it('tells archives by their content where an upload has no name, or a misleading one', async () => {
+    const { client } = service;
+    const xsd = filesBelow(freightXsdFolder);
+    const xml = [1, 2].map((at) => ({ name: freightDocuments[at]!.name, bytes: bytesOf(at) }));
+    const packed = [
+      [zipped(xsd), zipped(xml)],
+      [await tarGzipped(xsd), await tarGzipped(xml)],
+      [new Uint8Array(gunzipSync(await tarGzipped(xsd))), new Uint8Array(gunzipSync(await tarGzipped(xml)))],
+    ] as const;
+    const uploads = [...packed.map((pair) => ({ name: '', pair })), { name: 'set', pair: packed[1] }];
+    for (const [index, { name, pair }] of uploads.entries()) {
+      const sqlSchema = `content_${index}`;
+      const run = await client.run([
+        execution('xsd2er', await client.upload('xsd', name, pair[0])),
+        execution('xml2er', await client.upload('xml', name, pair[1]), [['-o', `metadb:${sqlSchema}`]], '$0'),
+      ]);
+      const job = await client.ended(run.jobs[1]!);
+      expect(job, `${sqlSchema}: ${job.failure}`).toMatchObject({ status: 'C', msg_proc_qty: 2 });
+    }
+    const plain = await client.run([
+      execution('xml2er', await client.upload('xml', '', bytesOf(0)), [['-o', 'metadb:content_plain']]),
+      execution('xml2er', await client.upload('xml', '', new Uint8Array(gzipSync(bytesOf(0)))), [
+        ['-o', 'metadb:content_gz'],
+      ]),
+    ]);
+    expect((await client.ended(plain.jobs[1]!)).status).toBe('C');
   });
 
   it.skipIf(postgresBinaries === null)(

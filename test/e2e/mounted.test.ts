@@ -10,53 +10,34 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueKey } from '../../src/access/issue-key.ts';
 import { readBuildInfo } from '../../src/adapters/node/build-info.ts';
-import { createLocalFileStore } from '../../src/adapters/node/local-file-store.ts';
 import { createNodeHealthProbe } from '../../src/adapters/node/node-health-probe.ts';
 import { createPackageAssetStore } from '../../src/adapters/node/package-asset-store.ts';
-import { createSecretBox } from '../../src/adapters/node/secret-box.ts';
-import { createSystemClock } from '../../src/adapters/node/system-clock.ts';
-import { createPostgresAccessStore } from '../../src/adapters/postgres/access-store.ts';
-import { createPostgresCatalogStore } from '../../src/adapters/postgres/catalog-store.ts';
-import { createPostgresJobStore } from '../../src/adapters/postgres/job-store.ts';
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { allScopes } from '../../src/ports/access-store.ts';
 import type { Adapters } from '../../src/ports/adapters.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { openHome, type OpenedHome } from '../../src/runtime/open.ts';
+import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import type { Problem, RunAnswer } from '../support/service-client.ts';
 
 type Send = (path: string, init?: RequestInit) => Promise<Response>;
 
 let database: TestDatabase;
 let folder: string;
+let opened: OpenedHome;
 let adapters: Adapters;
 let key: string;
 const config = readConfig({ 'cmd.enabled': 'true' });
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createEmptyDatabase();
   folder = await mkdtemp(join(tmpdir(), 'mounted-'));
-  const { limits } = config;
+  const environment = { SVC_HOME: folder, SVC_METADB_URL: database.url };
+  opened = await openHome(environment, { role: 'service', write: () => undefined });
   adapters = {
-    jobs: createPostgresJobStore(database.sql, {
-      maxRunningPerOrg: limits.runningJobs,
-      maxQueuedPerOrg: limits.queuedJobs,
-      maxAttempts: limits.attempts,
-      deadlineMs: limits.jobDeadlineMs,
-      idempotencyKeyMs: limits.keepIdempotencyKeysMs,
-    }),
-    catalog: createPostgresCatalogStore(database.sql),
-    access: createPostgresAccessStore(database.sql),
-    files: createLocalFileStore({
-      filesDirectory: join(folder, 'files'),
-      logsDirectory: join(folder, 'logs'),
-      roots: [],
-    }),
-    secrets: await createSecretBox(new Uint8Array(32)),
-    clock: createSystemClock(),
-    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    ...opened.adapters,
     health: createNodeHealthProbe({
-      askDatabase: async () => void (await database.sql`select 1`),
+      askDatabase: async () => void (await opened.sql`select 1`),
       databaseTimeoutMs: 5000,
       directory: folder,
       thresholdBytes: 1,
@@ -72,7 +53,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await adapters?.jobs.close();
+  await opened?.close();
   await database?.drop();
   await rm(folder, { recursive: true, force: true });
 });
@@ -139,6 +120,13 @@ async function listening(
   };
 }
 
+function withKey(init: RequestInit = {}): RequestInit {
+  return {
+    ...init,
+    headers: { ...(init.headers as Record<string, string>), Authorization: `Bearer ${key}` },
+  };
+}
+
 describe.each(places)('$name', ({ prefix, open }) => {
   let send: Send;
   let close: () => Promise<void>;
@@ -149,11 +137,6 @@ describe.each(places)('$name', ({ prefix, open }) => {
     close = () => opened.close();
   });
   afterAll(() => close());
-
-  const withKey = (init: RequestInit = {}): RequestInit => ({
-    ...init,
-    headers: { ...(init.headers as Record<string, string>), Authorization: `Bearer ${key}` },
-  });
 
   it('lists', async () => {
     const response = await send('/v2/executions/all', withKey());

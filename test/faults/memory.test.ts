@@ -13,6 +13,17 @@ import { eventually } from '../support/service-waiting.ts';
 const megabytes = Number(process.env['MEMORY_MEGABYTES'] ?? 60);
 const limitBytes = 400e6;
 
+/** Watches a process to its end. */
+async function watch(pid: number): Promise<number> {
+  let peak = 0;
+  return eventually('the end of the tool', async () => {
+    const now = await peakMemory(pid);
+    if (now === null) return peak;
+    peak = Math.max(peak, now);
+    return null;
+  });
+}
+
 describe(`a document of ${megabytes} MB`, { timeout: 300_000 }, () => {
   let load: LargeLoad;
   let service: RunningService;
@@ -26,17 +37,6 @@ describe(`a document of ${megabytes} MB`, { timeout: 300_000 }, () => {
     await service?.end('SIGTERM');
     await load?.remove();
   });
-
-  /** Watches a process to its end. */
-  async function watch(pid: number): Promise<number> {
-    let peak = 0;
-    return eventually('the end of the tool', async () => {
-      const now = await peakMemory(pid);
-      if (now === null) return peak;
-      peak = Math.max(peak, now);
-      return null;
-    });
-  }
 
   it(`with its XSD: the tool stays below ${limitBytes / 1e6} MB`, async () => {
     const { client } = service;

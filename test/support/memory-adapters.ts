@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config.ts';
 import type { Scope } from '../../src/ports/access-store.ts';
 import type { Adapters } from '../../src/ports/adapters.ts';
+import type { JobStore } from '../../src/ports/job-store.ts';
 import type { HealthComponent } from '../../src/ports/health-probe.ts';
 import type { Logger } from '../../src/ports/logger.ts';
 import type { SecretBox } from '../../src/ports/secret-box.ts';
@@ -56,7 +57,7 @@ export function createMemoryAdapters(): MemoryAdapters {
   return {
     jobs,
     access,
-    catalog: createMemoryCatalogStore(clock),
+    catalog: createMemoryCatalogStore(clock, (idSch) => usesOrigin(jobs, idSch)),
     files,
     compiler: createMemorySchemaCompiler(files),
     secrets: createMemorySecretBox(),
@@ -82,6 +83,14 @@ export function createMemoryAdapters(): MemoryAdapters {
     healthStates,
     logLines,
   };
+}
+
+async function usesOrigin(jobs: JobStore, idSch: number): Promise<boolean> {
+  for (const idOrg of [1, 2]) {
+    const { content } = await jobs.listRuns(idOrg, [idSch], 0, 500);
+    if (content.some(({ record }) => record.end_date === null)) return true;
+  }
+  return false;
 }
 
 export function createMemoryLogger(lines: LogLine[]): Logger {

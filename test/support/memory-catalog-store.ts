@@ -7,6 +7,7 @@ import type {
   CatalogStore,
   ColumnRecord,
   MappingRecord,
+  NaturalKeyColumn,
   NewOrigin,
   OriginRecord,
   StoredLogicalSchema,
@@ -36,17 +37,26 @@ const ownRoles: ReadonlySet<string> = new Set([
   'folded_position',
 ]);
 
-export function createMemoryCatalogStore(clock: Clock): CatalogStore {
+/** `usesOrigin`: whether a job that has not ended uses the origin. */
+export function createMemoryCatalogStore(
+  clock: Clock,
+  usesOrigin: (idSch: number) => Promise<boolean> = async () => false,
+): CatalogStore {
+  const diagrams = new Map<number, string>();
+  const naturalKeys = new Map<number, readonly NaturalKeyColumn[]>();
   const origins: OriginRow[] = [];
   const logicals: LogicalRow[] = [];
   const targets = new Map<string, number>();
   const jobStatistics = new Map<number, { idOrg: number; idSch: number; statistics: unknown }>();
-  const next = { table: 1, column: 1, mapping: 1 };
+  const next = { origin: 1, logical: 1, table: 1, column: 1, mapping: 1 };
 
   const own = (idOrg: number, idSch: number): OriginRow | undefined =>
     origins.find(({ base }) => base.id_sch === idSch && base.id_org === idOrg);
   const logicalsOf = (idSch: number): LogicalRow[] =>
     logicals.filter(({ stored }) => stored.idSch === idSch).toReversed();
+
+  const ownLogical = (idOrg: number, idLschma: number): LogicalRow | undefined =>
+    logicals.find(({ stored }) => stored.idLschma === idLschma && own(idOrg, stored.idSch) !== undefined);
 
   function withLogical({ base }: OriginRow, logical: LogicalRow | undefined): OriginRecord {
     if (logical === undefined) return base;
@@ -145,7 +155,7 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
     }
     const parent = idParentSch === null ? null : own(idOrg, idParentSch);
     if (parent === undefined) throw new AppError('not_found', `there is no schema ${idParentSch}`);
-    const idSch = origins.length + 1;
+    const idSch = next.origin++;
     const family = parent?.family ?? idSch;
     if (
       origins.some(
@@ -186,7 +196,7 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
       const modelHash = await sha256Hex(JSON.stringify(model));
       const newest = logicalsOf(idSch)[0]?.stored;
       if (newest?.modelHash === modelHash) return newest;
-      const idLschma = logicals.length + 1;
+      const idLschma = next.logical++;
       const stored = { idSch, idLschma, model, modelHash };
       logicals.push({ stored, ...register(idSch, idLschma, model) });
       return stored;
@@ -270,6 +280,38 @@ export function createMemoryCatalogStore(clock: Clock): CatalogStore {
           throw new AppError('not_found', `there are no statistics of a job ${idJob}`);
         return found.statistics;
       });
+    },
+    async saveDiagram(idOrg, idLschma, svg) {
+      if (ownLogical(idOrg, idLschma) === undefined)
+        throw new AppError('not_found', `there is no logical schema ${idLschma}`);
+      diagrams.set(idLschma, svg);
+    },
+    loadDiagram: async (idOrg, idLschma) =>
+      ownLogical(idOrg, idLschma) === undefined ? null : (diagrams.get(idLschma) ?? null),
+    async listNaturalKeys(idOrg, idSch) {
+      const row = own(idOrg, idSch);
+      return row === undefined ? [] : (naturalKeys.get(row.family) ?? []);
+    },
+    async saveNaturalKeys(idOrg, idSch, keys) {
+      const row = own(idOrg, idSch);
+      if (row === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
+      const place = (key: NaturalKeyColumn) => `${key.tableName}\0${key.position}`;
+      naturalKeys.set(row.family, keys.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)));
+    },
+    async removeOrigin(idOrg, idSch) {
+      const row = own(idOrg, idSch);
+      if (row === undefined) return false;
+      if (await usesOrigin(idSch)) throw new AppError('conflict', 'a job uses the schema and has not ended');
+      origins.splice(origins.indexOf(row), 1);
+      for (const other of origins)
+        if (other.base.id_parent_sch === idSch) other.base = { ...other.base, id_parent_sch: null };
+      for (const { stored } of logicalsOf(idSch))
+        logicals.splice(
+          logicals.findIndex((logical) => logical.stored === stored),
+          1,
+        );
+      if (!origins.some(({ family }) => family === row.family)) naturalKeys.delete(row.family);
+      return true;
     },
     installation: () => Promise.resolve('memory'),
 

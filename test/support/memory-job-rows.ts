@@ -1,6 +1,6 @@
 /** What the job table in memory holds, and how it is read. */
 import type { JobRecord } from '../../src/jobs/job.ts';
-import type { Page, WorkflowRecord } from '../../src/ports/job-store.ts';
+import type { JobRun, LoadedRows, Page, WorkflowRecord } from '../../src/ports/job-store.ts';
 
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
 
@@ -8,6 +8,7 @@ export interface Row {
   readonly record: Mutable<JobRecord>;
   readonly tool: string;
   readonly request: string;
+  summary: unknown;
   readonly position: number;
   readonly rerunOf: number | null;
   readonly byHand: boolean;
@@ -52,4 +53,22 @@ export function copyOf(row: Row | undefined): JobRecord | null {
 
 export function paged<T>(all: readonly T[], page: number, size: number): Page<T> {
   return { content: all.slice(page * size, page * size + size), page, size, totalElements: all.length };
+}
+
+export function runOf(row: Row): JobRun {
+  return { record: recordOf(row), summary: row.summary };
+}
+
+export function sumLoaded(rows: readonly Row[]): LoadedRows[] {
+  const sums = new Map<string, LoadedRows>();
+  for (const { record, summary } of rows) {
+    if (record.status !== 'C' || record.id_sch === null) continue;
+    const tables = (summary as { tables?: Record<string, number> } | null)?.tables ?? {};
+    for (const [tableName, count] of Object.entries(tables)) {
+      const identity = `${record.id_sch}/${tableName}`;
+      const rowsBefore = sums.get(identity)?.rows ?? 0;
+      sums.set(identity, { idSch: record.id_sch, tableName, rows: rowsBefore + count });
+    }
+  }
+  return [...sums.values()];
 }

@@ -2,7 +2,7 @@
 import { AppError } from '../../src/errors.ts';
 import { legalTransitions, terminalStatuses } from '../../src/jobs/job.ts';
 import type { JobStatus } from '../../src/jobs/job.ts';
-import { copyOf, paged, recordOf, workflowRecord } from './memory-job-rows.ts';
+import { copyOf, paged, recordOf, runOf, sumLoaded, workflowRecord } from './memory-job-rows.ts';
 import type { Row, WorkflowRow } from './memory-job-rows.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Claim, JobStore, NewJob, Submitted, WorkerIdentity } from '../../src/ports/job-store.ts';
@@ -27,6 +27,8 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
   const settings = { ...defaults, ...options };
   const rows: Row[] = [];
   const workflows: WorkflowRow[] = [];
+  let lastJob = 0;
+  let lastWorkflow = 0;
   const idempotency = new Map<string, { bodyHash: string; idWorkflow: number }>();
 
   const jobsOf = (idWorkflow: number): Row[] =>
@@ -60,7 +62,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
   }
 
   function createWorkflow(idOrg: number, name: string | null): WorkflowRow {
-    const idWorkflow = workflows.length + 1;
+    const idWorkflow = (lastWorkflow += 1);
     const workflow = { idWorkflow, idOrg, name: name ?? `workflow-${idWorkflow}` };
     workflows.push(workflow);
     return workflow;
@@ -74,7 +76,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
   ): Row {
     const row: Row = {
       record: {
-        id_job: rows.length + 1,
+        id_job: (lastJob += 1),
         id_parent_job: job.idParentJob,
         id_org: workflow.idOrg,
         id_sch: job.idSch,
@@ -100,6 +102,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       },
       tool: job.tool,
       request: job.request,
+      summary: null,
       position,
       rerunOf: more.rerunOf ?? null,
       byHand: more.byHand ?? false,
@@ -283,6 +286,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       record.msg_proc_qty = progress.messages ?? record.msg_proc_qty;
       record.parm_path_output = progress.outputPath ?? record.parm_path_output;
       record.failure = progress.failure ?? record.failure;
+      row.summary = progress.summary ?? row.summary;
       return true;
     },
     async finish(claim, status, failure) {
@@ -344,6 +348,34 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
           jobs: jobsOf(one.idWorkflow).map(({ record }) => record.id_job),
         }));
       return paged(all, page, size);
+    },
+    listRuns: async (idOrg, idSchs, page, size) =>
+      paged(
+        rows
+          .filter(({ record }) => record.id_org === idOrg && record.id_sch !== null)
+          .filter(({ record }) => idSchs === null || idSchs.includes(record.id_sch!))
+          .toReversed()
+          .map(runOf),
+        page,
+        size,
+      ),
+    async findRun(idOrg, idJob) {
+      const row = own(idOrg, idJob);
+      return row === undefined ? null : runOf(row);
+    },
+    sumLoadedRows: async (idOrg) => sumLoaded(rows.filter(({ record }) => record.id_org === idOrg)),
+    async remove(idOrg, idJob) {
+      const row = own(idOrg, idJob);
+      if (row === undefined) return false;
+      if (jobsOf(row.record.id_workflow).some(({ record }) => record.end_date === null))
+        throw new AppError('job_not_terminal', 'a job of its workflow has not ended');
+      rows.splice(rows.indexOf(row), 1);
+      if (jobsOf(row.record.id_workflow).length === 0)
+        workflows.splice(
+          workflows.findIndex((one) => one.idWorkflow === row.record.id_workflow),
+          1,
+        );
+      return true;
     },
     async findWorkflow(idOrg, idWorkflow) {
       const found = workflows.find((one) => one.idWorkflow === idWorkflow && one.idOrg === idOrg);

@@ -40,13 +40,14 @@ const nobody = 65_534;
 
 export async function startExternalPostgres(): Promise<ExternalPostgres> {
   const binaries = postgresBinaries!;
-  const owner = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+  const isRoot = process.getuid?.() === 0;
+  const owner = isRoot ? { uid: nobody, gid: nobody } : {};
   const folder = await mkdtemp(join(tmpdir(), 'external-postgres-'));
   const password = randomBytes(12).toString('hex');
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, password);
   await chmod(folder, 0o755);
-  if ('uid' in owner) for (const path of [folder, passwordFile]) await chown(path, owner.uid, owner.gid);
+  if (isRoot) for (const path of [folder, passwordFile]) await chown(path, nobody, nobody);
   const data = join(folder, 'data');
   const initialise = ['-D', data, '-U', 'owner', '-A', 'scram-sha-256', '-E', 'UTF8', '--no-sync'];
   await promisify(execFile)(join(binaries, 'initdb'), [...initialise, `--pwfile=${passwordFile}`], {

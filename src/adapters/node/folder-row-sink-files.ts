@@ -12,6 +12,8 @@ export interface FinishedFile {
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
+  /** no row is longer: rows come whole */
+  readonly longestWriteBytes: number;
 }
 
 class StagedFile {
@@ -21,6 +23,7 @@ class StagedFile {
   pendingBytes = 0;
   bytes = 0;
   rows = 0;
+  longestWriteBytes = 0;
 
   constructor(name: string) {
     this.name = name;
@@ -48,6 +51,7 @@ export class StagedFiles {
     file.pending.push(bytes);
     file.pendingBytes += bytes.length;
     file.rows += rows;
+    file.longestWriteBytes = Math.max(file.longestWriteBytes, bytes.length);
     this.#buffered += bytes.length;
     if (file.pendingBytes >= pieceBytes) await this.#flush(file);
     else if (this.#buffered >= allPiecesBytes)
@@ -60,7 +64,8 @@ export class StagedFiles {
     for (const file of this.#files.values()) {
       await this.#flush(file);
       await syncPath(join(this.#directory, file.name));
-      finished.push({ name: file.name, rows: file.rows, bytes: file.bytes, sha256: file.hash.digest('hex') });
+      const { name, rows, bytes, longestWriteBytes } = file;
+      finished.push({ name, rows, bytes, sha256: file.hash.digest('hex'), longestWriteBytes });
     }
     if (finished.length > 0) await syncPath(this.#directory);
     return finished;

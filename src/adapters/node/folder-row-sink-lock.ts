@@ -1,4 +1,4 @@
-/** One writer per folder: a lock file that says who holds it, refreshed while it is held. */
+/** One writer per folder or file: a lock file that says who holds it, refreshed while it is held. */
 import { randomUUID } from 'node:crypto';
 import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 
-const lockName = '.svc-lock';
+export const lockName = '.svc-lock';
 const refreshMs = 5_000;
 /** a holder on another host that has not refreshed for so long is dead */
 const staleMs = 60_000;
 const pollMs = 100;
 
-export interface FolderLock {
+export interface FileLock {
   /** false when another writer took it for dead and took over */
   isHeld(): Promise<boolean>;
   release(): Promise<void>;
@@ -27,8 +27,12 @@ interface Holder {
 }
 
 /** Waits until the folder is free; AppError `service_unavailable` after `timeoutMs`. */
-export async function lockFolder(directory: string, timeoutMs: number): Promise<FolderLock> {
-  const path = join(directory, lockName);
+export function lockFolder(directory: string, timeoutMs: number): Promise<FileLock> {
+  return lockFile(join(directory, lockName), timeoutMs, directory);
+}
+
+/** `path`: of the lock file; `target`: what it stands for, in messages. */
+export async function lockFile(path: string, timeoutMs: number, target: string): Promise<FileLock> {
   const holder: Holder = {
     token: randomUUID(),
     host: hostname(),
@@ -40,9 +44,9 @@ export async function lockFolder(directory: string, timeoutMs: number): Promise<
   try {
     const deadline = Date.now() + timeoutMs;
     while (!(await takes(draft, path))) {
-      if (await isDead(path)) await removeDead(path);
+      if (await isDeadLock(path)) await removeDead(path);
       else if (Date.now() > deadline) {
-        throw new AppError('service_unavailable', `Another job has been writing into ${directory} for long.`);
+        throw new AppError('service_unavailable', `Another job has been writing into ${target} for long.`);
       } else await sleep(pollMs);
     }
   } finally {
@@ -73,7 +77,8 @@ async function takes(draft: string, path: string): Promise<boolean> {
   }
 }
 
-async function isDead(path: string): Promise<boolean> {
+/** Whether the process that holds the lock is gone; false where there is no lock. */
+export async function isDeadLock(path: string): Promise<boolean> {
   const holder = await readHolder(path);
   if (holder === null) return false;
   if (holder.host !== hostname()) {
@@ -96,7 +101,7 @@ async function removeDead(path: string): Promise<void> {
   } catch {
     return;
   }
-  if (!(await isDead(aside))) await link(aside, path).catch(() => undefined);
+  if (!(await isDeadLock(aside))) await link(aside, path).catch(() => undefined);
   await rm(aside, { force: true });
 }
 

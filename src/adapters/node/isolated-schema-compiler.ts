@@ -64,9 +64,14 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
       resourceLimits: { maxOldGenerationSizeMb: Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024)) },
     });
     return new Promise((resolve, reject) => {
+      // what comes first counts: ending a thread makes it report an exit too
+      let settled = false;
       const end = (settle: () => void): void => {
+        if (settled) return;
+        settled = true;
         signal.removeEventListener('abort', onAbort);
-        void thread.terminate().then(settle, settle);
+        void thread.terminate();
+        settle();
       };
       const onAbort = (): void => end(() => reject(tooSlow()));
       signal.addEventListener('abort', onAbort);

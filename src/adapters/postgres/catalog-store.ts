@@ -1,4 +1,4 @@
-/** The catalog store on PostgreSQL (migration 0003). */
+/** The catalog store on PostgreSQL (migrations 0003, 0004). */
 import { AppError } from '../../errors.ts';
 import type { CatalogStore } from '../../ports/catalog-store.ts';
 import {
@@ -18,6 +18,7 @@ import {
   refineOrigin,
   saveStatistics,
 } from './catalog-origins.ts';
+import { listNaturalKeys, loadDiagram, removeOrigin, saveDiagram, saveNaturalKeys } from './catalog-views.ts';
 import { sqlState } from './connect.ts';
 import type { Sql } from './connect.ts';
 
@@ -38,6 +39,12 @@ export function createPostgresCatalogStore(sql: Sql): CatalogStore {
     refineOrigin: (idOrg, idSch, model) => refineOrigin(sql, idOrg, idSch, model),
     loadJobStatistics: (idOrg, idSch, idJob) => loadJobStatistics(sql, idOrg, idSch, idJob),
     loadStatistics: (idOrg, idJobs) => loadStatistics(sql, idOrg, idJobs),
+
+    saveDiagram: (idOrg, idLschma, svg) => saveDiagram(sql, idOrg, idLschma, svg),
+    loadDiagram: (idOrg, idLschma) => loadDiagram(sql, idOrg, idLschma),
+    listNaturalKeys: (idOrg, idSch) => listNaturalKeys(sql, idOrg, idSch),
+    saveNaturalKeys: (idOrg, idSch, keys) => saveNaturalKeys(sql, idOrg, idSch, keys),
+    removeOrigin: (idOrg, idSch) => removeOrigin(sql, idOrg, idSch),
 
     async installation() {
       const [row] = await sql<{ installation: string }[]>`select installation::text from svc.installation`;

@@ -1,0 +1,53 @@
+/** What the engine is meant to reach on any machine: ratios of one run, and few absolute bounds. */
+import { contestants as names } from './names.ts';
+import type { Goal, Results } from './report.ts';
+
+const lxml = 'lxml iterparse + COPY';
+
+/** `parser`: what stands for libexpat. */
+export function goalsOf(results: Results, parser: string): Goal[] {
+  const ratio = (
+    over: readonly [string, string],
+    under: readonly [string, string],
+    of: 'rate' | 'seconds' = 'rate',
+  ): number | null => {
+    const [a, b] = [results[of](...over), results[of](...under)];
+    return a === null || b === null ? null : a / b;
+  };
+  const atLeast = (what: string, bound: number, of: string, value: number | null): Goal => ({
+    what,
+    goal: `≥ ${bound} × ${of}`,
+    value,
+    unit: '×',
+    met: (found) => found >= bound,
+  });
+  const atMost = (what: string, bound: number, unit: Goal['unit'], value: number | null, of = ''): Goal => ({
+    what,
+    goal: `≤ ${bound} ${unit}${of}`,
+    value,
+    unit,
+    met: (found) => found <= bound,
+  });
+  const tokenise = (shape: string): number | null => ratio([names.tokenise, shape], [parser, shape]);
+  const element = 'element';
+  return [
+    atLeast('tokenise, element-heavy', 4, 'libexpat', tokenise(element)),
+    atLeast('tokenise, attribute-heavy', 5, 'libexpat', tokenise('attribute')),
+    atLeast('tokenise, text-heavy', 3, 'libexpat', tokenise('text')),
+    atLeast('XML to COPY bytes', 3, 'libexpat alone', ratio([names.copyBytes, element], [parser, element])),
+    atLeast('XML to PostgreSQL', 0.9, 'COPY alone', ratio([names.load, element], [names.copyAlone, element])),
+    atLeast('XML to PostgreSQL', 15, 'lxml + COPY', ratio([names.load, element], [lxml, element])),
+    atLeast('XML to PostgreSQL', 50, 'xml2db', ratio([names.load, element], ['xml2db', element])),
+    atMost(
+      'infer, then convert',
+      1.6,
+      '×',
+      ratio([names.infer, element], [names.load, element], 'seconds'),
+      ' with a known model',
+    ),
+    atMost('memory, one worker', 200, 'MB', results.peakMegabytes(names.load)),
+    atMost('one page, tool start to exit', 0.5, 's', results.wallSeconds(names.onePage, 'one page')),
+    atMost('compile NeTEx', 2, 's', results.seconds(names.netex, 'XSD set')),
+    atMost('compile FpML', 2, 's', results.seconds(names.fpml, 'XSD set')),
+  ];
+}

@@ -1,0 +1,188 @@
+/**
+ * `npm run bench`: our engine and the peers found on this machine, in turns, each run a process of its own; prints medians,
+ * ratios and peak memory as markdown, and ends with 1 when contestants disagree about what a document holds.
+ *
+ *   --megabytes N     size of each document (50)      --rounds N        runs of each contestant (3)
+ *   --slow-megabytes N  for peers below 5 MB/s (2)    --only parse,load,other  parts (all)
+ *   --install-peers   fetch Python peers and saxes into the system's temporary folder, and do nothing else
+ */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openBenchDatabase } from './database.ts';
+import { goalsOf } from './goals.ts';
+import { generateInput, shapes } from './inputs.ts';
+import type { BenchInput } from './inputs.ts';
+import { measure } from './measured-process.ts';
+import type { Command, Measured } from './measured-process.ts';
+import { contestants as names } from './names.ts';
+import { findPeers, installPeers } from './peers.ts';
+import type { Peers } from './peers.ts';
+import { Results, renderGoals, renderMachine, renderRates } from './report.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    megabytes: { type: 'string', default: '50' },
+    'slow-megabytes': { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: 'parse,load,other' },
+    'install-peers': { type: 'boolean', default: false },
+  },
+});
+
+const results = new Results();
+const disagreements: string[] = [];
+const rounds = Number(options.rounds);
+const megabytes = Number(options.megabytes);
+const parts = options.only.split(',');
+
+const script = (name: string, ...args: readonly string[]): Command => ({
+  file: process.execPath,
+  args: [join(import.meta.dirname, 'runs', name), ...args],
+});
+
+function expectSame(name: string, what: string, found: unknown, expected: number): void {
+  if (found === undefined || found === expected) return;
+  disagreements.push(`${name} found ${String(found)} ${what} where there are ${expected}`);
+}
+
+async function contest(
+  name: string,
+  input: BenchInput,
+  command: Command,
+  column?: string,
+): Promise<Measured> {
+  process.stderr.write(`  ${name}, ${column ?? input.shape}\n`);
+  const run = await measure(command);
+  results.add(name, column ?? input.shape, input.bytes, run);
+  expectSame(name, 'elements', run.printed.elements, input.counts.elements);
+  expectSame(name, 'attributes', run.printed.attributes, input.counts.attributes);
+  return run;
+}
+
+async function parse(inputs: readonly BenchInput[], peers: Peers): Promise<void> {
+  for (const input of inputs) {
+    const textBytes = new Set<unknown>();
+    await contest(names.tokenise, input, script('tokenise.ts', input.path)).then(({ printed }) =>
+      textBytes.add(printed['textBytes']),
+    );
+    for (const { name, command } of peers.parsers) {
+      const { printed } = await contest(name, input, command(input.path));
+      if (printed['textBytes'] !== undefined) textBytes.add(printed['textBytes']);
+    }
+    if (textBytes.size > 1)
+      disagreements.push(`${input.shape}: ${[...textBytes].join(', ')} bytes of text were found`);
+  }
+}
+
+interface LoadStage {
+  readonly inputs: readonly BenchInput[];
+  readonly small: BenchInput;
+  readonly onePage: string;
+  readonly peers: Peers;
+  readonly database: Awaited<ReturnType<typeof openBenchDatabase>>;
+}
+
+async function load({ inputs, small, peers, database }: LoadStage, round: number): Promise<void> {
+  for (const input of inputs) {
+    const { printed } = await contest(names.copyBytes, input, script('copy-bytes.ts', input.path));
+    expectSame(names.copyBytes, 'rows', printed.rows, input.counts.rows + 1);
+    const schema = `bench_${input.shape}`;
+    const target = ['-o', `metadb:${schema}`, '-S', 'o'];
+    const inferred = await contest(names.infer, input, database.tool(input.path, ...target));
+    await contest(
+      names.load,
+      input,
+      database.tool(input.path, '-x', String(inferred.printed['origin']), ...target),
+    );
+    if (round === 0) expectSame(names.load, 'rows', await database.countRows(schema), input.counts.rows + 1);
+    process.stderr.write(`  ${names.copyAlone}, ${input.shape}\n`);
+    const seconds = await (await database.prepareCopyAlone(schema)).run();
+    results.add(names.copyAlone, input.shape, input.bytes, {
+      seconds,
+      wallSeconds: seconds,
+      peakBytes: null,
+    });
+  }
+  const element = inputs[0]!;
+  for (const { name, slow, command } of peers.loaders) {
+    const input = slow ? small : element;
+    const { printed } = await contest(name, input, command(input.path, database.url));
+    expectSame(name, 'rows', printed.rows, input.counts.rows);
+  }
+}
+
+async function other({ small, onePage, database }: LoadStage): Promise<void> {
+  const page: BenchInput = {
+    ...small,
+    path: onePage,
+    bytes: 0,
+    counts: { elements: 2, attributes: 0, rows: 1 },
+  };
+  const target = ['-o', 'metadb:bench_page', '-S', 'o'];
+  await contest(names.onePage, page, database.tool(onePage, ...target), 'one page');
+  const corpus = process.env['CORPUS_DIR'] ?? join(import.meta.dirname, '../../../shared/corpus');
+  const sets = [
+    [names.netex, 'netex/xsd', 'NeTEx_publication.xsd'],
+    [names.fpml, 'fpml/files-fpml/schemas/fpml5-10/confirmation', 'fpml-main-5-10.xsd'],
+  ] as const;
+  for (const [name, folder, entry] of sets) {
+    if (!existsSync(join(corpus, folder))) continue;
+    await contest(name, page, script('xsd-compile.ts', join(corpus, folder), entry), 'XSD set');
+  }
+}
+
+async function main(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'conversion-bench-'));
+  const peers = await findPeers(directory);
+  for (const line of peers.skipped) console.error(`skipped: ${line}`);
+  console.error(`writing documents of ${megabytes} MB into ${directory}`);
+  const inputs: BenchInput[] = [];
+  for (const shape of shapes) inputs.push(await generateInput(shape, megabytes * 1e6, directory));
+  const small = await generateInput('element', Number(options['slow-megabytes']) * 1e6, directory);
+  const onePage = join(directory, 'page.xml');
+  await writeFile(onePage, '<?xml version="1.0"?>\n<page><title>One page</title></page>\n');
+  const database = parts.some((part) => part !== 'parse') ? await openBenchDatabase(directory) : null;
+  try {
+    // the first run of a tool makes the metadata database ready
+    if (database !== null) await measure(database.tool(onePage, '-o', 'metadb:bench_page', '-S', 'o'));
+    for (let round = 0; round < rounds; round++) {
+      console.error(`round ${round + 1} of ${rounds}`);
+      if (parts.includes('parse')) await parse(inputs, peers);
+      if (database === null) continue;
+      const stage = { inputs, small, onePage, peers, database };
+      if (parts.includes('load')) await load(stage, round);
+      if (parts.includes('other')) await other(stage);
+    }
+  } finally {
+    await database?.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+  print(peers);
+}
+
+function print(peers: Peers): void {
+  const parsers = peers.parsers.map(({ name }) => name);
+  const base = parsers[0] ?? names.tokenise;
+  const heading = { rounds, megabytes, columns: shapes, base };
+  const loading = [names.copyBytes, names.load, names.infer, names.copyAlone];
+  const lines = [
+    renderMachine(heading),
+    '',
+    ...renderRates(results, [names.tokenise, ...parsers], heading),
+    '',
+    ...renderRates(results, [...loading, ...peers.loaders.map(({ name }) => name)], {
+      ...heading,
+      base: names.copyAlone,
+    }),
+    '',
+    ...renderGoals(goalsOf(results, base)),
+  ];
+  console.log(lines.join('\n'));
+  for (const line of disagreements) console.error(`DISAGREE: ${line}`);
+  if (disagreements.length > 0) process.exitCode = 1;
+}
+
+await (options['install-peers'] ? installPeers() : main());

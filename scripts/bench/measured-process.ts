@@ -1,0 +1,73 @@
+/** One contestant, one process: its time by its own clock, its memory by the operating system's. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** Last line of what a contestant prints, as JSON; `xmllint` and its like print none. */
+export interface Printed {
+  /** the work alone, without the start of the process */
+  readonly seconds?: number;
+  readonly elements?: number;
+  readonly attributes?: number;
+  readonly rows?: number;
+  readonly [other: string]: unknown;
+}
+
+export interface Measured {
+  /** the work by the contestant's own clock, where it has one; else the process from start to exit */
+  readonly seconds: number;
+  /** the process from start to exit */
+  readonly wallSeconds: number;
+  /** highest resident set; null where the operating system does not tell */
+  readonly peakBytes: number | null;
+  readonly printed: Printed;
+}
+
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const pollEveryMs = 10;
+
+/** Fails with what the process wrote to stderr when it ends with anything but 0. */
+export async function measure(command: Command): Promise<Measured> {
+  const started = performance.now();
+  const child = spawn(command.file, command.args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...command.env },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout = (stdout + chunk.toString()).slice(-20_000)));
+  child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-20_000)));
+  let peakBytes: number | null = null;
+  const poll = setInterval(() => {
+    peakBytes = residentPeak(child.pid!) ?? peakBytes;
+  }, pollEveryMs);
+  const code = await new Promise<number | null>((settle, fail) => {
+    child.once('error', fail);
+    child.once('close', settle);
+  }).finally(() => clearInterval(poll));
+  const wallSeconds = (performance.now() - started) / 1000;
+  if (code !== 0) throw new Error(`${command.file} ended with ${code}: ${stderr || stdout}`);
+  const last = stdout.trimEnd().split('\n').at(-1) ?? '';
+  const printed = last.startsWith('{') ? (JSON.parse(last) as Printed) : {};
+  return { seconds: printed.seconds ?? wallSeconds, wallSeconds, peakBytes, printed };
+}
+
+/** The kernel keeps the highest value itself: the last look before the end is enough. */
+function residentPeak(pid: number): number | null {
+  try {
+    const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return line === null ? null : Number(line[1]) * 1024;
+  } catch {
+    return null;
+  }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

@@ -1,0 +1,11 @@
+/** Our own contestants, as they are called in the tables. */
+export const contestants = {
+  tokenise: 'tokenise (ours)',
+  copyBytes: 'XML to COPY bytes (ours)',
+  load: 'XML to PostgreSQL (ours)',
+  infer: 'infer, then XML to PostgreSQL (ours)',
+  copyAlone: 'COPY alone',
+  onePage: 'one page, start to exit (ours)',
+  netex: 'compile NeTEx (ours)',
+  fpml: 'compile FpML (ours)',
+} as const;

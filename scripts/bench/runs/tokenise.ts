@@ -1,0 +1,27 @@
+/** `tokenise.ts FILE`: our tokeniser alone; prints what it found as JSON. */
+import { createReadStream } from 'node:fs';
+import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer.ts';
+import {
+  KIND_ATTRIBUTE,
+  KIND_MASK,
+  KIND_START,
+  KIND_TEXT,
+  RECORD_INTS,
+} from '../../../src/engine/xml/tokens.ts';
+
+const counts = { elements: 0, attributes: 0, textBytes: 0 };
+const started = performance.now();
+const tokenizer = createXmlTokenizer({
+  onBatch({ events, count }) {
+    for (let n = 0; n < count * RECORD_INTS; n += RECORD_INTS) {
+      const kind = events[n]! & KIND_MASK;
+      if (kind === KIND_START) counts.elements++;
+      else if (kind === KIND_ATTRIBUTE) counts.attributes++;
+      else if (kind === KIND_TEXT) counts.textBytes += events[n + 3]! - events[n + 2]!;
+    }
+  },
+});
+for await (const chunk of createReadStream(process.argv[2]!, { highWaterMark: 256 * 1024 }))
+  tokenizer.write(chunk as Uint8Array);
+tokenizer.end();
+console.log(JSON.stringify({ seconds: (performance.now() - started) / 1000, ...counts }));

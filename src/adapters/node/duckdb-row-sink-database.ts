@@ -1,0 +1,106 @@
+/** One DuckDB database in this process; its native module is loaded when the first one is opened. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { standardLiteral } from '../../engine/dialects/dialect.ts';
+import { AppError } from '../../errors.ts';
+
+export interface DuckDb {
+  /** Runs one statement or several; answers the number of rows that the last one changed. */
+  run(sql: string): Promise<number>;
+  /** Rows by column name; whole numbers beyond 32 bits are bigints. */
+  read<T>(sql: string): Promise<T[]>;
+  /** Lets go of the file; safe to call again. */
+  close(): void;
+}
+
+export interface DuckDbOptions {
+  /** folder for what does not fit into memory; made when needed */
+  readonly spillDirectory: string;
+  readonly memoryBytes: number;
+  /** how long to wait for another process that has the file open (0) */
+  readonly busyTimeoutMs?: number;
+}
+
+const pollMs = 250;
+
+/** Memory that reading rows of up to `longestRowBytes` and writing tables of them takes. */
+export function memoryFor(longestRowBytes: number): number {
+  return Math.max(200 * 1024 * 1024, longestRowBytes * 24);
+}
+
+/**
+ * `path` is a file, made when it is missing, or `:memory:`. AppErrors: `service_unavailable` while another process has the file
+ * open, `conflict` where the file is not a database of DuckDB.
+ */
+export async function openDuckDb(path: string, options: DuckDbOptions): Promise<DuckDb> {
+  const { DuckDBInstance } = await import('@duckdb/node-api');
+  const settings = {
+    // only what is bundled: nothing is ever downloaded
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    memory_limit: `${Math.ceil(options.memoryBytes / 1024)}KiB`,
+    temp_directory: options.spillDirectory,
+    threads: '2',
+  };
+  const deadline = Date.now() + (options.busyTimeoutMs ?? 0);
+  for (;;) {
+    try {
+      const instance = await DuckDBInstance.create(path, settings);
+      try {
+        const connection = await instance.connect();
+        await connection.run("SET TimeZone = 'UTC'");
+        return opened(connection, () => instance.closeSync());
+      } catch (error) {
+        instance.closeSync();
+        throw error;
+      }
+    } catch (error) {
+      const fault = openFault(error, path);
+      const isBusy = fault instanceof AppError && fault.code === 'service_unavailable';
+      if (!isBusy || Date.now() >= deadline) throw fault;
+      await sleep(pollMs);
+    }
+  }
+}
+
+function opened(connection: DuckDBConnection, closeInstance: () => void): DuckDb {
+  let isOpen = true;
+  return {
+    run: async (sql) => (await connection.run(sql)).rowsChanged,
+    read: async <T>(sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJS() as T[],
+    close: () => {
+      if (!isOpen) return;
+      isOpen = false;
+      connection.closeSync();
+      closeInstance();
+    },
+  };
+}
+
+function openFault(error: unknown, path: string): unknown {
+  const message = error instanceof Error ? error.message : '';
+  if (message.includes('Could not set lock')) {
+    const holder = /PID (\d+)/.exec(message)?.[1];
+    return new AppError(
+      'service_unavailable',
+      `${path} is open in another process${holder === undefined ? '' : ` (${holder})`}: DuckDB lets one at a time write.`,
+      { cause: error },
+    );
+  }
+  if (/not a valid DuckDB database|Serialization Error|storage version/i.test(message)) {
+    return new AppError('conflict', `${path} exists and is not a database that this DuckDB can read.`, {
+      cause: error,
+    });
+  }
+  return error;
+}
+
+/** Names as DuckDB compares them. */
+export function foldedName(name: string): string {
+  return name.toLowerCase();
+}
+
+/** A path as a literal that is taken for one file, whatever characters are in it. */
+export function pathLiteral(path: string): string {
+  return standardLiteral(path.replaceAll(/[*?[\]]/g, (character) => `[${character}]`));
+}

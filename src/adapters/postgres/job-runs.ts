@@ -1,0 +1,67 @@
+/** Jobs as runs of conversions: with what their summaries say; and the removal of ended ones. */
+import { AppError } from '../../errors.ts';
+import type { JobRecord } from '../../jobs/job.ts';
+import type { JobRun, LoadedRows, Page } from '../../ports/job-store.ts';
+import { isId } from './connect.ts';
+import type { Sql } from './connect.ts';
+import { jobColumns } from './job-records.ts';
+
+type RunRow = JobRecord & { readonly summary: string | null };
+
+function runOf({ summary, ...record }: RunRow): JobRun {
+  return { record, summary: summary === null ? null : (JSON.parse(summary) as unknown) };
+}
+
+export async function listRuns(
+  sql: Sql,
+  idOrg: number,
+  idSchs: readonly number[] | null,
+  page: number,
+  size: number,
+): Promise<Page<JobRun>> {
+  const ids = JSON.stringify((idSchs ?? []).filter(isId));
+  const chosen =
+    idSchs === null
+      ? sql`j.id_sch is not null`
+      : sql`j.id_sch in (select json_array_elements_text(${ids}::text::json)::bigint)`;
+  const [rows, [total]] = await Promise.all([
+    sql<RunRow[]>`
+      select ${jobColumns(sql)}, j.summary from svc.job j where j.id_org = ${idOrg} and ${chosen}
+       order by j.id_job desc offset ${page * size} limit ${size}`,
+    sql<{ n: number }[]>`select count(*) as n from svc.job j where j.id_org = ${idOrg} and ${chosen}`,
+  ]);
+  return { content: rows.map(runOf), page, size, totalElements: total?.n ?? 0 };
+}
+
+export async function findRun(sql: Sql, idOrg: number, idJob: number): Promise<JobRun | null> {
+  if (!isId(idJob)) return null;
+  const [row] = await sql<RunRow[]>`
+    select ${jobColumns(sql)}, j.summary from svc.job j where j.id_job = ${idJob} and j.id_org = ${idOrg}`;
+  return row === undefined ? null : runOf(row);
+}
+
+export async function sumLoadedRows(sql: Sql, idOrg: number): Promise<readonly LoadedRows[]> {
+  return sql<LoadedRows[]>`
+    select j.id_sch as "idSch", t.key as "tableName", sum(t.value::bigint)::bigint as rows
+      from svc.job j cross join lateral json_each_text(coalesce(j.summary::json -> 'tables', '{}')) t
+     where j.id_org = ${idOrg} and j.status = 'C' and j.id_sch is not null and j.summary is not null
+     group by j.id_sch, t.key`;
+}
+
+export async function removeJob(sql: Sql, idOrg: number, idJob: number): Promise<boolean> {
+  if (!isId(idJob)) return false;
+  return sql.begin(async (tx) => {
+    const [job] = await tx<{ id_workflow: number }[]>`
+      select id_workflow from svc.job where id_job = ${idJob} and id_org = ${idOrg}`;
+    if (job === undefined) return false;
+    await tx`select 1 from svc.workflow where id_workflow = ${job.id_workflow} for update`;
+    const [open] = await tx<{ id_job: number }[]>`
+      select id_job from svc.job where id_workflow = ${job.id_workflow} and end_date is null order by position limit 1`;
+    if (open !== undefined) throw new AppError('job_not_terminal', `job ${open.id_job} of its workflow has not ended`);
+    await tx`delete from svc.job where id_job = ${idJob}`;
+    await tx`
+      delete from svc.workflow w
+       where w.id_workflow = ${job.id_workflow} and not exists (select from svc.job j where j.id_workflow = w.id_workflow)`;
+    return true;
+  });
+}

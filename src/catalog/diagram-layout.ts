@@ -1,0 +1,173 @@
+/**
+ * Where the tables of a diagram lie: in layers from left to right, each table right of the one it hangs from; within a layer near
+ * its parents. Layers that would be much too tall are broken into several columns, so that 500 tables stay a picture.
+ */
+import type { RelationalModel, Table } from '../engine/model/relational-model.ts';
+
+export interface Box {
+  readonly table: number;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Relation {
+  /** the table that holds the key, and its column */
+  readonly from: number;
+  readonly fromColumn: number;
+  readonly to: number;
+  readonly toColumn: number;
+  /** rows of `to` : rows of `from` for one of it */
+  readonly cardinality: '1:1' | '1:n' | '0..1:n';
+}
+
+export interface Layout {
+  readonly width: number;
+  readonly height: number;
+  /** in the order of the model's tables */
+  readonly boxes: readonly Box[];
+  readonly relations: readonly Relation[];
+}
+
+/** In pixels; the drawing uses a fixed-width font of `fontSize`, whose characters are `characterWidth` wide. */
+export const diagramMetrics = {
+  characterWidth: 7.3,
+  fontSize: 12,
+  headerHeight: 26,
+  rowHeight: 18,
+  padding: 10,
+  keyWidth: 26,
+  columnGap: 110,
+  rowGap: 26,
+  margin: 24,
+} as const;
+
+export function layOutDiagram(model: RelationalModel): Layout {
+  const relations = relationsOf(model);
+  const sizes = model.tables.map(sizeOf);
+  const layers = layersOf(model.tables.length, relations);
+  const columns = breakLayers(orderLayers(layers, relations, model.tables.length), sizes);
+  const boxes: Box[] = [];
+  const { margin, columnGap, rowGap } = diagramMetrics;
+  let x = margin;
+  let height = 0;
+  for (const column of columns) {
+    const width = Math.max(...column.map((table) => sizes[table]!.width));
+    let y = margin;
+    for (const table of column) {
+      boxes[table] = { table, x, y, ...sizes[table]! };
+      y += sizes[table]!.height + rowGap;
+    }
+    height = Math.max(height, y - rowGap);
+    x += width + columnGap;
+  }
+  return { width: Math.max(x - columnGap, margin) + margin, height: height + margin, boxes, relations };
+}
+
+function relationsOf(model: RelationalModel): Relation[] {
+  const oneToOne = new Set<string>();
+  for (const node of model.nodes) {
+    for (const edge of node.typeEdges)
+      oneToOne.add(`${model.nodes[edge.node]!.table}/${edge.parentKeyColumn}`);
+    for (const edge of node.edges)
+      if (edge.head !== undefined) oneToOne.add(`${model.nodes[edge.node]!.table}/${edge.parentKeyColumn}`);
+  }
+  return model.tables.flatMap((table, from) =>
+    table.columns.flatMap((column, fromColumn): Relation[] => {
+      if (column.references === null) return [];
+      const to = column.references;
+      const toColumn = model.tables[to]!.columns.findIndex(({ role }) => role === 'row_key');
+      const many = column.nullable ? '0..1:n' : '1:n';
+      const cardinality = oneToOne.has(`${from}/${fromColumn}`) ? '1:1' : many;
+      return [{ from, fromColumn, to, toColumn: Math.max(0, toColumn), cardinality }];
+    }),
+  );
+}
+
+function sizeOf(table: Table): { readonly width: number; readonly height: number } {
+  const { characterWidth, headerHeight, rowHeight, padding, keyWidth } = diagramMetrics;
+  const length = (text: string): number => [...text].length * characterWidth;
+  const rows = table.columns.map((column) => length(column.name) + length(typeLabel(column)) + 2 * characterWidth + keyWidth);
+  const width = Math.max(120, length(table.name) + 2 * characterWidth, ...rows) + 2 * padding;
+  return { width: Math.ceil(width), height: headerHeight + rowHeight * table.columns.length + 6 };
+}
+
+/** `numeric(10,2)`, `text(40)[]` */
+export function typeLabel({ type }: Table['columns'][number]): string {
+  const size =
+    type.precision === undefined ? type.length : `${type.precision}${type.scale === undefined ? '' : `,${type.scale}`}`;
+  return `${type.kind}${size === undefined ? '' : `(${size})`}${type.list === true ? '[]' : ''}`;
+}
+
+/** The layer of a table is one more than the least of its parents'; parents come before children, but for circles. */
+function layersOf(count: number, relations: readonly Relation[]): number[][] {
+  const layer = Array.from({ length: count }, () => 0);
+  const parents = Map.groupBy(relations, ({ from }) => from);
+  for (let table = 0; table < count; table += 1) {
+    const above = (parents.get(table) ?? []).filter(({ to }) => to < table).map(({ to }) => layer[to]!);
+    layer[table] = above.length === 0 ? 0 : Math.min(...above) + 1;
+  }
+  const layers: number[][] = [];
+  for (const [table, at] of layer.entries()) (layers[at] ??= []).push(table);
+  return layers.filter((tables) => tables !== undefined);
+}
+
+/** A few sweeps that put each table at the mean place of its neighbours in the layer before, then in the layer behind. */
+function orderLayers(layers: readonly number[][], relations: readonly Relation[], count: number): number[][] {
+  const neighbours: number[][] = Array.from({ length: count }, () => []);
+  for (const { from, to } of relations) {
+    if (from === to) continue;
+    neighbours[from]!.push(to);
+    neighbours[to]!.push(from);
+  }
+  const layerOf = new Int32Array(count);
+  const place = new Float64Array(count);
+  const settle = (tables: readonly number[]): void => {
+    for (const [at, table] of tables.entries()) place[table] = (at + 0.5) / tables.length;
+  };
+  for (const [at, tables] of layers.entries()) for (const table of tables) layerOf[table] = at;
+  const ordered = layers.map((tables) => [...tables]);
+  for (const tables of ordered) settle(tables);
+  for (let sweep = 0; sweep < 6; sweep += 1) {
+    const forward = sweep % 2 === 0;
+    for (const tables of forward ? ordered : ordered.toReversed()) {
+      const wanted = new Map(
+        tables.map((table) => {
+          const near = neighbours[table]!.filter((other) =>
+            forward ? layerOf[other]! < layerOf[table]! : layerOf[other]! > layerOf[table]!,
+          );
+          const mean = near.reduce((sum, other) => sum + place[other]!, 0) / near.length;
+          return [table, near.length === 0 ? place[table]! : mean];
+        }),
+      );
+      tables.sort((a, b) => wanted.get(a)! - wanted.get(b)! || a - b);
+      settle(tables);
+    }
+  }
+  return ordered;
+}
+
+/** A column is at most as tall as the whole would be wide, were it laid out as a screen's shape; never less than 1,200 pixels. */
+function breakLayers(
+  layers: readonly (readonly number[])[],
+  sizes: readonly { readonly width: number; readonly height: number }[],
+): number[][] {
+  const { columnGap, rowGap } = diagramMetrics;
+  const area = sizes.reduce((sum, { width, height }) => sum + (width + columnGap) * (height + rowGap), 0);
+  const tallest = Math.max(1200, Math.sqrt(area * 0.75), ...sizes.map(({ height }) => height));
+  return layers.flatMap((tables) => {
+    const columns: number[][] = [];
+    let height = Infinity;
+    for (const table of tables) {
+      const own = sizes[table]!.height + rowGap;
+      if (height + own > tallest + rowGap) {
+        columns.push([]);
+        height = 0;
+      }
+      columns.at(-1)!.push(table);
+      height += own;
+    }
+    return columns;
+  });
+}
