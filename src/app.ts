@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { createAboutRoutes } from './http/about.ts';
 import { createActuatorRoutes } from './http/actuator.ts';
 import { createGuards } from './http/auth.ts';
+import { createDiagramRoutes } from './http/diagrams.ts';
 import { createDocRoutes } from './http/docs.ts';
 import { createOpenApiDocument, registerSecuritySchemes } from './http/document.ts';
 import type { AppEnv } from './http/env.ts';
@@ -44,6 +45,7 @@ export function createApp(adapters: Adapters, config: Config): OpenAPIHono<AppEn
   app.route('/', createFileRoutes(adapters, config, guards));
   app.route('/', createSchemaRoutes(adapters, config, guards));
   app.route('/', createMappingRoutes(adapters, config, guards));
+  app.route('/', createDiagramRoutes(adapters, config, guards));
   app.route('/', createAboutRoutes(adapters, config, guards));
   app.route('/', createActuatorRoutes(adapters, guards));
   app.route('/', createErrorPageRoutes(adapters.clock));

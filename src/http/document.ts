@@ -10,6 +10,7 @@ const tags = [
   { name: 'files', description: 'Uploads.' },
   { name: 'schemas', description: 'Source schemas and the relational schemas made from them.' },
   { name: 'mappings', description: 'Which source path goes to which column.' },
+  { name: 'diagrams', description: 'Tables and their relations as a picture.' },
   { name: 'about', description: 'The organisation.' },
   { name: 'extensions', description: 'What else is offered.' },
   { name: 'actuator', description: 'Health and info for operators.' },

@@ -147,8 +147,6 @@ export interface SchemaTerm {
   readonly files: readonly SchemaFileTerm[];
   /** every global element, in all files */
   readonly elements: readonly ElementTerm[];
-  /** some value may name an unparsed entity, which a document type declaration has to declare */
-  readonly usesEntities: boolean;
 }
 
 /** The particles of a type with those it inherits. */

@@ -12,6 +12,12 @@ export async function createOrigin(sql: Sql, origin: NewOrigin): Promise<OriginR
   }
   return sql.begin(async (tx) => {
     const family = idParentSch === null ? null : await lockFamily(tx, idOrg, idParentSch);
+    const taken = (): AppError =>
+      new AppError('conflict', `there is a schema called ${JSON.stringify(name)} already`);
+    // asked first, so that a name that is tried in vain costs no id; the insert below decides between two at once
+    const [known] = await tx<{ id_family: number }[]>`
+      select id_family from svc.origin_name where id_org = ${idOrg} and name = ${name}`;
+    if (known !== undefined && known.id_family !== family) throw taken();
     const [row] = await tx<{ id_sch: number }[]>`
       with next as (select nextval(pg_get_serial_sequence('svc.origin', 'id_sch')) as id)
       insert into svc.origin (id_sch, id_org, id_family, id_parent_sch, id_job, name, version, source_type, root_elements, target_namespace,
@@ -28,8 +34,7 @@ export async function createOrigin(sql: Sql, origin: NewOrigin): Promise<OriginR
       insert into svc.origin_name (id_org, name, id_family) values (${idOrg}, ${name}, ${owner})
       on conflict (id_org, name) do update set id_family = svc.origin_name.id_family
       returning id_family`;
-    if (kept?.id_family !== owner)
-      throw new AppError('conflict', `there is a schema called ${JSON.stringify(name)} already`);
+    if (kept?.id_family !== owner) throw taken();
     const files = origin.files.map((file, position) => ({ ...file, name: storable(file.name), position }));
     await tx`
       insert into svc.origin_file (id_sch, position, name, bytes, sha256)

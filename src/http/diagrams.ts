@@ -1,0 +1,155 @@
+/** Diagrams: /v2/diagram. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { diagramDrawing, readDiagram, saveDrawing } from '../catalog/diagram.ts';
+import type { Config } from '../config.ts';
+import { AppError } from '../errors.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import { negotiate } from './accept.ts';
+import type { Guards } from './auth.ts';
+import { jsonBody } from './json-body.ts';
+import { createGroup, json, operation, problems } from './operation.ts';
+import { int64, logicalSchemaQuery } from './parameters.ts';
+import { wire } from './wire.ts';
+
+const tags = ['diagrams'];
+const id = z.int().openapi({ format: 'int64' });
+const pixels = z.number();
+const names = z.array(z.string());
+
+const exampleSvg = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><rect width="200" height="100"/></svg>';
+
+const Diagram = z
+  .strictObject({
+    id_sch: id,
+    id_lschma: id,
+    width: pixels,
+    height: pixels,
+    tables: z.array(
+      z.strictObject({
+        id_tab: id,
+        name: z.string(),
+        x: pixels,
+        y: pixels,
+        width: pixels,
+        height: pixels,
+        columns: z.array(
+          z.strictObject({ name: z.string(), data_type: z.string(), key: z.enum(['PK', 'FK']).nullable() }),
+        ),
+      }),
+    ),
+    relations: z.array(
+      z.strictObject({
+        from_table: z.string(),
+        from_columns: names,
+        to_table: z.string(),
+        to_columns: names,
+        cardinality: z.enum(['1:1', '1:n', '0..1:n']),
+      }),
+    ),
+    svg: z.string().nullable(),
+  })
+  .openapi('Diagram', {
+    description:
+      'Tables and where they lie, in pixels; the relations from each foreign key to the key it refers to. `cardinality` counts the rows of `to_table` and `from_table`. `svg`: the drawing that was saved, if any.',
+    example: {
+      id_sch: 11,
+      id_lschma: 4,
+      width: 560,
+      height: 160,
+      tables: [
+        {
+          id_tab: 6,
+          name: 'item',
+          x: 24,
+          y: 24,
+          width: 190,
+          height: 68,
+          columns: [{ name: 'item_key', data_type: 'bigint', key: 'PK' }],
+        },
+      ],
+      relations: [
+        {
+          from_table: 'topping',
+          from_columns: ['item_key'],
+          to_table: 'item',
+          to_columns: ['item_key'],
+          cardinality: '1:n',
+        },
+      ],
+      svg: null,
+    },
+  });
+
+const SvgRequest = z.strictObject({ id_sch: id.min(0), svg: z.string().min(1) }).openapi('SvgRequest', {
+  description: 'A well-formed SVG without scripts, event handlers, style sheets, images or references that leave it.',
+  example: { id_sch: 11, svg: exampleSvg },
+});
+
+const SavedDrawing = z
+  .strictObject({ id_sch: id, id_lschma: id })
+  .openapi('SavedDrawing', { example: { id_sch: 11, id_lschma: 4 } });
+
+export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: Guards) {
+  const { catalog } = adapters;
+  const saveGuard = guards.require('schemas:write');
+
+  const get = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/diagram/get/{idSch}',
+      operationId: 'getDiagram',
+      summary: 'Get the diagram of a schema',
+      description: 'By `Accept`: its data as JSON, or the drawing itself as SVG, the saved one where there is one.',
+      tags,
+      ...guards.require('schemas:read'),
+      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: logicalSchemaQuery },
+      responses: {
+        200: {
+          description: 'The diagram.',
+          content: {
+            'application/json': { schema: Diagram },
+            'image/svg+xml': { schema: z.string().openapi({ example: exampleSvg }) },
+          },
+        },
+        ...problems(400, 406),
+      },
+    }),
+    async (c) => {
+      const type = negotiate(c.req.header('Accept'), ['application/json', 'image/svg+xml']);
+      if (type === null) throw new AppError('not_acceptable', 'application/json or image/svg+xml can be given');
+      const { idOrg } = c.get('principal');
+      const { idSch } = c.req.valid('param');
+      const { id_lschma: idLschma } = c.req.valid('query');
+      c.header('Vary', 'Accept');
+      if (type === 'application/json') return c.json(wire(await readDiagram(catalog, idOrg, idSch, idLschma)), 200);
+      const svg = await diagramDrawing(catalog, idOrg, idSch, idLschma);
+      return c.body(svg, 200, { 'Content-Type': 'image/svg+xml; charset=utf-8' }) as never;
+    },
+  );
+
+  const save = operation(
+    createRoute({
+      method: 'post',
+      path: '/v2/diagram/svg',
+      operationId: 'saveDiagram',
+      summary: 'Keep a drawing of a schema',
+      description: 'It is kept with the newest logical schema, in place of an earlier one.',
+      tags,
+      security: saveGuard.security,
+      middleware: [...saveGuard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+      request: { body: { required: true, content: { 'application/json': { schema: SvgRequest } } } },
+      responses: {
+        200: json(SavedDrawing, 'The drawing is kept.'),
+        201: json(SavedDrawing, 'Not used.'),
+        ...problems(400, 413, 415),
+      },
+    }),
+    async (c) => {
+      const { id_sch: idSch, svg } = c.req.valid('json');
+      const saved = await saveDrawing(catalog, c.get('principal').idOrg, idSch, svg);
+      return c.json({ id_sch: saved.idSch, id_lschma: saved.idLschma }, 200);
+    },
+  );
+
+  return createGroup([get, save]);
+}
