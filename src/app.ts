@@ -4,7 +4,9 @@ import { cors } from 'hono/cors';
 import type { Config } from './config.ts';
 import { createAboutRoutes } from './http/about.ts';
 import { createActuatorRoutes } from './http/actuator.ts';
+import { createAdminRoutes } from './http/admin.ts';
 import { createGuards } from './http/auth.ts';
+import { createCilRoutes } from './http/cil.ts';
 import { createDiagramRoutes } from './http/diagrams.ts';
 import { createDocRoutes } from './http/docs.ts';
 import { createOpenApiDocument, registerSecuritySchemes } from './http/document.ts';
@@ -13,6 +15,7 @@ import { createErrorPageRoutes } from './http/error-page.ts';
 import { createExecutionRoutes } from './http/executions.ts';
 import { createFileRoutes } from './http/files.ts';
 import { createMappingRoutes } from './http/mappings.ts';
+import { createMetrics } from './http/metrics.ts';
 import { createErrorHandler, problemResponse } from './http/problem.ts';
 import { requestId } from './http/request-id.ts';
 import { createRunRoutes } from './http/run.ts';
@@ -30,7 +33,8 @@ export function createApp(adapters: Adapters, config: Config): OpenAPIHono<AppEn
   const guards = createGuards(adapters, config);
 
   app.onError(createErrorHandler(adapters.clock, adapters.logger));
-  app.use('*', requestId(adapters.clock, adapters.logger), securityHeaders);
+  const metrics = createMetrics(() => adapters.clock.nowMs());
+  app.use('*', metrics.count, requestId(adapters.clock, adapters.logger), securityHeaders);
   if (config.corsOrigins.length > 0) {
     app.use(
       '*',
@@ -46,8 +50,10 @@ export function createApp(adapters: Adapters, config: Config): OpenAPIHono<AppEn
   app.route('/', createSchemaRoutes(adapters, config, guards));
   app.route('/', createMappingRoutes(adapters, config, guards));
   app.route('/', createDiagramRoutes(adapters, config, guards));
+  app.route('/', createCilRoutes(adapters, config, guards));
+  app.route('/', createAdminRoutes(adapters, config, guards));
   app.route('/', createAboutRoutes(adapters, config, guards));
-  app.route('/', createActuatorRoutes(adapters, guards));
+  app.route('/', createActuatorRoutes(adapters, metrics, guards));
   app.route('/', createErrorPageRoutes(adapters.clock));
   app.route('/', createDocRoutes(adapters.assets, createOpenApiDocument(app)));
 

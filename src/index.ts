@@ -15,4 +15,5 @@ export type { FileStore } from './ports/file-store.ts';
 export type { HealthComponent, HealthProbe, HealthStatus } from './ports/health-probe.ts';
 export type { JobStore } from './ports/job-store.ts';
 export type { Logger } from './ports/logger.ts';
+export type { CompiledSchema, SchemaCompiler, SchemaSources } from './ports/schema-compiler.ts';
 export type { SecretBox } from './ports/secret-box.ts';

@@ -83,10 +83,16 @@ function refuseRoots(chosen: readonly MappingRecord[]): void {
     throw new AppError('conflict', `${root.xpath} is the document itself, which cannot be left out`);
 }
 
-function elementsAbove(mappings: readonly MappingRecord[], chosen: readonly MappingRecord[]): MappingRecord[] {
+function elementsAbove(
+  mappings: readonly MappingRecord[],
+  chosen: readonly MappingRecord[],
+): MappingRecord[] {
   const paths = new Set<string>();
   for (const { xpath } of chosen) {
-    for (let at = xpath!.lastIndexOf('/'); at > 0; at = xpath!.lastIndexOf('/', at - 1)) paths.add(xpath!.slice(0, at));
+    for (let at = xpath!.lastIndexOf('/'); at > 0; at = xpath!.lastIndexOf('/', at - 1))
+      paths.add(xpath!.slice(0, at));
   }
-  return mappings.filter((line) => line.node_type === 'element' && line.xpath !== null && paths.has(line.xpath));
+  return mappings.filter(
+    (line) => line.node_type === 'element' && line.xpath !== null && paths.has(line.xpath),
+  );
 }

@@ -29,7 +29,16 @@ function drawTable(table: Table, { x, y, width, height }: Box): string {
   const rows = table.columns.map((column, at) => {
     const middle = y + headerHeight + rowHeight * at + rowHeight / 2 + 7;
     const key = keyLabel(column);
-    const label = key === '' ? '' : text(x + padding, middle, key, key === 'PK' ? '#b45309' : '#0369a1', 'font-weight="bold" font-size="10"');
+    const label =
+      key === ''
+        ? ''
+        : text(
+            x + padding,
+            middle,
+            key,
+            key === 'PK' ? '#b45309' : '#0369a1',
+            'font-weight="bold" font-size="10"',
+          );
     const weight = column.role === 'row_key' ? 'font-weight="bold"' : '';
     return (
       label +

@@ -88,7 +88,9 @@ function relationsOf(model: RelationalModel): Relation[] {
 function sizeOf(table: Table): { readonly width: number; readonly height: number } {
   const { characterWidth, headerHeight, rowHeight, padding, keyWidth } = diagramMetrics;
   const length = (text: string): number => [...text].length * characterWidth;
-  const rows = table.columns.map((column) => length(column.name) + length(typeLabel(column)) + 2 * characterWidth + keyWidth);
+  const rows = table.columns.map(
+    (column) => length(column.name) + length(typeLabel(column)) + 2 * characterWidth + keyWidth,
+  );
   const width = Math.max(120, length(table.name) + 2 * characterWidth, ...rows) + 2 * padding;
   return { width: Math.ceil(width), height: headerHeight + rowHeight * table.columns.length + 6 };
 }
@@ -96,7 +98,9 @@ function sizeOf(table: Table): { readonly width: number; readonly height: number
 /** `numeric(10,2)`, `text(40)[]` */
 export function typeLabel({ type }: Table['columns'][number]): string {
   const size =
-    type.precision === undefined ? type.length : `${type.precision}${type.scale === undefined ? '' : `,${type.scale}`}`;
+    type.precision === undefined
+      ? type.length
+      : `${type.precision}${type.scale === undefined ? '' : `,${type.scale}`}`;
   return `${type.kind}${size === undefined ? '' : `(${size})`}${type.list === true ? '[]' : ''}`;
 }
 

@@ -47,7 +47,6 @@ export async function readDiagram(
     catalog.loadDiagram(idOrg, stored.idLschma),
   ]);
   const layout = layOutDiagram(model);
-  const round = (value: number): number => Math.round(value * 10) / 10;
   return {
     id_sch: idSch,
     id_lschma: stored.idLschma,
@@ -75,6 +74,11 @@ export async function readDiagram(
     })),
     svg,
   };
+}
+
+/** Tenths of a pixel are enough. */
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
 }
 
 /** The saved drawing where there is one, else a new one. */

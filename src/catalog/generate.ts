@@ -31,7 +31,9 @@ export async function generateLogicalSchema(
   const inactive = new Set(
     lines
       .filter((line) => !line.active)
-      .map((line) => lineIdentity({ xpath: line.xpath, nodeType: line.node_type, sourceType: line.source_type })),
+      .map((line) =>
+        lineIdentity({ xpath: line.xpath, nodeType: line.node_type, sourceType: line.source_type }),
+      ),
   );
   const source = refinedSource(origin);
   const whole = buildRelationalModel(source, optionsOf(newest?.model ?? null, origin, source, maxLength));
@@ -62,7 +64,8 @@ function optionsOf(
     rename: new Map(made.rename ?? []),
     maxBytes: maxLength ?? newest?.nameMaxLength ?? defaultNaming.maxBytes,
   };
-  const roots = origin.record.source_type === 'xml' ? source.roots.map((root) => source.elements[root]!.name) : [];
+  const roots =
+    origin.record.source_type === 'xml' ? source.roots.map((root) => source.elements[root]!.name) : [];
   const extra = newest?.tables[0]?.columns.filter(({ role }) => role === 'extra') ?? [];
   return {
     mapLevel: newest?.mapLevel ?? defaultMapLevel,

@@ -23,7 +23,11 @@ type FieldValue = MappingRecord[(typeof comparedFields)[number]];
 export interface MappingComparison {
   readonly xpath: string;
   readonly change: 'added' | 'removed' | 'changed' | 'same';
-  readonly differences: readonly { readonly field: string; readonly from: FieldValue; readonly to: FieldValue }[];
+  readonly differences: readonly {
+    readonly field: string;
+    readonly from: FieldValue;
+    readonly to: FieldValue;
+  }[];
   readonly from: MappingRecord | null;
   readonly to: MappingRecord | null;
 }
@@ -67,12 +71,12 @@ export async function compareMappings(
   return result;
 }
 
-/** A path has several lines where it makes rows and has text, or where it leads to a shared table in more than one way. */
+/** A path has several lines of one kind where it leads to shared tables in more than one way. */
 function byIdentity(mappings: readonly MappingRecord[]): Map<string, MappingRecord> {
   const lines = new Map<string, MappingRecord>();
   for (const line of mappings) {
     if (line.xpath === null) continue;
-    const kind = `${line.xpath} ${line.node_type}${line.column_name === null ? '' : ' value'}`;
+    const kind = `${line.xpath} ${line.node_type}`;
     let identity = kind;
     for (let number = 2; lines.has(identity); number += 1) identity = `${kind} ${number}`;
     lines.set(identity, line);

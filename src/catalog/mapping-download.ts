@@ -48,6 +48,9 @@ async function render(
   format: DownloadFormat,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (format === 'json') return new TextEncoder().encode(JSON.stringify(mappings, null, 2));
-  const rows: (readonly Cell[])[] = [columns, ...mappings.map((line) => columns.map((column) => line[column]))];
+  const rows: (readonly Cell[])[] = [
+    columns,
+    ...mappings.map((line) => columns.map((column) => line[column])),
+  ];
   return format === 'csv' ? new TextEncoder().encode(renderCsv(rows)) : renderXlsx('mapping', rows);
 }

@@ -78,7 +78,9 @@ export async function mappingStatistics(
   return mappings.flatMap((mapping) => {
     const { id_map, xpath, table_name, column_name } = mapping;
     if (xpath === null) return [];
-    return [{ id_map, xpath, table_name, column_name, ...(places === null ? unseen : figuresOf(mapping, places)) }];
+    return [
+      { id_map, xpath, table_name, column_name, ...(places === null ? unseen : figuresOf(mapping, places)) },
+    ];
   });
 }
 
@@ -92,24 +94,41 @@ interface Place {
 interface Places {
   readonly elements: ReadonlyMap<string, Place>;
   /** by the path of the attribute */
-  readonly attributes: ReadonlyMap<string, ElementStatistics['attributes'][number] & { readonly required: boolean }>;
+  readonly attributes: ReadonlyMap<
+    string,
+    ElementStatistics['attributes'][number] & { readonly required: boolean }
+  >;
 }
 
 /** Recursion is written out once, as in the map; its figures are those of all depths together. */
 function readPlaces(statistics: DocumentStatistics, paths: PathPrinter): Places {
   const elements = new Map<string, Place>();
-  const attributes = new Map<string, ElementStatistics['attributes'][number] & { readonly required: boolean }>();
-  const visit = (index: number, xpath: string, occurs: Omit<Place, 'element'>, ancestors: readonly number[]): void => {
+  const attributes = new Map<
+    string,
+    ElementStatistics['attributes'][number] & { readonly required: boolean }
+  >();
+  const visit = (
+    index: number,
+    xpath: string,
+    occurs: Omit<Place, 'element'>,
+    ancestors: readonly number[],
+  ): void => {
     const element = statistics.elements[index]!;
     elements.set(xpath, { element, ...occurs });
     for (const attribute of element.attributes) {
-      attributes.set(paths.attribute(xpath, attribute), { ...attribute, required: attribute.count === element.count });
+      attributes.set(paths.attribute(xpath, attribute), {
+        ...attribute,
+        required: attribute.count === element.count,
+      });
     }
     if (ancestors.includes(index)) return;
     for (const child of element.children) {
       const minOccurs = Number.isFinite(child.minOccurs) ? child.minOccurs : 0;
       const name = statistics.elements[child.element]!;
-      visit(child.element, paths.child(xpath, name), { minOccurs, maxOccurs: child.maxOccurs }, [...ancestors, index]);
+      visit(child.element, paths.child(xpath, name), { minOccurs, maxOccurs: child.maxOccurs }, [
+        ...ancestors,
+        index,
+      ]);
     }
   };
   for (const root of statistics.roots) {
@@ -134,12 +153,21 @@ function figuresOf(mapping: MappingRecord, places: Places): Figures {
   // wildcards take what has no path of its own
   if (place === undefined || mapping.node_type === 'any') return unseen;
   const { element, minOccurs, maxOccurs } = place;
-  const seen = { documents: element.documents, occurrences: element.count, min_occurs: minOccurs, max_occurs: maxOccurs };
+  const seen = {
+    documents: element.documents,
+    occurrences: element.count,
+    min_occurs: minOccurs,
+    max_occurs: maxOccurs,
+  };
   const holdsValue = mapping.column_name !== null || mapping.node_type !== 'element';
-  return holdsValue ? { ...seen, ...valueFigures(element.text) } : { ...seen, ...noValue(contentOf(element)) };
+  return holdsValue
+    ? { ...seen, ...valueFigures(element.text) }
+    : { ...seen, ...noValue(contentOf(element)) };
 }
 
-function valueFigures(value: ValueStatistics): Omit<Figures, 'documents' | 'occurrences' | 'min_occurs' | 'max_occurs'> {
+function valueFigures(
+  value: ValueStatistics,
+): Omit<Figures, 'documents' | 'occurrences' | 'min_occurs' | 'max_occurs'> {
   if (value.count === value.empty) return noValue('none');
   return {
     min_length: value.minLength,
@@ -152,7 +180,14 @@ function valueFigures(value: ValueStatistics): Omit<Figures, 'documents' | 'occu
 }
 
 function noValue(type: string): Omit<Figures, 'documents' | 'occurrences' | 'min_occurs' | 'max_occurs'> {
-  return { min_length: 0, max_length: 0, inferred_type: type, min_value: null, max_value: null, distinct_estimate: 0 };
+  return {
+    min_length: 0,
+    max_length: 0,
+    inferred_type: type,
+    min_value: null,
+    max_value: null,
+    distinct_estimate: 0,
+  };
 }
 
 function contentOf(element: ElementStatistics): string {

@@ -14,25 +14,34 @@ export async function findOrigin(
   return origin;
 }
 
+/** AppError `not_found`; `conflict` while a job uses it. */
+export async function removeOrigin(catalog: CatalogStore, idOrg: number, idSch: number): Promise<void> {
+  if (!(await catalog.removeOrigin(idOrg, idSch))) throw new AppError('not_found', 'there is no such schema');
+}
+
 /** Every version that shares the first ancestor of this origin, itself included, oldest first. */
 export async function originFamily(
   catalog: CatalogStore,
   idOrg: number,
   idSch: number,
 ): Promise<readonly OriginRecord[]> {
-  const origins = new Map((await catalog.listOrigins(idOrg)).map((origin) => [origin.id_sch, origin]));
-  const firstAncestor = (start: number): number => {
-    let at = start;
-    // A parent is always the older one, so the way up ends.
-    for (;;) {
-      const parent = origins.get(at)?.id_parent_sch ?? null;
-      if (parent === null || !origins.has(parent)) return at;
-      at = parent;
-    }
-  };
-  if (!origins.has(idSch)) throw new AppError('not_found', 'there is no such schema');
-  const ancestor = firstAncestor(idSch);
-  return [...origins.values()]
-    .filter((origin) => firstAncestor(origin.id_sch) === ancestor)
-    .toSorted((a, b) => a.version - b.version || a.id_sch - b.id_sch);
+  const families = familiesOf(await catalog.listOrigins(idOrg));
+  const family = families.find((origins) => origins.some((origin) => origin.id_sch === idSch));
+  if (family === undefined) throw new AppError('not_found', 'there is no such schema');
+  return family;
+}
+
+/** Origins that share an ancestor, or a name, which one family alone may bear; each family oldest first, the oldest family first. */
+export function familiesOf(origins: readonly OriginRecord[]): readonly (readonly OriginRecord[])[] {
+  const families = new Map<number, OriginRecord[]>();
+  const byName = new Map<string, OriginRecord[]>();
+  for (const origin of origins.toSorted((a, b) => a.id_sch - b.id_sch)) {
+    // a parent is always the older one; of one that was removed only the name tells
+    const parent = origin.id_parent_sch === null ? undefined : families.get(origin.id_parent_sch);
+    const family = parent ?? byName.get(origin.name) ?? [];
+    family.push(origin);
+    families.set(origin.id_sch, family);
+    byName.set(origin.name, family);
+  }
+  return [...new Set(families.values())].map((family) => family.toSorted((a, b) => a.version - b.version));
 }

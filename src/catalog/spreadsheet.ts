@@ -84,7 +84,9 @@ function sheet(rows: readonly (readonly Cell[])[]): string {
     '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
     '</sheetView></sheetViews>';
   const lines = rows.map((row, at) => {
-    const cells = row.map((cell, column) => xlsxCell(cell, `${columnName(column)}${at + 1}`, at === 0 ? 1 : 0));
+    const cells = row.map((cell, column) =>
+      xlsxCell(cell, `${columnName(column)}${at + 1}`, at === 0 ? 1 : 0),
+    );
     return `<row r="${at + 1}">${cells.join('')}</row>`;
   });
   return `${declaration}<worksheet xmlns="${main}">${pane}<sheetData>${lines.join('')}</sheetData></worksheet>`;

@@ -9,10 +9,49 @@ const svgNamespace = 'http://www.w3.org/2000/svg';
 
 /** Elements of SVG 2 that draw, group or describe. Scripts, links, images, foreign content, animations and styles are not among them. */
 const allowed: ReadonlySet<string> = new Set([
-  'svg', 'g', 'defs', 'symbol', 'use', 'title', 'desc', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'path', 'text',
-  'tspan', 'textPath', 'marker', 'pattern', 'mask', 'clipPath', 'linearGradient', 'radialGradient', 'stop', 'filter', 'feBlend',
-  'feColorMatrix', 'feComponentTransfer', 'feComposite', 'feDropShadow', 'feFlood', 'feFuncA', 'feFuncB', 'feFuncG', 'feFuncR',
-  'feGaussianBlur', 'feMerge', 'feMergeNode', 'feMorphology', 'feOffset', 'switch', 'view', 'metadata',
+  'svg',
+  'g',
+  'defs',
+  'symbol',
+  'use',
+  'title',
+  'desc',
+  'rect',
+  'circle',
+  'ellipse',
+  'line',
+  'polyline',
+  'polygon',
+  'path',
+  'text',
+  'tspan',
+  'textPath',
+  'marker',
+  'pattern',
+  'mask',
+  'clipPath',
+  'linearGradient',
+  'radialGradient',
+  'stop',
+  'filter',
+  'feBlend',
+  'feColorMatrix',
+  'feComponentTransfer',
+  'feComposite',
+  'feDropShadow',
+  'feFlood',
+  'feFuncA',
+  'feFuncB',
+  'feFuncG',
+  'feFuncR',
+  'feGaussianBlur',
+  'feMerge',
+  'feMergeNode',
+  'feMorphology',
+  'feOffset',
+  'switch',
+  'view',
+  'metadata',
 ]);
 
 const limits = { ...defaultEngineLimits, xmlMaxDepth: 200, xmlMaxEntityExpansionBytes: 0 };
@@ -36,10 +75,13 @@ export function checkSvg(svg: string): void {
 
 function checkElement(element: XmlElement): void {
   const { localName, namespaceUri } = element.name;
-  if (namespaceUri !== svgNamespace || !allowed.has(localName)) throw refused(`<${localName}> is not allowed`, element);
+  if (namespaceUri !== svgNamespace || !allowed.has(localName))
+    throw refused(`<${localName}> is not allowed`, element);
   for (const { name, value } of element.attributes) {
-    if (/^on/i.test(name.localName)) throw refused(`the event handler ${name.localName} is not allowed`, element);
-    if (name.localName === 'base' && name.namespaceUri !== '') throw refused('xml:base is not allowed', element);
+    if (/^on/i.test(name.localName))
+      throw refused(`the event handler ${name.localName} is not allowed`, element);
+    if (name.localName === 'base' && name.namespaceUri !== '')
+      throw refused('xml:base is not allowed', element);
     const leads = ['href', 'src', 'from', 'to', 'values', 'by'].includes(name.localName.toLowerCase());
     if (leads && !/^\s*#[^\s]*\s*$/.test(value))
       throw refused(`${name.localName} may lead to a part of the drawing alone`, element);

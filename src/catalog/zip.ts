@@ -16,15 +16,41 @@ export async function zip(parts: readonly ZipPart[]): Promise<Uint8Array<ArrayBu
     const packed = await deflate(plain);
     const nameBytes = utf8.encode(name);
     // version 2.0, UTF-8 name, deflate, 1980-01-01 00:00
-    const facts = [u16(20), u16(0x0800), u16(8), u16(0), u16(0x21), u32(crc32(plain)), u32(packed.length), u32(plain.length)];
+    const facts = [
+      u16(20),
+      u16(0x0800),
+      u16(8),
+      u16(0),
+      u16(0x21),
+      u32(crc32(plain)),
+      u32(packed.length),
+      u32(plain.length),
+    ];
     const local = [u32(0x04034b50), ...facts, u16(nameBytes.length), u16(0), nameBytes, packed];
     const comment = [u16(0), u16(0), u16(0), u16(0), u32(0)];
-    directory.push(u32(0x02014b50), u16(20), ...facts, u16(nameBytes.length), ...comment, u32(offset), nameBytes);
+    directory.push(
+      u32(0x02014b50),
+      u16(20),
+      ...facts,
+      u16(nameBytes.length),
+      ...comment,
+      u32(offset),
+      nameBytes,
+    );
     bodies.push(...local);
     offset += lengthOf(local);
   }
   const size = lengthOf(directory);
-  const end = [u32(0x06054b50), u16(0), u16(0), u16(parts.length), u16(parts.length), u32(size), u32(offset), u16(0)];
+  const end = [
+    u32(0x06054b50),
+    u16(0),
+    u16(0),
+    u16(parts.length),
+    u16(parts.length),
+    u32(size),
+    u32(offset),
+    u16(0),
+  ];
   return joined([...bodies, ...directory, ...end]);
 }
 

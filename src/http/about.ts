@@ -12,7 +12,7 @@ const defaultMapLevel = 3;
 
 const int = z.int().openapi({ format: 'int64' });
 
-const Org = z
+export const Org = z
   .strictObject({
     id_org: int,
     name: z.string(),
@@ -102,7 +102,7 @@ export function createAboutRoutes(
       c.json(
         {
           extensions: [
-            { name: 'cil', title: 'Integration catalogue', path: '/v2/extensions/cil', enabled: false },
+            { name: 'cil', title: 'Integration catalogue', path: '/v2/extensions/cil', enabled: true },
           ],
           action_params: {
             commands: config.commandsEnabled && adapters.runtime.capabilities.commands,

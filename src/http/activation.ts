@@ -21,7 +21,9 @@ const example = { id_sch: 11, ids: [31], xpaths: ['/items/item/topping'] };
 function selection(name: string, verb: string) {
   return z
     .strictObject(members)
-    .refine(({ ids = [], xpaths = [] }) => ids.length + xpaths.length > 0, { error: 'must name ids or xpaths' })
+    .refine(({ ids = [], xpaths = [] }) => ids.length + xpaths.length > 0, {
+      error: 'must name ids or xpaths',
+    })
     .openapi(name, {
       description: `Which lines of the newest map to ${verb}. An element takes with it all that lies below it.`,
       example,
@@ -58,7 +60,9 @@ export function activationOperations(catalog: CatalogStore, config: Config, guar
       summary: 'Switch mappings on',
       description:
         'All or nothing. The elements above are switched on with them. The target has the content from the next `schema/generate` on.',
-      request: { body: { required: true, content: { 'application/json': { schema: ActivateMappingRequest } } } },
+      request: {
+        body: { required: true, content: { 'application/json': { schema: ActivateMappingRequest } } },
+      },
       responses: {
         200: json(ActivateMappingResponse, 'What changed.'),
         201: json(ActivateMappingResponse, 'Not used.'),
@@ -67,7 +71,10 @@ export function activationOperations(catalog: CatalogStore, config: Config, guar
     }),
     async (c) => {
       const { id_sch: idSch, ids = [], xpaths = [] } = c.req.valid('json');
-      return c.json(await setActivation(catalog, c.get('principal').idOrg, { idSch, ids, xpaths }, true), 200);
+      return c.json(
+        await setActivation(catalog, c.get('principal').idOrg, { idSch, ids, xpaths }, true),
+        200,
+      );
     },
   );
 
@@ -90,7 +97,10 @@ export function activationOperations(catalog: CatalogStore, config: Config, guar
     }),
     async (c) => {
       const { id_sch: idSch, ids = [], xpaths = [] } = c.req.valid('json');
-      return c.json(await setActivation(catalog, c.get('principal').idOrg, { idSch, ids, xpaths }, false), 200);
+      return c.json(
+        await setActivation(catalog, c.get('principal').idOrg, { idSch, ids, xpaths }, false),
+        200,
+      );
     },
   );
 

@@ -9,7 +9,8 @@ import type { ActuatorType } from './actuator-health.ts';
 import { apiKeySchemeName } from './auth.ts';
 import type { Guards } from './auth.ts';
 import type { AppEnv } from './env.ts';
-import { createGroup, problemsOnly, rawOperation } from './operation.ts';
+import type { Metrics } from './metrics.ts';
+import { createGroup, operation, problems, problemsOnly, rawOperation } from './operation.ts';
 
 const Links = z
   .strictObject({
@@ -45,7 +46,11 @@ const tags = ['actuator'];
 /** a key is welcome but not needed */
 const security: Record<string, string[]>[] = [{}, { [apiKeySchemeName]: [] }];
 
-export function createActuatorRoutes(adapters: Pick<Adapters, 'health' | 'build'>, guards: Guards) {
+export function createActuatorRoutes(
+  adapters: Pick<Adapters, 'health' | 'build' | 'jobs'>,
+  metrics: Metrics,
+  guards: Guards,
+) {
   const links = rawOperation(
     createRoute({
       method: 'get',
@@ -67,6 +72,7 @@ export function createActuatorRoutes(adapters: Pick<Adapters, 'health' | 'build'
           health: link('/health'),
           'health-path': link('/health/{*path}', true),
           info: link('/info'),
+          prometheus: link('/prometheus'),
         },
       });
     },
@@ -163,7 +169,33 @@ export function createActuatorRoutes(adapters: Pick<Adapters, 'health' | 'build'
     return healthAnswer(c, type, found.status, toWire(found, type, shown));
   }
 
-  return createGroup([links, info, health, part, partOfGroup]);
+  const prometheus = operation(
+    createRoute({
+      method: 'get',
+      path: '/actuator/prometheus',
+      operationId: 'getMetrics',
+      summary: 'Read the metrics, in the text format of Prometheus',
+      tags,
+      ...guards.require(null),
+      responses: {
+        200: {
+          description: 'The metrics.',
+          content: {
+            'text/plain': {
+              schema: z.string().openapi({ example: '# TYPE svc_jobs gauge\nsvc_jobs{status="Q"} 0\n' }),
+            },
+          },
+        },
+        ...problems(),
+      },
+    }),
+    async (c) => {
+      c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
+      return c.body(await metrics.render(adapters), 200) as never;
+    },
+  );
+
+  return createGroup([prometheus, links, info, health, part, partOfGroup]);
 }
 
 function noSuchPart(): AppError {

@@ -16,7 +16,8 @@ const id = z.int().openapi({ format: 'int64' });
 const pixels = z.number();
 const names = z.array(z.string());
 
-const exampleSvg = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><rect width="200" height="100"/></svg>';
+const exampleSvg =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><rect width="200" height="100"/></svg>';
 
 const Diagram = z
   .strictObject({
@@ -81,7 +82,8 @@ const Diagram = z
   });
 
 const SvgRequest = z.strictObject({ id_sch: id.min(0), svg: z.string().min(1) }).openapi('SvgRequest', {
-  description: 'A well-formed SVG without scripts, event handlers, style sheets, images or references that leave it.',
+  description:
+    'A well-formed SVG without scripts, event handlers, style sheets, images or references that leave it.',
   example: { id_sch: 11, svg: exampleSvg },
 });
 
@@ -99,7 +101,8 @@ export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       path: '/v2/diagram/get/{idSch}',
       operationId: 'getDiagram',
       summary: 'Get the diagram of a schema',
-      description: 'By `Accept`: its data as JSON, or the drawing itself as SVG, the saved one where there is one.',
+      description:
+        'By `Accept`: its data as JSON, or the drawing itself as SVG, the saved one where there is one.',
       tags,
       ...guards.require('schemas:read'),
       request: { params: z.object({ idSch: int64('The schema.', 11) }), query: logicalSchemaQuery },
@@ -116,12 +119,14 @@ export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config:
     }),
     async (c) => {
       const type = negotiate(c.req.header('Accept'), ['application/json', 'image/svg+xml']);
-      if (type === null) throw new AppError('not_acceptable', 'application/json or image/svg+xml can be given');
+      if (type === null)
+        throw new AppError('not_acceptable', 'application/json or image/svg+xml can be given');
       const { idOrg } = c.get('principal');
       const { idSch } = c.req.valid('param');
       const { id_lschma: idLschma } = c.req.valid('query');
       c.header('Vary', 'Accept');
-      if (type === 'application/json') return c.json(wire(await readDiagram(catalog, idOrg, idSch, idLschma)), 200);
+      if (type === 'application/json')
+        return c.json(wire(await readDiagram(catalog, idOrg, idSch, idLschma)), 200);
       const svg = await diagramDrawing(catalog, idOrg, idSch, idLschma);
       return c.body(svg, 200, { 'Content-Type': 'image/svg+xml; charset=utf-8' }) as never;
     },

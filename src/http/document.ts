@@ -13,6 +13,8 @@ const tags = [
   { name: 'diagrams', description: 'Tables and their relations as a picture.' },
   { name: 'about', description: 'The organisation.' },
   { name: 'extensions', description: 'What else is offered.' },
+  { name: 'cil', description: 'The integration-catalogue view: the same conversions, seen per feed.' },
+  { name: 'admin', description: 'API keys and organisations.' },
   { name: 'actuator', description: 'Health and info for operators.' },
   { name: 'error', description: 'The error view.' },
   { name: 'doc', description: 'This description.' },

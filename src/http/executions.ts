@@ -1,12 +1,13 @@
 /** Jobs and their logs: /v2/executions. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { AppError } from '../errors.ts';
+import { removeJob } from '../jobs/remove.ts';
 import { killJob } from '../jobs/kill.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Guards } from './auth.ts';
 import { jobLogHandler, jobLogHeaders, jobLogQuery, jobLogResponses } from './job-log.ts';
 import { ExecutionsResponse, Job } from './job-structures.ts';
-import { createGroup, json, operation, problems } from './operation.ts';
+import { createGroup, json, operation, problems, removed } from './operation.ts';
 import { defaultPageSize, pageParam, sizeQuery, toWirePage } from './paging.ts';
 import { int64 } from './parameters.ts';
 import { wire } from './wire.ts';
@@ -158,5 +159,23 @@ export function createExecutionRoutes(adapters: Pick<Adapters, 'jobs' | 'files'>
     },
   );
 
-  return createGroup([all, allPage, get, log, kill, ofWorkflow, ofWorkflowPage]);
+  const remove = operation(
+    createRoute({
+      method: 'delete',
+      path: '/v2/executions/{id}',
+      operationId: 'removeExecution',
+      summary: 'Remove the record and the log of an ended job',
+      description: 'Refused while a job of the same workflow has not ended.',
+      tags,
+      ...guards.require('jobs:run'),
+      request: { params: z.object({ id: int64('The job.') }) },
+      responses: { ...removed, ...problems(400, 409) },
+    }),
+    async (c) => {
+      await removeJob(adapters, c.get('principal').idOrg, c.req.valid('param').id);
+      return c.body(null, 204);
+    },
+  );
+
+  return createGroup([remove, all, allPage, get, log, kill, ofWorkflow, ofWorkflowPage]);
 }

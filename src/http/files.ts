@@ -8,7 +8,7 @@ import type { Adapters } from '../ports/adapters.ts';
 import { uploadTokenSchemeName } from './auth.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, json, operation, problems, problemsOnly } from './operation.ts';
+import { createGroup, json, operation, problems, problemsOnly, removed } from './operation.ts';
 
 const tags = ['files'];
 
@@ -99,7 +99,36 @@ export function createFileRoutes(
     },
   );
 
-  return createGroup([token, uploadOperation('xml', 'uploadXml'), uploadOperation('xsd', 'uploadXsd')]);
+  const remove = operation(
+    createRoute({
+      method: 'delete',
+      path: '/v2/file',
+      operationId: 'removeFile',
+      summary: 'Remove a file',
+      tags,
+      ...guard,
+      request: {
+        query: z.object({
+          path: z.string().min(1).openapi({
+            description: 'Path as the upload returned it.',
+            example: 'uploads/7f3c/donut.xml.gz',
+          }),
+        }),
+      },
+      responses: { ...removed, ...problems(400) },
+    }),
+    async (c) => {
+      await adapters.files.remove(c.get('principal').idOrg, c.req.valid('query').path);
+      return c.body(null, 204);
+    },
+  );
+
+  return createGroup([
+    remove,
+    token,
+    uploadOperation('xml', 'uploadXml'),
+    uploadOperation('xsd', 'uploadXsd'),
+  ]);
 
   function uploadOperation(kind: UploadKind, operationId: string) {
     return operation(

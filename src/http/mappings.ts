@@ -68,12 +68,18 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       tags,
       ...guard,
       request: { params: schemaParam, query: logicalSchemaQuery },
-      responses: { 200: json(z.array(StatsMapping), 'The statistics, in the order of the map.'), ...problems(400) },
+      responses: {
+        200: json(z.array(StatsMapping), 'The statistics, in the order of the map.'),
+        ...problems(400),
+      },
     }),
     async (c) => {
       const { id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
-      return c.json(wire(await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma })), 200);
+      return c.json(
+        wire(await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma })),
+        200,
+      );
     },
   );
 
@@ -144,7 +150,9 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
         200: {
           description: 'The file.',
           headers: z.object({
-            'Content-Disposition': z.string().openapi({ example: 'attachment; filename="donuts-mapping.xlsx"' }),
+            'Content-Disposition': z
+              .string()
+              .openapi({ example: 'attachment; filename="donuts-mapping.xlsx"' }),
           }),
           content: {
             [contentTypes.xlsx]: { schema: ByteArrayResource },

@@ -39,6 +39,12 @@ export function json<S extends z.ZodType>(schema: S, description: string): JsonC
   return { description, content: { 'application/json': { schema } } };
 }
 
+/** The answers of an operation that removes something. */
+export const removed = {
+  200: { description: 'Not used.' },
+  204: { description: 'It is gone.' },
+} as const;
+
 interface ProblemContent {
   description: string;
   content: { 'application/problem+json': { schema: typeof Problem } };

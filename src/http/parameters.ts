@@ -39,6 +39,21 @@ export function int32(meaning: string, example = 0) {
   });
 }
 
+/** Decimal digits of any length; what cannot be an id comes out as 0, which no record has. */
+export function bigDigits(meaning: string, example = 7) {
+  const detail = 'must be an integer from 0 on';
+  return z
+    .string({ error: detail })
+    .refine((text) => digits.test(text), { error: detail })
+    .transform((text) => (BigInt(text) > BigInt(Number.MAX_SAFE_INTEGER) ? 0 : Number(text)))
+    .openapi({
+      type: 'integer',
+      minimum: 0,
+      description: meaning,
+      example: example as unknown as string,
+    });
+}
+
 /** A byte offset or count: digits, 0 … 2^53-1. */
 export function byteCount(meaning: string, example = 0) {
   const detail = 'must be an integer from 0 to 9007199254740991';

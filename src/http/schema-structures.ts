@@ -208,58 +208,56 @@ const SchemaTable = z.strictObject({
   ),
 });
 
-export const Schema = z
-  .strictObject({ ...XMLSchema.shape, tables: z.array(SchemaTable) })
-  .openapi('Schema', {
-    description: 'A schema with the tables and columns of its logical schema.',
-    example: {
-      id_sch: 11,
-      id_org: 1,
-      id_parent_sch: null,
-      id_lschma: 4,
-      id_job: null,
-      name: 'donuts',
-      version: 1,
-      source_type: 'xsd',
-      root_elements: ['items'],
-      target_namespace: null,
-      namespaces: {},
-      files: [
-        {
-          name: 'donut.xsd',
-          bytes: 2310,
-          sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-        },
-      ],
-      map_level: 3,
-      max_length: 63,
-      table_count: 1,
-      mapping_count: 3,
-      created: 1790000000306,
-      tables: [
-        {
-          id_tab: 6,
-          name: 'item',
-          xpath: '/items/item',
-          parent_table: null,
-          columns: [
-            {
-              id_col: 21,
-              name: 'item_key',
-              data_type: 'bigint',
-              length: null,
-              precision: null,
-              scale: null,
-              nullable: false,
-              key: 'PK',
-              references: null,
-              xpath: null,
-            },
-          ],
-        },
-      ],
-    },
-  });
+export const Schema = z.strictObject({ ...XMLSchema.shape, tables: z.array(SchemaTable) }).openapi('Schema', {
+  description: 'A schema with the tables and columns of its logical schema.',
+  example: {
+    id_sch: 11,
+    id_org: 1,
+    id_parent_sch: null,
+    id_lschma: 4,
+    id_job: null,
+    name: 'donuts',
+    version: 1,
+    source_type: 'xsd',
+    root_elements: ['items'],
+    target_namespace: null,
+    namespaces: {},
+    files: [
+      {
+        name: 'donut.xsd',
+        bytes: 2310,
+        sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+      },
+    ],
+    map_level: 3,
+    max_length: 63,
+    table_count: 1,
+    mapping_count: 3,
+    created: 1790000000306,
+    tables: [
+      {
+        id_tab: 6,
+        name: 'item',
+        xpath: '/items/item',
+        parent_table: null,
+        columns: [
+          {
+            id_col: 21,
+            name: 'item_key',
+            data_type: 'bigint',
+            length: null,
+            precision: null,
+            scale: null,
+            nullable: false,
+            key: 'PK',
+            references: null,
+            xpath: null,
+          },
+        ],
+      },
+    ],
+  },
+});
 
 const paths = z.array(z.string().min(1).max(4096)).min(1).max(1000).optional();
 

@@ -1,7 +1,7 @@
 /** Schemas: /v2/schema. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { logicalSchemaDdl, nameLengths } from '../catalog/logical-schema.ts';
-import { findOrigin, originFamily } from '../catalog/origin.ts';
+import { findOrigin, originFamily, removeOrigin } from '../catalog/origin.ts';
 import { createSchema } from '../catalog/create-schema.ts';
 import { generateLogicalSchema } from '../catalog/generate.ts';
 import { dialectNames } from '../engine/dialects/all-dialects.ts';
@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, effectfulGet, json, operation, problems } from './operation.ts';
+import { createGroup, effectfulGet, json, operation, problems, removed } from './operation.ts';
 import { int64, integerBetween, logicalSchemaQuery } from './parameters.ts';
 import { CreateSchemaRequest, Schema, SchemaShortInfoResponse, XMLSchema } from './schema-structures.ts';
 import { wire } from './wire.ts';
@@ -217,5 +217,24 @@ export function createSchemaRoutes(
     },
   );
 
-  return createGroup([create, all, get, ddl, family, maxLength, generate, generateWithin]);
+  const remove = operation(
+    createRoute({
+      method: 'delete',
+      path: '/v2/schema/{id}',
+      operationId: 'removeSchema',
+      summary: 'Remove a schema',
+      description:
+        'With its logical schemas, mappings and statistics. Rows that were loaded stay in their targets. Refused while a job that has not ended uses it.',
+      tags,
+      ...guards.require('schemas:write'),
+      request: { params: z.object({ id: int64('The schema.', 11) }) },
+      responses: { ...removed, ...problems(400, 409) },
+    }),
+    async (c) => {
+      await removeOrigin(catalog, c.get('principal').idOrg, c.req.valid('param').id);
+      return c.body(null, 204);
+    },
+  );
+
+  return createGroup([create, remove, all, get, ddl, family, maxLength, generate, generateWithin]);
 }

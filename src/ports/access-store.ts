@@ -1,8 +1,15 @@
 /** Organisations, API keys, upload tokens. Secrets are stored as SHA-256 only. */
-export type Scope = 'jobs:read' | 'jobs:run' | 'schemas:read' | 'schemas:write' | 'files:upload' | 'migrate' | 'admin';
+export type Scope =
+  'jobs:read' | 'jobs:run' | 'schemas:read' | 'schemas:write' | 'files:upload' | 'migrate' | 'admin';
 
 export const allScopes: readonly Scope[] = [
-  'jobs:read', 'jobs:run', 'schemas:read', 'schemas:write', 'files:upload', 'migrate', 'admin',
+  'jobs:read',
+  'jobs:run',
+  'schemas:read',
+  'schemas:write',
+  'files:upload',
+  'migrate',
+  'admin',
 ];
 
 export interface ApiKeyRecord {
@@ -29,14 +36,37 @@ export interface OrgRecord {
   readonly job_count: number;
 }
 
+/** What may be told of a key: all but its secret. Times are epoch milliseconds. */
+export interface ApiKeyInfo {
+  readonly idKey: string;
+  readonly idOrg: number;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly created: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
 export interface AccessStore {
   findKey(idKey: string): Promise<ApiKeyRecord | null>;
   createKey(key: ApiKeyRecord & { readonly name: string }): Promise<void>;
   /** True when no key exists at all: the first start. */
   hasNoKeys(): Promise<boolean>;
+  /** Keys of an organisation, or of all (null); oldest first. */
+  listKeys(idOrg: number | null): Promise<readonly ApiKeyInfo[]>;
+  /** Ends a key of the organisation, or of any (null), from now on; idempotent. False: there is none. */
+  revoke(idOrg: number | null, idKey: string): Promise<boolean>;
+  /** AppError `conflict` for a name that is taken. */
+  createOrg(org: { readonly name: string; readonly description: string | null }): Promise<OrgRecord>;
+  /** Oldest first. */
+  listOrgs(): Promise<readonly OrgRecord[]>;
   findOrg(idOrg: number): Promise<OrgRecord | null>;
   saveUploadToken(token: {
-    readonly sha256: string; readonly idOrg: number; readonly kind: 'xml' | 'xsd'; readonly maxBytes: number; readonly ttlMs: number;
+    readonly sha256: string;
+    readonly idOrg: number;
+    readonly kind: 'xml' | 'xsd';
+    readonly maxBytes: number;
+    readonly ttlMs: number;
   }): Promise<{ readonly expiresAt: number }>;
   /** Spends a token: once, unexpired, of that kind; null otherwise. */
   spendUploadToken(sha256: string, kind: 'xml' | 'xsd'): Promise<UploadTokenClaim | null>;

@@ -7,12 +7,24 @@ export interface StoredFile {
 
 export interface FileStore {
   /** Streams a body to `uploads/<random>/<name>`; over `maxBytes`: AppError payload_too_large and nothing is left. */
-  saveUpload(idOrg: number, name: string, body: ReadableStream<Uint8Array>, maxBytes: number): Promise<StoredFile>;
+  saveUpload(
+    idOrg: number,
+    name: string,
+    body: ReadableStream<Uint8Array>,
+    maxBytes: number,
+  ): Promise<StoredFile>;
   /**
    * Checks a path a client named: inside the organisation's folder or an allowed root, links resolved.
    * AppError `path_not_allowed` outside, `input_not_found` when `mustExist` and absent. Answers the absolute location.
    */
   resolve(idOrg: number, path: string, mustExist: boolean): Promise<string>;
+  /**
+   * Removes a file of the organisation's own folder, its uploads above all. AppError `not_found` where there is none,
+   * `path_not_allowed` for folders and for what lies elsewhere.
+   */
+  remove(idOrg: number, path: string): Promise<void>;
+  /** The log of a job whose record is gone; none is fine. */
+  removeLog(idJob: number): Promise<void>;
   /** Size of a job's log in bytes; null when there is none (yet). */
   logSize(idJob: number): Promise<number | null>;
   /** Bytes [offset, offset + length) of a job's log, fewer at its end. */

@@ -98,9 +98,17 @@ export interface JobStore {
   find(idOrg: number, idJob: number): Promise<JobRecord | null>;
   list(idOrg: number, page: number, size: number): Promise<Page<JobRecord>>;
   /** null: no such workflow in this organisation */
-  listOfWorkflow(idOrg: number, idWorkflow: number, page: number, size: number): Promise<Page<JobRecord> | null>;
+  listOfWorkflow(
+    idOrg: number,
+    idWorkflow: number,
+    page: number,
+    size: number,
+  ): Promise<Page<JobRecord> | null>;
   /** The rerun of a terminal job; an unended rerun of it is given again. `not_found`, `job_not_terminal` as AppError. */
-  rerun(idOrg: number, idJob: number): Promise<{ readonly idJob: number; readonly idWorkflow: number; readonly tool: string }>;
+  rerun(
+    idOrg: number,
+    idJob: number,
+  ): Promise<{ readonly idJob: number; readonly idWorkflow: number; readonly tool: string }>;
   /** Asks for the end of a job, idempotent; null: no such job. */
   requestKill(idOrg: number, idJob: number): Promise<JobRecord | null>;
 
@@ -111,10 +119,16 @@ export interface JobStore {
   /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (status T or deadline passed). */
   heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
   /** The request of a claimed job, with `$N` references resolved to origin ids where their jobs have ended. */
-  request(idJob: number): Promise<{ readonly request: string; readonly record: JobRecord; readonly epoch: number }>;
+  request(
+    idJob: number,
+  ): Promise<{ readonly request: string; readonly record: JobRecord; readonly epoch: number }>;
   report(claim: Pick<Claim, 'idJob' | 'epoch'>, progress: JobProgress): Promise<boolean>;
   /** Ends a claimed job; on F, K, E, L the later jobs of its workflow end K. False when the epoch is not ours any more. */
-  finish(claim: Pick<Claim, 'idJob' | 'epoch'>, status: 'C' | 'F' | 'K' | 'E', failure: string | null): Promise<boolean>;
+  finish(
+    claim: Pick<Claim, 'idJob' | 'epoch'>,
+    status: 'C' | 'F' | 'K' | 'E',
+    failure: string | null,
+  ): Promise<boolean>;
   /** Hands a claimed job back (drain, transient fault): W with a delay; L when attempts are spent. */
   handBack(claim: Pick<Claim, 'idJob' | 'epoch'>, delayMs: number, failure: string | null): Promise<boolean>;
   /** Ends or requeues jobs whose lease or deadline passed; answers how many changed. */
@@ -122,7 +136,13 @@ export interface JobStore {
   /** Resolves when a job may be runnable, or after `timeoutMs`, or when aborted. */
   waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
 
-  listWorkflows(idOrg: number, page: number, size: number): Promise<Page<WorkflowRecord & { readonly jobs: readonly number[] }>>;
+  listWorkflows(
+    idOrg: number,
+    page: number,
+    size: number,
+  ): Promise<Page<WorkflowRecord & { readonly jobs: readonly number[] }>>;
+  /** Jobs of all organisations by state; states without jobs may be left out. */
+  countByStatus(): Promise<ReadonlyMap<JobStatus, number>>;
   /** Jobs that speak of one of these origins (null: of any), newest first. */
   listRuns(
     idOrg: number,
@@ -138,5 +158,8 @@ export interface JobStore {
    * AppError `job_not_terminal` while a job of its workflow has not ended.
    */
   remove(idOrg: number, idJob: number): Promise<boolean>;
-  findWorkflow(idOrg: number, idWorkflow: number): Promise<(WorkflowRecord & { readonly jobs: readonly JobRecord[] }) | null>;
+  findWorkflow(
+    idOrg: number,
+    idWorkflow: number,
+  ): Promise<(WorkflowRecord & { readonly jobs: readonly JobRecord[] }) | null>;
 }

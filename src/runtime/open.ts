@@ -42,7 +42,10 @@ export interface OpenedHome {
   readonly sql: Sql;
   /** holds a password */
   readonly databaseUrl: string;
-  readonly adapters: Pick<Adapters, 'jobs' | 'catalog' | 'access' | 'files' | 'compiler' | 'secrets' | 'clock' | 'logger'>;
+  readonly adapters: Pick<
+    Adapters,
+    'jobs' | 'catalog' | 'access' | 'files' | 'compiler' | 'secrets' | 'clock' | 'logger'
+  >;
   /** takes the secrets of this home, and what looks like one, out of a text */
   mask(text: string): string;
   /** Closes the connections; a service's embedded database ends with it. Idempotent. */

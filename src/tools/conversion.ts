@@ -1,3 +1,18 @@
+/** What the job record keeps beside the summary that is printed: what met no place, and what was left out. */
+export interface ConversionDetails {
+  readonly unmapped: readonly { readonly xpath: string; readonly count: number }[];
+  /** pieces of content whose mappings are inactive */
+  readonly ignored: number;
+  readonly rejects: readonly {
+    readonly document: string | null;
+    readonly line: number | null;
+    readonly column: number | null;
+    readonly message: string;
+  }[];
+}
+
+export const noDetails: ConversionDetails = { unmapped: [], ignored: 0, rejects: [] };
+
 /** What a tool did, for the job record and the summary. */
 export interface Conversion {
   readonly origin: number | null;
@@ -10,5 +25,6 @@ export interface Conversion {
   readonly mapped: number;
   readonly unknown: number;
   readonly bytes: number;
+  readonly details: ConversionDetails;
   readonly steps: readonly (readonly [step: string, seconds: number])[];
 }

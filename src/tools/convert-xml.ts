@@ -9,7 +9,7 @@ import { renderDdl } from '../engine/dialects/ddl.ts';
 import { AppError } from '../errors.ts';
 import { parseModeOf } from '../jobs/tool-request.ts';
 import type { OriginFile, StoredLogicalSchema } from '../ports/catalog-store.ts';
-import type { Conversion } from './conversion.ts';
+import { noDetails, type Conversion } from './conversion.ts';
 import { openInputs, type InputSet } from './input-files.ts';
 import { loadRows } from './load-rows.ts';
 import {
@@ -232,6 +232,7 @@ class XmlConversion {
         rows: result.rows,
         unknown: result.unknownPaths,
         bytes: result.bytes,
+        details: result.details,
       };
     } catch (error) {
       await sink.abort();
@@ -248,9 +249,12 @@ class XmlConversion {
       documents: this.#documents,
       rejected: 0,
       rows: {},
-      mapped: new Set(logical.model.mappings.map((mapping) => mapping.xpath)).size,
+      mapped: new Set(
+        logical.model.mappings.flatMap(({ xpath, active }) => (active === false ? [] : [xpath])),
+      ).size,
       unknown: 0,
       bytes: this.#bytes,
+      details: noDetails,
       steps: this.#steps,
     };
   }

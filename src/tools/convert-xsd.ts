@@ -1,7 +1,7 @@
 /** xsd2er: an XSD set becomes an origin, its logical schema and mapping. */
 import { formatDiagnostic, type Diagnostic } from '../engine/diagnostics.ts';
 import { compileXsdSet } from '../engine/xsd/compile-xsd-set.ts';
-import type { Conversion } from './conversion.ts';
+import { noDetails, type Conversion } from './conversion.ts';
 import { buildModel, choicesAfterParent, storeModel } from './logical-schema.ts';
 import { storeOrigin } from './new-origin.ts';
 import { inputPaths } from './session-inputs.ts';
@@ -58,6 +58,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
     mapped: new Set(model.mappings.map((mapping) => mapping.xpath)).size,
     unknown: 0,
     bytes,
+    details: noDetails,
     steps,
   };
 }

@@ -7,6 +7,7 @@ import { createNameTable } from '../engine/xml/name-table.ts';
 import { AppError } from '../errors.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
+import type { ConversionDetails } from './conversion.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { readDocument } from './read-document.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -14,6 +15,7 @@ import type { ToolSession } from './tool-session.ts';
 export interface LoadResult {
   readonly documents: number;
   readonly rejects: readonly string[];
+  readonly details: ConversionDetails;
   readonly rows: Readonly<Record<string, number>>;
   readonly unknownPaths: number;
   readonly bytes: number;
@@ -67,6 +69,18 @@ export async function loadRows(
   return { ...loader.result(), rows: published.rows, steps };
 }
 
+/** paths and rejects that the job record lists one by one */
+const maxDetails = 1000;
+
+function placeOf({ diagnostic }: InputError): ConversionDetails['rejects'][number] {
+  return {
+    document: diagnostic.file ?? null,
+    line: diagnostic.line ?? null,
+    column: diagnostic.column ?? null,
+    message: diagnostic.message,
+  };
+}
+
 class Loader {
   readonly #session: ToolSession;
   readonly #sink: RowSink;
@@ -76,6 +90,7 @@ class Loader {
   readonly #collector;
   readonly #totalBytes: number;
   readonly #rejects: string[] = [];
+  readonly #rejectPlaces: ConversionDetails['rejects'][number][] = [];
   /** places, in the order of the inputs, of the documents that the probe rejected */
   readonly #unsound = new Set<number>();
   #place = 0;
@@ -179,6 +194,7 @@ class Loader {
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       this.#rejects.push(error.message);
+      if (this.#rejectPlaces.length < maxDetails) this.#rejectPlaces.push(placeOf(error));
       this.#session.log(`rejected: ${error.message}`);
       return false;
     }
@@ -243,6 +259,13 @@ class Loader {
     return {
       documents: this.#documents,
       rejects: this.#rejects,
+      details: {
+        unmapped: [...this.#shredder.drift.paths.values()]
+          .slice(0, maxDetails)
+          .map(({ xpath, count }) => ({ xpath, count })),
+        ignored: [...this.#shredder.drift.ignored.values()].reduce((sum, count) => sum + count, 0),
+        rejects: this.#rejectPlaces,
+      },
       unknownPaths: this.#shredder.drift.paths.size,
       bytes: this.#bytes,
       statistics: this.#collector?.statistics ?? null,

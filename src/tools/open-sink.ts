@@ -22,19 +22,15 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       });
     }
     case 'folder': {
-      const format = request.format ?? 'csv';
-      if (format !== 'csv' && format !== 'tsv') {
-        throw new AppError('invalid_option', `-f ${format}: this version writes csv and tsv`);
-      }
       const { createFolderRowSink } = await import('../adapters/node/folder-row-sink.ts');
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
-      return createFolderRowSink({ directory, format });
+      return createFolderRowSink({ directory, format: request.format ?? 'csv' });
     }
-    case 'duckdb':
-      throw new AppError(
-        'invalid_option',
-        '-o duckdb: is not a target of this version; use postgresql://, metadb: or a folder',
-      );
+    case 'duckdb': {
+      const { createDuckDbRowSink } = await import('../adapters/node/duckdb-row-sink.ts');
+      const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
+      return createDuckDbRowSink({ file });
+    }
   }
 }
 
@@ -56,7 +52,8 @@ async function openMetadbSink(session: ToolSession, sqlSchema: string): Promise<
   });
 }
 
-function connectionUrl(
+/** The address to connect to, with the credentials of the request before those in the target's text. */
+export function connectionUrl(
   target: Extract<Target, { kind: 'postgresql' }>,
   user: string | undefined,
   password: string | undefined,

@@ -67,7 +67,11 @@ async function runSession(
     await session.report({ idApp: `local-${Date.now()}` });
     const conversion = await convert(session);
     const summary = summaryOf(session, conversion, 'C', started);
-    await session.report({ summary, messages: conversion.documents, progress: 1 });
+    await session.report({
+      summary: { ...summary, details: conversion.details },
+      messages: conversion.documents,
+      progress: 1,
+    });
     await session.finish('C', null);
     terminal.endProgress();
     for (const line of printSummary(summary, conversion.steps)) session.log(line);

@@ -19,6 +19,7 @@ import { readDocument } from './read-document.ts';
 import { readXsdSet } from './xsd-files.ts';
 
 const { sources, settings } = workerData as CompilerRequest;
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
 parentPort!.postMessage(await answer());
 
 async function answer(): Promise<CompilerAnswer> {

@@ -20,6 +20,17 @@ export function describeAccessStore(name: string, open: () => Promise<AccessStor
     });
     afterAll(() => fixture.close());
 
+    test('organisations are made, named once, and listed', async () => {
+      const made = await access.createOrg({ name: 'research', description: 'é' });
+      expect(made).toMatchObject({ name: 'research', description: 'é', schema_count: 0, job_count: 0 });
+      expect(Math.abs(made.created - Date.now())).toBeLessThan(60_000);
+      expect(await access.findOrg(made.id_org)).toEqual(made);
+      expect((await access.listOrgs()).map(({ name }) => name)).toEqual(['default', 'research']);
+      await expect(access.createOrg({ name: 'research', description: null })).rejects.toMatchObject({
+        code: 'conflict',
+      });
+    });
+
     test('keys are kept as given; at first there is none', async () => {
       expect(await access.hasNoKeys()).toBe(true);
       const key = {
@@ -83,6 +94,39 @@ export function describeAccessStore(name: string, open: () => Promise<AccessStor
       await access.saveUploadToken({ sha256: hash('3'), idOrg: 1, kind: 'xsd', maxBytes: 1, ttlMs: 1 });
       await delay(20);
       expect(await access.spendUploadToken(hash('3'), 'xsd')).toBeNull();
+    });
+
+    test('keys are listed without their secrets, and end once', async () => {
+      const { id_org } = await access.createOrg({ name: 'listed', description: null });
+      const key = {
+        idOrg: id_org,
+        scopes: ['admin'],
+        secretSha256: hash('c'),
+        expiresAt: 1_790_000_000_123,
+        revokedAt: null,
+      } as const;
+      await access.createKey({ ...key, idKey: 'l1', name: 'one' });
+      await access.createKey({ ...key, idKey: 'l2', name: 'two' });
+      const [one, two] = await access.listKeys(id_org);
+      expect(one).toEqual({
+        idKey: 'l1',
+        idOrg: id_org,
+        name: 'one',
+        scopes: ['admin'],
+        created: one!.created,
+        expiresAt: 1_790_000_000_123,
+        revokedAt: null,
+      });
+      expect(two!.idKey).toBe('l2');
+      expect((await access.listKeys(null)).length).toBeGreaterThan(2);
+      expect(await access.revoke(1, 'l1')).toBe(false);
+      expect(await access.revoke(null, 'none')).toBe(false);
+      expect(await access.revoke(id_org, 'l1')).toBe(true);
+      const { revokedAt } = (await access.findKey('l1'))!;
+      expect(revokedAt).not.toBeNull();
+      expect(await access.revoke(null, 'l1')).toBe(true);
+      expect((await access.findKey('l1'))!.revokedAt).toBe(revokedAt);
+      expect((await access.findKey('l2'))!.revokedAt).toBeNull();
     });
   });
 }

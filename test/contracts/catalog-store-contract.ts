@@ -9,6 +9,8 @@ export interface CatalogStoreFixture {
   createOrg(): Promise<number>;
   /** a job of that organisation */
   createJob(idOrg: number): Promise<number>;
+  /** a job of that organisation that reads the origin and has not ended */
+  createJobOf(idOrg: number, idSch: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -497,7 +499,9 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
       const idOrg = await fixture.createOrg();
       const { id_sch } = await catalog.createOrigin(origin(idOrg));
       const { idLschma } = await catalog.createLogicalSchema(idOrg, id_sch, relational, null);
-      const [first, second] = (await catalog.listMappings(idOrg, idLschma)).filter(({ xpath }) => xpath !== null);
+      const [first, second] = (await catalog.listMappings(idOrg, idLschma)).filter(
+        ({ xpath }) => xpath !== null,
+      );
       const ids = [first!.id_map, second!.id_map];
       expect(await catalog.setMappingsActive(idOrg, idLschma, [...ids, ids[0]!], false)).toEqual({
         changed: 2,
@@ -510,14 +514,21 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
         [await fixture.createOrg(), idLschma, ids],
         [idOrg, 987_654_321, ids],
       ] as const)
-        await expect(catalog.setMappingsActive(org, id, lines, true)).rejects.toMatchObject({ code: 'not_found' });
+        await expect(catalog.setMappingsActive(org, id, lines, true)).rejects.toMatchObject({
+          code: 'not_found',
+        });
       const inactive = async (id: number) =>
         (await catalog.listMappings(idOrg, id)).filter(({ active }) => !active).map(({ xpath }) => xpath);
       expect(await inactive(idLschma)).toEqual([first!.xpath, second!.xpath]);
       const leftOut = relational.mappings.map((entry) =>
         entry.xpath === '/stays/stay/price' ? { ...entry, column: null, active: false as const } : entry,
       );
-      const next = await catalog.createLogicalSchema(idOrg, id_sch, { ...relational, mapLevel: 2, mappings: leftOut }, null);
+      const next = await catalog.createLogicalSchema(
+        idOrg,
+        id_sch,
+        { ...relational, mapLevel: 2, mappings: leftOut },
+        null,
+      );
       expect((await inactive(next.idLschma)).toSorted()).toEqual(
         [first!.xpath, second!.xpath, '/stays/stay/price'].toSorted(),
       );
@@ -539,8 +550,74 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
         model: stays,
         record: { root_elements: ['stays', 'x:note'], namespaces: { s: 'urn:stay', x: 'urn:x' } },
       });
-      for (const [org, id] of [[await fixture.createOrg(), id_sch], [idOrg, 987_654_321]] as const)
+      for (const [org, id] of [
+        [await fixture.createOrg(), id_sch],
+        [idOrg, 987_654_321],
+      ] as const)
         await expect(catalog.refineOrigin(org, id, stays)).rejects.toMatchObject({ code: 'not_found' });
+    });
+
+    test('a drawing is kept with its logical schema', async () => {
+      const [idOrg, other] = [await fixture.createOrg(), await fixture.createOrg()];
+      const { id_sch } = await catalog.createOrigin(origin(idOrg));
+      const { idLschma } = await catalog.createLogicalSchema(idOrg, id_sch, relational, null);
+      expect(await catalog.loadDiagram(idOrg, idLschma)).toBeNull();
+      await catalog.saveDiagram(idOrg, idLschma, '<svg/>');
+      await catalog.saveDiagram(idOrg, idLschma, '<svg>é</svg>');
+      expect(await catalog.loadDiagram(idOrg, idLschma)).toBe('<svg>é</svg>');
+      expect(await catalog.loadDiagram(other, idLschma)).toBeNull();
+      expect(await catalog.loadDiagram(idOrg, 987_654_321)).toBeNull();
+      for (const [org, id] of [
+        [other, idLschma],
+        [idOrg, 987_654_321],
+      ] as const)
+        await expect(catalog.saveDiagram(org, id, '<svg/>')).rejects.toMatchObject({ code: 'not_found' });
+    });
+
+    test('natural keys belong to all versions of a schema', async () => {
+      const [idOrg, other] = [await fixture.createOrg(), await fixture.createOrg()];
+      const first = await catalog.createOrigin(origin(idOrg));
+      const next = await catalog.createOrigin(origin(idOrg, { idParentSch: first.id_sch }));
+      const keys = [
+        { tableName: 'stay', columnName: 'price', position: 2 },
+        { tableName: 'stay', columnName: 'tags', position: 1 },
+        { tableName: 'room', columnName: 'no', position: 1 },
+      ];
+      expect(await catalog.listNaturalKeys(idOrg, first.id_sch)).toEqual([]);
+      await catalog.saveNaturalKeys(idOrg, first.id_sch, keys);
+      expect(await catalog.listNaturalKeys(idOrg, next.id_sch)).toEqual([keys[2], keys[1], keys[0]]);
+      expect(await catalog.listNaturalKeys(other, next.id_sch)).toEqual([]);
+      await catalog.saveNaturalKeys(idOrg, next.id_sch, [keys[1]!]);
+      expect(await catalog.listNaturalKeys(idOrg, first.id_sch)).toEqual([keys[1]]);
+      for (const [org, id] of [
+        [other, first.id_sch],
+        [idOrg, 987_654_321],
+      ] as const)
+        await expect(catalog.saveNaturalKeys(org, id, [])).rejects.toMatchObject({ code: 'not_found' });
+    });
+
+    test('an origin is removed with what was made of it, unless a job uses it', async () => {
+      const [idOrg, other] = [await fixture.createOrg(), await fixture.createOrg()];
+      const first = await catalog.createOrigin(origin(idOrg));
+      const next = await catalog.createOrigin(origin(idOrg, { idParentSch: first.id_sch }));
+      const { idLschma } = await catalog.createLogicalSchema(idOrg, first.id_sch, relational, null);
+      await catalog.saveDiagram(idOrg, idLschma, '<svg/>');
+      expect(await catalog.removeOrigin(other, first.id_sch)).toBe(false);
+      expect(await catalog.removeOrigin(idOrg, 987_654_321)).toBe(false);
+      expect(await catalog.removeOrigin(idOrg, first.id_sch)).toBe(true);
+      expect(await catalog.removeOrigin(idOrg, first.id_sch)).toBe(false);
+      expect(await catalog.loadLogicalSchema(idOrg, { idLschma })).toBeNull();
+      expect(await catalog.loadDiagram(idOrg, idLschma)).toBeNull();
+      expect(await catalog.findOrigin(idOrg, next.id_sch)).toMatchObject({
+        id_parent_sch: null,
+        name: 'stays',
+      });
+      await expect(catalog.createOrigin(origin(idOrg))).rejects.toMatchObject({ code: 'conflict' });
+      await fixture.createJobOf(idOrg, next.id_sch);
+      await expect(catalog.removeOrigin(idOrg, next.id_sch)).rejects.toMatchObject({ code: 'conflict' });
+      const last = await catalog.createOrigin(origin(idOrg, { name: 'other' }));
+      expect(await catalog.removeOrigin(idOrg, last.id_sch)).toBe(true);
+      expect((await catalog.createOrigin(origin(idOrg, { name: 'other' }))).version).toBe(1);
     });
 
     test('a target schema belongs to who named it first', async () => {

@@ -56,6 +56,20 @@ describe.each(Object.entries(subjects))('file store: %s', (_, open) => {
   });
   afterEach(() => subject.close());
 
+  it('removes a file, and a log', async () => {
+    const { path } = await subject.files.saveUpload(1, 'a.xml', bodyOf('x'), 10);
+    await expect(subject.files.remove(2, path)).rejects.toMatchObject({ code: 'not_found' });
+    for (const bad of ['', '../a.xml', '/etc/passwd', 'uploads/../../2/a.xml'])
+      await expect(subject.files.remove(1, bad)).rejects.toMatchObject({ code: 'path_not_allowed' });
+    await subject.files.remove(1, path);
+    await expect(subject.files.remove(1, path)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(subject.files.resolve(1, path, true)).rejects.toMatchObject({ code: 'input_not_found' });
+    await subject.appendLog(7, 'done');
+    await subject.files.removeLog(7);
+    await subject.files.removeLog(7);
+    expect(await subject.files.logSize(7)).toBeNull();
+  });
+
   it('keeps an upload for its organisation', async () => {
     const stored = await subject.files.saveUpload(1, 'a b.xml', bodyOf('<a>', '</a>'), 7);
     expect(stored).toEqual({ path: expect.stringMatching(/^uploads\/[^/]+\/a b\.xml$/), bytes: 7 });
@@ -206,6 +220,21 @@ describe('file store: local files, beyond the contract', () => {
       roots: ['/dev'],
     });
     await expect(devices.resolve(1, '/dev/null', true)).rejects.toMatchObject({ code: 'path_not_allowed' });
+  });
+
+  it('removes files of the own folder alone, never through a link', async () => {
+    const { path } = await files.saveUpload(1, 'a.xml', bodyOf('x'), 10);
+    const shared = join(directory, 'shared/a.xml');
+    await writeFile(join(directory, 'outside.xml'), 'kept');
+    await symlink(join(directory, 'outside.xml'), join(directory, 'files/1/link.xml'));
+    await expect(files.remove(1, shared)).rejects.toMatchObject({ code: 'path_not_allowed' });
+    await expect(files.remove(1, 'link.xml')).rejects.toMatchObject({ code: 'path_not_allowed' });
+    await expect(files.remove(1, 'uploads')).rejects.toMatchObject({ code: 'path_not_allowed' });
+    await files.remove(1, path);
+    // the upload's folder goes with it
+    expect(await readdir(join(directory, 'files/1/uploads'))).toEqual([]);
+    expect(await readFile(join(directory, 'outside.xml'), 'utf8')).toBe('kept');
+    expect(await readFile(shared, 'utf8')).toBeDefined();
   });
 
   it('keeps uploads for the owner alone and refuses names that are no file names', async () => {

@@ -592,6 +592,58 @@ export function describeJobStore(name: string, open: () => Promise<JobStoreFixtu
       expect(await jobs.findWorkflow(idOrg, 987_654_321)).toBeNull();
     });
 
+    test('runs come with their summaries, and rows are summed by table', async () => {
+      const idOrg = await fixture.createOrg();
+      const other = await fixture.createOrg();
+      const [one, two] = [await fixture.createOrigin(idOrg), await fixture.createOrigin(idOrg)];
+      const run = async (idSch: number, tables: Record<string, number>, status: 'C' | 'F') => {
+        const claim = await claimJob(await submitOne(idOrg));
+        await jobs.report(claim, { idSch, summary: { tables, documents: 1 } });
+        await jobs.finish(claim, status, null);
+        return claim.idJob;
+      };
+      const first = await run(one, { item: 3, topping: 5 }, 'C');
+      const second = await run(one, { item: 4 }, 'C');
+      const third = await run(two, { item: 100 }, 'F');
+      const waiting = await submitOne(idOrg);
+      const all = await jobs.listRuns(idOrg, null, 0, 2);
+      expect(all.totalElements).toBe(3);
+      expect(all.content.map(({ record }) => record.id_job)).toEqual([third, second]);
+      expect(all.content[1]?.summary).toEqual({ tables: { item: 4 }, documents: 1 });
+      expect((await jobs.listRuns(idOrg, [one], 0, 20)).content.map(({ record }) => record.id_job)).toEqual([
+        second,
+        first,
+      ]);
+      expect(await jobs.listRuns(idOrg, [], 0, 20)).toMatchObject({ content: [], totalElements: 0 });
+      expect(await jobs.listRuns(other, null, 0, 20)).toMatchObject({ content: [], totalElements: 0 });
+      expect(await jobs.findRun(idOrg, first)).toMatchObject({ record: { id_job: first, id_sch: one } });
+      expect(await jobs.findRun(idOrg, waiting)).toMatchObject({ summary: null });
+      expect(await jobs.findRun(other, first)).toBeNull();
+      const sums = await jobs.sumLoadedRows(idOrg);
+      expect(sums.toSorted((a, b) => (a.tableName < b.tableName ? -1 : 1))).toEqual([
+        { idSch: one, tableName: 'item', rows: 7 },
+        { idSch: one, tableName: 'topping', rows: 5 },
+      ]);
+      expect(await jobs.sumLoadedRows(other)).toEqual([]);
+    });
+
+    test('the record of an ended job is removed, and its workflow with the last', async () => {
+      const idOrg = await fixture.createOrg();
+      const { idJobs, idWorkflow } = await jobs.submit(submission(idOrg, 2));
+      const [one = 0, two = 0] = idJobs;
+      await expect(jobs.remove(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
+      await jobs.finish(await claimJob(one), 'C', null);
+      await expect(jobs.remove(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
+      await jobs.finish(await claimJob(two), 'C', null);
+      expect(await jobs.remove(await fixture.createOrg(), one)).toBe(false);
+      expect(await jobs.remove(idOrg, one)).toBe(true);
+      expect(await jobs.remove(idOrg, one)).toBe(false);
+      expect(await jobs.find(idOrg, one)).toBeNull();
+      expect(await jobs.findWorkflow(idOrg, idWorkflow)).toMatchObject({ job_count: 1 });
+      expect(await jobs.remove(idOrg, two)).toBe(true);
+      expect(await jobs.findWorkflow(idOrg, idWorkflow)).toBeNull();
+    });
+
     test('the end is set exactly in the states that are an end', async () => {
       const idOrg = await fixture.createOrg();
       const { idJobs } = await jobs.submit(submission(idOrg, 2));

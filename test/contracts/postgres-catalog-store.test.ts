@@ -17,6 +17,14 @@ describeCatalogStore('PostgreSQL', async () => {
       return row?.id_org ?? 0;
     },
     createJob: async (idOrg) => (await jobs.submit(submission(idOrg, 1))).idJobs[0] ?? 0,
+    createJobOf: async (idOrg, idSch) => {
+      const wanted = submission(idOrg, 1);
+      const { idJobs } = await jobs.submit({
+        ...wanted,
+        jobs: wanted.jobs.map((job) => ({ ...job, idSch })),
+      });
+      return idJobs[0] ?? 0;
+    },
     close: () => database.drop(),
   };
 });

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createDuckDbRowSink } from '../../src/adapters/node/duckdb-row-sink.ts';
 import { createFolderRowSink } from '../../src/adapters/node/folder-row-sink.ts';
 import { createPostgresRowSink } from '../../src/adapters/postgres/postgres-row-sink.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
@@ -17,7 +18,7 @@ import {
   loadLibrary,
   writeLibrary,
 } from './library-rows.ts';
-import { folderReader, postgresReader, type TargetReader } from './row-sink-readers.ts';
+import { duckDbReader, folderReader, postgresReader, type TargetReader } from './row-sink-readers.ts';
 
 let database: TestDatabase;
 let folders = '';
@@ -52,7 +53,19 @@ const kinds: readonly (readonly [string, (name: string) => TestTarget])[] = [
       },
     }),
   ],
-  ...(['csv', 'tsv'] as const).map(
+  [
+    'duckdb',
+    (name) => {
+      const directory = join(folders, `${name} duckdb`);
+      const file = join(directory, "it's.duckdb");
+      return {
+        createSink: () => createDuckDbRowSink({ file }),
+        reader: duckDbReader(file),
+        list: () => readdir(directory).catch(() => []),
+      };
+    },
+  ],
+  ...(['csv', 'tsv', 'jsonl', 'parquet'] as const).map(
     (format) =>
       [
         `folder of ${format}`,

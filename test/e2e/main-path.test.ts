@@ -1,8 +1,7 @@
 /** The main job by REST: XSD set and documents go up, one workflow converts them, and all of it can be read. */
 import { createHash } from 'node:crypto';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEvents } from '../../scripts/demo/server-sent-events.ts';
 import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
@@ -12,13 +11,8 @@ import {
   type RunningService,
   type ServiceHome,
 } from '../support/service.ts';
-import { tarGzipped, zipped } from '../support/service-archives.ts';
+import { zipped } from '../support/service-archives.ts';
 import { execution, type JobAnswer, type RunAnswer, type SchemaAnswer } from '../support/service-client.ts';
-import {
-  postgresBinaries,
-  startExternalPostgres,
-  type ExternalPostgres,
-} from '../support/service-external-postgres.ts';
 import { filesBelow, freightDocuments, freightXsdFolder } from '../support/service-fixtures.ts';
 import { expectDocumentsIn, leftovers, readSchema } from '../support/service-schema.ts';
 
@@ -29,11 +23,9 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
-  let external: ExternalPostgres | null = null;
 
   beforeAll(async () => {
-    external = postgresBinaries === null ? null : await startExternalPostgres();
-    home = await createServiceHome({ 'svc.allow.hosts': external?.address ?? '127.0.0.1:1' });
+    home = await createServiceHome();
     service = await startService(home);
     sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
   });
@@ -42,7 +34,6 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
     await sql?.end({ timeout: 1 });
     await service?.end('SIGTERM');
     await home?.remove();
-    await external?.stop();
   });
 
   describe('a zip of XSD files and one document, in one workflow', () => {
@@ -294,173 +285,4 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
       expect(resumed[0]!.data).toBe(text.slice(10));
     });
   });
-
-  it('loads a tar.gz of XSD files with plain, gzipped and zipped documents into one target', async () => {
-    const { client } = service;
-    const xsdPath = await client.upload(
-      'xsd',
-      'freight.tar.gz',
-      await tarGzipped(filesBelow(freightXsdFolder)),
-    );
-    const paths = [
-      await client.upload('xml', 'manifest-1.xml', bytesOf(0)),
-      await client.upload('xml', 'manifest-2.xml.gz', new Uint8Array(gzipSync(bytesOf(1)))),
-      await client.upload(
-        'xml',
-        'both.zip',
-        zipped([0, 2].map((at) => ({ name: `day/${freightDocuments[at]!.name}`, bytes: bytesOf(at) }))),
-      ),
-    ];
-    const run = await client.run([
-      execution('xsd2er', xsdPath),
-      ...paths.map((path) => execution('xml2er', path, [['-o', 'metadb:parts']], '$0')),
-    ]);
-    expect(run.jobs).toHaveLength(4);
-    const last = await client.ended(run.jobs[3]!);
-    expect(last).toMatchObject({ status: 'C', msg_proc_qty: 2 });
-    const [first, second, third] = freightDocuments;
-    await expectDocumentsIn(sql, 'parts', await readSchema(client, last.id_sch!), [
-      first!,
-      second!,
-      { ...first!, name: 'day/manifest-1.xml' },
-      { ...third!, name: 'day/manifest-3.xml' },
-    ]);
-  });
-
-  it('tells archives by their content where an upload has no name, or a misleading one', async () => {
-    const { client } = service;
-    const xsd = filesBelow(freightXsdFolder);
-    const xml = [1, 2].map((at) => ({ name: freightDocuments[at]!.name, bytes: bytesOf(at) }));
-    const packed = [
-      [zipped(xsd), zipped(xml)],
-      [await tarGzipped(xsd), await tarGzipped(xml)],
-      [new Uint8Array(gunzipSync(await tarGzipped(xsd))), new Uint8Array(gunzipSync(await tarGzipped(xml)))],
-    ] as const;
-    const uploads = [...packed.map((pair) => ({ name: '', pair })), { name: 'set', pair: packed[1] }];
-    for (const [index, { name, pair }] of uploads.entries()) {
-      const sqlSchema = `content_${index}`;
-      const run = await client.run([
-        execution('xsd2er', await client.upload('xsd', name, pair[0])),
-        execution('xml2er', await client.upload('xml', name, pair[1]), [['-o', `metadb:${sqlSchema}`]], '$0'),
-      ]);
-      const job = await client.ended(run.jobs[1]!);
-      expect(job, `${sqlSchema}: ${job.failure}`).toMatchObject({ status: 'C', msg_proc_qty: 2 });
-    }
-    const plain = await client.run([
-      execution('xml2er', await client.upload('xml', '', bytesOf(0)), [['-o', 'metadb:content_plain']]),
-      execution('xml2er', await client.upload('xml', '', new Uint8Array(gzipSync(bytesOf(0)))), [
-        ['-o', 'metadb:content_gz'],
-      ]),
-    ]);
-    expect((await client.ended(plain.jobs[1]!)).status).toBe('C');
-  });
-
-  it.skipIf(postgresBinaries === null)(
-    'loads into an external PostgreSQL, whose password shows nowhere',
-    async () => {
-      const { client } = service;
-      const secret = 'c4nary/s%cret:@w&rd';
-      const { sql: owner } = external!;
-      await owner.unsafe(`create role loader login password '${secret}'`);
-      await owner.unsafe('create database lake owner loader');
-      const seen: string[] = [];
-      const watch = setInterval(() => void readProcesses().then((found) => seen.push(...found)), 10);
-      try {
-        const path = await client.upload(
-          'xml',
-          'all.zip',
-          zipped(freightDocuments.map(({ name, text }) => ({ name, bytes: utf8.encode(text) }))),
-        );
-        const xsdPath = await client.upload('xsd', 'freight.zip', zipped(filesBelow(freightXsdFolder)));
-        const target = `postgresql://${external!.address}/lake?schema=freight`;
-        const run = await client.run([
-          execution('xsd2er', xsdPath, [['-g', '1']]),
-          execution(
-            'xml2er',
-            path,
-            [
-              ['-o', target],
-              ['-u', 'loader'],
-              ['-p', secret],
-            ],
-            '$0',
-          ),
-        ]);
-        const job = await client.ended(run.jobs[1]!);
-        expect(job, job.failure ?? '').toMatchObject({ status: 'C', parm_path_output: target });
-        expect(job.params).toContain('-u loader -p ***');
-        const url = new URL(external!.url);
-        url.pathname = '/lake';
-        const lake = connectPostgres(url.href, { applicationName: 'test', max: 2 });
-        try {
-          await expectDocumentsIn(lake, 'freight', await readSchema(client, job.id_sch!), freightDocuments);
-          expect(await leftovers(lake)).toEqual([]);
-        } finally {
-          await lake.end({ timeout: 1 });
-        }
-
-        const wrong = await client.run([
-          execution(
-            'xml2er',
-            path,
-            [
-              ['-o', target],
-              ['-u', 'loader'],
-              ['-p', `${secret}-wrong`],
-            ],
-            String(job.id_sch),
-          ),
-        ]);
-        const refused = await client.ended(wrong.jobs[0]!);
-        expect(refused.status).toBe('F');
-        expect(refused.failure).toContain('loader');
-
-        const answers = await Promise.all(
-          [
-            '/v2/executions/all',
-            '/v2/workflow/all',
-            `/v2/workflow/${wrong.id_workflow}`,
-            '/v2/schema/all',
-          ].map(async (page) => (await client.fetch(page)).text()),
-        );
-        const logs = await readTexts(join(home.directory, 'logs'));
-        const rows = await everyRow(sql);
-        expect(seen.some((line) => line.includes(`xml2er.ts -j ${job.id_job}`))).toBe(true);
-        expect(logs.join('')).toContain('loading into postgresql://');
-        expect(rows).toContain(`"id_job":${job.id_job}`);
-        for (const place of [...answers, ...logs, rows, service.output(), ...seen]) {
-          expect(place).not.toContain(secret);
-          expect(place).not.toContain(encodeURIComponent(secret));
-          expect(place).not.toContain('c4nary');
-        }
-      } finally {
-        clearInterval(watch);
-      }
-    },
-  );
 });
-
-/** Command lines of what runs now. */
-async function readProcesses(): Promise<string[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
-  );
-  return lines.filter((line) => line !== '').map((line) => line.replaceAll('\0', ' '));
-}
-
-async function readTexts(folder: string): Promise<string[]> {
-  return Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')));
-}
-
-/** Every row of the service's own tables, as text. */
-async function everyRow(sql: Sql): Promise<string> {
-  const tables = await sql<{ name: string }[]>`
-    select table_name as name from information_schema.tables where table_schema = 'svc'`;
-  const texts: string[] = [];
-  for (const { name } of tables) {
-    const rows = await sql<{ text: string }[]>`select row_to_json(t)::text as text from svc.${sql(name)} t`;
-    texts.push(...rows.map(({ text }) => text));
-  }
-  return texts.join('\n');
-}

@@ -1,9 +1,16 @@
 /** Random restrictions of complex types: the same content model, narrower (XSD 1.0 Part 1 §3.9.6, group by group). */
 import type { Choices } from './choices.ts';
-import { wholeAttributes, wholeParticle, type ComplexTypeTerm, type ParticleTerm } from './schema-terms.ts';
+import { isNamed } from './content-generator.ts';
+import { wholeAttributes, wholeParticle, type ComplexTypeTerm, type ParticleTerm, type SchemaFileTerm } from './schema-terms.ts';
 import { restricted } from './simple-type-generator.ts';
 
-export function fillRestriction(type: ComplexTypeTerm, choices: Choices): void {
+/** Whether the base can be restricted: what is written again must have the same names, and the same types. */
+export function isRestrictable(base: ComplexTypeTerm, file: SchemaFileTerm): boolean {
+  const particle = wholeParticle(base);
+  return particle === null || isRepeatable(particle, file);
+}
+
+export function fillRestriction(type: ComplexTypeTerm, choices: Choices, file: SchemaFileTerm): void {
   const base = type.base as ComplexTypeTerm;
   if (base.simple === null) {
     const particle = wholeParticle(base);
@@ -11,9 +18,25 @@ export function fillRestriction(type: ComplexTypeTerm, choices: Choices): void {
     type.mixed = base.mixed;
   } else type.simple = restricted(choices, base.simple, null);
   for (const attribute of wholeAttributes(base)) {
-    if (attribute.use === 'required' || !choices.chance(25)) continue;
+    const isNameable = attribute.global || ['', file.target].includes(attribute.name.namespaceUri);
+    if (attribute.use === 'required' || !isNameable || !choices.chance(25)) continue;
     if (choices.chance(50)) type.attributes.push({ ...attribute, use: 'prohibited' });
-    else if (attribute.default === null) type.attributes.push({ ...attribute, use: 'required' });
+    else if (attribute.default === null && isNamed(attribute.type)) type.attributes.push({ ...attribute, use: 'required' });
+  }
+}
+
+function isRepeatable(particle: ParticleTerm, file: SchemaFileTerm): boolean {
+  switch (particle.kind) {
+    case 'element': {
+      const { global, name, type } = particle.element;
+      return global || (['', file.target].includes(name.namespaceUri) && isNamed(type));
+    }
+    case 'group':
+      return true;
+    case 'any':
+      return particle.wildcard.target === file.target;
+    default:
+      return particle.particles.every((one) => isRepeatable(one, file));
   }
 }
 

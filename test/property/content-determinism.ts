@@ -59,7 +59,6 @@ export function isDeterministic(particle: ParticleTerm): boolean {
     }
   };
   const visit = (term: ParticleTerm): Fragment => {
-    if (term.max === 0) return { emptiable: true, first: [], last: [] };
     const whole = once(term);
     if (term.max === null || term.max > 1) link(whole.last, whole.first);
     return { ...whole, emptiable: whole.emptiable || term.min === 0 };

@@ -75,7 +75,9 @@ function ownContent(type: ComplexTypeTerm, place: ContentPlace): ParticleTerm | 
 
 export function groupContent(place: ContentPlace): ParticleTerm & { readonly kind: 'sequence' | 'choice' | 'all' } {
   for (const isPlain of [false, true]) {
-    const particle = new ContentDrawing(place, new Set(), isPlain).group(place.choices.chance(15));
+    const drawn = new ContentDrawing(place, new Set(), isPlain).group(place.choices.chance(15));
+    // how often the content of a group stands is said where it is referred to
+    const particle = { ...drawn, min: 1, max: 1 };
     if (isDeterministic(particle)) return particle;
   }
   return { kind: 'sequence', min: 1, max: 1, particles: [] };
@@ -136,8 +138,10 @@ class ContentDrawing {
 
   #nested(depth: number): ParticleTerm & { readonly kind: 'sequence' | 'choice' } {
     const { choices } = this.#place;
-    const kind = choices.chance(25) ? 'choice' : 'sequence';
-    const particles = choices.several(kind === 'choice' ? 1 : 0, 4, () => this.#particle(depth)).filter((one) => one !== null);
+    const wanted = choices.chance(25) ? 'choice' : 'sequence';
+    const particles = choices.several(wanted === 'choice' ? 1 : 0, 4, () => this.#particle(depth)).filter((one) => one !== null);
+    // a choice between nothing could not be met
+    const kind = particles.every(({ max }) => max === 0) ? 'sequence' : wanted;
     const occurs = choices.chance(depth === 0 ? 15 : 40) ? this.#occurs() : { min: 1, max: 1 };
     return { kind, particles, ...occurs };
   }
@@ -180,9 +184,12 @@ class ContentDrawing {
   #element(): ElementTerm {
     const { choices, draft } = this.#place;
     this.#left -= 1;
-    if (!this.#isPlain && this.#elements.length > 0 && choices.chance(8)) return choices.pick(this.#elements);
-    if (!this.#isPlain && draft.elements.length > 0 && choices.chance(18)) {
-      const element = choices.pick(draft.elements);
+    // declarations of one name in one content model must have one type, so it needs a name
+    const repeatable = this.#elements.filter(({ global, type }) => global || isNamed(type));
+    if (!this.#isPlain && repeatable.length > 0 && choices.chance(8)) return choices.pick(repeatable);
+    const usable = draft.elements.filter((element) => withMembers(element).some(({ abstract }) => !abstract));
+    if (!this.#isPlain && usable.length > 0 && choices.chance(18)) {
+      const element = choices.pick(usable);
       if (this.#takes({ kind: 'element', element, min: 1, max: 1 })) return this.#keep(element);
     }
     return this.#keep(this.#localElement());
@@ -215,6 +222,10 @@ function isSafe(element: ElementTerm, { draft, completeTypes }: ContentPlace): b
   if (type.kind === 'simple' || type.isAnyType) return true;
   if (type.abstract || element.global) return false;
   return type.name === null || draft.complexTypes.indexOf(type) < completeTypes;
+}
+
+export function isNamed(type: TypeTerm): boolean {
+  return type.name !== null || (type.kind === 'simple' ? type.builtIn !== null : type.isAnyType);
 }
 
 /** The type of an element: mostly simple. */
@@ -272,7 +283,7 @@ export function fixedOrDefault(
   percent: number,
 ): { readonly default: string | null; readonly fixed: string | null } {
   if (type.kind === 'complex' || !choices.chance(percent) || !mayBeConstant(type)) return { default: null, fixed: null };
-  const maker: ValueMaker = { choices, extreme: false, nextId: () => 'id' };
+  const maker: ValueMaker = { choices, extreme: false, unusual: false, nextId: () => 'id' };
   const value = valueOf(type, maker);
   return choices.chance(50) ? { default: null, fixed: value } : { default: value, fixed: null };
 }

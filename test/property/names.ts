@@ -48,7 +48,6 @@ const localNames = [
   'i',
   'İ',
   'ß',
-  'Ǆx',
   'tag\u0300',
   'constructor',
   'toString',

@@ -1,6 +1,6 @@
 /** Random XSD sets: files, global components, types and what they hold. */
 import type { Choices } from './choices.ts';
-import { fillRestriction } from './complex-restriction.ts';
+import { fillRestriction, isRestrictable } from './complex-restriction.ts';
 import {
   anonymousType,
   attributeTerm,
@@ -76,9 +76,17 @@ export function makeSchema(choices: Choices): SchemaTerm {
     file.groups.push(group);
     draft.groups.push(group);
   }
+  const filled = new Set<ComplexTypeTerm>();
   const fill = (type: ComplexTypeTerm, place: ContentPlace): void => {
-    if (type.derivation === 'restriction') fillRestriction(type, choices);
-    else fillType(type, place);
+    if (filled.has(type)) return;
+    filled.add(type);
+    if (type.base?.kind === 'complex') type.simple = type.base.simple;
+    if (type.derivation === 'restriction' && isRestrictable(type.base as ComplexTypeTerm, place.file)) {
+      fillRestriction(type, choices, place.file);
+      return;
+    }
+    if (type.derivation === 'restriction') type.derivation = 'extension';
+    fillType(type, place);
   };
   for (const type of draft.complexTypes) fill(type, places.get(type)!);
   for (const element of draft.elements) {
@@ -108,7 +116,10 @@ function makeFiles(draft: SchemaDraft, choices: Choices): void {
   const hasPart = choices.chance(20);
   draft.files.push(file('main.xsd', target, { includes: hasPart ? ['parts/part.xsd'] : [] }));
   if (hasPart) draft.files.push(file('parts/part.xsd', target, { chameleon: target !== '' && choices.chance(50) }));
-  if (choices.chance(30)) draft.files.push(file('other.xsd', target === '' ? 'urn:two' : choices.pick(['urn:two', ''])));
+  // a chameleon could not name components without a namespace
+  const hasChameleon = draft.files.some(({ chameleon }) => chameleon);
+  const otherTarget = target === '' || hasChameleon ? 'urn:two' : choices.pick(['urn:two', '']);
+  if (choices.chance(30)) draft.files.push(file('other.xsd', otherTarget));
   if (choices.chance(15)) {
     const xml = file('xml.xsd', xmlUri, { attributesQualified: true });
     const lang = { name: { namespaceUri: xmlUri, localName: 'lang' }, type: builtInType('language'), global: true, use: 'optional', default: null, fixed: null } as const;

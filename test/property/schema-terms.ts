@@ -13,6 +13,8 @@ export interface ValueMaker {
   readonly choices: Choices;
   /** also values that are valid but that no column is made for: long integers, years beyond 9999 */
   readonly extreme: boolean;
+  /** also forms that are right and yet little known: white space around values, a sign on what has none */
+  readonly unusual: boolean;
   /** a name that no other value of type ID has */
   nextId(): string;
 }
@@ -96,7 +98,7 @@ export interface ComplexTypeTerm {
   readonly name: QName | null;
   readonly isAnyType: boolean;
   readonly abstract: boolean;
-  readonly derivation: 'extension' | 'restriction' | null;
+  derivation: 'extension' | 'restriction' | null;
   readonly base: ComplexTypeTerm | SimpleTypeTerm | null;
   /** named types derived from this one, directly */
   readonly derived: ComplexTypeTerm[];

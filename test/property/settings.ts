@@ -20,7 +20,12 @@ export async function holds<Case>(
   options: PropertyOptions,
 ): Promise<void> {
   const numRuns = runs === undefined ? options.runs : Math.ceil(Number(runs) * (options.share ?? 1));
-  await fc.assert(fc.asyncProperty(cases, async (value) => check(value)), { seed, numRuns });
+  const property = fc.asyncProperty(cases, async (value) => {
+    await check(value);
+  });
+  // shrinking stops with what it has rather than outlast the test
+  const interruptAfterTimeLimit = runs === undefined ? 45_000 : undefined;
+  await fc.assert(property, { seed, numRuns, interruptAfterTimeLimit, markInterruptAsFailure: true });
 }
 
 /** Long runs take longer than tests usually may. */

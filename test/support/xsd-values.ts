@@ -1,5 +1,6 @@
 /** Equality of values as XSD 1.0 Part 2 defines it, with the zone of times kept apart. */
 import { clarkName, type BuiltInType, type ValueType } from '../../src/engine/model/source-model.ts';
+import { qualifiedName } from '../../src/engine/xsd/lexical-form.ts';
 
 export interface WrittenValue {
   readonly text: string;
@@ -72,9 +73,9 @@ function valueKey(type: ValueType, { text, namespaces }: WrittenValue): string {
       return value.replaceAll(' ', '');
     case 'QName':
     case 'NOTATION': {
-      const colon = value.indexOf(':');
-      const namespaceUri = namespaces.get(colon < 0 ? '' : value.slice(0, colon)) ?? (colon < 0 ? '' : null);
-      return namespaceUri === null ? value : clarkName({ namespaceUri, localName: value.slice(colon + 1) });
+      const [, prefix, localName] = qualifiedName.test(value) ? /^(?:(.*):)?(.*)$/.exec(value)! : [];
+      const namespaceUri = namespaces.get(prefix ?? '') ?? (prefix === undefined ? '' : null);
+      return localName === undefined || namespaceUri === null ? value : clarkName({ namespaceUri, localName });
     }
     default:
       return value;

@@ -6,8 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIsolatedSchemaCompiler } from '../../src/adapters/node/isolated-schema-compiler.ts';
 import { defaultEngineLimits } from '../../src/engine/limits.ts';
 
-const xs = (body: string): string => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
-const items = xs(`<xs:element name="items"><xs:complexType><xs:sequence><xs:element name="item" type="xs:int" maxOccurs="9"/>
+const xs = (body: string): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
+const items =
+  xs(`<xs:element name="items"><xs:complexType><xs:sequence><xs:element name="item" type="xs:int" maxOccurs="9"/>
   </xs:sequence></xs:complexType></xs:element>`);
 
 let folder: string;
@@ -37,7 +39,10 @@ describe('a compiler thread', () => {
     expect(made.source.elements.map(({ name }) => name.localName)).toEqual(['items', 'item']);
     expect(made.model).toMatchObject({ mapLevel: 1, nameMaxLength: 20 });
     expect(made.statistics).toMatchObject({ documents: 1 });
-    expect(made.files.map(({ name, sha256 }) => [name, sha256.length])).toEqual([['items.xsd', 64], ['items.xml', 64]]);
+    expect(made.files.map(({ name, sha256 }) => [name, sha256.length])).toEqual([
+      ['items.xsd', 64],
+      ['items.xml', 64],
+    ]);
     const inferred = await compiler().compile({ xsd: [], xml, mapLevel: 3 });
     expect(inferred.model.tables.map(({ name }) => name)).toEqual(['items', 'item']);
   });
@@ -47,9 +52,15 @@ describe('a compiler thread', () => {
     const fault = compiler().compile({ xsd: [await file('wrong.xsd', two)], xml: [], mapLevel: 3 });
     await expect(fault).rejects.toMatchObject({
       code: 'unprocessable_input',
-      errors: expect.arrayContaining([{ pointer: '/xsd', detail: expect.stringMatching(/^wrong\.xsd: line 2, column/) }]),
+      errors: expect.arrayContaining([
+        { pointer: '/xsd', detail: expect.stringMatching(/^wrong\.xsd: line 2, column/) },
+      ]),
     });
-    const document = compiler().compile({ xsd: [], xml: [await file('wrong.xml', '<a>\n<b></a>')], mapLevel: 3 });
+    const document = compiler().compile({
+      xsd: [],
+      xml: [await file('wrong.xml', '<a>\n<b></a>')],
+      mapLevel: 3,
+    });
     await expect(document).rejects.toMatchObject({
       code: 'unprocessable_input',
       errors: [{ pointer: '/xml', detail: expect.stringMatching(/^wrong\.xml: line 2, column/) }],
@@ -63,7 +74,9 @@ describe('a compiler thread', () => {
 
   it('ends at its deadline, however busy', async () => {
     const module = new URL('data:text/javascript,for(;;);');
-    await expect(compiler({ module, timeMs: 300 }).compile({ xsd: [], xml: [], mapLevel: 3 })).rejects.toMatchObject({
+    await expect(
+      compiler({ module, timeMs: 300 }).compile({ xsd: [], xml: [], mapLevel: 3 }),
+    ).rejects.toMatchObject({
       code: 'unprocessable_input',
       message: expect.stringContaining('longer than 300 ms'),
     });
@@ -71,7 +84,11 @@ describe('a compiler thread', () => {
 
   it('ends when its memory is spent', async () => {
     const module = new URL('data:text/javascript,const all=[];for(;;)all.push({a:all.length,b:[1]})');
-    const made = compiler({ module, memoryBytes: 32 * 1024 * 1024 }).compile({ xsd: [], xml: [], mapLevel: 3 });
+    const made = compiler({ module, memoryBytes: 32 * 1024 * 1024 }).compile({
+      xsd: [],
+      xml: [],
+      mapLevel: 3,
+    });
     await expect(made).rejects.toMatchObject({
       code: 'unprocessable_input',
       message: expect.stringContaining('32 MiB'),

@@ -4,7 +4,7 @@ import { doubleQuoted } from '../../engine/dialects/dialect.ts';
 import { duckdb } from '../../engine/dialects/duckdb.ts';
 import { exactDigits, measuredDigits, type StagedCsv } from './duckdb-row-sink-csv.ts';
 import { foldedName, type DuckDb } from './duckdb-row-sink-database.ts';
-import { columnId, runAll, type DuckDbPublication } from './duckdb-row-sink-publish.ts';
+import { columnId, runAll, type DuckDbPublication } from './duckdb-row-sink-publication.ts';
 import type { KnownTable } from './duckdb-row-sink-tables.ts';
 import {
   columnSqlType,

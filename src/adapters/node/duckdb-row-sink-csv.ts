@@ -19,7 +19,7 @@ export function stagedColumn(at: number): string {
 /** The file as a table of text columns `c0`, `c1` … */
 export function stagedRows(staged: StagedCsv): string {
   const columns = Array.from({ length: staged.columnCount }, (_, at) => `'${stagedColumn(at)}': 'VARCHAR'`);
-  const longest = Math.max(1024 * 1024, staged.longestRowBytes + 1);
+  const longest = Math.max(512 * 1024, staged.longestRowBytes + 1);
   return `read_csv(${pathLiteral(staged.path)}, auto_detect = false, header = false, delim = ',', quote = '"', escape = '"',
     new_line = '\\n', nullstr = '', allow_quoted_nulls = false, strict_mode = true, max_line_size = ${longest},
     buffer_size = ${longest * 4}, columns = {${columns.join(', ')}})`;
@@ -40,14 +40,17 @@ export async function measuredDigits(
     const values = wanted.flatMap(({ at, type }) => {
       const column = stagedColumn(at);
       const [whole, fraction] = type.list
-        ? digits('item').map((count) => `list_max(list_transform(${plainItems(column)}, lambda item: ${count}))`)
+        ? digits('item').map(
+            (count) => `list_max(list_transform(${plainItems(column)}, lambda item: ${count}))`,
+          )
         : digits(column);
       return [`max(${whole})::INTEGER AS w${at}`, `max(${fraction})::INTEGER AS f${at}`];
     });
     const [row] = await database.read<Record<string, number | null>>(
       `SELECT ${values.join(', ')} FROM ${stagedRows(staged)}`,
     );
-    for (const { at } of wanted) measured.set(at, { whole: row![`w${at}`] ?? 0, fraction: row![`f${at}`] ?? 0 });
+    for (const { at } of wanted)
+      measured.set(at, { whole: row![`w${at}`] ?? 0, fraction: row![`f${at}`] ?? 0 });
   };
   const open = columns.filter(({ type }) => type.kind === 'numeric' && type.precision === undefined);
   await measure(open, roughDigits);
@@ -84,7 +87,7 @@ export function stagedValue(
   digits?: DecimalDigits,
 ): string {
   if (type.list !== true) return scalar(column, type, sqlType, digits);
-  const items = type.kind === 'text' ? textItems(column) : plainItems(column);
+  const items = type.kind === 'text' ? quotedItems(column) : plainItems(column);
   if (!sqlType.endsWith('[]')) {
     // a value that is no list of such items stands there as it is in the document
     return `CASE WHEN ${column} LIKE '{%}' THEN array_to_string(${items}, ' ') ELSE ${column} END`;
@@ -132,7 +135,8 @@ function plainItems(column: string): string {
 }
 
 /** `{"a","b"}`: items have no white space, and quotes and backslashes of theirs follow a backslash. */
-function textItems(column: string): string {
-  return `CASE WHEN ${column} = '{}' THEN [] ELSE list_transform(string_split(${column}[3:-3], '","'),
-    lambda item: CASE WHEN contains(item, '\\') THEN regexp_replace(item, '\\\\(.)', '\\1', 'g') ELSE item END) END`;
+function quotedItems(column: string): string {
+  return `CASE WHEN ${column} LIKE '{"%' THEN list_transform(string_split(${column}[3:-3], '","'),
+    lambda item: CASE WHEN contains(item, '\\') THEN regexp_replace(item, '\\\\(.)', '\\1', 'g') ELSE item END)
+    ELSE ${plainItems(column)} END`;
 }

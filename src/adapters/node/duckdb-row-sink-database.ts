@@ -25,7 +25,7 @@ const pollMs = 250;
 
 /** Memory that reading rows of up to `longestRowBytes` and writing tables of them takes. */
 export function memoryFor(longestRowBytes: number): number {
-  return Math.max(200 * 1024 * 1024, longestRowBytes * 24);
+  return Math.max(128 * 1024 * 1024, longestRowBytes * 24);
 }
 
 /**

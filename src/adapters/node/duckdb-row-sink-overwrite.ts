@@ -2,7 +2,7 @@
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { foldedName } from './duckdb-row-sink-database.ts';
-import { runAll, type DuckDbPublication } from './duckdb-row-sink-publish.ts';
+import { runAll, type DuckDbPublication } from './duckdb-row-sink-publication.ts';
 
 const clearedDocuments = '_svc_cleared_documents';
 
@@ -44,7 +44,10 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
   ]);
 }
 
-function documentColumns({ plan, tables }: DuckDbPublication): { index: number; name: string; comment: string }[] {
+function documentColumns({
+  plan,
+  tables,
+}: DuckDbPublication): { index: number; name: string; comment: string }[] {
   return plan.model.tables.flatMap((table, index) => {
     const at = table.columns.findIndex((column) => column.role === 'document');
     const column = tables[index]!.columns[at];

@@ -1,39 +1,13 @@
 /** The publishing transaction of a DuckDB file: from staged CSV to rows of the target, all at once. */
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
-import type { PhysicalTable } from '../../engine/dialects/physical-model.ts';
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
-import type { SinkPlan } from '../../ports/row-sink.ts';
 import { adaptTable, incomingTypes, type Incoming } from './duckdb-row-sink-adapt.ts';
 import { stagedColumn, stagedRows, stagedValue, type StagedCsv } from './duckdb-row-sink-csv.ts';
-import { foldedName, type DuckDb } from './duckdb-row-sink-database.ts';
+import { foldedName } from './duckdb-row-sink-database.ts';
 import { clearTables } from './duckdb-row-sink-overwrite.ts';
-import {
-  readTables,
-  sideTableStatements,
-  tableStatements,
-  type KnownTables,
-} from './duckdb-row-sink-tables.ts';
+import { columnId, runAll, type DuckDbPublication } from './duckdb-row-sink-publication.ts';
+import { readTables, sideTableStatements, tableStatements } from './duckdb-row-sink-tables.ts';
 import { columnSqlType } from './duckdb-row-sink-types.ts';
-
-export interface DuckDbPublication {
-  readonly database: DuckDb;
-  readonly plan: SinkPlan;
-  /** the model's tables, in its order */
-  readonly tables: readonly PhysicalTable[];
-  /** files with rows, by index of the table or name of the table beside the data */
-  readonly staged: ReadonlyMap<number | string, StagedCsv>;
-  /** NOT NULL columns that some row left empty, and columns with a value that their type cannot hold, as `columnId` names them */
-  readonly relaxed: ReadonlySet<string>;
-  readonly widened: ReadonlySet<string>;
-  /** what is in the file; kept as statements change it */
-  known: KnownTables;
-  /** for the log */
-  readonly changes: string[];
-}
-
-export function columnId(table: number, column: number): string {
-  return `${table}:${column}`;
-}
 
 /** Rows added by table name of the model. */
 export async function publishRows(publication: DuckDbPublication): Promise<Record<string, number>> {
@@ -234,10 +208,4 @@ async function keepKeys({ database, plan, tables, staged }: DuckDbPublication): 
          ON CONFLICT (table_name) DO UPDATE SET last_value = excluded.last_value`,
     ),
   );
-}
-
-/** Statements in a few calls. */
-export async function runAll(database: DuckDb, statements: readonly string[]): Promise<void> {
-  for (let from = 0; from < statements.length; from += 100)
-    await database.run(statements.slice(from, from + 100).join(';\n'));
 }

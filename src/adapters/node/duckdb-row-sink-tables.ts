@@ -57,14 +57,14 @@ export async function readTables(database: DuckDb): Promise<KnownTables> {
 }
 
 /** Statements that make the tables beside the data, those that are missing. */
-export function sideTableStatements(known: KnownTables): string[] {
+export function sideTableStatements(known: KnownTables, ifNotExists = false): string[] {
   return Object.values(sideTableDefinitions)
     .filter(({ name }) => !known.has(foldedName(name)))
     .flatMap((definition) => {
       const table = physicalSideTable(definition, duckdb);
       return [
-        createTable(duckdb, table, { sqlSchema: null, ifNotExists: false, foreignKeys: [] }),
-        ...indexStatements(duckdb, null, table),
+        createTable(duckdb, table, { sqlSchema: null, ifNotExists, foreignKeys: [] }),
+        ...indexStatements(duckdb, null, table, ifNotExists),
         ...commentStatements(duckdb, null, table),
       ];
     });

@@ -30,9 +30,7 @@ export function typeForDigits(digits: DecimalDigits): string {
 export function decimalDigits(sqlType: string): DecimalDigits | null {
   if (sqlType in wholeDigits) return { whole: wholeDigits[sqlType]!, fraction: 0 };
   const match = /^DECIMAL\((\d+),(\d+)\)$/.exec(sqlType);
-  return match === null
-    ? null
-    : { whole: Number(match[1]) - Number(match[2]), fraction: Number(match[2]) };
+  return match === null ? null : { whole: Number(match[1]) - Number(match[2]), fraction: Number(match[2]) };
 }
 
 /**

@@ -14,6 +14,8 @@ export interface FinishedFile {
   readonly sha256: string;
   /** no row is longer: rows come whole */
   readonly longestWriteBytes: number;
+  /** of Parquet files: DuckDB's types of the columns */
+  readonly types?: readonly string[];
 }
 
 class StagedFile {
@@ -24,6 +26,7 @@ class StagedFile {
   bytes = 0;
   rows = 0;
   longestWriteBytes = 0;
+  isMade = false;
 
   constructor(name: string) {
     this.name = name;
@@ -85,12 +88,13 @@ export class StagedFiles {
 
   /** Opened for each piece: a model may have more tables than a process may have open files. */
   async #append(file: StagedFile): Promise<void> {
-    if (file.pendingBytes === 0) return;
+    if (file.pendingBytes === 0 && file.isMade) return;
     const pieces = file.pending;
     const bytes = file.pendingBytes;
     file.pending = [];
     file.pendingBytes = 0;
     const handle = await open(join(this.#directory, file.name), 'a', 0o666);
+    file.isMade = true;
     try {
       for (const piece of pieces) {
         file.hash.update(piece);

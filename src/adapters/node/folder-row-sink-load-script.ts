@@ -1,35 +1,59 @@
-/** `load.sql`: makes the tables of a folder and fills them, with PostgreSQL's psql run inside the folder. */
+/** `load.sql`: makes the tables of a folder and fills them, run inside the folder, with PostgreSQL's psql. */
 import { ddlParts } from '../../engine/dialects/ddl.ts';
-import { standardLiteral } from '../../engine/dialects/dialect.ts';
+import { standardLiteral, type Dialect } from '../../engine/dialects/dialect.ts';
 import { physicalName } from '../../engine/dialects/physical-names.ts';
 import { postgresql } from '../../engine/dialects/postgresql.ts';
-import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { Column, RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { jsonLinesCommands } from './folder-row-sink-load-json.ts';
 import type { Manifest, ManifestTable } from './folder-row-sink-manifest.ts';
 
+/** For the formats that psql reads; `renderParquetScript` is for the one that it does not. */
 export function renderLoadScript(model: RelationalModel, manifest: Manifest): string {
   const adapted = adaptedModel(model, manifest);
   const { before, after } = ddlParts(adapted, postgresql, { ifNotExists: true, foreignKeysLast: true });
-  const own = new Set([...model.tables.map((table) => table.name), ...Object.values(sideTableNames)]);
-  const foreign = manifest.tables.filter((table) => !own.has(table.name));
-  const parts = [
+  const tables = loadedTables(model, manifest);
+  return script([
     '-- Makes the tables of this folder and fills them: psql -f load.sql DATABASE, run inside the folder.',
-    ...foreign.map((table) => `-- Not of this schema, so not loaded: ${table.name.replaceAll(/\s+/g, ' ')}`),
+    ...notLoaded(model, manifest),
     '\\set ON_ERROR_STOP on\nBEGIN;',
     ...before,
-    manifest.tables
-      .filter((table) => own.has(table.name))
-      .flatMap((table) => copyCommands(table, manifest.format))
-      .join('\n'),
-    ledger(manifest),
+    manifest.format === 'jsonl'
+      ? jsonLinesCommands(model, tables)
+      : tables.flatMap((table) => copyCommands(table, manifest.format)).join('\n'),
+    ledger(manifest, postgresql),
     ...after,
     'COMMIT;',
-  ];
+  ]);
+}
+
+export function script(parts: readonly string[]): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
+/** Tables of the model, and those beside the data. */
+export function loadedTables(model: RelationalModel, manifest: Manifest): ManifestTable[] {
+  const own = ownNames(model);
+  return manifest.tables.filter((table) => own.has(table.name));
+}
+
+export function notLoaded(model: RelationalModel, manifest: Manifest): string[] {
+  const own = ownNames(model);
+  return manifest.tables
+    .filter((table) => !own.has(table.name))
+    .map((table) => `-- Not of this schema, so not loaded: ${table.name.replaceAll(/\s+/g, ' ')}`);
+}
+
+function ownNames(model: RelationalModel): ReadonlySet<string> {
+  return new Set([...model.tables.map((table) => table.name), ...Object.values(sideTableNames)]);
+}
+
 /** With the types and NOT NULLs that the rows of the folder allow. */
-function adaptedModel(model: RelationalModel, manifest: Manifest): RelationalModel {
+export function adaptedModel(
+  model: RelationalModel,
+  manifest: Manifest,
+  typeOf: (column: Column, table: ManifestTable) => Column['type'] = (column) => column.type,
+): RelationalModel {
   const byName = new Map(manifest.tables.map((table) => [table.name, table]));
   return {
     ...model,
@@ -42,7 +66,7 @@ function adaptedModel(model: RelationalModel, manifest: Manifest): RelationalMod
         uniqueKeys: [],
         columns: table.columns.map((column) => ({
           ...column,
-          type: known.text_columns.includes(column.name) ? { kind: 'text' as const } : column.type,
+          type: known.text_columns.includes(column.name) ? { kind: 'text' as const } : typeOf(column, known),
           nullable: column.nullable || known.nullable_columns.includes(column.name),
         })),
       };
@@ -51,7 +75,7 @@ function adaptedModel(model: RelationalModel, manifest: Manifest): RelationalMod
 }
 
 /** One line each, as psql wants them. */
-function copyCommands(table: ManifestTable, format: 'csv' | 'tsv'): string[] {
+function copyCommands(table: ManifestTable, format: Manifest['format']): string[] {
   const options = `FORMAT ${format === 'csv' ? 'csv' : 'text'}, HEADER true, ENCODING 'UTF8'`;
   return table.files
     .filter((file) => file.rows > 0)
@@ -62,21 +86,21 @@ function copyCommands(table: ManifestTable, format: 'csv' | 'tsv'): string[] {
     });
 }
 
-function ledger(manifest: Manifest): string {
+export function ledger(manifest: Manifest, dialect: Dialect): string {
   const jobs = manifest.jobs.map(
     (job) =>
       `(${job.job}, ${standardLiteral(job.installation)}, ${job.id_sch ?? 'NULL'}, ${job.id_lschma ?? 'NULL'}, ${standardLiteral(job.published_at)}, ${job.documents}, ${job.rows})`,
   );
   const keys = Object.entries(manifest.keys).map(
-    ([table, key]) => `(${standardLiteral(physicalName(postgresql, table))}, ${key})`,
+    ([table, key]) => `(${standardLiteral(physicalName(dialect, table))}, ${key})`,
   );
   return [
     jobs.length === 0
       ? ''
-      : `INSERT INTO ${postgresql.quote(sideTableNames.loads)} VALUES\n  ${jobs.join(',\n  ')};`,
+      : `INSERT INTO ${dialect.quote(sideTableNames.loads)} VALUES\n  ${jobs.join(',\n  ')};`,
     keys.length === 0
       ? ''
-      : `INSERT INTO ${postgresql.quote(sideTableNames.keys)} VALUES\n  ${keys.join(',\n  ')};`,
+      : `INSERT INTO ${dialect.quote(sideTableNames.keys)} VALUES\n  ${keys.join(',\n  ')};`,
   ]
     .filter((statement) => statement !== '')
     .join('\n');

@@ -2,6 +2,7 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
+import type { FolderFormat } from './folder-row-sink-formats.ts';
 
 export const manifestName = 'manifest.json';
 export const loadScriptName = 'load.sql';
@@ -14,8 +15,10 @@ export interface ManifestFile {
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
-  /** as in the header line */
+  /** names in the order of the header line */
   readonly columns: readonly string[];
+  /** of Parquet files: DuckDB's types of the columns */
+  readonly types?: readonly string[];
 }
 
 export interface ManifestTable {
@@ -40,7 +43,7 @@ export interface ManifestJob {
 
 export interface Manifest {
   readonly version: 1;
-  readonly format: 'csv' | 'tsv';
+  readonly format: FolderFormat;
   /** the ledger: every job once */
   readonly jobs: readonly ManifestJob[];
   /** highest key given out, by table */

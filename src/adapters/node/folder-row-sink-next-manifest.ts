@@ -45,8 +45,11 @@ export function nextManifest(step: ManifestStep): Manifest {
     const known = kept.get(name);
     const added = step.added.get(name);
     const files = [...(known?.files ?? [])];
-    if (added !== undefined)
-      files.push({ ...added, job: idJob, installation, columns: step.columnsOf(name) });
+    if (added !== undefined) {
+      const { longestWriteBytes: _, types, ...file } = added;
+      const columns = step.columnsOf(name);
+      files.push({ ...file, job: idJob, installation, columns, ...(types === undefined ? {} : { types }) });
+    }
     if (files.length === 0) continue;
     tables.push({
       name,

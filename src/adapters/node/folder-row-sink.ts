@@ -3,9 +3,10 @@
  * a folder inside; a journal makes all of them appear as one step (engine.md §7).
  */
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, readdir, rm, rmdir } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, mkdir, readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { createJsonLinesEncoder } from '../../engine/shred/json-lines.ts';
 import { AppError } from '../../errors.ts';
 import {
   sideTables,
@@ -15,9 +16,12 @@ import {
   type SideTable,
   type SinkPlan,
 } from '../../ports/row-sink.ts';
-import { StagedFiles } from './folder-row-sink-files.ts';
+import { fileFault } from './folder-row-sink-faults.ts';
+import { StagedFiles, type FinishedFile } from './folder-row-sink-files.ts';
+import { encodingOf, headerLine, tableColumns, type FolderFormat } from './folder-row-sink-formats.ts';
 import { renderLoadScript } from './folder-row-sink-load-script.ts';
-import { lockFolder, type FolderLock } from './folder-row-sink-lock.ts';
+import { lockFolder, type FileLock } from './folder-row-sink-lock.ts';
+import { makeFolders, type MadeFolders } from './folder-row-sink-made.ts';
 import {
   commitJournal,
   finishJournal,
@@ -31,7 +35,7 @@ import { fileNamePart, freeFileName } from './folder-row-sink-names.ts';
 
 export interface FolderRowSinkOptions {
   readonly directory: string;
-  readonly format: 'csv' | 'tsv';
+  readonly format: FolderFormat;
   /** a table's name as part of a file's name (letters, digits, `_` and `-` as they are, all else percent-encoded) */
   readonly fileNameOf?: (table: string) => string;
   /** how long to wait for another job that writes into the folder (15 minutes) */
@@ -54,10 +58,10 @@ class FolderRowSink implements RowSink {
   readonly #relaxed = new Map<string, Set<string>>();
   /** of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
+  readonly #writers = new Map<string, (rows: Uint8Array) => Uint8Array>();
   #plan!: SinkPlan;
-  #lock: FolderLock | null = null;
-  /** outermost folder that did not exist before */
-  #madeFolder: string | undefined;
+  #lock: FileLock | null = null;
+  #madeFolders: MadeFolders | null = null;
   #manifest!: Manifest;
   /** the manifest's tables that stay, after an overwrite */
   #kept: readonly ManifestTable[] = [];
@@ -68,7 +72,7 @@ class FolderRowSink implements RowSink {
   constructor(options: FolderRowSinkOptions) {
     this.#options = options;
     this.#directory = resolve(options.directory);
-    this.encoding = options.format;
+    this.encoding = encodingOf(options.format);
     this.label = options.directory;
   }
 
@@ -123,13 +127,13 @@ class FolderRowSink implements RowSink {
         staging: this.#staging,
         files: [...names].filter((name) => this.#files!.has(name)),
         remove: before.map((file) => file.name).filter((name) => !names.has(name)),
-        loadScript: renderLoadScript(model, manifest),
+        loadScript: await this.#loadScript(manifest),
         manifest,
       });
       // the journal needs the staged files now, whatever happens to this process
       this.#outcome = 'nothing';
       this.#staging = '';
-      this.#madeFolder = undefined;
+      this.#madeFolders = null;
       await finishJournal(this.#directory);
       return {
         rows: this.#added(manifest),
@@ -148,7 +152,7 @@ class FolderRowSink implements RowSink {
         await rm(join(this.#directory, this.#staging), { recursive: true, force: true });
       await this.#lock?.release();
       this.#lock = null;
-      await this.#removeMadeFolders();
+      await this.#madeFolders?.remove();
     });
   }
 
@@ -158,7 +162,7 @@ class FolderRowSink implements RowSink {
 
   async #open(): Promise<'load' | 'skip'> {
     const plan = this.#plan;
-    this.#madeFolder = await mkdir(this.#directory, { recursive: true });
+    this.#madeFolders = await makeFolders(this.#directory);
     this.#lock = await lockFolder(this.#directory, this.#options.lockTimeoutMs ?? 15 * 60_000);
     await finishJournal(this.#directory);
     // nobody else writes here now: what is still staged belongs to the dead
@@ -217,39 +221,30 @@ class FolderRowSink implements RowSink {
     return name;
   }
 
+  /** Under the name that the table's file will have; files of Parquet are made of these at the end. */
   async #write(table: string, rows: Uint8Array, rowCount: number): Promise<void> {
     const files = this.#files!;
     const name = this.#fileOf(table);
+    const { format } = this.#options;
     await this.#guarded(async () => {
-      if (!files.has(name)) await files.write(name, this.#header(table), 0);
-      await files.write(name, rows, rowCount);
+      if (!files.has(name)) await files.write(name, headerLine(format, this.#columnsOf(table)), 0);
+      await files.write(name, format === 'jsonl' ? this.#jsonLines(table)(rows) : rows, rowCount);
     });
   }
 
-  /** The columns' names, escaped like the values below them. */
-  #header(table: string): Uint8Array {
-    const csv = this.encoding === 'csv';
-    const names = this.#columnsOf(table).map((name) => {
-      if (csv) return /[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
-      return name
-        .replaceAll('\\', '\\\\')
-        .replaceAll('\t', '\\t')
-        .replaceAll('\n', '\\n')
-        .replaceAll('\r', '\\r');
-    });
-    return Buffer.from(`${names.join(csv ? ',' : '\t')}\n`);
+  #jsonLines(table: string): (rows: Uint8Array) => Uint8Array {
+    let writer = this.#writers.get(table);
+    if (writer === undefined)
+      this.#writers.set(table, (writer = createJsonLinesEncoder(tableColumns(this.#plan.model, table))));
+    return writer;
   }
 
   #columnsOf(table: string): readonly string[] {
-    const own = this.#plan.model.tables.find((candidate) => candidate.name === table);
-    if (own !== undefined) return own.columns.map((column) => column.name);
-    return sideTables[
-      (Object.keys(sideTables) as SideTable[]).find((side) => sideTableNames[side] === table)!
-    ];
+    return tableColumns(this.#plan.model, table).map((column) => column.name);
   }
 
   async #nextManifest(lastKeys: ReadonlyMap<string, number>): Promise<Manifest> {
-    const finished = new Map((await this.#files!.finish()).map((file) => [file.name, file]));
+    const finished = await this.#finish();
     return nextManifest({
       plan: this.#plan,
       before: this.#manifest,
@@ -264,6 +259,20 @@ class FolderRowSink implements RowSink {
     });
   }
 
+  async #finish(): Promise<Map<string, FinishedFile>> {
+    const staged = new Map((await this.#files!.finish()).map((file) => [file.name, file]));
+    if (this.#options.format !== 'parquet') return staged;
+    // whoever writes no Parquet has no need of DuckDB
+    const { writeParquet } = await import('./folder-row-sink-parquet.ts');
+    const tables = [...this.#names].map(([table, name]) => ({
+      columns: tableColumns(this.#plan.model, table),
+      widened: this.#widened.get(table) ?? new Set<string>(),
+      file: staged.get(name)!,
+    }));
+    const written = await writeParquet(join(this.#directory, this.#staging), tables);
+    return new Map(written.map((file) => [file.name, file]));
+  }
+
   /** Files that no manifest lists belong to somebody else. */
   async #checkForeignFiles(names: ReadonlySet<string>): Promise<void> {
     const listed = new Set(this.#manifest.tables.flatMap((table) => table.files.map((file) => file.name)));
@@ -272,6 +281,12 @@ class FolderRowSink implements RowSink {
       if (listed.has(name) || !(await exists(join(this.#directory, name)))) continue;
       throw new AppError('conflict', `${this.label}: ${name} exists and was not written by a job.`);
     }
+  }
+
+  async #loadScript(manifest: Manifest): Promise<string> {
+    if (manifest.format !== 'parquet') return renderLoadScript(this.#plan.model, manifest);
+    const { renderParquetScript } = await import('./folder-row-sink-load-parquet.ts');
+    return renderParquetScript(this.#plan.model, manifest);
   }
 
   /** Rows of this job by table of the model. */
@@ -290,25 +305,11 @@ class FolderRowSink implements RowSink {
     noted.set(name, set.add(columns[column]!.name));
   }
 
-  async #removeMadeFolders(): Promise<void> {
-    if (this.#madeFolder === undefined) return;
-    const outermost = dirname(this.#madeFolder);
-    for (let folder = this.#directory; folder !== outermost; folder = dirname(folder)) {
-      if (
-        !(await rmdir(folder).then(
-          () => true,
-          () => false,
-        ))
-      )
-        return;
-    }
-  }
-
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      throw folderFault(error, this.label);
+      throw fileFault(error, this.label);
     }
   }
 }
@@ -328,16 +329,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function folderFault(error: unknown, label: string): unknown {
-  const code =
-    error instanceof Error && 'code' in error && !(error instanceof AppError) ? String(error.code) : '';
-  if (['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'EROFS', 'ESTALE'].includes(code)) {
-    return new AppError('service_unavailable', `${label}: cannot be written (${code}).`, { cause: error });
-  }
-  if (['EACCES', 'EPERM', 'ENOTDIR', 'EEXIST', 'EISDIR', 'ENAMETOOLONG', 'ELOOP'].includes(code)) {
-    return new AppError('target_not_allowed', `${label}: cannot be written (${code}).`, { cause: error });
-  }
-  return error;
 }

@@ -21,8 +21,7 @@ export interface CompilerRequest {
 }
 
 export type CompilerAnswer =
-  | { readonly compiled: CompiledSchema }
-  | { readonly fault: string; readonly errors: readonly ErrorDetail[] };
+  { readonly compiled: CompiledSchema } | { readonly fault: string; readonly errors: readonly ErrorDetail[] };
 
 export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOptions): SchemaCompiler {
   const waiting: (() => void)[] = [];

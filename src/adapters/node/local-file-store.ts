@@ -1,7 +1,7 @@
 /** Files in folders of this machine: `files/<id_org>/` for each organisation, and the roots the operator opens beside it. */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, realpath, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve as resolvePath, sep } from 'node:path';
 import { AppError } from '../../errors.ts';
 import type { FileStore } from '../../ports/file-store.ts';
@@ -27,6 +27,19 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
   function rootsOf(idOrg: number): string[] {
     const shared = options.roots.filter((root) => idOrg === firstOrg || root.includes('{org}'));
     return [folderOf(idOrg), ...shared.map((root) => resolvePath(root.replaceAll('{org}', String(idOrg))))];
+  }
+
+  /** The location of an existing file below the organisation's own folder, links resolved. */
+  async function resolveOwn(idOrg: number, path: string): Promise<string> {
+    if (path === '' || path.length > longestPath || path.includes('\0') || path.split('/').includes('..'))
+      throw notAllowed();
+    const own = folderOf(idOrg);
+    const wanted = isAbsolute(path) ? resolvePath(path) : resolvePath(own, path);
+    if (!isInside(own, wanted)) throw notAllowed();
+    const real = await realpath(wanted).catch(() => null);
+    if (real === null) throw new AppError('not_found', 'there is no such file');
+    if (!isInside(await realpath(own), real)) throw notAllowed();
+    return real;
   }
 
   return {
@@ -63,6 +76,20 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
         if (realRoot !== null && isInside(realRoot, real)) return real;
       }
       throw notAllowed();
+    },
+
+    remove: async (idOrg, path) => {
+      const real = await resolveOwn(idOrg, path);
+      if (!(await lstat(real)).isFile()) throw notAllowed();
+      await unlink(real);
+      // an upload lies alone in a folder of its own
+      const folder = dirname(real);
+      const uploads = await realpath(join(folderOf(idOrg), 'uploads')).catch(() => null);
+      if (uploads !== null && dirname(folder) === uploads) await rmdir(folder).catch(() => undefined);
+    },
+
+    removeLog: async (idJob) => {
+      await rm(logFile(idJob), { force: true });
     },
 
     logSize: async (idJob) => {

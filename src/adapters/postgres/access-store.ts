@@ -1,5 +1,11 @@
 /** Organisations, API keys and upload tokens on PostgreSQL (migration 0001). */
-import type { AccessStore, ApiKeyRecord, OrgRecord, UploadTokenClaim } from '../../ports/access-store.ts';
+import type {
+  AccessStore,
+  ApiKeyInfo,
+  ApiKeyRecord,
+  OrgRecord,
+  UploadTokenClaim,
+} from '../../ports/access-store.ts';
 import { isId, sqlState } from './connect.ts';
 import type { Sql } from './connect.ts';
 import { AppError } from '../../errors.ts';
@@ -36,6 +42,45 @@ export function createPostgresAccessStore(sql: Sql): AccessStore {
     async hasNoKeys() {
       const [row] = await sql<{ none: boolean }[]>`select not exists (select from svc.api_key) as none`;
       return row?.none === true;
+    },
+
+    async listKeys(idOrg) {
+      return sql<ApiKeyInfo[]>`
+        select id_key as "idKey", id_org as "idOrg", name, to_json(scopes) as scopes, svc.epoch_ms(created) as created,
+               svc.epoch_ms(expires) as "expiresAt", svc.epoch_ms(revoked) as "revokedAt"
+          from svc.api_key k where ${idOrg}::bigint is null or id_org = ${idOrg}
+         order by k.created, id_key`;
+    },
+
+    async revoke(idOrg, idKey) {
+      const revoked = await sql`
+        update svc.api_key set revoked = coalesce(revoked, clock_timestamp())
+         where id_key = ${idKey} and (${idOrg}::bigint is null or id_org = ${idOrg})`;
+      return revoked.count === 1;
+    },
+
+    async createOrg({ name, description }) {
+      try {
+        const [row] = await sql<OrgRecord[]>`
+          insert into svc.org (name, description) values (${name}, ${description})
+          returning id_org, name, description, svc.epoch_ms(created) as created, 0::bigint as schema_count, 0::bigint as job_count`;
+        if (row === undefined) throw new Error('the insert answered no row');
+        return row;
+      } catch (error) {
+        if (sqlState(error) === '23505')
+          throw new AppError('conflict', `there is an organisation ${JSON.stringify(name)} already`, {
+            cause: error,
+          });
+        throw error;
+      }
+    },
+
+    async listOrgs() {
+      return sql<OrgRecord[]>`
+        select id_org, name, description, svc.epoch_ms(created) as created,
+               (select count(*) from svc.origin s where s.id_org = o.id_org) as schema_count,
+               (select count(*) from svc.job j where j.id_org = o.id_org) as job_count
+          from svc.org o order by id_org`;
     },
 
     async findOrg(idOrg) {

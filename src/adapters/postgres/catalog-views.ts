@@ -65,7 +65,8 @@ export async function removeOrigin(sql: Sql, idOrg: number, idSch: number): Prom
     if (origin === undefined) return false;
     const [job] = await tx<{ id_job: number }[]>`
       select id_job from svc.job where id_sch = ${idSch} and end_date is null order by id_job limit 1`;
-    if (job !== undefined) throw new AppError('conflict', `job ${job.id_job} uses the schema and has not ended`);
+    if (job !== undefined)
+      throw new AppError('conflict', `job ${job.id_job} uses the schema and has not ended`);
     await tx`delete from svc.origin where id_sch = ${idSch}`;
     await tx`
       delete from svc.origin_name n

@@ -1,6 +1,6 @@
 /** Jobs as runs of conversions: with what their summaries say; and the removal of ended ones. */
 import { AppError } from '../../errors.ts';
-import type { JobRecord } from '../../jobs/job.ts';
+import type { JobRecord, JobStatus } from '../../jobs/job.ts';
 import type { JobRun, LoadedRows, Page } from '../../ports/job-store.ts';
 import { isId } from './connect.ts';
 import type { Sql } from './connect.ts';
@@ -33,6 +33,13 @@ export async function listRuns(
   return { content: rows.map(runOf), page, size, totalElements: total?.n ?? 0 };
 }
 
+export async function countByStatus(sql: Sql): Promise<ReadonlyMap<JobStatus, number>> {
+  const rows = await sql<
+    { status: JobStatus; n: number }[]
+  >`select status, count(*) as n from svc.job group by status`;
+  return new Map(rows.map(({ status, n }) => [status, n]));
+}
+
 export async function findRun(sql: Sql, idOrg: number, idJob: number): Promise<JobRun | null> {
   if (!isId(idJob)) return null;
   const [row] = await sql<RunRow[]>`
@@ -57,7 +64,8 @@ export async function removeJob(sql: Sql, idOrg: number, idJob: number): Promise
     await tx`select 1 from svc.workflow where id_workflow = ${job.id_workflow} for update`;
     const [open] = await tx<{ id_job: number }[]>`
       select id_job from svc.job where id_workflow = ${job.id_workflow} and end_date is null order by position limit 1`;
-    if (open !== undefined) throw new AppError('job_not_terminal', `job ${open.id_job} of its workflow has not ended`);
+    if (open !== undefined)
+      throw new AppError('job_not_terminal', `job ${open.id_job} of its workflow has not ended`);
     await tx`delete from svc.job where id_job = ${idJob}`;
     await tx`
       delete from svc.workflow w

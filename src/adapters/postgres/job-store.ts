@@ -4,7 +4,7 @@ import type { Sql } from './connect.ts';
 import { createJobNotifications } from './job-notifications.ts';
 import { claim, finish, handBack, heartbeat, reap, report, request } from './job-queue.ts';
 import { find, findWorkflow, list, listOfWorkflow, listWorkflows, requestKill } from './job-reading.ts';
-import { findRun, listRuns, removeJob, sumLoadedRows } from './job-runs.ts';
+import { countByStatus, findRun, listRuns, removeJob, sumLoadedRows } from './job-runs.ts';
 import { rerun, startByHand, submit } from './job-submission.ts';
 
 /** Limits of interface-decisions §10; times in milliseconds. */
@@ -56,6 +56,7 @@ export function createPostgresJobStore(
     waitForWork: (timeoutMs, signal) => notifications.wait(timeoutMs, signal),
     listWorkflows: (idOrg, page, size) => listWorkflows(sql, idOrg, page, size),
     findWorkflow: (idOrg, idWorkflow) => findWorkflow(sql, idOrg, idWorkflow),
+    countByStatus: () => countByStatus(sql),
     listRuns: (idOrg, idSchs, page, size) => listRuns(sql, idOrg, idSchs, page, size),
     findRun: (idOrg, idJob) => findRun(sql, idOrg, idJob),
     sumLoadedRows: (idOrg) => sumLoadedRows(sql, idOrg),

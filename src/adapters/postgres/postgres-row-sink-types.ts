@@ -43,7 +43,7 @@ function textLength(type: string): number | null {
 
 /** The value of `expression` as XML Schema writes it, where the column turns into text. */
 export function lexicalText(expression: string, type: string): string {
-  if (type.endsWith('[]')) return `array_to_string(${expression}, ' ')`;
+  if (type.endsWith('[]')) return lexicalList(expression, type.slice(0, -2));
   switch (type) {
     case 'timestamp with time zone':
       return `regexp_replace(replace(${expression}::text, ' ', 'T'), '[+]00$', 'Z')`;
@@ -54,6 +54,23 @@ export function lexicalText(expression: string, type: string): string {
       return `replace(${expression}::text, 'Infinity', 'INF')`;
     default:
       return `${expression}::text`;
+  }
+}
+
+/** Items with a blank between them. */
+function lexicalList(expression: string, itemType: string): string {
+  switch (itemType) {
+    case 'boolean':
+      return `array_to_string(${expression}::text[], ' ')`;
+    case 'timestamp with time zone':
+    case 'timestamp without time zone':
+      // a blank is part of the item until it is a T
+      return `replace(regexp_replace(replace(array_to_string(${expression}, ','), ' ', 'T'), '[+]00(?=,|$)', 'Z', 'g'), ',', ' ')`;
+    case 'real':
+    case 'double precision':
+      return `replace(array_to_string(${expression}, ' '), 'Infinity', 'INF')`;
+    default:
+      return `array_to_string(${expression}, ' ')`;
   }
 }
 

@@ -286,7 +286,10 @@ class ModelDrawing {
         sourceType: itemBaseOf(type.value),
         documentation: place.columnKey === '' ? undefined : this.#model.elements[node.element]!.documentation,
       });
-      if (place.guarantor !== null) node.text.requiredBy.add(place.guarantor);
+      // an empty element with a default is valid, and its column stays empty where the type has no empty value
+      const { default: constant, fixed = constant } = this.#model.elements[node.element]!;
+      const mayBeEmpty = fixed !== undefined && node.text.type.kind !== 'text';
+      if (place.guarantor !== null && !mayBeEmpty) node.text.requiredBy.add(place.guarantor);
     }
     if (type.anyAttribute !== null) {
       node.anyAttribute = this.#column(place.table, `${place.columnKey}/@*`, {

@@ -4,6 +4,7 @@
  */
 import type { RelationalModel } from './relational-model.ts';
 import { clarkName, type QName } from './source-model.ts';
+import { ncName } from '../xsd/lexical-form.ts';
 
 export const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
 export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';
@@ -15,9 +16,9 @@ export interface NameLabels {
   type(name: QName): string;
   /** no prefix for no namespace */
   attribute(name: QName): string;
-  /** the names that labels stand for */
-  typeOf(label: string): QName;
-  attributeOf(label: string): QName;
+  /** the names that labels stand for; null for what is no label of this model */
+  typeOf(label: string): QName | null;
+  attributeOf(label: string): QName | null;
 }
 
 export function createNameLabels(model: RelationalModel): NameLabels {
@@ -31,12 +32,11 @@ export function createNameLabels(model: RelationalModel): NameLabels {
     const prefix = prefixes.get(name.namespaceUri);
     return prefix === undefined ? clarkName(name) : `${prefix}:${name.localName}`;
   };
-  const parse = (label: string, unprefixedUri: string): QName => {
-    const clark = /^\{([^}]*)\}(.*)$/s.exec(label);
-    if (clark !== null) return { namespaceUri: clark[1]!, localName: clark[2]! };
-    const colon = label.indexOf(':');
-    if (colon < 0) return { namespaceUri: unprefixedUri, localName: label };
-    return { namespaceUri: uris.get(label.slice(0, colon)) ?? '', localName: label.slice(colon + 1) };
+  const parse = (label: string, unprefixedUri: string): QName | null => {
+    const [, uri, prefix, localName] = /^(?:\{([^}]*)\}|([^:]+):)?([^:\s]+)$/.exec(label) ?? [];
+    const namespaceUri = prefix === undefined ? (uri ?? unprefixedUri) : uris.get(prefix);
+    if (localName === undefined || namespaceUri === undefined || !ncName.test(localName)) return null;
+    return { namespaceUri, localName };
   };
   return {
     element(name) {

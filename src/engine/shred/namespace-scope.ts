@@ -1,6 +1,7 @@
 /** Namespace declarations in scope, innermost last, and QNames in values read with them. */
 import { clarkName, type QName } from '../model/source-model.ts';
 import { xmlNamespace } from '../model/name-labels.ts';
+import { qualifiedName } from '../xsd/lexical-form.ts';
 
 export class NamespaceScope {
   readonly #pairs: [prefix: string, uri: string][] = [];
@@ -25,13 +26,23 @@ export class NamespaceScope {
     return known ?? (prefix === 'xml' ? xmlNamespace : prefix === '' ? '' : null);
   }
 
-  /** What a capture that starts here must declare itself. */
-  prefixed(): [prefix: string, uri: string][] {
-    return [...new Map(this.#pairs.filter(([prefix]) => prefix !== ''))];
+  /** Every prefix in scope, '' for a default namespace. */
+  declared(): Map<string, string> {
+    return new Map(this.#pairs);
   }
 
-  /** The name a QName value stands for; an undeclared prefix is no name: null. */
+  /** A prefix in scope for a namespace; null where there is none. */
+  prefixOf(uri: string, isAttribute: boolean): string | null {
+    if (!isAttribute && this.uriOf('') === uri) return '';
+    const found = this.#pairs.findLast(
+      ([prefix, bound]) => bound === uri && prefix !== '' && this.uriOf(prefix) === uri,
+    );
+    return found?.[0] ?? (uri === xmlNamespace ? 'xml' : null);
+  }
+
+  /** The name a QName value stands for; null for what is none, and for an undeclared prefix. */
   resolve(value: string): QName | null {
+    if (!qualifiedName.test(value)) return null;
     const colon = value.indexOf(':');
     const namespaceUri = this.uriOf(colon < 0 ? '' : value.slice(0, colon));
     return namespaceUri === null ? null : { namespaceUri, localName: value.slice(colon + 1) };
@@ -39,11 +50,12 @@ export class NamespaceScope {
 
   /**
    * A value of type QName, or a list of such, with every name written `{uri}local`; null where `known` prefixes alone, and no
-   * default namespace, give the same names back.
+   * default namespace, give the same names back, and where the value is none.
    */
-  expand(value: string, known: Readonly<Record<string, string>>): string | null {
+  expand(value: string, isList: boolean, known: Readonly<Record<string, string>>): string | null {
     let exact = true;
     const names = value.split(/[ \t\r\n]+/).filter((item) => item !== '');
+    if (!isList && names.length > 1) return null;
     const expanded = names.map((item) => {
       const name = this.resolve(item);
       if (name === null) return item;

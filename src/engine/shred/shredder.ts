@@ -302,7 +302,8 @@ class DocumentShredder implements Shredder {
       const typeEdge = typeName === null ? undefined : typeEdgeOf(node, typeName);
       if (node.plan.typeNameColumn >= 0 && typeName !== null)
         this.#rows.setAscii(row, node.plan.typeNameColumn, this.#labels.type(typeName));
-      else this.#unmappedAttribute(batch, typed, row, typeName === null ? null : clarkName(typeName));
+      else if (typeName === null) this.#unmappedAttribute(batch, typed, row);
+      else this.#keepType(batch, typed, row, typeName);
       this.#frameShown[frame] = 1;
       if (typeEdge !== undefined) {
         node = this.#plan.nodes[typeEdge.node]!;
@@ -410,10 +411,11 @@ class DocumentShredder implements Shredder {
 
   /** A QName whose prefix means something else in the model, or nothing, is kept with its namespace. */
   #nameValue(row: number, column: number, value: Uint8Array): void {
-    const expanded = this.#scope.expand(new TextDecoder().decode(value), this.#options.model.namespaces);
-    if (expanded === null) return;
     const table = this.#rows.table(row);
-    const columnName = table.columns[column]!.name;
+    const { name: columnName, type } = table.columns[column]!;
+    const { namespaces } = this.#options.model;
+    const expanded = this.#scope.expand(new TextDecoder().decode(value), type.list === true, namespaces);
+    if (expanded === null) return;
     this.output.side('lexical', [this.#documentKey, table.name, this.#rows.key(row), columnName, expanded]);
   }
 
@@ -495,7 +497,7 @@ class DocumentShredder implements Shredder {
     this.#capturing = { wildcardTable, position };
     this.#growFrames();
     this.#frameName[this.#depth] = batch.events[at * RECORD_INTS + 1]!;
-    return this.#capture.begin(batch, at, this.#scope.prefixed(), this.#scope.uriOf('') ?? '');
+    return this.#capture.begin(batch, at, this.#scope.declared());
   }
 
   #capturePart(batch: TokenBatch, at: number, kind: number): number {
@@ -520,12 +522,22 @@ class DocumentShredder implements Shredder {
     return at;
   }
 
-  /** `name`: what a value that is a QName stands for, `{uri}local`. */
-  #unmappedAttribute(batch: TokenBatch, at: number, row: number, name: string | null = null): void {
-    const nameId = batch.events[at * RECORD_INTS + 1]!;
-    const label = this.#labels.attribute(this.#nameOf(nameId));
-    const content = new TextEncoder().encode(name ?? rangeText(batch, at));
-    this.#unmapped('attribute', 0, `${this.#path(this.#depth - 1)}/@${label}`, content, row);
+  #unmappedAttribute(batch: TokenBatch, at: number, row: number): void {
+    const content = new TextEncoder().encode(rangeText(batch, at));
+    this.#unmapped('attribute', 0, this.#attributePath(batch, at), content, row);
+  }
+
+  /**
+   * xsi:type where no type has columns of its own, so that it changes nothing: it is kept with its namespace, `{uri}local`, and is
+   * no deviation. What a wrong one allows deviates by itself.
+   */
+  #keepType(batch: TokenBatch, at: number, row: number, typeName: QName): void {
+    this.#keep('attribute', 0, this.#attributePath(batch, at), clarkName(typeName), row);
+  }
+
+  #attributePath(batch: TokenBatch, at: number): string {
+    const label = this.#labels.attribute(this.#nameOf(batch.events[at * RECORD_INTS + 1]!));
+    return `${this.#path(this.#depth - 1)}/@${label}`;
   }
 
   /** Whether the plan leaves out the child or attribute of that name on purpose. */
@@ -549,11 +561,7 @@ class DocumentShredder implements Shredder {
   /** Where a folded element stood, when neither its columns nor its order will tell. */
   #keepPlace(frame: number): void {
     if (this.#options.unmapped !== 'capture') return;
-    const row = this.#frameRow[frame]!;
-    const { name } = this.#rows.table(row);
-    const position = this.#frameOrdinal[frame]!;
-    const values = [this.#documentKey, name, this.#rows.key(row), position, this.#path(frame), 'place', null];
-    this.output.side('unmapped', values);
+    this.#keep('place', this.#frameOrdinal[frame]!, this.#path(frame), null, this.#frameRow[frame]!);
     this.#frameShown[frame] = 1;
   }
 
@@ -569,16 +577,20 @@ class DocumentShredder implements Shredder {
       return;
     }
     this.drift.unmapped(xpath, kind, content);
+    this.#keep(kind, position, xpath, content, row);
+  }
+
+  /** A row of `_unmapped`. */
+  #keep(
+    kind: 'element' | 'attribute' | 'text' | 'place',
+    position: number,
+    xpath: string,
+    content: string | Uint8Array | null,
+    row: number,
+  ): void {
     if (this.#options.unmapped !== 'capture') return;
-    const values = [
-      this.#documentKey,
-      this.#rows.table(row).name,
-      this.#rows.key(row),
-      position,
-      xpath,
-      kind,
-      content,
-    ];
+    const { name } = this.#rows.table(row);
+    const values = [this.#documentKey, name, this.#rows.key(row), position, xpath, kind, content];
     this.output.side('unmapped', values);
   }
 

@@ -1,26 +1,22 @@
 /** Writes a stretch of the token tape back as XML text that stands on its own: for wildcards and unmapped content. */
-import { xmlNamespace, xsiNamespace } from '../model/name-labels.ts';
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { FLAG_DECODED, KIND_ATTRIBUTE, KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from '../xml/tokens.ts';
 import { ByteBuffer } from './byte-buffer.ts';
+import { NamespaceScope } from './namespace-scope.ts';
 
 const utf8 = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Prefixes in scope where a capture starts: [prefix, uri] pairs, outermost first; the default namespace is left out. */
-export type ScopePairs = readonly (readonly [string, string])[];
-
 /**
- * Element names are written in the default namespace, attribute names with a prefix in scope or a made one; declared prefixes are
- * kept, so that QNames in content keep their meaning.
+ * Declarations and prefixes are the document's own: names in values keep their meaning, unprefixed ones too. Those in scope where
+ * the capture starts are declared on its first element.
  */
 export class XmlCapture {
   readonly out = new ByteBuffer(1024);
   depth = 0;
   readonly #names: NameTable;
-  #defaultNamespaces: string[] = [];
-  /** the default namespaces of the document itself, which names in values are read with */
-  #sourceDefaults: string[] = [];
+  #scope = new NamespaceScope();
+  #scopeSizes: number[] = [];
   #tagOpen = false;
   #open: string[] = [];
 
@@ -28,71 +24,60 @@ export class XmlCapture {
     this.#names = names;
   }
 
-  /** Starts a capture at the START record `at`, where `sourceDefault` is in scope; answers the index of the tag's last record. */
-  begin(batch: TokenBatch, at: number, scope: ScopePairs, sourceDefault: string): number {
-    this.#sourceDefaults = [sourceDefault];
+  /** Starts a capture at the START record `at`; answers the index of the tag's last record. `scope`: prefix -> URI. */
+  begin(batch: TokenBatch, at: number, scope: ReadonlyMap<string, string>): number {
     this.out.length = 0;
-    this.#defaultNamespaces = [''];
+    this.#scope = new NamespaceScope();
+    this.#scopeSizes = [];
     this.#open = [];
     this.depth = 0;
     return this.start(batch, at, scope);
   }
 
-  start(batch: TokenBatch, at: number, scope: ScopePairs = []): number {
+  start(batch: TokenBatch, at: number, scope: ReadonlyMap<string, string> | null = null): number {
     this.#closeTag();
     const { events } = batch;
-    const nameId = events[at * RECORD_INTS + 1]!;
-    const uri = this.#names.namespaceUri(nameId);
-    const local = this.#names.localName(nameId);
-    this.#text(`<${local}`);
-    if (uri !== this.#defaultNamespaces.at(-1)) this.#text(` xmlns="${escapeAttribute(uri)}"`);
-    this.#defaultNamespaces.push(uri);
-    this.#open.push(local);
-    this.depth += 1;
-    const declared = new Map<string, string>(scope);
-    let sourceDefault = this.#sourceDefaults.at(-1)!;
+    const declared = new Map(scope);
     let last = at;
     for (
       let i = at + 1;
       i < batch.count && (events[i * RECORD_INTS]! & KIND_MASK) === KIND_NAMESPACE;
       i += 1
     ) {
-      const prefix = this.#names.localName(events[i * RECORD_INTS + 1]!);
-      if (prefix === '') sourceDefault = rangeText(batch, i);
-      else declared.set(prefix, rangeText(batch, i));
+      declared.set(this.#names.localName(events[i * RECORD_INTS + 1]!), rangeText(batch, i));
       last = i;
     }
-    for (const [prefix, bound] of declared) this.#text(` xmlns:${prefix}="${escapeAttribute(bound)}"`);
-    this.#sourceDefaults.push(sourceDefault);
-    let made = 0;
+    this.#scopeSizes.push(this.#scope.size);
+    for (const [prefix, uri] of declared) this.#scope.declare(prefix, uri);
+    const name = this.#qualified(events[at * RECORD_INTS + 1]!, false);
+    this.#open.push(name);
+    this.depth += 1;
+    this.#text(`<${name}`);
+    for (const [prefix, uri] of declared) {
+      // no default namespace is what there is without a declaration
+      if (prefix === '' && uri === '' && scope !== null) continue;
+      this.#text(` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapeAttribute(uri)}"`);
+    }
     for (
       let i = last + 1;
       i < batch.count && (events[i * RECORD_INTS]! & KIND_MASK) === KIND_ATTRIBUTE;
       i += 1
     ) {
-      const attribute = events[i * RECORD_INTS + 1]!;
-      const space = this.#names.namespaceUri(attribute);
-      let name = this.#names.localName(attribute);
-      if (space === xmlNamespace) name = `xml:${name}`;
-      else if (space !== '') {
-        made += 1;
-        this.#text(` xmlns:_${made}="${escapeAttribute(space)}"`);
-        name = `_${made}:${name}`;
-      }
-      let value = rangeText(batch, i);
-      if (space === xsiNamespace && name.endsWith(':type') && !value.includes(':') && sourceDefault !== uri) {
-        // an unprefixed type name is one of the default namespace, which the element's own has replaced here
-        if (sourceDefault !== '') {
-          made += 1;
-          this.#text(` xmlns:_${made}="${escapeAttribute(sourceDefault)}"`);
-          value = `_${made}:${value.trim()}`;
-        }
-      }
-      this.#text(` ${name}="${escapeAttribute(value)}"`);
+      const attribute = this.#qualified(events[i * RECORD_INTS + 1]!, true);
+      this.#text(` ${attribute}="${escapeAttribute(rangeText(batch, i))}"`);
       last = i;
     }
     this.#tagOpen = true;
     return last;
+  }
+
+  /** The name with a prefix in scope: a document that is namespace-well-formed has one. */
+  #qualified(nameId: number, isAttribute: boolean): string {
+    const uri = this.#names.namespaceUri(nameId);
+    const local = this.#names.localName(nameId);
+    if (uri === '' && isAttribute) return local;
+    const prefix = this.#scope.prefixOf(uri, isAttribute);
+    return prefix === null || prefix === '' ? local : `${prefix}:${local}`;
   }
 
   text(source: Uint8Array, start: number, end: number): void {
@@ -111,8 +96,7 @@ export class XmlCapture {
   /** Closes an element; true when it was the one the capture began with. */
   end(): boolean {
     const local = this.#open.pop()!;
-    this.#defaultNamespaces.pop();
-    this.#sourceDefaults.pop();
+    this.#scope.leave(this.#scopeSizes.pop()!);
     this.depth -= 1;
     if (this.#tagOpen) {
       this.#tagOpen = false;

@@ -22,6 +22,8 @@ import {
 import { XmlOutput, type ByteConsumer } from './xml-output.ts';
 
 export interface DocumentWriter {
+  /** Whether the next rows hold this document: false where it was loaded by another model. */
+  has(documentKey: string): Promise<boolean>;
   /**
    * Writes the document of that key; `rows` are to stand at its first row, or at rows of documents before it that have been written.
    * Answers its size in bytes. InputError `missing_rows` or `unplaced_rows` where the rows do not make up a document.
@@ -36,6 +38,7 @@ export function createDocumentWriter(model: RelationalModel, rows: DocumentRows)
   const reader = new RowReader(model, rows);
   return {
     rowCounts: reader.rowCounts,
+    has: async (documentKey) => (await findRoot(plan, reader, documentKey)) !== null,
     async write(documentKey, consume) {
       const output = new XmlOutput(consume);
       await new Writing(plan, reader, output).document(documentKey);
@@ -44,6 +47,32 @@ export function createDocumentWriter(model: RelationalModel, rows: DocumentRows)
       return output.bytes;
     },
   };
+}
+
+async function findRoot(
+  plan: WritingPlan,
+  reader: RowReader,
+  documentKey: string,
+): Promise<{ group: RowGroup; child: RowChild } | null> {
+  for (const group of plan.roots) {
+    await reader.open([group.table]);
+    const child = childAtHead(reader, group, documentKey);
+    if (child !== null) return { group, child };
+  }
+  return null;
+}
+
+/** The child that the next row of a table makes of the row with this key; null: that row belongs elsewhere. */
+function childAtHead(reader: RowReader, group: RowGroup, parentKey: string): RowChild | null {
+  const head = reader.head(group.table);
+  if (head === null) return null;
+  for (const use of group.uses) {
+    if (head[use.parentKeyColumn] !== parentKey) continue;
+    if (use.elementNameColumn < 0) return use.children[0]!;
+    const label = head[use.elementNameColumn];
+    return use.children.find((child) => child.label === label) ?? use.children[0]!;
+  }
+  return null;
 }
 
 /** The row an element's values lie in. */
@@ -70,33 +99,17 @@ class Writing {
   }
 
   async document(documentKey: string): Promise<void> {
+    const root = await findRoot(this.#plan, this.#reader, documentKey);
+    if (root === null) {
+      throw new InputError({
+        code: 'missing_rows',
+        severity: 'error',
+        message: `document ${documentKey} has no row for its root element`,
+      });
+    }
     this.#out.markup('<?xml version="1.0" encoding="UTF-8"?>\n');
-    for (const group of this.#plan.roots) {
-      await this.#reader.open([group.table]);
-      const child = this.#childAtHead(group, documentKey);
-      if (child === null) continue;
-      await this.#rowElement(group, child, 1, this.#plan.namespaces.declarations);
-      this.#out.markup('\n');
-      return;
-    }
-    throw new InputError({
-      code: 'missing_rows',
-      severity: 'error',
-      message: `document ${documentKey} has no row for its root element`,
-    });
-  }
-
-  /** The child that the next row of a table makes of the row with this key; null: that row belongs elsewhere. */
-  #childAtHead(group: RowGroup, parentKey: string): RowChild | null {
-    const head = this.#reader.head(group.table);
-    if (head === null) return null;
-    for (const use of group.uses) {
-      if (head[use.parentKeyColumn] !== parentKey) continue;
-      if (use.elementNameColumn < 0) return use.children[0]!;
-      const label = head[use.elementNameColumn];
-      return use.children.find((child) => child.label === label) ?? use.children[0]!;
-    }
-    return null;
+    await this.#rowElement(root.group, root.child, 1, this.#plan.namespaces.declarations);
+    this.#out.markup('\n');
   }
 
   /** Takes the next row of the group's table and all that hangs from it. `depth`: of the element, the root's is 1. */
@@ -146,8 +159,7 @@ class Writing {
     const typeLabel = row.values[node.plan.typeNameColumn] ?? null;
     const before = row.kept?.get(path);
     if (typeLabel !== null) {
-      const { labels, namespaces, typeAttribute } = this.#plan;
-      start += attribute(typeAttribute, namespaces.nameWith(labels.typeOf(typeLabel), own));
+      start += attribute(this.#plan.typeAttribute, this.#typeName(typeLabel, own));
       const edge = node.types.get(typeLabel);
       if (edge !== undefined) {
         node = this.#plan.node(edge.node);
@@ -176,8 +188,7 @@ class Writing {
     for (const { tag, column, isType } of node.attributes) {
       const value = this.#value(node, row, column, own);
       if (value === null) continue;
-      const { labels, namespaces } = this.#plan;
-      result += attribute(tag, isType ? namespaces.nameWith(labels.typeOf(value), own) : value);
+      result += attribute(tag, isType ? this.#typeName(value, own) : value);
     }
     const others = row.values[node.plan.anyAttributeColumn] ?? null;
     if (others === null) return result;
@@ -194,12 +205,18 @@ class Writing {
     const { labels, namespaces } = this.#plan;
     let result = '';
     for (const [label, content] of kept.attributes) {
-      const name = labels.attributeOf(label);
+      const name = labels.attributeOf(label) ?? { namespaceUri: '', localName: label };
       const isType = name.namespaceUri === xsiNamespace && name.localName === 'type';
-      const value = isType && content.startsWith('{') ? namespaces.nameWith(labels.typeOf(content), own) : content;
+      const value = isType && content.startsWith('{') ? this.#typeName(content, own) : content;
       result += attribute(namespaces.nameWith(name, own), value);
     }
     return result;
+  }
+
+  /** A QName from its label; one whose prefix means nothing stays as it is. */
+  #typeName(label: string, own: OwnDeclarations): string {
+    const name = this.#plan.labels.typeOf(label);
+    return name === null ? label : this.#plan.namespaces.nameWith(name, own);
   }
 
   /** The value of a column as it was written; null: absent. */
@@ -209,10 +226,7 @@ class Writing {
     const { name, sourceType } = this.#plan.model.tables[node.plan.table]!.columns[column]!;
     const written = row.lexical.get(name);
     if (written === undefined || (sourceType !== 'QName' && sourceType !== 'NOTATION')) return written ?? value;
-    const { labels, namespaces } = this.#plan;
-    const names = written.split(' ').map((item) => {
-      return item.startsWith('{') ? namespaces.nameWith(labels.typeOf(item), own) : item;
-    });
+    const names = written.split(' ').map((item) => (item.startsWith('{') ? this.#typeName(item, own) : item));
     return names.join(' ');
   }
 
@@ -237,7 +251,7 @@ class Writing {
       let child: RowChild | null = null;
       let content: ContentTable | null = null;
       for (const candidate of groups) {
-        const found = this.#childAtHead(candidate, row.key);
+        const found = childAtHead(reader, candidate, row.key);
         if (found === null) continue;
         const at = positionOf(reader.head(candidate.table)!, candidate.positionColumn);
         if (child !== null && at >= position) continue;

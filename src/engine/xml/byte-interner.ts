@@ -1,13 +1,25 @@
+import { plainMemory } from './tokenizer-memory.ts';
+import type { TokenizerMemory } from './tokenizer-memory.ts';
+
 /** Gives equal byte strings equal ids, dense from 0, without making a string of them. Id 0 is the empty byte string. */
 export class ByteInterner {
   /** every interned byte string, one behind the other */
-  arena: Uint8Array = new Uint8Array(4096);
-  starts: Int32Array = new Int32Array(64);
-  ends: Int32Array = new Int32Array(64);
+  arena: Uint8Array;
+  starts: Int32Array;
+  ends: Int32Array;
   size = 1;
-  private slots: Int32Array = new Int32Array(256);
-  private hashes: Int32Array = new Int32Array(64);
+  /** ids by hash, open addressing; 0 is free */
+  slots: Int32Array;
+  hashes: Int32Array;
   private arenaEnd = 0;
+
+  constructor(memory: TokenizerMemory = plainMemory) {
+    this.arena = memory.bytes(memory.nameBytes);
+    this.starts = memory.ints(memory.names);
+    this.ends = memory.ints(memory.names);
+    this.slots = memory.ints(memory.names * 4);
+    this.hashes = memory.ints(memory.names);
+  }
 
   /** Id of `bytes[from, to)`; -1 - newId when it was not known before. `hash` must be `hashBytes` of the range. */
   intern(bytes: Uint8Array, from: number, to: number, hash: number): number {

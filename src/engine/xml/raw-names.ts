@@ -1,5 +1,6 @@
 import { ByteInterner, grown, hashBytes } from './byte-interner.ts';
 import { COLON, NAME_START, isWideNameStart, nameClass } from './characters.ts';
+import type { TokenizerMemory } from './tokenizer-memory.ts';
 
 /** Name without a prefix. */
 export const NAME_LOCAL = 0;
@@ -13,23 +14,36 @@ export const NAME_DECLARATION = 2;
  * The columns are indexed by raw name id; id 0 is the empty name, which predicts nothing.
  */
 export class RawNames {
-  readonly interner: ByteInterner = new ByteInterner();
-  kinds: Int32Array = new Int32Array(64);
+  readonly interner: ByteInterner;
+  kinds: Int32Array;
   /** raw id of the prefix ('' = 0); of `xmlns:p`, the id of `p` */
-  prefixes: Int32Array = new Int32Array(64);
+  prefixes: Int32Array;
   /** namespace context that `elementNames` holds for; -1 for none yet */
-  elementContexts: Int32Array = new Int32Array(64).fill(-1);
+  elementContexts: Int32Array;
   /** expanded name id as an element, or as a prefixed attribute */
-  elementNames: Int32Array = new Int32Array(64);
+  elementNames: Int32Array;
   /** expanded name id as an attribute without prefix; -1 until asked for */
-  attributeNames: Int32Array = new Int32Array(64).fill(-1);
+  attributeNames: Int32Array;
   /** serial of the last start tag that had an attribute of this name */
-  seenIn: Int32Array = new Int32Array(64);
+  seenIn: Int32Array;
   /** attribute name that came next last time */
-  nextAttributes: Int32Array = new Int32Array(64);
+  nextAttributes: Int32Array;
   /** element name that came next last time: [2 * id] after its start tag, [2 * id + 1] after its end tag */
-  nextElements: Int32Array = new Int32Array(128);
+  nextElements: Int32Array;
   readonly locals: string[] = [''];
+
+  constructor(memory: TokenizerMemory) {
+    const { names } = memory;
+    this.interner = new ByteInterner(memory);
+    this.kinds = memory.ints(names);
+    this.prefixes = memory.ints(names);
+    this.elementContexts = memory.ints(names).fill(-1);
+    this.elementNames = memory.ints(names);
+    this.attributeNames = memory.ints(names).fill(-1);
+    this.seenIn = memory.ints(names);
+    this.nextAttributes = memory.ints(names);
+    this.nextElements = memory.ints(names * 2);
+  }
 
   /** Id of a name of valid name characters; -1 when it is not a qualified name (Namespaces in XML 1.0 §4). */
   intern(bytes: Uint8Array, from: number, to: number, hash: number): number {

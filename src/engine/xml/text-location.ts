@@ -1,4 +1,5 @@
 import { CR, LF } from './characters.ts';
+import type { TokenizerMemory } from './tokenizer-memory.ts';
 import type { TextLocation } from './tokens.ts';
 
 /** A place in the text that moves on: `line` from 0, `column` in characters from 0. */
@@ -17,6 +18,11 @@ export class LocationCounter {
   private readonly windowStart: Cursor = { at: 0, line: 0, column: 0, afterCr: false };
   private readonly latest: Cursor = { at: 0, line: 0, column: 0, afterCr: false };
   private offset = 0;
+  private readonly countQuickly: TokenizerMemory['countLineFeeds'];
+
+  constructor(countQuickly?: TokenizerMemory['countLineFeeds']) {
+    this.countQuickly = countQuickly;
+  }
 
   /** The first `count` bytes leave the window; `words` is the same memory in words of four bytes. */
   advance(bytes: Uint8Array, words: Uint32Array, count: number): void {
@@ -24,11 +30,11 @@ export class LocationCounter {
     const start = this.windowStart;
     const gone = bytes.subarray(0, count);
     let lastLineEnd = gone.lastIndexOf(LF);
-    let lines: number;
-    if (start.afterCr || gone.includes(CR)) {
+    let lines = start.afterCr ? -1 : (this.countQuickly?.(bytes, count) ?? -1);
+    if (lines < 0 && (start.afterCr || gone.includes(CR))) {
       lastLineEnd = Math.max(lastLineEnd, gone.lastIndexOf(CR));
       lines = countLineEnds(bytes, words, count, start.afterCr);
-    } else {
+    } else if (lines < 0) {
       lines = countLineFeeds(bytes, words, count);
     }
     if (lastLineEnd >= 0) start.column = 0;

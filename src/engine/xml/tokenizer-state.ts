@@ -5,6 +5,7 @@ import type { DocumentType, Entity } from './document-type.ts';
 import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from './namespace-contexts.ts';
 import { RawNames } from './raw-names.ts';
 import { LocationCounter } from './text-location.ts';
+import type { TokenizerMemory } from './tokenizer-memory.ts';
 import { KIND_MASK, KIND_TEXT, RECORD_INTS } from './tokens.ts';
 import { codePointAt, sequenceLength } from './utf8.ts';
 import type { NameTable, TextLocation, TokenBatch } from './tokens.ts';
@@ -36,7 +37,7 @@ const BATCH_RECORDS = 8000;
 /** Room behind them for the start tag that crosses the mark. */
 const SPARE_RECORDS = 192;
 /** Decoded bytes after which a batch is handed over early. */
-const DECODED_BATCH_BYTES = 256 * 1024;
+export const DECODED_BATCH_BYTES = 256 * 1024;
 /** A document with more distinct names than this is an attack, not data: names are kept for the document's life. */
 const MAX_DISTINCT_NAMES = 1_000_000;
 
@@ -60,6 +61,7 @@ export interface TokenizerSettings {
   readonly fileName: string | undefined;
   readonly comments: boolean;
   readonly windowBytes: number;
+  readonly memory: TokenizerMemory;
   readonly onBatch: (batch: TokenBatch) => void;
 }
 
@@ -82,28 +84,28 @@ export class TokenizerState {
   floor = 0;
   readonly suspended: SuspendedInput[] = [];
 
-  events: Int32Array = new Int32Array((BATCH_RECORDS + SPARE_RECORDS) * RECORD_INTS);
+  events: Int32Array;
   /** ints in use */
   count = 0;
   readonly flushAt: number = BATCH_RECORDS * RECORD_INTS;
-  decoded: Uint8Array = new Uint8Array(1024);
+  decoded: Uint8Array;
   decodedEnd = 0;
   /** by record: where in `bytes` a decoded record came from */
-  sources: Int32Array = new Int32Array(BATCH_RECORDS + SPARE_RECORDS);
+  sources: Int32Array;
 
   stage: Stage = AT_START;
   inside: OpenConstruct = IN_NOTHING;
-  readonly raw: RawNames = new RawNames();
+  readonly raw: RawNames;
   readonly contexts: NamespaceContexts = new NamespaceContexts();
   /** by context * 2^26 + raw id: expanded name ids, for names that alternate between contexts */
   readonly resolved: Map<number, number> = new Map();
   depth = 0;
   /** open elements, from index 1; [0] holds the context outside the root */
-  stackRaw: Int32Array = new Int32Array(256);
+  stackRaw: Int32Array;
   /** depth from which `growStack` has to be asked */
   stackCapacity: number;
-  stackName: Int32Array = new Int32Array(256);
-  stackContext: Int32Array = new Int32Array(256);
+  stackName: Int32Array;
+  stackContext: Int32Array;
   /** namespace context in force */
   context: number;
   /** where the next element name is predicted */
@@ -113,7 +115,7 @@ export class TokenizerState {
   /** where attribute lists are to be applied: raw names of the tag's attributes, by record from 1 */
   readonly tagNames: number[] = [];
   /** by expanded name id: serial of the last start tag with that attribute */
-  expandedSeenIn: Int32Array = new Int32Array(64);
+  expandedSeenIn: Int32Array;
   documentType: DocumentType | null = null;
   /** some start tag may need what the DTD's attribute lists say */
   hasAttributeLists = false;
@@ -134,16 +136,26 @@ export class TokenizerState {
 
   private window: Uint8Array;
   private words: Uint32Array;
-  readonly locations: LocationCounter = new LocationCounter();
+  readonly locations: LocationCounter;
   readonly utf8: TextDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
   constructor(settings: TokenizerSettings) {
     this.settings = settings;
     this.limits = settings.limits;
     this.comments = settings.comments;
-    this.window = new Uint8Array(Math.ceil((settings.windowBytes + 1) / 4) * 4);
-    this.words = new Uint32Array(this.window.buffer);
+    const { memory } = settings;
+    this.window = memory.bytes(Math.ceil((settings.windowBytes + 1) / 4) * 4);
+    this.words = new Uint32Array(this.window.buffer, this.window.byteOffset, this.window.length / 4);
     this.bytes = this.window;
+    this.locations = new LocationCounter(memory.countLineFeeds);
+    this.events = memory.ints((BATCH_RECORDS + SPARE_RECORDS) * RECORD_INTS);
+    this.sources = memory.ints(BATCH_RECORDS + SPARE_RECORDS);
+    this.decoded = memory.bytes(memory.decodedBytes);
+    this.raw = new RawNames(memory);
+    this.stackRaw = memory.ints(memory.depth);
+    this.stackName = memory.ints(memory.depth);
+    this.stackContext = memory.ints(memory.depth);
+    this.expandedSeenIn = memory.ints(memory.names);
     this.stackCapacity = Math.min(this.stackRaw.length, settings.limits.xmlMaxDepth + 1);
     const encoder = new TextEncoder();
     const uri = encoder.encode(XML_NAMESPACE);

@@ -17,6 +17,8 @@ import {
   TokenizerState,
 } from './tokenizer-state.ts';
 import type { Outcome } from './tokenizer-state.ts';
+import { plainMemory } from './tokenizer-memory.ts';
+import type { TokenizerMemory } from './tokenizer-memory.ts';
 import { FLAG_DECODED, RECORD_INTS } from './tokens.ts';
 import type { NameTable, TokenBatch, XmlTokenizer } from './tokens.ts';
 import { scanXmlDeclaration } from './xml-declaration.ts';
@@ -36,7 +38,10 @@ export interface XmlTokenizerOptions {
   readonly onBatch: (batch: TokenBatch) => void;
 }
 
-const WINDOW_BYTES = 64 * 1024;
+export const WINDOW_BYTES: number = 64 * 1024;
+
+/** Reads the content of the root element as far as it goes. */
+export type ScanContent = (s: TokenizerState) => Outcome;
 
 /**
  * A non-validating XML 1.0 (fifth edition) processor with Namespaces in XML 1.0, over bytes in any encoding, as a push source
@@ -44,6 +49,15 @@ const WINDOW_BYTES = 64 * 1024;
  * Documents of version 1.1 are read by the rules of 1.0. After an `InputError` the tokenizer is of no further use.
  */
 export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
+  return createTokenizerOn(plainMemory, scanContent, options);
+}
+
+/** As `createXmlTokenizer`, with the memory and the way of reading content that are given. */
+export function createTokenizerOn(
+  memory: TokenizerMemory,
+  scanContent: ScanContent,
+  options: XmlTokenizerOptions,
+): XmlTokenizer {
   const names = options.names ?? createNameTable();
   const state = new TokenizerState({
     names,
@@ -51,13 +65,14 @@ export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
     fileName: options.fileName,
     comments: options.comments ?? false,
     windowBytes: options.windowBytes ?? WINDOW_BYTES,
+    memory,
     onBatch: options.onBatch,
   });
   const encodingReader = createEncodingReader(options.encoding, {
-    take: (bytes, from, to) => feed(state, bytes, from, to),
+    take: (bytes, from, to) => feed(state, scanContent, bytes, from, to),
     skip: (bytes) => state.locations.skip(bytes),
     fail(code, message) {
-      scan(state);
+      scan(state, scanContent);
       return state.fail(state.end, code, message);
     },
   });
@@ -74,7 +89,7 @@ export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
     end() {
       encodingReader.end();
       state.final = true;
-      scan(state);
+      scan(state, scanContent);
       checkComplete(state);
     },
     locate(recordIndex) {
@@ -86,11 +101,17 @@ export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
 }
 
 /** Fills the window; scans it whenever it is full, so that pieces of any size cost the same. */
-function feed(s: TokenizerState, bytes: Uint8Array, from: number, to: number): void {
+function feed(
+  s: TokenizerState,
+  scanContent: ScanContent,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): void {
   let at = from;
   while (at < to) {
     if (s.windowRoom === 0) {
-      scan(s);
+      scan(s, scanContent);
       s.shiftWindow();
     }
     const taken = Math.min(s.windowRoom, to - at);
@@ -102,10 +123,10 @@ function feed(s: TokenizerState, bytes: Uint8Array, from: number, to: number): v
 }
 
 /** Scans the window as far as it goes, and hands over what it gave. */
-function scan(s: TokenizerState): void {
+function scan(s: TokenizerState, scanContent: ScanContent): void {
   s.bytes[s.end] = 0;
   for (;;) {
-    if (step(s) !== NEEDS_INPUT) continue;
+    if (step(s, scanContent) !== NEEDS_INPUT) continue;
     if (!s.inEntity) break;
     checkEntityComplete(s);
     s.leaveEntity();
@@ -113,7 +134,7 @@ function scan(s: TokenizerState): void {
   s.flush();
 }
 
-function step(s: TokenizerState): Outcome {
+function step(s: TokenizerState, scanContent: ScanContent): Outcome {
   switch (s.inside) {
     case IN_CDATA:
       return scanCdata(s);

@@ -8,14 +8,22 @@ import type { RelationalModel, Table } from '../../../src/engine/model/relationa
 import { inferred } from '../../support/shredding.ts';
 import { createTestApp } from '../../support/memory-adapters.ts';
 
-const source = inferred(['<items><item id="1"><topping>a</topping><topping>b</topping></item><item id="2"/></items>']);
+const source = inferred([
+  '<items><item id="1"><topping>a</topping><topping>b</topping></item><item id="2"/></items>',
+]);
 const model = buildRelationalModel(source, { mapLevel: 1 });
 
 async function createWithSchema() {
   const app = await createTestApp();
   const { catalog } = app.adapters;
   const { id_sch: idSch } = await catalog.createOrigin({
-    idOrg: 1, idParentSch: null, idJob: null, name: 'donuts & <more>', sourceType: 'xml', model: source, files: [],
+    idOrg: 1,
+    idParentSch: null,
+    idJob: null,
+    name: 'donuts & <more>',
+    sourceType: 'xml',
+    model: source,
+    files: [],
   });
   const { idLschma } = await catalog.createLogicalSchema(1, idSch, model, null);
   const save = async (body: unknown) =>
@@ -40,8 +48,20 @@ describe('GET /v2/diagram/get', () => {
     expect(diagram).toMatchObject({ id_sch: idSch, id_lschma: idLschma, svg: null });
     expect(Boxes.parse(diagram['tables']).map(({ name }) => name)).toEqual(['items', 'item', 'topping']);
     expect(diagram['relations']).toEqual([
-      { from_table: 'item', from_columns: ['items_key'], to_table: 'items', to_columns: ['items_key'], cardinality: '1:n' },
-      { from_table: 'topping', from_columns: ['item_key'], to_table: 'item', to_columns: ['item_key'], cardinality: '1:n' },
+      {
+        from_table: 'item',
+        from_columns: ['items_key'],
+        to_table: 'items',
+        to_columns: ['items_key'],
+        cardinality: '1:n',
+      },
+      {
+        from_table: 'topping',
+        from_columns: ['item_key'],
+        to_table: 'item',
+        to_columns: ['item_key'],
+        cardinality: '1:n',
+      },
     ]);
   });
 
@@ -70,7 +90,10 @@ describe('GET /v2/diagram/get', () => {
     expect(await (await send(`/v2/diagram/get/${idSch}`)).json()).toMatchObject({ svg: null });
     const { key } = await newKey(2, ['schemas:write']);
     const foreign = await send('/v2/diagram/svg', {
-      method: 'POST', key, body: JSON.stringify({ id_sch: idSch, svg }), headers: { 'Content-Type': 'application/json' },
+      method: 'POST',
+      key,
+      body: JSON.stringify({ id_sch: idSch, svg }),
+      headers: { 'Content-Type': 'application/json' },
     });
     expect(foreign.status).toBe(404);
     for (const body of [{}, { id_sch: idSch }, { id_sch: idSch, svg: '' }, { id_sch: idSch, svg: '<svg>' }])
@@ -78,9 +101,10 @@ describe('GET /v2/diagram/get', () => {
   });
 });
 
-describe('a saved drawing', () => {
-  const svg = (content: string, more = '') => `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${more}>${content}</svg>`;
+const svg = (content: string, more = '') =>
+  `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${more}>${content}</svg>`;
 
+describe('a saved drawing', () => {
   it.each([
     ['a script', svg('<script>alert(1)</script>')],
     ['a script of another prefix', svg('<x:script xmlns:x="http://www.w3.org/2000/svg">alert(1)</x:script>')],
@@ -100,7 +124,10 @@ describe('a saved drawing', () => {
     ['a style sheet', svg('<style>@import "http://example.org/a.css"</style>')],
     ['an animation of a link', svg('<set attributeName="href" to="javascript:alert(1)"/>')],
     ['an entity', '<!DOCTYPE svg [<!ENTITY x "y">]><svg xmlns="http://www.w3.org/2000/svg">&x;</svg>'],
-    ['a style sheet by instruction', '<?xml-stylesheet href="a.css"?><svg xmlns="http://www.w3.org/2000/svg"/>'],
+    [
+      'a style sheet by instruction',
+      '<?xml-stylesheet href="a.css"?><svg xmlns="http://www.w3.org/2000/svg"/>',
+    ],
     ['another base', svg('<rect/>', 'xml:base="http://example.org/"')],
     ['no SVG', '<html xmlns="http://www.w3.org/1999/xhtml"/>'],
     ['no namespace', '<svg/>'],
@@ -119,24 +146,33 @@ describe('a saved drawing', () => {
   });
 });
 
-describe('the layout', () => {
-  /** A tree of tables: each hangs from the one at half its number. */
-  function tree(count: number): RelationalModel {
-    const column = { type: { kind: 'bigint' as const }, nullable: false, xpath: null, sourceType: null };
-    const tables = Array.from({ length: count }, (_, at): Table => ({
-      name: `table_${at}`,
-      kind: 'element',
-      xpath: `/t${at}`,
-      uniqueKeys: [],
-      columns: [
-        { ...column, name: 'key', role: 'row_key', references: null },
-        ...(at === 0 ? [] : [{ ...column, name: 'up', role: 'parent_key' as const, references: at >> 1 === at ? 0 : at >> 1 }]),
-        { ...column, name: 'self', role: 'parent_key', references: at, nullable: true },
-      ],
-    }));
-    return { mapLevel: 1, nameMaxLength: 63, tables, nodes: [], roots: [], mappings: [], namespaces: {} };
-  }
+/** A tree of tables: each hangs from the one at half its number. */
+function tree(count: number): RelationalModel {
+  const column = { type: { kind: 'bigint' as const }, nullable: false, xpath: null, sourceType: null };
+  const tables = Array.from({ length: count }, (_, at): Table => ({
+    name: `table_${at}`,
+    kind: 'element',
+    xpath: `/t${at}`,
+    uniqueKeys: [],
+    columns: [
+      { ...column, name: 'key', role: 'row_key', references: null },
+      ...(at === 0
+        ? []
+        : [
+            {
+              ...column,
+              name: 'up',
+              role: 'parent_key' as const,
+              references: at >> 1 === at ? 0 : at >> 1,
+            },
+          ]),
+      { ...column, name: 'self', role: 'parent_key', references: at, nullable: true },
+    ],
+  }));
+  return { mapLevel: 1, nameMaxLength: 63, tables, nodes: [], roots: [], mappings: [], namespaces: {} };
+}
 
+describe('the layout', () => {
   it.each([1, 5, 50, 500])('of %i tables has no two that overlap, and a shape of a screen', (count) => {
     const layout = layOutDiagram(tree(count));
     expect(layout.boxes).toHaveLength(count);
@@ -146,7 +182,10 @@ describe('the layout', () => {
       expect(box.y + box.height).toBeLessThan(layout.height);
       for (const other of layout.boxes.slice(at + 1)) {
         const apart =
-          box.x + box.width < other.x || other.x + other.width < box.x || box.y + box.height < other.y || other.y + other.height < box.y;
+          box.x + box.width < other.x ||
+          other.x + other.width < box.x ||
+          box.y + box.height < other.y ||
+          other.y + other.height < box.y;
         expect(apart).toBe(true);
       }
     }

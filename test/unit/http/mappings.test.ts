@@ -9,7 +9,8 @@ import { createTestApp } from '../../support/memory-adapters.ts';
 
 const monday = `<items><item id="1001"><name>=cake, "big"</name><topping>None</topping><topping>Glazed</topping></item>
   <item id="1002"><name>Raised</name></item></items>`;
-const tuesday = '<items><item id="1003"><name>Old</name><topping>Sugar</topping><price>1.50</price></item></items>';
+const tuesday =
+  '<items><item id="1003"><name>Old</name><topping>Sugar</topping><price>1.50</price></item></items>';
 
 /** An origin made from Monday's document, and statistics of two jobs. */
 async function createWithDonuts() {
@@ -18,13 +19,20 @@ async function createWithDonuts() {
   const [first, second] = [statisticsOf([monday]), statisticsOf([tuesday])];
   const model = inferSourceModel(first);
   const { id_sch: idSch } = await catalog.createOrigin({
-    idOrg: 1, idParentSch: null, idJob: 7, name: 'donuts é', sourceType: 'xml', model, files: [],
+    idOrg: 1,
+    idParentSch: null,
+    idJob: 7,
+    name: 'donuts é',
+    sourceType: 'xml',
+    model,
+    files: [],
   });
   const relational = buildRelationalModel(model, { mapLevel: 1 });
   const { idLschma } = await catalog.createLogicalSchema(1, idSch, relational, 7);
   await catalog.saveStatistics(1, idSch, 7, first, first);
   await catalog.saveStatistics(1, idSch, 8, second, mergeStatistics(first, second));
-  const mappings = async (query = '') => Mapping.array().parse(await (await app.send(`/v2/mapping/get/${idSch}${query}`)).json());
+  const mappings = async (query = '') =>
+    Mapping.array().parse(await (await app.send(`/v2/mapping/get/${idSch}${query}`)).json());
   const post = async (verb: string, body: object) =>
     await app.send(`/v2/mapping/${verb}`, {
       method: 'POST',
@@ -41,15 +49,38 @@ describe('GET /v2/mapping/get_stats', () => {
     const stats = StatsMapping.array().parse(await (await send(`/v2/mapping/get_stats/${idSch}`)).json());
     const at = (path: string) => stats.find(({ xpath }) => xpath === path);
     expect(at('/items/item')).toMatchObject({
-      table_name: 'item', column_name: null, documents: 2, occurrences: 3, min_occurs: 1, max_occurs: 2,
-      inferred_type: 'elements', min_value: null, distinct_estimate: 0,
+      table_name: 'item',
+      column_name: null,
+      documents: 2,
+      occurrences: 3,
+      min_occurs: 1,
+      max_occurs: 2,
+      inferred_type: 'elements',
+      min_value: null,
+      distinct_estimate: 0,
     });
     expect(at('/items/item/@id')).toMatchObject({
-      column_name: 'id', documents: 2, occurrences: 3, min_occurs: 1, max_occurs: 1, min_length: 4, max_length: 4,
-      inferred_type: 'xs:int', min_value: '1001', max_value: '1003', distinct_estimate: 3,
+      column_name: 'id',
+      documents: 2,
+      occurrences: 3,
+      min_occurs: 1,
+      max_occurs: 1,
+      min_length: 4,
+      max_length: 4,
+      inferred_type: 'xs:int',
+      min_value: '1001',
+      max_value: '1003',
+      distinct_estimate: 3,
     });
     expect(stats.filter(({ xpath }) => xpath === '/items/item/topping')).toContainEqual(
-      expect.objectContaining({ column_name: 'value', documents: 2, occurrences: 3, min_occurs: 0, max_occurs: 2, max_value: 'Sugar' }),
+      expect.objectContaining({
+        column_name: 'value',
+        documents: 2,
+        occurrences: 3,
+        min_occurs: 0,
+        max_occurs: 2,
+        max_value: 'Sugar',
+      }),
     );
     expect(stats.every(({ xpath }) => xpath !== '/items/item/price')).toBe(true);
   });
@@ -57,13 +88,23 @@ describe('GET /v2/mapping/get_stats', () => {
   it('gives the figures of one job alone', async () => {
     const { send, idSch } = await createWithDonuts();
     const stats = StatsMapping.array().parse(await (await send(`/v2/mapping/get_stats/${idSch}/8`)).json());
-    expect(stats.find(({ xpath }) => xpath === '/items/item/@id')).toMatchObject({ documents: 1, occurrences: 1, min_value: '1003' });
+    expect(stats.find(({ xpath }) => xpath === '/items/item/@id')).toMatchObject({
+      documents: 1,
+      occurrences: 1,
+      min_value: '1003',
+    });
   });
 
   it('shows zeros where no document was read, and 404 for strangers', async () => {
     const { send, catalog, relational, idSch, foreign } = await createWithDonuts();
     const { id_sch: unread } = await catalog.createOrigin({
-      idOrg: 1, idParentSch: null, idJob: null, name: 'unread', sourceType: 'xsd', model: inferSourceModel(statisticsOf([monday])), files: [],
+      idOrg: 1,
+      idParentSch: null,
+      idJob: null,
+      name: 'unread',
+      sourceType: 'xsd',
+      model: inferSourceModel(statisticsOf([monday])),
+      files: [],
     });
     expect(await (await send(`/v2/mapping/get_stats/${unread}`)).json()).toEqual([]);
     await catalog.createLogicalSchema(1, unread, relational, null);
@@ -83,7 +124,13 @@ describe('GET /v2/mapping/compare', () => {
     expect(await (await send(`/v2/mapping/compare/${idSch}/${idSch}`)).json()).toEqual([]);
     const model = inferSourceModel(statisticsOf([monday.replaceAll('1001', 'A-1'), tuesday]));
     const { id_sch: next } = await catalog.createOrigin({
-      idOrg: 1, idParentSch: idSch, idJob: null, name: 'donuts é', sourceType: 'xml', model, files: [],
+      idOrg: 1,
+      idParentSch: idSch,
+      idJob: null,
+      name: 'donuts é',
+      sourceType: 'xml',
+      model,
+      files: [],
     });
     await catalog.createLogicalSchema(1, next, buildRelationalModel(model, { mapLevel: 1 }), null);
     const read = async (path: string) =>
@@ -99,11 +146,16 @@ describe('GET /v2/mapping/compare', () => {
     );
     expect(changes[1]!.from!.id_sch).toBe(idSch);
     expect(changes[2]).toMatchObject({ from: null, to: { column_name: 'price' } });
-    expect((await read(`${next}/${idSch}`)).map(({ change }) => change)).toEqual(['changed', 'changed', 'removed']);
+    expect((await read(`${next}/${idSch}`)).map(({ change }) => change)).toEqual([
+      'changed',
+      'changed',
+      'removed',
+    ]);
     const all = await read(`${idSch}/${next}?all=true`);
     expect(all.filter(({ change }) => change === 'same').length).toBeGreaterThan(2);
     expect(await read(`${idSch}/${idSch}?from_lschma=${idLschma}`)).toEqual([]);
-    for (const path of ['99/1', `${idSch}/99`]) expect((await send(`/v2/mapping/compare/${path}`)).status).toBe(404);
+    for (const path of ['99/1', `${idSch}/99`])
+      expect((await send(`/v2/mapping/compare/${path}`)).status).toBe(404);
     expect((await send(`/v2/mapping/compare/${idSch}/x`)).status).toBe(400);
     expect((await send(`/v2/mapping/compare/${idSch}/${next}?all=maybe`)).status).toBe(400);
   });
@@ -113,32 +165,49 @@ describe('GET /v2/mapping/download', () => {
   it('is a workbook by default, with formulas made harmless', async () => {
     const { send, idSch, mappings, catalog } = await createWithDonuts();
     const answer = await send(`/v2/mapping/download/${idSch}`);
-    expect(answer.headers.get('Content-Type')).toBe('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
+    expect(answer.headers.get('Content-Type')).toBe(
+      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    );
     expect(answer.headers.get('Content-Disposition')).toBe(
-      "attachment; filename=\"donuts _-mapping.xlsx\"; filename*=UTF-8''donuts%20%C3%A9-mapping.xlsx",
+      'attachment; filename="donuts _-mapping.xlsx"; filename*=UTF-8\'\'donuts%20%C3%A9-mapping.xlsx',
     );
     const parts = await readZip(new Uint8Array(await answer.arrayBuffer()));
     expect([...parts.keys()]).toEqual([
-      '[Content_Types].xml', '_rels/.rels', 'xl/workbook.xml', 'xl/_rels/workbook.xml.rels', 'xl/styles.xml', 'xl/worksheets/sheet1.xml',
+      '[Content_Types].xml',
+      '_rels/.rels',
+      'xl/workbook.xml',
+      'xl/_rels/workbook.xml.rels',
+      'xl/styles.xml',
+      'xl/worksheets/sheet1.xml',
     ]);
     const sheet = parts.get('xl/worksheets/sheet1.xml')!;
     expect(sheet.match(/<row /g)).toHaveLength((await mappings()).length + 1);
     expect(sheet).toContain('<c r="A1" s="1" t="inlineStr"><is><t xml:space="preserve">xpath</t></is></c>');
     expect(sheet).toContain('/items/item/@id');
 
-    const evil = buildRelationalModel(
-      { ...inferSourceModel(statisticsOf([monday])) },
-      { mapLevel: 1 },
-    );
+    const evil = buildRelationalModel({ ...inferSourceModel(statisticsOf([monday])) }, { mapLevel: 1 });
     const { id_sch: other } = await catalog.createOrigin({
-      idOrg: 1, idParentSch: null, idJob: null, name: 'evil', sourceType: 'xml', model: inferSourceModel(statisticsOf([monday])), files: [],
+      idOrg: 1,
+      idParentSch: null,
+      idJob: null,
+      name: 'evil',
+      sourceType: 'xml',
+      model: inferSourceModel(statisticsOf([monday])),
+      files: [],
     });
-    const mappingsWithFormula = evil.mappings.map((line) => ({ ...line, documentation: '=HYPERLINK("x") & \u0001<b>' }));
+    const mappingsWithFormula = evil.mappings.map((line) => ({
+      ...line,
+      documentation: '=HYPERLINK("x") & \u0001<b>',
+    }));
     await catalog.createLogicalSchema(1, other, { ...evil, mappings: mappingsWithFormula }, null);
     const csv = await (await send(`/v2/mapping/download/${other}?format=csv`)).text();
     expect(csv).toContain(`"'=HYPERLINK(""x"") & `);
-    const workbook = await readZip(new Uint8Array(await (await send(`/v2/mapping/download/${other}`)).arrayBuffer()));
-    expect(workbook.get('xl/worksheets/sheet1.xml')).toContain("'=HYPERLINK(&quot;x&quot;) &amp; \u{FFFD}&lt;b&gt;");
+    const workbook = await readZip(
+      new Uint8Array(await (await send(`/v2/mapping/download/${other}`)).arrayBuffer()),
+    );
+    expect(workbook.get('xl/worksheets/sheet1.xml')).toContain(
+      "'=HYPERLINK(&quot;x&quot;) &amp; \u{FFFD}&lt;b&gt;",
+    );
   });
 
   it('is CSV or JSON on request', async () => {
@@ -166,9 +235,14 @@ describe('activation and generate', () => {
     expect(changed).toBeGreaterThan(1);
     const inactive = (await mappings()).filter(({ active }) => !active);
     expect(inactive).toHaveLength(changed);
-    expect(new Set(inactive.map(({ xpath }) => xpath))).toEqual(new Set(['/items/item/@id', '/items/item/topping']));
+    expect(new Set(inactive.map(({ xpath }) => xpath))).toEqual(
+      new Set(['/items/item/@id', '/items/item/topping']),
+    );
     expect(await (await post('deactivate', { id_sch: idSch, ids: [id] })).json()).toEqual({
-      id_sch: idSch, changed: 0, active_count: total - changed, inactive_count: changed,
+      id_sch: idSch,
+      changed: 0,
+      active_count: total - changed,
+      inactive_count: changed,
     });
     const unknown = await post('activate', { id_sch: idSch, ids: [id, 999_999] });
     expect(unknown.status).toBe(404);
@@ -207,7 +281,8 @@ describe('activation and generate', () => {
 
   it('generate leaves inactive content out, learns from statistics, and repeats itself', async () => {
     const { send, post, idSch, idLschma, mappings, adapters } = await createWithDonuts();
-    const generate = async (path = '') => XMLSchema.parse(await (await send(`/v2/schema/generate/${idSch}${path}`)).json());
+    const generate = async (path = '') =>
+      XMLSchema.parse(await (await send(`/v2/schema/generate/${idSch}${path}`)).json());
     const learnt = await generate();
     expect(learnt.id_lschma).not.toBe(idLschma);
     expect((await mappings()).map(({ xpath }) => xpath)).toContain('/items/item/price');
@@ -220,7 +295,11 @@ describe('activation and generate', () => {
     const ddl = await (await send(`/v2/schema/ddl/${idSch}`)).text();
     expect(ddl).not.toMatch(/topping|items\/item\/name/);
     const lines = await mappings();
-    expect(lines.filter(({ active }) => !active).map(({ xpath, table_name, column_name }) => [xpath, table_name, column_name])).toEqual(
+    expect(
+      lines
+        .filter(({ active }) => !active)
+        .map(({ xpath, table_name, column_name }) => [xpath, table_name, column_name]),
+    ).toEqual(
       expect.arrayContaining([
         ['/items/item/name', 'item', null],
         ['/items/item/topping', 'item', null],
@@ -246,7 +325,8 @@ describe('activation and generate', () => {
       expect([head.status, head.headers.get('Allow')]).toEqual([405, 'GET']);
       expect((await send(`/v2/schema/generate/${path}`, { key: foreign })).status).toBe(404);
     }
-    for (const length of ['11', '129', 'x']) expect((await send(`/v2/schema/generate/${idSch}/${length}`)).status).toBe(400);
+    for (const length of ['11', '129', 'x'])
+      expect((await send(`/v2/schema/generate/${idSch}/${length}`)).status).toBe(400);
     expect((await catalog.loadLogicalSchema(1, { idSch }))!.idLschma).toBe(before);
     expect((await send('/v2/schema/generate/99')).status).toBe(404);
   });

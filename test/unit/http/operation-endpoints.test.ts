@@ -39,6 +39,7 @@ describe('/actuator', () => {
         health: { href: `${base}/health`, templated: false },
         'health-path': { href: `${base}/health/{*path}`, templated: true },
         info: { href: `${base}/info`, templated: false },
+        prometheus: { href: `${base}/prometheus`, templated: false },
       },
     });
   });

@@ -80,7 +80,7 @@ describe('request ids', () => {
 describe('methods', () => {
   it.each([
     ['POST', '/v2/executions/all', 'GET, HEAD'],
-    ['DELETE', '/v2/schema/7', 'GET, HEAD'],
+    ['PATCH', '/v2/schema/7', 'DELETE, GET, HEAD'],
     ['GET', '/v2/run/cmd', 'POST'],
     ['HEAD', '/v2/run/cmd', 'POST'],
     ['PUT', '/v2/run/rerun/7', 'GET'],

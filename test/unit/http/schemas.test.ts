@@ -185,7 +185,7 @@ describe('about', () => {
     const off = await createTestApp({});
     expect(await (await on.send('/v2/extensions/list')).json()).toEqual({
       extensions: [
-        { name: 'cil', title: 'Integration catalogue', path: '/v2/extensions/cil', enabled: false },
+        { name: 'cil', title: 'Integration catalogue', path: '/v2/extensions/cil', enabled: true },
       ],
       action_params: {
         commands: true,

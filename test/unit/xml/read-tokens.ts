@@ -10,6 +10,8 @@ export interface ReadOptions extends Partial<XmlTokenizerOptions> {
   readonly chunkBytes?: number;
   /** prefix every record with `line:column` (but text, which may be split anywhere) */
   readonly places?: boolean;
+  /** what reads, instead of `createXmlTokenizer` */
+  readonly create?: typeof createXmlTokenizer;
 }
 
 export function bytesOf(document: string | Uint8Array): Uint8Array {
@@ -26,7 +28,7 @@ export function readTokens(document: string | Uint8Array, options: ReadOptions =
     if (text !== null) lines.push(`TEXT ${JSON.stringify(text)}`);
     text = null;
   };
-  const tokenizer = createXmlTokenizer({
+  const tokenizer = (options.create ?? createXmlTokenizer)({
     ...options,
     names,
     onBatch(batch) {

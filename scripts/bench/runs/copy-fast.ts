@@ -1,0 +1,61 @@
+/** `copy-bytes.ts FILE`: a document to COPY bytes that nobody reads, with a model known beforehand; prints counts as JSON. */
+import { createReadStream } from 'node:fs';
+import { createStatisticsCollector } from '../../../src/engine/infer/collector.ts';
+import { inferSourceModel } from '../../../src/engine/infer/infer-model.ts';
+import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
+import { createShredder } from '../../../src/engine/shred/shredder.ts';
+import { createNameTable } from '../../../src/engine/xml/name-table.ts';
+import { createFastXmlTokenizer } from '../../../src/engine/xml/fast-tokenizer.ts';
+import type { TokenBatch, XmlTokenizer } from '../../../src/engine/xml/tokens.ts';
+
+const path = process.argv[2]!;
+
+async function read(
+  tokenizer: XmlTokenizer,
+  afterPiece: () => void = () => undefined,
+): Promise<XmlTokenizer> {
+  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+    tokenizer.write(chunk as Uint8Array);
+    afterPiece();
+  }
+  tokenizer.end();
+  return tokenizer;
+}
+
+const inferring = performance.now();
+const collected = createNameTable();
+const collector = createStatisticsCollector(collected, { samples: true });
+collector.beginDocument();
+const { bytesRead } = await read(
+  createFastXmlTokenizer({ names: collected, onBatch: (batch) => collector.consume(batch) }),
+);
+collector.endDocument(bytesRead);
+const model = buildRelationalModel(inferSourceModel(collector.statistics), { mapLevel: 3 });
+const inferSeconds = (performance.now() - inferring) / 1000;
+
+const started = performance.now();
+const names = createNameTable();
+const shredder = createShredder({
+  model,
+  names,
+  encoding: 'copy-text',
+  idJob: 1,
+  keyOffsets: new Map(),
+  widensInPlace: true,
+  unmapped: 'capture',
+  extraValues: () => [],
+});
+let copyBytes = 0;
+const drain = (): void => {
+  for (const chunk of shredder.output.chunks.splice(0)) copyBytes += chunk.bytes.length;
+};
+shredder.beginDocument(path);
+const onBatch = (batch: TokenBatch): void => shredder.consume(batch, (record) => tokenizer.locate(record));
+const tokenizer: XmlTokenizer = createFastXmlTokenizer({ names, onBatch });
+await read(tokenizer, drain);
+shredder.endDocument({ sha256: '', bytes: bytesRead, loadedAt: new Date(0).toISOString() });
+shredder.output.flush();
+drain();
+const seconds = (performance.now() - started) / 1000;
+const rows = shredder.output.rowCounts.reduce((sum, count) => sum + count, 0);
+console.log(JSON.stringify({ seconds, inferSeconds, rows, copyBytes, misfits: shredder.misfits.length }));

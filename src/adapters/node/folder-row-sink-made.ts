@@ -1,0 +1,24 @@
+/** Folders that a job had to make for its target: they go again when the job publishes nothing. */
+import { mkdir, rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+export interface MadeFolders {
+  /** Removes those of them that are empty. */
+  remove(): Promise<void>;
+}
+
+export async function makeFolders(directory: string): Promise<MadeFolders> {
+  const outermost = await mkdir(directory, { recursive: true });
+  return {
+    remove: async () => {
+      if (outermost === undefined) return;
+      for (let folder = directory; folder !== dirname(outermost); folder = dirname(folder)) {
+        try {
+          await rmdir(folder);
+        } catch {
+          return;
+        }
+      }
+    },
+  };
+}

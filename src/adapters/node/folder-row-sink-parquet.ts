@@ -1,0 +1,79 @@
+/** Staged CSV to Parquet, by DuckDB: columns typed as in its dialect, decimals exact or text. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
+import { measuredDigits, stagedColumn, stagedRows, stagedValue } from './duckdb-row-sink-csv.ts';
+import { memoryFor, openDuckDb, type DuckDb } from './duckdb-row-sink-database.ts';
+import { columnSqlType, typeForDigits } from './duckdb-row-sink-types.ts';
+import type { FinishedFile } from './folder-row-sink-files.ts';
+import type { NamedColumn } from './folder-row-sink-formats.ts';
+import { syncPath } from './folder-row-sink-manifest.ts';
+
+export interface ParquetTable {
+  readonly columns: readonly NamedColumn[];
+  /** columns with a value that their type cannot hold */
+  readonly widened: ReadonlySet<string>;
+  /** rows as CSV, under the name that the Parquet file is to have */
+  readonly file: FinishedFile;
+}
+
+/** Turns each file into Parquet, in place and durably. */
+export async function writeParquet(
+  directory: string,
+  tables: readonly ParquetTable[],
+): Promise<FinishedFile[]> {
+  const longest = Math.max(0, ...tables.map(({ file }) => file.longestWriteBytes));
+  const database = await openDuckDb(':memory:', {
+    spillDirectory: join(directory, 'spill'),
+    memoryBytes: memoryFor(longest),
+  });
+  try {
+    const written: FinishedFile[] = [];
+    for (const table of tables) written.push(await writeTable(database, directory, table));
+    if (written.length > 0) await syncPath(directory);
+    return written;
+  } finally {
+    database.close();
+    await rm(join(directory, 'spill'), { recursive: true, force: true });
+  }
+}
+
+async function writeTable(database: DuckDb, directory: string, table: ParquetTable): Promise<FinishedFile> {
+  const { columns, widened, file } = table;
+  const path = join(directory, file.name);
+  const csv = {
+    path: `${path}.csv`,
+    columnCount: columns.length,
+    longestRowBytes: file.longestWriteBytes,
+  };
+  await rename(path, csv.path);
+  const typed = columns.map(({ name, type }, at) => ({ at, name, type, isText: widened.has(name) }));
+  const digits = await measuredDigits(
+    database,
+    csv,
+    typed.filter(({ isText }) => !isText),
+  );
+  const types = typed.map(({ at, type, isText }) => {
+    const found = digits.get(at);
+    if (isText) return 'VARCHAR';
+    return found === undefined ? columnSqlType(type) : `${typeForDigits(found)}${type.list ? '[]' : ''}`;
+  });
+  const values = typed.map(({ at, name, type }) => {
+    const value = stagedValue(stagedColumn(at), type, types[at]!, digits.get(at));
+    return `${value} AS ${doubleQuoted(name)}`;
+  });
+  await database.run(
+    `COPY (SELECT ${values.join(', ')} FROM ${stagedRows(csv)}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd)`,
+  );
+  await rm(csv.path);
+  await syncPath(path);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of createReadStream(path)) {
+    hash.update(piece as Buffer);
+    bytes += (piece as Buffer).length;
+  }
+  return { ...file, bytes, sha256: hash.digest('hex'), types };
+}

@@ -1,0 +1,226 @@
+/**
+ * Rows out of PostgreSQL for writing documents back: one snapshot, one cursor per table in the order of the row keys, which is
+ * document order. No index on parent keys is needed, and nothing is held but the next rows of each table.
+ */
+import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
+import { physicalNames, type PhysicalTableNames } from '../../engine/dialects/physical-names.ts';
+import { postgresql } from '../../engine/dialects/postgresql.ts';
+import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import type { DocumentRows } from '../../engine/unshred/document-rows.ts';
+import { AppError } from '../../errors.ts';
+import type { RowSource, StoredDocument } from '../../ports/row-source.ts';
+import type { Sql } from './connect.ts';
+import {
+  addressLabel,
+  connectTarget,
+  sessionSettings,
+  targetFault,
+  type TargetAddress,
+} from './postgres-row-sink-connection.ts';
+import { readTarget, type Target } from './postgres-row-sink-target.ts';
+import { lexicalText } from './postgres-row-sink-types.ts';
+import { openCursor, type TextRow } from './postgres-row-source-cursor.ts';
+import { firstKeys } from './postgres-row-source-range.ts';
+
+export interface PostgresRowSourceOptions extends TargetAddress {
+  readonly sqlSchema: string;
+  /** shown instead of the address */
+  readonly label?: string;
+}
+
+export function createPostgresRowSource(options: PostgresRowSourceOptions): RowSource {
+  return new PostgresRowSource(options);
+}
+
+class PostgresRowSource implements RowSource {
+  readonly label: string;
+  readonly #options: PostgresRowSourceOptions;
+  #model!: RelationalModel;
+  #names: readonly PhysicalTableNames[] = [];
+  #sql: Sql | null = null;
+  #target!: Target;
+  #cursors = 0;
+  /** names of tables that have entries in the tables beside the data */
+  #withLexical: ReadonlySet<string> = new Set();
+  #withUnmapped: ReadonlySet<string> = new Set();
+
+  constructor(options: PostgresRowSourceOptions) {
+    this.#options = options;
+    this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
+  }
+
+  async open(model: RelationalModel): Promise<void> {
+    this.#model = model;
+    this.#names = physicalNames(model, postgresql);
+    await this.#guarded(async () => {
+      const sql = connectTarget(this.#options);
+      this.#sql = sql;
+      // floating-point numbers in the shortest form that gives the same number back
+      await sql.unsafe(`${sessionSettings}; SET extra_float_digits = 1`);
+      await sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const { documents, lexical, unmapped, loads } = sideTableNames;
+      const names = [...this.#names.map((table) => table.name), documents, lexical, unmapped, loads];
+      this.#target = await readTarget(sql, this.#options.sqlSchema, names);
+      if (!this.#target.tables.has(documents)) {
+        throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
+      }
+      this.#withLexical = await this.#distinct(lexical, 'table_name');
+      this.#withUnmapped = await this.#distinct(unmapped, 'parent_table');
+    });
+  }
+
+  async documentCount(name?: string): Promise<number> {
+    return this.#guarded(async () => {
+      const [row] = (await this.#sql!.unsafe(`SELECT count(*) ${this.#fromDocuments(name)}`).values()) as unknown as [
+        [number | string],
+      ];
+      return Number(row[0]);
+    });
+  }
+
+  #fromDocuments(name: string | undefined): string {
+    const filter = name === undefined ? '' : ` WHERE name = ${standardLiteral(name)}`;
+    return `FROM ${this.#relation(sideTableNames.documents)} t${filter}`;
+  }
+
+  async *documents(name?: string): AsyncIterable<StoredDocument> {
+    const { loads } = sideTableNames;
+    // jobs of two installations may have the same number: then the ledger does not tell
+    const logical = this.#target.tables.has(loads)
+      ? `(SELECT CASE WHEN count(*) = 1 THEN max(l.id_lschma)::text END FROM ${this.#relation(loads)} l WHERE l.job = t.job)`
+      : 'NULL::text';
+    const query = `SELECT t.document_key::text, t.name, ${logical} ${this.#fromDocuments(name)} ORDER BY t.document_key`;
+    const stream = await this.#guarded(() =>
+      openCursor(this.#sql!, 'documents', query, ([key, documentName, idLschma]) => ({
+        key: key!,
+        name: documentName!,
+        idLschma: idLschma === null ? null : Number(idLschma),
+      })),
+    );
+    while (stream !== null && stream.head !== null) {
+      const document = stream.head;
+      // before the consumer comes between: one query at a time
+      await this.#guarded(async () => stream.advance());
+      yield document;
+    }
+  }
+
+  async rowsFrom(documentKey: string | null): Promise<DocumentRows> {
+    await this.#guarded(() => this.#closeCursors());
+    const first =
+      documentKey === null
+        ? null
+        : await this.#guarded(() =>
+            firstKeys(this.#sql!, this.#model, documentKey, (table) => this.#columnsOf(table), (table) => this.#place(table)),
+          );
+    const since = documentKey === null ? '' : ` AND document_key >= ${BigInt(documentKey)}`;
+    return {
+      table: (index) =>
+        this.#guarded(async () => {
+          const from = first?.get(index);
+          if (!this.#exists(index) || (first !== null && from === undefined)) return null;
+          const key = doubleQuoted(this.#names[index]!.columns[keyColumn(this.#model.tables[index]!)]!);
+          const filter = from === undefined ? '' : ` WHERE t.${key} >= ${from}`;
+          const query = `SELECT ${this.#selection(index)} FROM ${this.#place(index)} t${filter} ORDER BY t.${key}`;
+          return this.#cursor(query, (values) => values);
+        }),
+      lexical: (index) =>
+        this.#guarded(async () => {
+          const { name } = this.#model.tables[index]!;
+          if (!this.#withLexical.has(name)) return null;
+          const query = `SELECT t.row_key::text, t.column_name, t.content FROM ${this.#relation(sideTableNames.lexical)} t
+            WHERE t.table_name = ${standardLiteral(name)}${since} ORDER BY t.row_key`;
+          return this.#cursor(query, ([rowKey, columnName, content]) => ({
+            rowKey: rowKey!,
+            columnName: columnName!,
+            content: content ?? '',
+          }));
+        }),
+      unmapped: (index) =>
+        this.#guarded(async () => {
+          const { name } = this.#model.tables[index]!;
+          if (!this.#withUnmapped.has(name)) return null;
+          const query = `SELECT t.parent_key::text, t.position::text, t.xpath, t.kind, t.content FROM ${this.#relation(sideTableNames.unmapped)} t
+            WHERE t.parent_table = ${standardLiteral(name)}${since} ORDER BY t.parent_key, t.position`;
+          return this.#cursor(query, ([parentKey, position, xpath, kind, content]) => ({
+            parentKey: parentKey!,
+            position: Number(position),
+            xpath: xpath ?? '',
+            kind: kind ?? '',
+            content: content ?? null,
+          }));
+        }),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#sql?.end({ timeout: 5 });
+    this.#sql = null;
+  }
+
+  #cursor<Row>(query: string, toRow: (values: TextRow) => Row) {
+    this.#cursors += 1;
+    return openCursor(this.#sql!, `rows_${this.#cursors}`, query, toRow);
+  }
+
+  async #closeCursors(): Promise<void> {
+    const open = (await this.#sql!.unsafe(
+      "SELECT quote_ident(name) FROM pg_cursors WHERE name LIKE 'rows\\_%'",
+    ).values()) as unknown as [string][];
+    if (open.length > 0) await this.#sql!.unsafe(open.map(([name]) => `CLOSE ${name}`).join('; '));
+  }
+
+  #relation(name: string): string {
+    return `${doubleQuoted(this.#options.sqlSchema)}.${doubleQuoted(name)}`;
+  }
+
+  #place(index: number): string {
+    return this.#relation(this.#names[index]!.name);
+  }
+
+  #exists(index: number): boolean {
+    return this.#target.tables.has(this.#names[index]!.name);
+  }
+
+  /** Columns of a table that are there: index in the model -> quoted name. Empty for a table that is not. */
+  #columnsOf(index: number): ReadonlyMap<number, string> {
+    const { name, columns } = this.#names[index]!;
+    const known = this.#target.tables.get(name)?.columns;
+    return new Map(
+      columns.flatMap((column, at) => (known?.has(column) === true ? [[at, doubleQuoted(column)] as const] : [])),
+    );
+  }
+
+  /** Every column of the model as text in the forms of XSD; one the table does not have is empty. */
+  #selection(index: number): string {
+    const { name, columns } = this.#names[index]!;
+    const known = this.#target.tables.get(name)!.columns;
+    return columns
+      .map((column) => {
+        const type = known.get(column)?.type;
+        return type === undefined ? 'NULL::text' : lexicalText(`t.${doubleQuoted(column)}`, type);
+      })
+      .join(', ');
+  }
+
+  async #distinct(sideTable: string, column: string): Promise<Set<string>> {
+    if (!this.#target.tables.has(sideTable)) return new Set();
+    const rows = (await this.#sql!.unsafe(
+      `SELECT DISTINCT ${column} FROM ${this.#relation(sideTable)}`,
+    ).values()) as unknown as (string | null)[][];
+    return new Set(rows.map(([name]) => name ?? ''));
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw targetFault(error, this.label);
+    }
+  }
+}
+
+function keyColumn(table: Table): number {
+  return table.columns.findIndex((column) => column.role === 'row_key');
+}

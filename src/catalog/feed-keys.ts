@@ -1,0 +1,120 @@
+/** Keys of the tables that feeds load: primary and foreign ones from the model, natural ones that people declare. */
+import { AppError } from '../errors.ts';
+import type { ErrorDetail } from '../errors.ts';
+import type { CatalogStore, NaturalKeyColumn, TableRecord } from '../ports/catalog-store.ts';
+import type { Page } from '../ports/job-store.ts';
+import { findFeed, targetOf, targetsOf } from './feeds.ts';
+
+/** In wire form. */
+export interface FeedKey {
+  readonly id_col: number;
+  readonly cfxml: string;
+  readonly table_name: string;
+  readonly column_name: string;
+  readonly key_type: 'PK' | 'FK' | 'NK';
+  /** `table.column` */
+  readonly references: string | null;
+  /** place within the key, from 1 */
+  readonly position: number;
+}
+
+export interface KeyChange {
+  readonly tableName: string;
+  readonly columnName: string;
+  /** false: no part of a natural key any more */
+  readonly natural: boolean;
+  /** absent: behind the others */
+  readonly position?: number;
+}
+
+/** Of one feed, or of all; table by table, in the order of columns, natural keys last. */
+export async function listFeedKeys(
+  catalog: CatalogStore,
+  idOrg: number,
+  cfxml: string | undefined,
+  page: number,
+  size: number,
+): Promise<Page<FeedKey>> {
+  const feeds = cfxml === undefined ? undefined : [await findFeed(catalog, idOrg, cfxml)];
+  const keys: FeedKey[] = [];
+  for (const { feed, idSch, tables } of await targetsOf(catalog, idOrg, feeds)) {
+    const natural = Map.groupBy(await catalog.listNaturalKeys(idOrg, idSch), ({ tableName }) => tableName);
+    for (const table of tables) keys.push(...keysOf(feed.name, table, natural.get(table.name) ?? []));
+  }
+  return { content: keys.slice(page * size, (page + 1) * size), page, size, totalElements: keys.length };
+}
+
+function keysOf(cfxml: string, table: TableRecord, natural: readonly NaturalKeyColumn[]): FeedKey[] {
+  const own = table.columns.flatMap(({ id_col, name, key, references }): FeedKey[] =>
+    key === null
+      ? []
+      : [
+          {
+            id_col,
+            cfxml,
+            table_name: table.name,
+            column_name: name,
+            key_type: key,
+            references,
+            position: 1,
+          },
+        ],
+  );
+  const declared = natural.flatMap(({ columnName, position }): FeedKey[] => {
+    const column = table.columns.find(({ name }) => name === columnName);
+    if (column === undefined) return [];
+    const { id_col, name, references } = column;
+    return [
+      { id_col, cfxml, table_name: table.name, column_name: name, key_type: 'NK', references, position },
+    ];
+  });
+  return [...own, ...declared];
+}
+
+/** Declares and drops natural keys, all or nothing. AppError `not_found` names what is not there. */
+export async function updateFeedKeys(
+  catalog: CatalogStore,
+  idOrg: number,
+  cfxml: string,
+  changes: readonly KeyChange[],
+): Promise<void> {
+  const feed = await findFeed(catalog, idOrg, cfxml);
+  const target = await targetOf(catalog, idOrg, feed);
+  if (target === null) throw new AppError('not_found', 'the feed has no tables yet');
+  const unknown = changes.flatMap(({ tableName, columnName }, at): ErrorDetail[] => {
+    const table = target.tables.find(({ name }) => name === tableName);
+    if (table === undefined)
+      return [{ pointer: `/keys/${at}/table_name`, detail: 'is no table of the feed' }];
+    return table.columns.some(({ name }) => name === columnName)
+      ? []
+      : [{ pointer: `/keys/${at}/column_name`, detail: 'is no column of the table' }];
+  });
+  if (unknown.length > 0)
+    throw new AppError('not_found', 'there is no such table or column', { errors: unknown });
+  await catalog.saveNaturalKeys(
+    idOrg,
+    target.idSch,
+    applied(await catalog.listNaturalKeys(idOrg, target.idSch), changes),
+  );
+}
+
+/** Places are numbered anew, from 1 in every table. */
+function applied(keys: readonly NaturalKeyColumn[], changes: readonly KeyChange[]): NaturalKeyColumn[] {
+  const byColumn = new Map(keys.map((key) => [`${key.tableName}\0${key.columnName}`, key]));
+  for (const { tableName, columnName, natural, position } of changes) {
+    const column = `${tableName}\0${columnName}`;
+    const before = byColumn.get(column);
+    byColumn.delete(column);
+    if (!natural) continue;
+    byColumn.set(column, {
+      tableName,
+      columnName,
+      position: position ?? before?.position ?? Number.MAX_SAFE_INTEGER,
+    });
+  }
+  return [...Map.groupBy(byColumn.values(), ({ tableName }) => tableName).values()].flatMap((columns) =>
+    columns
+      .toSorted((a, b) => a.position - b.position)
+      .map((column, at) => ({ ...column, position: at + 1 })),
+  );
+}

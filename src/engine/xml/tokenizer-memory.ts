@@ -1,0 +1,27 @@
+/** Where a tokenizer keeps what its scanners share, and how much of it from the start. */
+export interface TokenizerMemory {
+  /** names that there is room for before their columns have to grow */
+  readonly names: number;
+  /** bytes of names, before they have to grow */
+  readonly nameBytes: number;
+  /** open elements, before their columns have to grow */
+  readonly depth: number;
+  /** decoded bytes of a batch, before they have to grow */
+  readonly decodedBytes: number;
+  /** zeroed */
+  ints(length: number): Int32Array;
+  /** zeroed */
+  bytes(length: number): Uint8Array;
+  /** a quicker way to count the LFs of the first `count` bytes; -1: count them yourself (there is a CR, …) */
+  readonly countLineFeeds?: (bytes: Uint8Array, count: number) => number;
+}
+
+/** Arrays of JavaScript's own, small at first. */
+export const plainMemory: TokenizerMemory = {
+  names: 64,
+  nameBytes: 4096,
+  depth: 256,
+  decodedBytes: 1024,
+  ints: (length) => new Int32Array(length),
+  bytes: (length) => new Uint8Array(length),
+};

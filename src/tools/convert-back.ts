@@ -1,0 +1,184 @@
+/** er2xml: rows become documents again, each a file of the output folder under the name it was loaded by. */
+import { resolve } from 'node:path';
+import { InputError } from '../engine/diagnostics.ts';
+import { createDocumentWriter, type DocumentWriter } from '../engine/unshred/document-writer.ts';
+import { AppError } from '../errors.ts';
+import { parseTarget } from '../jobs/target.ts';
+import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
+import type { RowSource, StoredDocument } from '../ports/row-source.ts';
+import { noDetails, type Conversion, type ConversionDetails } from './conversion.ts';
+import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './convert-back-files.ts';
+import { chooseRowSource } from './convert-back-source.ts';
+import type { ToolSession } from './tool-session.ts';
+
+export async function convertBack(session: ToolSession): Promise<Conversion> {
+  const { request } = session;
+  if (request.saveMode === 'w' || request.saveMode === 'p') {
+    throw new AppError('invalid_option', `-S ${request.saveMode}: er2xml writes documents, and knows e, a, o and i`);
+  }
+  const logical = await loadLogical(session);
+  await session.report({ idSch: logical.idSch, idLschma: logical.idLschma });
+  const directory = await outputDirectory(session);
+  const source = await chooseRowSource(session);
+  try {
+    await source.open(logical.model);
+    await session.report({ outputPath: directory });
+    return await new BackConversion(session, logical, source, directory).run();
+  } finally {
+    await source.close();
+  }
+}
+
+async function loadLogical({ request, home, idOrg }: ToolSession): Promise<StoredLogicalSchema> {
+  const { catalog } = home.adapters;
+  if (request.logicalId !== undefined) {
+    const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: request.logicalId });
+    if (logical === null) throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
+    return logical;
+  }
+  if (request.originId === undefined || !('id' in request.originId)) {
+    throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
+  }
+  const { id } = request.originId;
+  const logical = await catalog.loadLogicalSchema(idOrg, { idSch: id });
+  if (logical === null) throw new AppError('not_found', `-x ${id}: that origin has no logical schema`);
+  return logical;
+}
+
+async function outputDirectory(session: ToolSession): Promise<string> {
+  const target = parseTarget(session.request.out!);
+  if ('fault' in target || target.kind !== 'folder') {
+    throw new AppError('invalid_option', '-o: er2xml writes documents into a folder');
+  }
+  return session.byHand ? resolve(target.path) : session.resolvePath(target.path, false);
+}
+
+class BackConversion {
+  readonly #session: ToolSession;
+  readonly #logical: StoredLogicalSchema;
+  readonly #source: RowSource;
+  readonly #directory: string;
+  readonly #rows = new Map<string, number>();
+  readonly #rejects: ConversionDetails['rejects'][number][] = [];
+  #writer: DocumentWriter | null = null;
+  #started = false;
+  #documents = 0;
+  #others = 0;
+  #bytes = 0;
+
+  constructor(session: ToolSession, logical: StoredLogicalSchema, source: RowSource, directory: string) {
+    this.#session = session;
+    this.#logical = logical;
+    this.#source = source;
+    this.#directory = directory;
+  }
+
+  async run(): Promise<Conversion> {
+    const { request } = this.#session;
+    const started = performance.now();
+    if (request.saveMode === 'i' && !(await isEmptyFolder(this.#directory))) {
+      this.#session.log('the folder is not empty: nothing was written (-S i)');
+      return this.#conversion(started);
+    }
+    const folder = createDocumentFolder({
+      directory: this.#directory,
+      existing: request.saveMode === 'e' ? 'refuse' : 'replace',
+      resolvePath: (path) => (this.#session.byHand ? Promise.resolve(path) : this.#session.resolvePath(path, false)),
+    });
+    const total = await this.#source.documentCount(request.document);
+    if (total === 0) {
+      const which = request.document === undefined ? 'document' : `document called ${request.document}`;
+      throw new AppError('not_found', `${this.#source.label} holds no ${which}`);
+    }
+    let done = 0;
+    for await (const document of this.#source.documents(request.document)) {
+      await this.#document(document, folder);
+      done += 1;
+      this.#session.progress(done / total);
+    }
+    if (this.#documents === 0 && this.#others > 0) {
+      throw new AppError(
+        'unprocessable_input',
+        `none of the ${this.#others} documents has rows of logical schema ${this.#logical.idLschma}`,
+      );
+    }
+    if (this.#others > 0) this.#session.log(`${this.#others} documents have no rows of this logical schema`);
+    return this.#conversion(started);
+  }
+
+  async #document(document: StoredDocument, folder: DocumentFolder): Promise<void> {
+    const { request } = this.#session;
+    const name = document.name ?? `document-${document.key}.xml`;
+    try {
+      const writer = await this.#writerFor(document);
+      if (writer === null && document.idLschma !== this.#logical.idLschma) {
+        this.#others += 1;
+        return;
+      }
+      if (writer === null) {
+        const message = 'the row of its root element is gone';
+        throw new InputError({ code: 'missing_rows', severity: 'error', message });
+      }
+      let bytes = 0;
+      const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
+        bytes = await writer.write(document.key, consume);
+      };
+      if (request.dryRun) await produce(() => undefined);
+      else {
+        const file = await folder.write(name, produce);
+        if (file !== name) this.#session.log(`${name} is written as ${file}`);
+      }
+      this.#bytes += bytes;
+      this.#documents += 1;
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      const message = `${name}: ${error.message}`;
+      if (request.onError !== 'skip') throw new InputError({ ...error.diagnostic, message });
+      this.#session.log(`not written: ${message}`);
+      this.#rejects.push({ document: name, line: null, column: null, message: error.message });
+      // rows of this document may lie ahead still: the next one starts afresh
+      this.#endWriter();
+    }
+  }
+
+  /**
+   * Standing at the document's rows; null where it has none. Documents follow each other in the rows; where the next rows are
+   * not this one's, because other schemas' documents lie between or it is the only one wanted, it is looked for.
+   */
+  async #writerFor({ key }: StoredDocument): Promise<DocumentWriter | null> {
+    const { model } = this.#logical;
+    const isFirst = !this.#started && this.#session.request.document === undefined;
+    this.#started = true;
+    if (isFirst) this.#writer = createDocumentWriter(model, await this.#source.rowsFrom(null));
+    if (this.#writer !== null && (await this.#writer.has(key))) return this.#writer;
+    this.#endWriter();
+    this.#writer = createDocumentWriter(model, await this.#source.rowsFrom(key));
+    return (await this.#writer.has(key)) ? this.#writer : null;
+  }
+
+  #endWriter(): void {
+    if (this.#writer === null) return;
+    for (const [index, rows] of this.#writer.rowCounts.entries()) {
+      if (rows === 0) continue;
+      const { name } = this.#logical.model.tables[index]!;
+      this.#rows.set(name, (this.#rows.get(name) ?? 0) + rows);
+    }
+    this.#writer = null;
+  }
+
+  #conversion(started: number): Conversion {
+    this.#endWriter();
+    return {
+      origin: this.#logical.idSch,
+      logical: this.#logical.idLschma,
+      documents: this.#documents,
+      rejected: this.#rejects.length,
+      rows: Object.fromEntries(this.#rows),
+      mapped: new Set(this.#logical.model.mappings.map((mapping) => mapping.xpath)).size,
+      unknown: 0,
+      bytes: this.#bytes,
+      details: { ...noDetails, rejects: this.#rejects },
+      steps: [['write', (performance.now() - started) / 1000]],
+    };
+  }
+}

@@ -1,0 +1,166 @@
+/** The same documents into every target: the rows must be the same by value. */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
+import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
+import { sideTableDefinitions } from '../../src/engine/model/side-tables.ts';
+import { createServiceHome, type ServiceHome } from '../support/service.ts';
+import { convert } from '../support/service-tools.ts';
+import { compiled, modelOf } from '../support/shredding.ts';
+import { duckDbReader, folderReader, postgresReader, type TargetReader } from './row-sink-readers.ts';
+import { canonicalValue } from './target-values.ts';
+
+const fixtures = fileURLToPath(new URL('../fixtures/targets/', import.meta.url));
+const documents = ['first.xml', 'second.xml', 'third.xml'];
+const formats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
+
+let home: ServiceHome;
+let sql: Sql;
+let model: RelationalModel;
+let origin: string;
+const readers = new Map<string, TargetReader>();
+
+type CanonicalRow = Readonly<Record<string, string | null>>;
+
+beforeAll(async () => {
+  home = await createServiceHome();
+  model = modelOf(compiled(await readFile(join(fixtures, 'values.xsd'), 'utf8')), 3);
+  origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
+  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+  const file = join(home.directory, 'out', 'values.duckdb');
+  const targets: [name: string, argv: string[], reader: TargetReader][] = [
+    ['postgresql', ['-o', 'metadb:targets'], postgresReader(sql, 'targets')],
+    ['duckdb', ['-o', `duckdb:${file}`], duckDbReader(file)],
+    ...formats.map((format): [string, string[], TargetReader] => {
+      const directory = join(home.directory, 'out', format);
+      return [format, ['-o', directory, '-f', format], folderReader(directory, format)];
+    }),
+  ];
+  for (const [name, argv, reader] of targets) {
+    // one job each: keys go on where the last one ended, columns widen on the way
+    for (const document of documents)
+      await convert(home, 'xml2er', join(fixtures, document), '-x', origin, ...argv);
+    readers.set(name, reader);
+  }
+}, 240_000);
+
+afterAll(async () => {
+  await sql?.end({ timeout: 1 });
+  await home?.remove();
+});
+
+/** Rows by what they are, not by where they stand: keys count, the times and numbers of the loads do not. */
+async function canonicalRows(target: string, table: string): Promise<CanonicalRow[] | null> {
+  const rows = await readers.get(target)!.read(table);
+  const side = Object.values(sideTableDefinitions).find((definition) => definition.name === table);
+  const columns = side?.columns ?? model.tables.find((candidate) => candidate.name === table)!.columns;
+  const types = new Map(columns.map((column) => [column.name, column.type]));
+  return (
+    rows
+      ?.map((row) =>
+        Object.fromEntries(
+          Object.entries(row)
+            .filter(([name]) => table !== '_documents' || (name !== 'loaded_at' && name !== 'job'))
+            .map(([name, value]) => [name, canonicalValue(types.get(name)!, value)]),
+        ),
+      )
+      .toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))) ?? null
+  );
+}
+
+const others = ['duckdb', ...formats];
+
+describe.each(others)('%s', (target) => {
+  test('holds the rows that PostgreSQL holds', async () => {
+    for (const { name } of model.tables) {
+      const expected = await canonicalRows('postgresql', name);
+      expect(await canonicalRows(target, name), name).toEqual(expected);
+    }
+  });
+
+  test.each(['_documents', '_unmapped', '_lexical'])('holds the same %s', async (table) => {
+    const expected = await canonicalRows('postgresql', table);
+    expect(expected!.length).toBeGreaterThan(0);
+    expect(await canonicalRows(target, table)).toEqual(expected);
+  });
+});
+
+describe('what all of them hold', () => {
+  const item = async (id: string): Promise<CanonicalRow> =>
+    (await canonicalRows('duckdb', 'item'))!.find((row) => row.id === id)!;
+
+  test('decimals keep their digits', async () => {
+    const { huge, exact, counter, money } = await item('plain');
+    expect([huge, exact, counter, money]).toEqual([
+      '123456789012345678901234567890123456789012345678901234567890',
+      '98765432109876543210.5',
+      '18446744073709551615',
+      '1234567890123456.789',
+    ]);
+    expect((await item('zoned')).amount).toBe('0.00000000000000000000000000000000000001');
+  });
+
+  test('empty, nil and absent are three things', async () => {
+    const notes = await Promise.all(
+      ['empty', 'zoned', 'absent'].map(async (id) => {
+        const { note, note_nil: nil } = await item(id);
+        return [note, nil];
+      }),
+    );
+    expect(notes).toEqual([
+      ['', null],
+      [null, 'true'],
+      [null, null],
+    ]);
+  });
+
+  test('text arrives as it was, whatever some format would make of it', async () => {
+    expect((await item('zoned')).text).toBe(
+      'tab\tline\nreturn\r\\N \\. \\t back\\slash "double" \'single\' , ; | 😀 \u{10FFFF} é ﷽  two  spaces <b>',
+    );
+    expect((await item('zoned')).label).toBe('tab\tfeed\nreturn\rend');
+    expect((await item('backslash-n')).text).toBe('\\N');
+    expect((await item('quote')).text).toBe('"');
+  });
+
+  test('lists are lists, item by item', async () => {
+    const { signs, decimals } = await item('plain');
+    expect(JSON.parse(signs!)).toEqual([
+      'a,b',
+      '"x"',
+      '\\',
+      '{}',
+      ',',
+      '","',
+      '\\"',
+      "'",
+      'NULL',
+      '😀',
+      '\\N',
+      ';',
+    ]);
+    expect(JSON.parse(decimals!)).toEqual(['0.1', '12345678901234567890.123456789', '-5']);
+    expect((await item('zoned')).numbers).toBe('[]');
+    expect((await item('absent')).numbers).toBeNull();
+  });
+
+  test('what does not fit its column is there as text', async () => {
+    const { amount, int, flag, day, numbers } = await item('broken');
+    expect([amount, int, flag, day, numbers]).toEqual([
+      'many',
+      'n/a',
+      'maybe',
+      'some\tday',
+      '["1","two","3"]',
+    ]);
+  });
+});
+
+test('a DuckDB file is left without a log, a lock or staged rows beside it', () => {
+  const directory = join(home.directory, 'out');
+  expect(existsSync(join(directory, 'values.duckdb'))).toBe(true);
+  expect(existsSync(join(directory, 'values.duckdb.wal'))).toBe(false);
+});

