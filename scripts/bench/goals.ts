@@ -4,6 +4,21 @@ import type { Goal, Results } from './report.ts';
 
 const lxml = 'lxml iterparse + COPY';
 
+const atLeast = (what: string, bound: number, of: string, value: number | null): Goal => ({
+  what,
+  goal: `≥ ${bound} × ${of}`,
+  value,
+  unit: '×',
+  met: (found) => found >= bound,
+});
+const atMost = (what: string, bound: number, unit: Goal['unit'], value: number | null, of = ''): Goal => ({
+  what,
+  goal: `≤ ${bound} ${unit}${of}`,
+  value,
+  unit,
+  met: (found) => found <= bound,
+});
+
 /** `parser`: what stands for libexpat. */
 export function goalsOf(results: Results, parser: string): Goal[] {
   const ratio = (
@@ -14,20 +29,6 @@ export function goalsOf(results: Results, parser: string): Goal[] {
     const [a, b] = [results[of](...over), results[of](...under)];
     return a === null || b === null ? null : a / b;
   };
-  const atLeast = (what: string, bound: number, of: string, value: number | null): Goal => ({
-    what,
-    goal: `≥ ${bound} × ${of}`,
-    value,
-    unit: '×',
-    met: (found) => found >= bound,
-  });
-  const atMost = (what: string, bound: number, unit: Goal['unit'], value: number | null, of = ''): Goal => ({
-    what,
-    goal: `≤ ${bound} ${unit}${of}`,
-    value,
-    unit,
-    met: (found) => found <= bound,
-  });
   const tokenise = (shape: string): number | null => ratio([names.tokenise, shape], [parser, shape]);
   const element = 'element';
   return [

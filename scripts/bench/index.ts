@@ -65,9 +65,13 @@ async function contest(
 async function parse(inputs: readonly BenchInput[], peers: Peers): Promise<void> {
   for (const input of inputs) {
     const textBytes = new Set<unknown>();
-    await contest(names.tokenise, input, script('tokenise.ts', input.path)).then(({ printed }) =>
-      textBytes.add(printed['textBytes']),
-    );
+    for (const [name, way] of [
+      [names.tokenise, 'fast'],
+      [names.plain, 'plain'],
+    ] as const) {
+      const { printed } = await contest(name, input, script('tokenise.ts', way, input.path));
+      textBytes.add(printed['textBytes']);
+    }
     for (const { name, command } of peers.parsers) {
       const { printed } = await contest(name, input, command(input.path));
       if (printed['textBytes'] !== undefined) textBytes.add(printed['textBytes']);
@@ -95,7 +99,7 @@ async function load({ inputs, small, peers, database }: LoadStage, round: number
     await contest(
       names.load,
       input,
-      database.tool(input.path, '-x', String(inferred.printed['origin']), ...target),
+      database.tool(input.path, '-x', String(inferred.printed['origin']), '-e', 'd', ...target),
     );
     if (round === 0) expectSame(names.load, 'rows', await database.countRows(schema), input.counts.rows + 1);
     process.stderr.write(`  ${names.copyAlone}, ${input.shape}\n`);
@@ -171,7 +175,7 @@ function print(peers: Peers): void {
   const lines = [
     renderMachine(heading),
     '',
-    ...renderRates(results, [names.tokenise, ...parsers], heading),
+    ...renderRates(results, [names.tokenise, names.plain, ...parsers], heading),
     '',
     ...renderRates(results, [...loading, ...peers.loaders.map(({ name }) => name)], {
       ...heading,

@@ -89,7 +89,7 @@ export async function generateInput(shape: Shape, bytes: number, directory: stri
   };
   await write(`<?xml version="1.0" encoding="UTF-8"?>\n<${root}>\n`);
   let serial = 1;
-  while (written < bytes || serial < 16) {
+  for (let full = false; !full; full = written >= bytes && serial >= 16) {
     let block = '';
     while (block.length < 256 * 1024 && (written + block.length < bytes || serial < 16))
       block += records[shape](serial++, pick, counts);

@@ -1,6 +1,7 @@
 /** Our own contestants, as they are called in the tables. */
 export const contestants = {
   tokenise: 'tokenise (ours)',
+  plain: 'tokenise, without WebAssembly (ours)',
   copyBytes: 'XML to COPY bytes (ours)',
   load: 'XML to PostgreSQL (ours)',
   infer: 'infer, then XML to PostgreSQL (ours)',

@@ -187,6 +187,19 @@ test('a view on a table, and grants, survive an overwrite', async () => {
   await database.sql.unsafe(`drop view ${schema}.titles; drop owned by reader; drop role reader`);
 });
 
+test('an overwrite empties what an earlier model hung on its tables, and nothing of anybody else', async () => {
+  await load(libraryPlan(1));
+  const own = `${schema}.library`;
+  await database.sql.unsafe(`
+    create table ${schema}.shelf (shelf_key bigint primary key, library_key bigint references ${own});
+    create table ${schema}.mine (library_key bigint references ${own} on delete set null);
+    insert into ${schema}.shelf values (1, 1); insert into ${schema}.mine values (1);
+    insert into ${schema}._keys values ('shelf', 1)`);
+  await load(libraryPlan(2, { saveMode: 'o' }));
+  expect(await database.sql`select * from ${database.sql(schema)}.shelf`).toHaveLength(0);
+  expect(await database.sql`select * from ${database.sql(schema)}.mine`).toHaveLength(1);
+});
+
 test('a view stands in the way of a column that must widen: conflict, and nothing changed', async () => {
   await load(libraryPlan(1));
   await database.sql.unsafe(`create view ${schema}.founded as select founded from ${schema}.library`);

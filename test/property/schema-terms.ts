@@ -151,12 +151,15 @@ export interface SchemaTerm {
   readonly elements: readonly ElementTerm[];
 }
 
-/** The particles of a type with those it inherits. */
+/** The particles of a type with those it inherits; null for empty content (XSD 1.0 Part 1 §3.4.2). */
 export function wholeParticle(type: ComplexTypeTerm): ParticleTerm | null {
-  if (type.derivation !== 'extension' || type.base?.kind !== 'complex') return type.particle;
+  const { particle } = type;
+  const isEmpty = particle === null || ((particle.kind === 'sequence' || particle.kind === 'all') && particle.particles.length === 0);
+  const own = isEmpty ? null : particle;
+  if (type.derivation !== 'extension' || type.base?.kind !== 'complex') return own;
   const inherited = wholeParticle(type.base);
-  if (inherited === null || type.particle === null) return inherited ?? type.particle;
-  return { kind: 'sequence', min: 1, max: 1, particles: [inherited, type.particle] };
+  if (inherited === null || own === null) return inherited ?? own;
+  return { kind: 'sequence', min: 1, max: 1, particles: [inherited, own] };
 }
 
 /** Its own attributes, those of its groups, and those it inherits; prohibited ones left out. */

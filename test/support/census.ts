@@ -142,7 +142,10 @@ function differences(
 
 /** Values that are equal are written alike: numbers without zeros that say nothing, times of any zone in UTC, true and 1. */
 function normalise(text: string): string {
-  const value = text.trim().replace(/\s+/g, ' ');
+  return text.trim().split(/\s+/).map(normaliseItem).join(' ');
+}
+
+function normaliseItem(value: string): string {
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(value)) {
     const [, sign, whole, fraction] = /^([+-]?)0*(\d*)\.?(\d*?)0*$/.exec(
       value.includes('.') ? value : `${value}.`,
@@ -150,6 +153,7 @@ function normalise(text: string): string {
     const digits = `${whole === '' ? '0' : whole}${fraction === '' ? '' : `.${fraction}`}`;
     return sign === '-' && digits !== '0' ? `-${digits}` : digits;
   }
+  if (value === 'INF' || value === '-INF') return value.replace('INF', 'Infinity');
   if (value === 't' || value === 'true') return '1';
   if (value === 'f' || value === 'false') return '0';
   const zoned = /^(\d{4}-\d\d-\d\d)T(.*)(?:Z|[+-]\d\d:\d\d)$/.exec(value);

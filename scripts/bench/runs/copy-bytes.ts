@@ -1,33 +1,33 @@
 /** `copy-bytes.ts FILE`: a document to COPY bytes that nobody reads, with a model known beforehand; prints counts as JSON. */
-import { createReadStream } from 'node:fs';
+import { openSync, readSync } from 'node:fs';
 import { createStatisticsCollector } from '../../../src/engine/infer/collector.ts';
 import { inferSourceModel } from '../../../src/engine/infer/infer-model.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { createShredder } from '../../../src/engine/shred/shredder.ts';
 import { createNameTable } from '../../../src/engine/xml/name-table.ts';
-import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer.ts';
+import { createFastXmlTokenizer, createTokenizerKernels } from '../../../src/engine/xml/fast-tokenizer.ts';
 import type { TokenBatch, XmlTokenizer } from '../../../src/engine/xml/tokens.ts';
 
 const path = process.argv[2]!;
 
-async function read(
-  tokenizer: XmlTokenizer,
-  afterPiece: () => void = () => undefined,
-): Promise<XmlTokenizer> {
-  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-    tokenizer.write(chunk as Uint8Array);
+function read(tokenizer: XmlTokenizer, afterPiece: () => void = () => undefined): number {
+  const file = openSync(path, 'r');
+  const buffer = new Uint8Array(64 * 1024);
+  for (let length = readSync(file, buffer); length > 0; length = readSync(file, buffer)) {
+    tokenizer.write(buffer.subarray(0, length));
     afterPiece();
   }
   tokenizer.end();
-  return tokenizer;
+  return tokenizer.bytesRead;
 }
 
+const kernels = createTokenizerKernels();
 const inferring = performance.now();
 const collected = createNameTable();
 const collector = createStatisticsCollector(collected, { samples: true });
 collector.beginDocument();
-const { bytesRead } = await read(
-  createXmlTokenizer({ names: collected, onBatch: (batch) => collector.consume(batch) }),
+const bytesRead = read(
+  createFastXmlTokenizer({ names: collected, onBatch: (batch) => collector.consume(batch) }, kernels),
 );
 collector.endDocument(bytesRead);
 const model = buildRelationalModel(inferSourceModel(collector.statistics), { mapLevel: 3 });
@@ -51,8 +51,8 @@ const drain = (): void => {
 };
 shredder.beginDocument(path);
 const onBatch = (batch: TokenBatch): void => shredder.consume(batch, (record) => tokenizer.locate(record));
-const tokenizer: XmlTokenizer = createXmlTokenizer({ names, onBatch });
-await read(tokenizer, drain);
+const tokenizer: XmlTokenizer = createFastXmlTokenizer({ names, onBatch }, kernels);
+read(tokenizer, drain);
 shredder.endDocument({ sha256: '', bytes: bytesRead, loadedAt: new Date(0).toISOString() });
 shredder.output.flush();
 drain();

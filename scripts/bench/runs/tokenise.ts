@@ -1,5 +1,6 @@
-/** `tokenise.ts FILE`: our tokeniser alone; prints what it found as JSON. */
+/** `tokenise.ts fast|plain FILE`: our tokeniser alone, or what it is without WebAssembly; prints what it found as JSON. */
 import { openSync, readSync } from 'node:fs';
+import { createFastXmlTokenizer } from '../../../src/engine/xml/fast-tokenizer.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer.ts';
 import {
   KIND_ATTRIBUTE,
@@ -9,9 +10,11 @@ import {
   RECORD_INTS,
 } from '../../../src/engine/xml/tokens.ts';
 
+const [, , way, path] = process.argv as [string, string, string, string];
+const create = way === 'plain' ? createXmlTokenizer : createFastXmlTokenizer;
 const counts = { elements: 0, attributes: 0, textBytes: 0 };
 const started = performance.now();
-const tokenizer = createXmlTokenizer({
+const tokenizer = create({
   onBatch({ events, count }) {
     for (let n = 0; n < count * RECORD_INTS; n += RECORD_INTS) {
       const kind = events[n]! & KIND_MASK;
@@ -21,7 +24,7 @@ const tokenizer = createXmlTokenizer({
     }
   },
 });
-const file = openSync(process.argv[2]!, 'r');
+const file = openSync(path, 'r');
 const buffer = new Uint8Array(64 * 1024);
 for (let length = readSync(file, buffer); length > 0; length = readSync(file, buffer))
   tokenizer.write(buffer.subarray(0, length));

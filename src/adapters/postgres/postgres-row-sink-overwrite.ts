@@ -12,6 +12,10 @@ export async function clearTables(publication: Publication, oldDocuments: string
   const existing = tables.filter((table) => target.tables.has(table.name));
   if (existing.length === 0) return;
   await noteDocuments(publication, oldDocuments);
+  await emptyHangingTables(
+    publication,
+    existing.map(({ name }) => name),
+  );
   const dropped = new Set<string>();
   for (const { name } of existing) if (target.tables.get(name)!.plain) dropped.add(name);
   const ours = new Set(tables.map((table) => table.name));
@@ -39,6 +43,39 @@ export async function clearTables(publication: Publication, oldDocuments: string
     ),
   );
   await removeDocuments(publication, oldDocuments);
+}
+
+/**
+ * Tables of an earlier model (other documents had other elements) whose rows hang from rows that are overwritten: with those
+ * gone they stand for nothing. Only tables that loads made (`_keys` lists them) are emptied; keys of anybody else's tables hold.
+ */
+async function emptyHangingTables(publication: Publication, overwritten: readonly string[]): Promise<void> {
+  const { tx, sqlSchema, tables } = publication;
+  const keys = relation(publication, sideTableNames.keys);
+  const [made] = await tx<{ exists: boolean }[]>`select to_regclass(${keys}) is not null as exists`;
+  if (made?.exists !== true) return;
+  const ours = [...new Set(tables.map(({ name }) => name))];
+  const hanging = (await tx.unsafe(`
+    WITH RECURSIVE named AS (
+      SELECT c.oid, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind IN ('r', 'p')),
+    hanging AS (
+      SELECT oid, relname FROM named
+       WHERE relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(overwritten))}::jsonb))
+      UNION
+      SELECT child.oid, child.relname
+        FROM hanging parent
+        JOIN pg_constraint k ON k.contype = 'f' AND k.confrelid = parent.oid
+        JOIN named child ON child.oid = k.conrelid
+       WHERE child.relname IN (SELECT table_name FROM ${keys}))
+    SELECT relname AS name FROM hanging
+     WHERE relname NOT IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(ours))}::jsonb))
+     ORDER BY relname`)) as unknown as { readonly name: string }[];
+  if (hanging.length === 0) return;
+  await tx.unsafe(`TRUNCATE ${hanging.map(({ name }) => relation(publication, name)).join(', ')}`);
+  for (const { name } of hanging) {
+    publication.changes.push(`${name}: emptied, its rows hung from rows that were overwritten`);
+  }
 }
 
 /** Remembers which documents the rows came from: those that roots name, and those that earlier jobs of this model loaded. */

@@ -148,7 +148,7 @@ describe('submitting', () => {
       null,
     );
     expect(await refused([execution('uploads/1/a.xml', [['-o', 'metadb:theirs']])])).toMatchObject({
-      code: 'forbidden',
+      code: 'target_not_owned',
     });
   });
 

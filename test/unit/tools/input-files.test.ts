@@ -30,7 +30,7 @@ async function tarOf(members: Readonly<Record<string, string>>): Promise<Buffer>
   for (const [name, text] of Object.entries(members)) pack.entry({ name }, text);
   pack.finalize();
   const chunks: Buffer[] = [];
-  for await (const chunk of pack) chunks.push(chunk);
+  for await (const chunk of pack) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 

@@ -52,6 +52,8 @@ const documents: Readonly<Record<string, string>> = {
   'white space':
     '<a>\n  <b> \t\n</b>\r\n\r\n  <b>\r \r\n</b>\n                                   <c/>&#32; </a>',
   tags: '<?xml version="1.0"?>\r\n<p:a xmlns:p="urn:p" p:x=\'"é"\' y = "1\r\n2&lt;" >\r<p:b\n/><c xmlns="urn:c" ><d></d ></c><p:b p:x="1" x="2" xml:lang="de"/><p:b p:x="1"  x=\'2\' xml:lang="de" /><名 字="x"/><名 字="y"></名></p:a>',
+  'values to decode':
+    '<a><b x="" y=""/><b x="&amp;&#x1F600;é\t\n\r\n\r" y=\'"&apos;\'/><b x="1&lt;2" y="plain"/><b x="&#10;" x="&#10;"/></a>',
   'names alike':
     '<a><ab/><abc/><ab/><abcdefghijklmnopq/><abcdefghijklmnop/><abcdefghijklmnopq x1="" x="" x2=""/><abcdefghijklmnopq x1="" x="" x2=""></abcdefghijklmnopq></a>',
   'a DTD':
@@ -99,10 +101,12 @@ test('every sequence of bytes that UTF-8 might have is taken the same in text an
       }
 });
 
+const repeated = (count: number, tag: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => tag(i)).join('');
+const attributes = (count: number): string => repeated(count, (i) => ` a${i}="v"`);
+
 test('limits hold the same', () => {
   const limits = { ...defaultEngineLimits, xmlMaxTextBytes: 20, xmlMaxAttributes: 3, xmlMaxDepth: 5 };
-  const attributes = (count: number): string =>
-    Array.from({ length: count }, (_, i) => ` a${i}="v"`).join('');
   for (const document of [
     `<a>${'x'.repeat(20)}</a>`,
     `<a>${'x'.repeat(21)}</a>`,
@@ -118,16 +122,13 @@ test('limits hold the same', () => {
 });
 
 describe('what outgrows the kernel is read on without it', () => {
-  const tags = (count: number, tag: (i: number) => string): string =>
-    Array.from({ length: count }, (_, i) => tag(i)).join('');
-  const many = tags(9000, (i) => `<n${i} a${i}="${i}">x</n${i}>`);
-  const attributes = tags(9000, (i) => ` a${i}="v"`);
+  const many = repeated(9000, (i) => `<n${i} a${i}="${i}">x</n${i}>`);
 
   test.each<[string, string]>([
     ['names', `<a>${many}${many}</a>`],
     ['depth', `<a>${'<d>'.repeat(3000)}${'</d>'.repeat(3000)}</a>`],
     ['a value', `<a><b x="${'long '.repeat(60_000)}"/><b x="1"/></a>`],
-    ['a tag', `<r><a${attributes}/><a x="1"/><a${attributes}/></r>`],
+    ['a tag', `<r><a${attributes(9000)}/><a x="1"/><a${attributes(9000)}/></r>`],
     ['decoded text', `<a>${'lorem &amp; ipsum '.repeat(50_000)}</a>`],
     ['decoded values', `<a>${'<b x="&#10;1&amp;"/>'.repeat(20_000)}</a>`],
     ['decoded long values', `<a>${`<b x="&#10;${'lorem '.repeat(2000)}"/>`.repeat(100)}</a>`],
@@ -147,21 +148,31 @@ test('one kernel serves documents one after the other, also after one that was r
   expect(counted.taken).toBe(4);
 });
 
+test('the kernel is what reads', () => {
+  const kernel = createTokenizerKernels().take()!;
+  const scan = vi.spyOn(kernel, 'scan');
+  const flush = vi.fn<() => void>();
+  const tokenizer = createFastXmlTokenizer(
+    { onBatch: flush },
+    { fromBytes: 0, take: () => kernel, giveBack: () => undefined },
+  );
+  tokenizer.write(bytesOf(`<a><b x="1">text</b>${'<b x="&amp;">te&lt;xt</b>\r\n'.repeat(20_000)}</a>`));
+  tokenizer.end();
+  // once a batch, once or twice a window, and for names it does not know yet
+  expect(scan.mock.calls.length).toBeLessThan(flush.mock.calls.length * 3 + 10);
+});
+
 describe('where there is no WebAssembly', () => {
   afterEach(() => vi.unstubAllGlobals());
 
   test('documents are read all the same', () => {
-    vi.stubGlobal('WebAssembly', {
-      Module: class {
-        constructor() {
-          throw new EvalError('code generation is refused');
-        }
-      },
-    });
+    const refuse = vi.fn<() => never>().mockThrow(new EvalError('code generation is refused'));
+    vi.stubGlobal('WebAssembly', { Module: refuse });
     const counted = countedKernels();
     const create: typeof createXmlTokenizer = (options) => createFastXmlTokenizer(options, counted);
     expect(readTokens('<a x="1">text</a>', { create })).toEqual(readTokens('<a x="1">text</a>'));
     expect(counted.taken).toBe(1);
+    expect(refuse).toHaveBeenCalledOnce();
   });
 });
 

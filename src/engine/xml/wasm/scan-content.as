@@ -375,6 +375,42 @@ function decodeText(start: usize, p: usize, end: usize, e: usize): usize {
 }
 
 /**
+ * The value that began at `start` and cannot be taken as it stands from `p` on: appends it, decoded, to what is decoded.
+ * Returns the closing quote; 0 when the value is to be read by others.
+ */
+function decodeValue(start: usize, p: usize, quote: u32, end: usize): usize {
+  const decoded: usize = load<usize>(DECODED);
+  let out = decoded + load<u32>(DECODED_END);
+  let from = start;
+  while (true) {
+    const c: u32 = load<u8>(p);
+    if (c == quote) break;
+    if (c == AMPERSAND) {
+      const codePoint = reference(p);
+      if (codePoint < 0) return 0;
+      out = copy(out, from, p);
+      out = writeCodePoint(codePoint, out);
+      p = from = load<usize>(NAME_END);
+    } else if (c == TAB || c == LF || c == CR) {
+      if (p + 1 >= end) return 0;
+      out = copy(out, from, p);
+      store<u8>(out++, SPACE);
+      p = from = c == CR && load<u8>(p, 1) == LF ? p + 2 : p + 1;
+    } else if (c >= 0x80) {
+      const next = skipMultiByte(p, end);
+      if (next == p) return 0;
+      p = next;
+    } else {
+      return 0;
+    }
+    p = skipPlainValue(p, quote);
+  }
+  out = copy(out, from, p);
+  store<u32>(DECODED_END, <u32>(out - decoded));
+  return p;
+}
+
+/**
  * The attributes from `p` on, behind an element's name, as records from `e` + 16 on. Returns the `>` or `/` that ends them;
  * 0 when the tag is to be scanned by others. Sets COUNT to the end of the records, as an address.
  */
@@ -433,13 +469,23 @@ function scanAttributes(p: usize, e: usize, element: i32, context: i32, end: usi
     while (true) {
       p = skipPlainValue(p, quote);
       c = load<u8>(p);
-      if (c == quote) break;
-      if (c < 0x80) return 0;
+      if (c < 0x80) break;
       const next = skipMultiByte(p, end);
       if (next == p) return 0;
       p = next;
     }
-    if (p - valueAt > maxText || at(seenIn, name) == serial) return 0;
+    let flags = KIND_ATTRIBUTE;
+    let from = valueAt - base;
+    let to = p - base;
+    if (c != quote) {
+      from = load<u32>(DECODED_END);
+      p = decodeValue(valueAt, p, quote, end);
+      if (p == 0) return 0;
+      to = load<u32>(DECODED_END);
+      flags = KIND_ATTRIBUTE | FLAG_DECODED;
+      store<i32>(load<usize>(SOURCES) + ((e - load<usize>(EVENTS)) >> 2), <i32>(valueAt - base));
+    }
+    if (to - from > maxText || at(seenIn, name) == serial) return 0;
     put(seenIn, name, serial);
     let nameId = at(attributeNames, name);
     const kind = at(kinds, name);
@@ -452,10 +498,10 @@ function scanAttributes(p: usize, e: usize, element: i32, context: i32, end: usi
     } else if (nameId < 0) {
       return 0;
     }
-    store<i32>(e, KIND_ATTRIBUTE);
+    store<i32>(e, flags);
     store<i32>(e, nameId, 4);
-    store<i32>(e, <i32>(valueAt - base), 8);
-    store<i32>(e, <i32>(p - base), 12);
+    store<i32>(e, <i32>from, 8);
+    store<i32>(e, <i32>to, 12);
     e += 16;
     p++;
   }
@@ -595,8 +641,12 @@ export function scanContent(): i32 {
     if (load<u8>(i) == GREATER) {
       e += 16;
     } else {
+      const decodedEnd = load<i32>(DECODED_END);
       i = scanAttributes(i, e, name, context, end);
-      if (i == 0) return leave(EXIT_START_TAG, p, e, depth, context, predictor);
+      if (i == 0) {
+        store<i32>(DECODED_END, decodedEnd);
+        return leave(EXIT_START_TAG, p, e, depth, context, predictor);
+      }
       e = load<usize>(COUNT);
     }
     const isEmpty = load<u8>(i) == SLASH;
