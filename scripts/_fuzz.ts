@@ -66,6 +66,6 @@ else
       .filter((d) => d.length < Number(maxBytes))
       .slice(0, 4);
     if (docs.length)
-      await check(inf ? { source: inferred(docs), inferred: false } : groupSource(g), docs, g.corpus);
+      await check(inf ? { source: inferred(docs), inferred: true } : groupSource(g), docs, g.corpus);
   }
 console.log({ n, bad });

@@ -4,6 +4,7 @@
  *
  *   --megabytes N     size of each document (50)      --rounds N        runs of each contestant (3)
  *   --slow-megabytes N  for peers below 5 MB/s (2)    --only parse,load,other  parts (all)
+ *   --cpu             compare parsers by the processor time they took: for a machine that is shared
  *   --install-peers   fetch Python peers and saxes into the system's temporary folder, and do nothing else
  */
 import { existsSync } from 'node:fs';
@@ -28,6 +29,7 @@ const { values: options } = parseArgs({
     'slow-megabytes': { type: 'string', default: '2' },
     rounds: { type: 'string', default: '3' },
     only: { type: 'string', default: 'parse,load,other' },
+    cpu: { type: 'boolean', default: false },
     'install-peers': { type: 'boolean', default: false },
   },
 });
@@ -55,7 +57,7 @@ async function contest(
   column?: string,
 ): Promise<Measured> {
   process.stderr.write(`  ${name}, ${column ?? input.shape}\n`);
-  const run = await measure(command);
+  const run = await measure(command, options.cpu ? 'cpu' : 'wall');
   results.add(name, column ?? input.shape, input.bytes, run);
   expectSame(name, 'elements', run.printed.elements, input.counts.elements);
   expectSame(name, 'attributes', run.printed.attributes, input.counts.attributes);
@@ -170,7 +172,7 @@ async function main(): Promise<void> {
 function print(peers: Peers): void {
   const parsers = peers.parsers.map(({ name }) => name);
   const base = parsers[0] ?? names.tokenise;
-  const heading = { rounds, megabytes, columns: shapes, base };
+  const heading = { byCpu: options.cpu, rounds, megabytes, columns: shapes, base };
   const loading = [names.copyBytes, names.load, names.infer, names.copyAlone];
   const lines = [
     renderMachine(heading),

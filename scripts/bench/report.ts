@@ -60,6 +60,8 @@ export interface Goal {
 }
 
 export interface Heading {
+  /** rates of parsers are by processor time */
+  readonly byCpu: boolean;
   readonly rounds: number;
   readonly megabytes: number;
   readonly columns: readonly string[];
@@ -67,9 +69,9 @@ export interface Heading {
   readonly base: string;
 }
 
-export function renderMachine({ rounds, megabytes }: Heading): string {
+export function renderMachine({ rounds, megabytes, byCpu }: Heading): string {
   const [cpu] = cpus();
-  return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}; documents of ${megabytes} MB, medians of ${rounds} interleaved runs.`;
+  return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}; documents of ${megabytes} MB, medians of ${rounds} interleaved runs${byCpu ? ', by processor time where a contestant tells it' : ''}.`;
 }
 
 export function renderRates(

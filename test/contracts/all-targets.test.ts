@@ -71,6 +71,10 @@ async function canonicalRows(target: string, table: string): Promise<CanonicalRo
   );
 }
 
+async function item(id: string): Promise<CanonicalRow> {
+  return (await canonicalRows('duckdb', 'item'))!.find((row) => row.id === id)!;
+}
+
 const others = ['duckdb', ...formats];
 
 describe.each(others)('%s', (target) => {
@@ -89,9 +93,6 @@ describe.each(others)('%s', (target) => {
 });
 
 describe('what all of them hold', () => {
-  const item = async (id: string): Promise<CanonicalRow> =>
-    (await canonicalRows('duckdb', 'item'))!.find((row) => row.id === id)!;
-
   test('decimals keep their digits', async () => {
     const { huge, exact, counter, money } = await item('plain');
     expect([huge, exact, counter, money]).toEqual([

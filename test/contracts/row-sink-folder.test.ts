@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createFolderRowSink, type FolderRowSinkOptions } from '../../src/adapters/node/folder-row-sink.ts';
 import { commitJournal, type Manifest } from '../../src/adapters/node/folder-row-sink-manifest.ts';
@@ -14,7 +15,7 @@ import type { RowSink, SinkPlan } from '../../src/ports/row-sink.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 import { at, oddColumns, oddTable } from '../unit/dialects/library-model.ts';
 import { awkwardValues, libraryPlan, libraryRows, loadLibrary, writeLibrary } from './library-rows.ts';
-import { postgresReader } from './row-sink-readers.ts';
+import { duckDbReader, duckDbRows, postgresReader } from './row-sink-readers.ts';
 
 let folders = '';
 let directory = '';
@@ -169,7 +170,7 @@ const psql = [
   '/usr/lib/postgresql/17/bin/psql',
 ].find((path) => path !== '' && existsSync(path));
 
-test.each(['csv', 'tsv'] as const)('load.sql fills a database with the %s files', async (format) => {
+test.each(['csv', 'tsv', 'jsonl'] as const)('load.sql fills a database with the %s files', async (format) => {
   if (psql === undefined) {
     console.warn('psql is not there: load.sql was not run');
     return;
@@ -198,6 +199,12 @@ test.each(['csv', 'tsv'] as const)('load.sql fills a database with the %s files'
     expect(odd).toHaveLength(3 * awkwardValues.length);
     const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...rows.tables.get(at.odd)!];
     expect(odd.map((row) => oddColumns.map((name) => row[name]))).toEqual(written.map((row) => row.slice(3)));
+    const [book] = (await reader.read('book'))!;
+    expect([book!.weight, book!.keywords, book!.years]).toEqual([
+      '0.1234567890123456789012345',
+      '{a,b}',
+      '{1,2}',
+    ]);
     const keys = await database.sql`select from pg_constraint where contype = 'f' and convalidated`;
     expect(keys).toHaveLength(11);
     expect(await reader.read('_loads')).toHaveLength(2);
@@ -205,4 +212,90 @@ test.each(['csv', 'tsv'] as const)('load.sql fills a database with the %s files'
   } finally {
     await database.drop();
   }
+});
+
+/** A list that is no list of numbers, a decimal too long for its column, a required value that is missing. */
+async function loadMisfits(format: FolderRowSinkOptions['format']): Promise<void> {
+  await load(libraryPlan(1), 2, { format });
+  const sink = createSink({ format });
+  await sink.open(libraryPlan(2));
+  const rows = libraryRows(2, 1, await sink.keyOffsets());
+  const book = rows.tables.get(at.book)![0]!;
+  book[14] = '1 two';
+  book[6] = `0.${'3'.repeat(40)}`;
+  rows.tables.get(at.library)![0]![4] = 'noon';
+  await writeLibrary(sink, rows);
+  await sink.misfit({ table: at.book, column: 14, rowKey: 5, text: '1 two' });
+  await sink.misfit({ table: at.library, column: 4, rowKey: 3, text: 'noon' });
+  await sink.publish(async () => true, rows.lastKeys);
+  await sink.close();
+}
+
+test('load.sql of Parquet fills a database of DuckDB', async () => {
+  await loadMisfits('parquet');
+  const file = join(directory, 'loaded.duckdb');
+  const instance = await DuckDBInstance.create(file, { autoinstall_known_extensions: 'false' });
+  const connection = await instance.connect();
+  // what `duckdb -f` does inside the folder
+  await connection.run(`SET file_search_path = '${directory}'`);
+  await connection.run(await readFile(join(directory, 'load.sql'), 'utf8'));
+  connection.closeSync();
+  instance.closeSync();
+  const reader = duckDbReader(file);
+  const books = (await reader.read('book'))!;
+  expect(books.map((row) => row.years)).toEqual(['1 2', '1 2', '1 2', '1 2', '1 two', '1 2']);
+  expect(books.map((row) => row.weight)).toEqual([
+    ...Array.from({ length: 4 }, () => '0.1234567890123456789012345'),
+    `0.${'3'.repeat(40)}`,
+    '0.1234567890123456789012345',
+  ]);
+  expect((await reader.read('library'))!.map((row) => row.opened_at)).toEqual([
+    '2026-11-05T08:00:00Z',
+    '2026-11-05T08:00:00Z',
+    'noon',
+  ]);
+  const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...libraryRows(2, 1).tables.get(at.odd)!];
+  expect((await reader.read(oddTable))!.map((row) => oddColumns.map((name) => row[name]))).toEqual(
+    written.map((row) => row.slice(3)),
+  );
+  expect(await reader.read('_loads')).toHaveLength(2);
+});
+
+test('load.sql of JSON Lines fills a database, lists that became text among it', async () => {
+  if (psql === undefined) {
+    console.warn('psql is not there: load.sql was not run');
+    return;
+  }
+  await loadMisfits('jsonl');
+  const database = await createEmptyDatabase();
+  try {
+    await promisify(execFile)(psql, ['-X', '-q', '-f', 'load.sql', database.url], { cwd: directory });
+    const reader = postgresReader(database.sql, 'public');
+    const books = (await reader.read('book'))!;
+    expect(books.map((row) => row.years)).toEqual(['1 2', '1 2', '1 2', '1 2', '1 two', '1 2']);
+    expect(books[4]!.weight).toBe(`0.${'3'.repeat(40)}`);
+  } finally {
+    await database.drop();
+  }
+});
+
+test('Parquet has the types of the dialect', async () => {
+  await load(libraryPlan(1), 1, { format: 'parquet' });
+  const { tables } = await manifest();
+  const [book] = tables.find((table) => table.name === 'book')!.files;
+  expect(Object.fromEntries(book!.columns.map((name, index) => [name, book!.types![index]]))).toMatchObject({
+    book_key: 'BIGINT',
+    price: 'DECIMAL(10,2)',
+    weight: 'DECIMAL(38,25)',
+    closes: 'TIME',
+    printed: 'TIMESTAMP',
+    keywords: 'VARCHAR[]',
+    years: 'INTEGER[]',
+    serial: 'VARCHAR',
+  });
+  const [described] = await duckDbRows(
+    ':memory:',
+    `(DESCRIBE SELECT weight, years FROM read_parquet('${join(directory, book!.name)}'))`,
+  );
+  expect(described).toMatchObject({ column_name: 'weight', column_type: 'DECIMAL(38,25)' });
 });

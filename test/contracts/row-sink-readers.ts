@@ -84,10 +84,11 @@ function arrayItem(item: string): string {
     : item;
 }
 
+const source = (_key: string, value: unknown, context: { source?: string }): unknown =>
+  typeof value === 'number' ? context.source : value;
+
 /** Numbers with the digits that they were written with. */
 export function parseJsonLines(text: string, columns: readonly string[]): TextRow[] {
-  const source = (_key: string, value: unknown, context: { source?: string }): unknown =>
-    typeof value === 'number' ? context.source : value;
   return text
     .split('\n')
     .slice(0, -1)

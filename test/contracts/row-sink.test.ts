@@ -1,11 +1,8 @@
 /** What every row sink must do, on every kind there is. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDuckDbRowSink } from '../../src/adapters/node/duckdb-row-sink.ts';
-import { createFolderRowSink } from '../../src/adapters/node/folder-row-sink.ts';
-import { createPostgresRowSink } from '../../src/adapters/postgres/postgres-row-sink.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
 import type { RowSink, SinkPlan } from '../../src/ports/row-sink.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -18,7 +15,7 @@ import {
   loadLibrary,
   writeLibrary,
 } from './library-rows.ts';
-import { duckDbReader, folderReader, postgresReader, type TargetReader } from './row-sink-readers.ts';
+import { targetKinds, type TestTarget } from './row-sink-targets.ts';
 
 let database: TestDatabase;
 let folders = '';
@@ -31,55 +28,7 @@ afterAll(async () => {
   await rm(folders, { recursive: true, force: true });
 });
 
-interface TestTarget {
-  createSink(): RowSink;
-  readonly reader: TargetReader;
-  /** everything that exists there, temporary things too */
-  list(): Promise<string[]>;
-}
-
-const kinds: readonly (readonly [string, (name: string) => TestTarget])[] = [
-  [
-    'postgres',
-    (name) => ({
-      createSink: () => createPostgresRowSink({ url: database.url, sqlSchema: name, createSchema: true }),
-      reader: postgresReader(database.sql, name),
-      list: async () => {
-        const rows = await database.sql<{ name: string }[]>`
-          select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-           where c.relkind = 'r' and (n.nspname = ${name} or n.nspname like ${'\\_svc\\_%'} or c.relname like ${'\\_svc\\_%'})
-          union all select nspname from pg_namespace where nspname like ${'\\_svc\\_%'}`;
-        return rows.map((row) => row.name);
-      },
-    }),
-  ],
-  [
-    'duckdb',
-    (name) => {
-      const directory = join(folders, `${name} duckdb`);
-      const file = join(directory, "it's.duckdb");
-      return {
-        createSink: () => createDuckDbRowSink({ file }),
-        reader: duckDbReader(file),
-        list: () => readdir(directory).catch(() => []),
-      };
-    },
-  ],
-  ...(['csv', 'tsv', 'jsonl', 'parquet'] as const).map(
-    (format) =>
-      [
-        `folder of ${format}`,
-        (name: string) => {
-          const directory = join(folders, `${name} ${format}`);
-          return {
-            createSink: () => createFolderRowSink({ directory, format }),
-            reader: folderReader(directory, format),
-            list: () => readdir(directory).catch(() => []),
-          };
-        },
-      ] as const,
-  ),
-];
+const kinds = targetKinds(() => ({ database, folders }));
 
 const structural = new Set(['row_key', 'parent_key', 'document']);
 

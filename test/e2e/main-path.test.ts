@@ -12,6 +12,7 @@ import {
   type ServiceHome,
 } from '../support/service.ts';
 import { zipped } from '../support/service-archives.ts';
+import { compareWithDocuments } from '../support/service-census.ts';
 import { execution, type JobAnswer, type RunAnswer, type SchemaAnswer } from '../support/service-client.ts';
 import { filesBelow, freightDocuments, freightXsdFolder } from '../support/service-fixtures.ts';
 import { expectDocumentsIn, leftovers, readSchema } from '../support/service-schema.ts';
@@ -131,6 +132,29 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
       expect(loads).toEqual([
         { job: loaded.id_job, id_sch: loaded.id_sch, id_lschma: loaded.id_lschma, documents: 1 },
       ]);
+    });
+
+    it.each([
+      ["update zip.goods set value = 'GLASS' where value = 'glass'", 2],
+      ["update zip.goods set package_key = 1 where value = 'cups'", 4],
+      ["update zip.package set parent_package_key = null, shipment_key = 2 where id = 'p4'", 12],
+      ['update zip.note set position = 5 - position', 12],
+      ["delete from zip.goods where value = 'saucers'", 2],
+      ['update zip.manifest set revision = null', 1],
+      ['insert into zip.note select 99, manifest_key, position, value from zip.note limit 1', 2],
+    ])('would have noticed: %s', async (change, facts) => {
+      const { schema, mapping } = await readSchema(service.client, compiled.id_sch!, loaded.id_lschma!);
+      const input = { mapping, namespaces: schema.namespaces, documents: [freightDocuments[0]!] };
+      let noticed = 0;
+      await sql
+        .begin(async (tx) => {
+          await tx.unsafe(change);
+          for (const { times } of await compareWithDocuments(tx as unknown as Sql, 'zip', input))
+            noticed += times;
+          throw new Error('nothing is kept');
+        })
+        .catch((error: Error) => expect(error.message).toBe('nothing is kept'));
+      expect(noticed).toBe(facts);
     });
 
     it('shows the workflow, in full and in the lists', async () => {

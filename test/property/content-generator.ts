@@ -102,7 +102,7 @@ class ContentDrawing {
   /** distinct new names only: deterministic in any order */
   readonly #isPlain: boolean;
   readonly #elements: ElementTerm[] = [];
-  #left = 7;
+  #left = 9;
 
   constructor(place: ContentPlace, taken: Set<string>, isPlain: boolean) {
     this.#place = place;
@@ -112,7 +112,7 @@ class ContentDrawing {
 
   top(mayBeAll: boolean): ParticleTerm | null {
     const { choices, draft } = this.#place;
-    if (choices.chance(8)) return null;
+    if (choices.chance(4)) return null;
     if (!this.#isPlain && draft.groups.length > 0 && choices.chance(8)) {
       const group = choices.pick(draft.groups);
       const isAll = group.particle.kind === 'all';
@@ -139,7 +139,7 @@ class ContentDrawing {
   #nested(depth: number): ParticleTerm & { readonly kind: 'sequence' | 'choice' } {
     const { choices } = this.#place;
     const wanted = choices.chance(25) ? 'choice' : 'sequence';
-    const particles = choices.several(wanted === 'choice' ? 1 : 0, 4, () => this.#particle(depth)).filter((one) => one !== null);
+    const particles = choices.several(depth === 0 ? 2 : wanted === 'choice' ? 1 : 0, depth === 0 ? 7 : 4, () => this.#particle(depth)).filter((one) => one !== null);
     // a choice between nothing could not be met
     const kind = particles.every(({ max }) => max === 0) ? 'sequence' : wanted;
     const occurs = choices.chance(depth === 0 ? 15 : 40) ? this.#occurs() : { min: 1, max: 1 };

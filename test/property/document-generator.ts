@@ -35,7 +35,7 @@ export interface DocumentOptions {
 export function makeDocument(schema: SchemaTerm, choices: Choices, options: DocumentOptions): ElementNode {
   const making = new DocumentMaking(schema, choices, options);
   const roots = options.anyRoot ? schema.elements.filter((element) => making.isConcrete(element)) : [];
-  return making.element(roots.length > 0 && choices.chance(50) ? choices.pick(roots) : schema.elements[0]!, 0);
+  return making.element(roots.length > 0 && choices.chance(30) ? choices.pick(roots) : schema.elements[0]!, 0);
 }
 
 const maxDepth = 9;

@@ -167,7 +167,7 @@ function globalElement(place: ContentPlace, taken: Set<string>, isFirst: boolean
 function globalType(place: ContentPlace, isFirst: boolean): TypeTerm {
   const { choices, draft } = place;
   const concrete = draft.complexTypes.filter((type) => !type.abstract);
-  if (concrete.length > 0 && choices.chance(40)) return choices.pick(concrete);
+  if (concrete.length > 0 && choices.chance(isFirst ? 25 : 40)) return choices.pick(concrete);
   if (isFirst || choices.chance(40)) return anonymousType(null, null);
   // anonymous types of elements are filled last; here only simple ones and named ones
   return elementType({ ...place, nesting: 2 });

@@ -33,7 +33,7 @@ export interface CaseOptions {
 
 export type CaseNumbers = readonly [forSchema: readonly number[], forDocuments: readonly number[], forText: readonly number[]];
 
-export const caseNumbers = fc.tuple(decisions(500), decisions(250), decisions(250));
+export const caseNumbers = fc.tuple(decisions(1200), decisions(800), decisions(800));
 
 export function xsdCases(options: CaseOptions): fc.Arbitrary<XsdCase> {
   return caseNumbers.map((numbers) => makeXsdCase(numbers, options));

@@ -75,7 +75,7 @@ class Comparison {
       this.#report('name', path, clarkName(expected.name), clarkName(actual.name));
       return;
     }
-    const type = this.#typeNamed(expected) ?? declared?.type ?? null;
+    const type = this.#typeNamed(expected, declared) ?? declared?.type ?? null;
     this.#attributes(expected, actual, type, path);
     const [before, after] = [this.#content(expected, type), this.#content(actual, type)];
     const isValue = [...before, ...after].every((child) => typeof child === 'string');
@@ -136,13 +136,20 @@ class Comparison {
     return sameValue(type, { text: a, namespaces: expected.namespaces }, { text: b, namespaces: actual.namespaces });
   }
 
-  /** The type that xsi:type names. */
-  #typeNamed(element: XmlElement): SourceType | undefined {
+  /** The type that xsi:type names, where it may stand in for the declared one. */
+  #typeNamed(element: XmlElement, declared: Declaration): SourceType | undefined {
     const given = attributesOf(element).get(`{${xsiNamespace}}type`)?.trim();
     if (given === undefined || this.#source === null) return undefined;
     const colon = given.indexOf(':');
     const namespaceUri = element.namespaces.get(colon < 0 ? '' : given.slice(0, colon)) ?? '';
-    return this.#types.get(clarkName({ namespaceUri, localName: given.slice(colon + 1) }));
+    const named = this.#types.get(clarkName({ namespaceUri, localName: given.slice(colon + 1) }));
+    if (named === undefined || declared === null || isUrType(declared.type)) return named;
+    for (let type: SourceType | null = named; type !== null; type = this.#baseOf(type)) if (type === declared.type) return named;
+    return undefined;
+  }
+
+  #baseOf(type: SourceType): SourceType | null {
+    return type.base === null ? null : this.#source!.types[type.base]!;
   }
 
   #childDeclaration(child: XmlElement, parent: SourceType | null): Declaration {
@@ -161,6 +168,10 @@ class Comparison {
     }
     return this.#declared(children.get(name) ?? this.#globals.get(name));
   }
+}
+
+function isUrType({ name }: SourceType): boolean {
+  return name?.namespaceUri === 'http://www.w3.org/2001/XMLSchema' && name.localName.startsWith('any');
 }
 
 const qNameType: ValueType = { variety: 'atomic', base: 'QName', facets: {} };

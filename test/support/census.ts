@@ -3,6 +3,7 @@
  * both counts must be the same, whatever the tables look like.
  */
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
+import { pathSteps } from '../../src/engine/model/name-labels.ts';
 import type { QName } from '../../src/engine/model/source-model.ts';
 import { parseXmlTree, type XmlElement } from '../../src/engine/xml/tree.ts';
 import { bytesOf, type Shredded } from './shredding.ts';
@@ -30,14 +31,18 @@ export function compareCensus(
   const actual = new Map<string, Map<string, number>>();
   const rootNamespace = model.roots[0]?.name.namespaceUri ?? '';
   const prefixes = new Map(Object.entries(model.namespaces).map(([prefix, uri]) => [uri, prefix]));
-  const step = (name: QName): string => {
-    const plain = name.namespaceUri === '' || name.namespaceUri === rootNamespace;
-    const prefix = prefixes.get(name.namespaceUri);
-    return plain || prefix === undefined ? name.localName : `${prefix}:${name.localName}`;
+  const steps = new Set(model.mappings.flatMap(({ xpath }) => (xpath === null ? [] : pathSteps(xpath))));
+  const step = (name: QName, mark = ''): string => {
+    const { namespaceUri, localName } = name;
+    const prefix = prefixes.get(namespaceUri);
+    const [bare, prefixed] = [`${mark}{}${localName}`, `${mark}${prefix}:${localName}`];
+    if (namespaceUri === '' && steps.has(bare)) return bare;
+    const plain = namespaceUri === '' || (namespaceUri === rootNamespace && !steps.has(prefixed));
+    return plain || prefix === undefined ? `${mark}${localName}` : prefixed;
   };
   const visit = (element: XmlElement, path: string): void => {
     for (const { name, value } of element.attributes) {
-      const group = groups.get(`${path}/@${step(name)}`);
+      const group = groups.get(`${path}/${step(name, '@')}`);
       if (name.namespaceUri !== xsi && group !== undefined) count(expected, group, value);
     }
     const elements = element.children.filter((child) => typeof child !== 'string');

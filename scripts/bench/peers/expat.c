@@ -12,16 +12,16 @@ static void on_start(void *data, const XML_Char *name, const XML_Char **atts) {
 static void on_end(void *data, const XML_Char *name) {}
 static void on_text(void *data, const XML_Char *text, int length) { text_bytes += length; }
 
-static double now(void) {
+static double now(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return t.tv_sec + t.tv_nsec / 1e9;
 }
 
 int main(int argc, char **argv) {
   FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
   if (!file) return 2;
-  double started = now();
+  double started = now(CLOCK_MONOTONIC), cpu_started = now(CLOCK_PROCESS_CPUTIME_ID);
   XML_Parser parser = XML_ParserCreateNS(NULL, ' ');
   XML_SetElementHandler(parser, on_start, on_end);
   XML_SetCharacterDataHandler(parser, on_text);
@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     if (XML_ParseBuffer(parser, length, length == 0) != XML_STATUS_OK) return 1;
     if (length == 0) break;
   }
-  printf("{\"seconds\":%.6f,\"elements\":%ld,\"attributes\":%ld,\"textBytes\":%ld}\n", now() - started, elements,
-         attributes, text_bytes);
+  printf("{\"seconds\":%.6f,\"cpuSeconds\":%.6f,\"elements\":%ld,\"attributes\":%ld,\"textBytes\":%ld}\n",
+         now(CLOCK_MONOTONIC) - started, now(CLOCK_PROCESS_CPUTIME_ID) - cpu_started, elements, attributes, text_bytes);
   return 0;
 }

@@ -14,9 +14,9 @@ static void on_start(void *ctx, const xmlChar *name, const xmlChar *prefix, cons
 static void on_end(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {}
 static void on_text(void *ctx, const xmlChar *text, int length) { text_bytes += length; }
 
-static double now(void) {
+static double now(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return t.tv_sec + t.tv_nsec / 1e9;
 }
 
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
   xmlSAXHandler handler;
   FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
   if (!file) return 2;
-  double started = now();
+  double started = now(CLOCK_MONOTONIC), cpu_started = now(CLOCK_PROCESS_CPUTIME_ID);
   memset(&handler, 0, sizeof handler);
   handler.initialized = XML_SAX2_MAGIC;
   handler.startElementNs = on_start;
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
     if (xmlParseChunk(parser, buffer, length, length == 0) != 0) return 1;
     if (length == 0) break;
   }
-  printf("{\"seconds\":%.6f,\"elements\":%ld,\"attributes\":%ld,\"textBytes\":%ld}\n", now() - started, elements,
-         attributes, text_bytes);
+  printf("{\"seconds\":%.6f,\"cpuSeconds\":%.6f,\"elements\":%ld,\"attributes\":%ld,\"textBytes\":%ld}\n",
+         now(CLOCK_MONOTONIC) - started, now(CLOCK_PROCESS_CPUTIME_ID) - cpu_started, elements, attributes, text_bytes);
   return 0;
 }

@@ -34,6 +34,7 @@ const model = buildRelationalModel(inferSourceModel(collector.statistics), { map
 const inferSeconds = (performance.now() - inferring) / 1000;
 
 const started = performance.now();
+const cpuStarted = process.cpuUsage();
 const names = createNameTable();
 const shredder = createShredder({
   model,
@@ -57,5 +58,9 @@ shredder.endDocument({ sha256: '', bytes: bytesRead, loadedAt: new Date(0).toISO
 shredder.output.flush();
 drain();
 const seconds = (performance.now() - started) / 1000;
+const cpu = process.cpuUsage(cpuStarted);
+const cpuSeconds = (cpu.user + cpu.system) / 1e6;
 const rows = shredder.output.rowCounts.reduce((sum, count) => sum + count, 0);
-console.log(JSON.stringify({ seconds, inferSeconds, rows, copyBytes, misfits: shredder.misfits.length }));
+console.log(
+  JSON.stringify({ seconds, cpuSeconds, inferSeconds, rows, copyBytes, misfits: shredder.misfits.length }),
+);

@@ -14,6 +14,7 @@ const [, , way, path] = process.argv as [string, string, string, string];
 const create = way === 'plain' ? createXmlTokenizer : createFastXmlTokenizer;
 const counts = { elements: 0, attributes: 0, textBytes: 0 };
 const started = performance.now();
+const cpuStarted = process.cpuUsage();
 const tokenizer = create({
   onBatch({ events, count }) {
     for (let n = 0; n < count * RECORD_INTS; n += RECORD_INTS) {
@@ -29,4 +30,11 @@ const buffer = new Uint8Array(64 * 1024);
 for (let length = readSync(file, buffer); length > 0; length = readSync(file, buffer))
   tokenizer.write(buffer.subarray(0, length));
 tokenizer.end();
-console.log(JSON.stringify({ seconds: (performance.now() - started) / 1000, ...counts }));
+const { user, system } = process.cpuUsage(cpuStarted);
+console.log(
+  JSON.stringify({
+    seconds: (performance.now() - started) / 1000,
+    cpuSeconds: (user + system) / 1e6,
+    ...counts,
+  }),
+);

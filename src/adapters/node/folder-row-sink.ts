@@ -9,7 +9,6 @@ import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { createJsonLinesEncoder } from '../../engine/shred/json-lines.ts';
 import { AppError } from '../../errors.ts';
 import {
-  sideTables,
   type MisfitValue,
   type Published,
   type RowSink,

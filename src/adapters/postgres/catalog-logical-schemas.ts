@@ -117,13 +117,29 @@ async function insertMappings(
      order by m.position`;
 }
 
-/** What was switched off stays off: the same path, and the same kind of content there. */
+interface MappedContent {
+  readonly xpath: string;
+  readonly node_type: string;
+  readonly source_type: string;
+}
+
+/**
+ * What was switched off stays off: the same path, and the same kind of content there. Both maps may be long and are new to the
+ * planner, which would compare each line with each: they are matched here, and only where something was switched off at all.
+ */
 async function carryActivationOver(tx: TransactionSql, from: number, to: number): Promise<void> {
+  const inactive = await tx<MappedContent[]>`
+    select xpath, node_type, source_type from svc.mapping where id_lschma = ${from} and not active and xpath is not null`;
+  if (inactive.length === 0) return;
+  const contentOf = ({ xpath, node_type, source_type }: MappedContent): string =>
+    JSON.stringify([xpath, node_type, node_type === 'any' ? source_type : null]);
+  const known = new Set(inactive.map(contentOf));
+  const made = await tx<(MappedContent & { readonly id_map: number })[]>`
+    select id_map, xpath, node_type, source_type from svc.mapping where id_lschma = ${to} and xpath is not null`;
+  const ids = made.filter((entry) => known.has(contentOf(entry))).map((entry) => entry.id_map);
   await tx`
-    update svc.mapping m set active = false
-      from svc.mapping old
-     where m.id_lschma = ${to} and old.id_lschma = ${from} and not old.active and old.xpath = m.xpath
-       and old.node_type = m.node_type and (old.node_type <> 'any' or old.source_type = m.source_type)`;
+    update svc.mapping set active = false
+     where id_map in (select json_array_elements_text(${JSON.stringify(ids)}::text::json)::bigint)`;
 }
 
 export async function setMappingsActive(

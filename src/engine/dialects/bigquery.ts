@@ -32,6 +32,7 @@ export const bigquery: Dialect = {
     indexes: 'none',
     keyTextMaxLength: null,
     boundedTextMaxBytes: null,
+    inRow: null,
   },
   comments: { kind: 'inline', maxLength: 1024, table: description, column: description },
   quote: (identifier) => `\`${identifier.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``,

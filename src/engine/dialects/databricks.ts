@@ -34,6 +34,7 @@ export const databricks: Dialect = {
     indexes: 'none',
     keyTextMaxLength: null,
     boundedTextMaxBytes: null,
+    inRow: null,
   },
   comments: {
     kind: 'inline',

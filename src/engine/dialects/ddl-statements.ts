@@ -23,6 +23,8 @@ export function createTable(dialect: Dialect, table: PhysicalTable, options: Cre
     if (capabilities.uniqueKeys === 'filtered-index' && key.nullable.length > 0) continue;
     lines.push(`CONSTRAINT ${dialect.quote(key.name)} UNIQUE (${list(dialect, key.columns)})`);
   }
+  if (capabilities.indexes === 'inline' && table.index.length > 0)
+    lines.push(`INDEX ${dialect.quote(indexName(table))} (${list(dialect, table.index)})`);
   for (const key of options.foreignKeys) lines.push(foreignKeyClause(dialect, options.sqlSchema, key));
   const ifNotExists = options.ifNotExists && capabilities.createIfNotExists ? 'IF NOT EXISTS ' : '';
   const comment = inline === null ? '' : ` ${inline.table(commentLine(table.comment, inline.maxLength))}`;
@@ -57,7 +59,7 @@ export function commentStatements(
   ];
 }
 
-/** Indexes beside the keys, and unique keys that are indexes. */
+/** Indexes beside the keys, and unique keys that are indexes; none that stand in CREATE TABLE. */
 export function indexStatements(
   dialect: Dialect,
   sqlSchema: string | null,
@@ -75,13 +77,17 @@ export function indexStatements(
       );
     }
   }
-  if (table.index.length > 0) {
-    const name = dialect.quote(`${table.name}_${table.index.join('_')}_idx`);
+  if (table.index.length > 0 && dialect.capabilities.indexes !== 'inline') {
+    const name = dialect.quote(indexName(table));
     statements.push(
       `CREATE INDEX ${ifNotExists ? 'IF NOT EXISTS ' : ''}${name} ON ${place} (${list(dialect, table.index)})`,
     );
   }
   return statements;
+}
+
+function indexName(table: PhysicalTable): string {
+  return `${table.name}_${table.index.join('_')}_idx`;
 }
 
 function foreignKeyClause(dialect: Dialect, sqlSchema: string | null, key: PhysicalForeignKey): string {

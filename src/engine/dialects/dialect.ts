@@ -56,12 +56,14 @@ export interface DialectCapabilities {
   readonly notEnforced: string;
   /** `constraint`, a unique index that leaves NULLs out, or none at all */
   readonly uniqueKeys: 'constraint' | 'filtered-index' | 'none';
-  /** CREATE INDEX, with IF NOT EXISTS or without it */
-  readonly indexes: 'if-not-exists' | 'plain' | 'none';
+  /** CREATE INDEX, with IF NOT EXISTS or without it; or inside CREATE TABLE */
+  readonly indexes: 'if-not-exists' | 'plain' | 'inline' | 'none';
   /** longest text column that a key can have, in characters; null: any */
   readonly keyTextMaxLength: number | null;
   /** bytes that all bounded text columns of a row may take together, at 4 a character; null: any */
   readonly boundedTextMaxBytes: number | null;
+  /** what a row has room for before its bounded text must lose its bounds; null: anything */
+  readonly inRow: { readonly maxBytes: number; bytesOf(type: ColumnType): number } | null;
 }
 
 export interface Dialect {

@@ -32,6 +32,7 @@ export const duckdb: Dialect = {
     indexes: 'if-not-exists',
     keyTextMaxLength: null,
     boundedTextMaxBytes: null,
+    inRow: null,
   },
   comments: commentOn(doubleQuoted, standardLiteral, null),
   quote: doubleQuoted,

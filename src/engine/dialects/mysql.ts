@@ -19,7 +19,8 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 export const mysql: Dialect = {
   name: 'mysql',
   identifierMaxBytes: 64,
-  maxColumns: 1017,
+  // as many decimals of 65 digits as one row of InnoDB holds; of anything else it holds more
+  maxColumns: 260,
   // quoted or not, names lie within the Basic Multilingual Plane; a database's name becomes a folder
   refusedCharacters: /[\u{10000}-\u{10FFFF}\0]|[ /\\.](?=$)/u,
   capabilities: {
@@ -30,9 +31,11 @@ export const mysql: Dialect = {
     deferrable: false,
     notEnforced: '',
     uniqueKeys: 'constraint',
-    indexes: 'plain',
+    indexes: 'inline',
     keyTextMaxLength: 255,
     boundedTextMaxBytes: 60_000,
+    // InnoDB's 8,126, less what the row and its keys take
+    inRow: { maxBytes: 8000, bytesOf: inRowBytes },
   },
   comments: {
     kind: 'inline',
@@ -63,4 +66,14 @@ function typeName(type: ColumnType): string {
     unbounded: 'DECIMAL(65,30)',
     asText: 'LONGTEXT',
   });
+}
+
+/** InnoDB, row format DYNAMIC: what may be longer than 255 bytes can leave the row but for a pointer or its first 40 bytes. */
+function inRowBytes(type: ColumnType): number {
+  const { kind, length = Number.POSITIVE_INFINITY } = type;
+  if (kind === 'text' || type.list) {
+    if (type.list || length > 255) return 21;
+    return length < 64 ? length * 4 + 1 : 41;
+  }
+  return kind === 'numeric' ? 30 : 9;
 }

@@ -32,6 +32,7 @@ export const oracle: Dialect = {
     indexes: 'plain',
     keyTextMaxLength: 1000,
     boundedTextMaxBytes: null,
+    inRow: null,
   },
   comments: commentOn(doubleQuoted, standardLiteral, 1000),
   quote: doubleQuoted,

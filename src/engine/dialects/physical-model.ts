@@ -150,12 +150,14 @@ function fitsKey(dialect: Dialect, column: Column): boolean {
 
 /** Whether the table's bounded text columns fit into one row; where not, they lose their bounds. */
 function boundedText(dialect: Dialect, table: Table): boolean {
-  const limit = dialect.capabilities.boundedTextMaxBytes;
-  if (limit === null) return true;
-  const lengths = table.columns.map(({ type }) =>
-    type.kind === 'text' && !type.list ? (type.length ?? 0) : 0,
+  const { boundedTextMaxBytes, inRow } = dialect.capabilities;
+  const sum = (bytes: (type: Column['type']) => number): number =>
+    table.columns.reduce((total, { type }) => total + bytes(type), 0);
+  const bounded = sum(({ kind, list, length = 0 }) =>
+    kind === 'text' && list !== true && length <= 255 ? length * 4 : 0,
   );
-  return lengths.reduce((sum, length) => sum + (length > 255 ? 0 : length * 4), 0) <= limit;
+  if (boundedTextMaxBytes !== null && bounded > boundedTextMaxBytes) return false;
+  return inRow === null || sum((type) => inRow.bytesOf(type)) <= inRow.maxBytes;
 }
 
 function unbounded(column: Column): Column['type'] {

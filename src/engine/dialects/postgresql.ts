@@ -33,6 +33,7 @@ export const postgresql: Dialect = {
     indexes: 'if-not-exists',
     keyTextMaxLength: null,
     boundedTextMaxBytes: null,
+    inRow: null,
   },
   comments: commentOn(doubleQuoted, standardLiteral, null),
   quote: doubleQuoted,

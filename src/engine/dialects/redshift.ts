@@ -31,6 +31,7 @@ export const redshift: Dialect = {
     indexes: 'none',
     keyTextMaxLength: null,
     boundedTextMaxBytes: null,
+    inRow: null,
   },
   comments: commentOn(doubleQuoted, backslashLiteral, null),
   quote: doubleQuoted,

@@ -31,6 +31,7 @@ export const snowflake: Dialect = {
     indexes: 'none',
     keyTextMaxLength: null,
     boundedTextMaxBytes: null,
+    inRow: null,
   },
   comments: {
     kind: 'inline',

@@ -32,6 +32,7 @@ export const sqlite: Dialect = {
     indexes: 'if-not-exists',
     keyTextMaxLength: null,
     boundedTextMaxBytes: null,
+    inRow: null,
   },
   comments: { kind: 'inline', maxLength: null, table: block, column: block },
   quote: doubleQuoted,

@@ -31,6 +31,7 @@ export const sqlserver: Dialect = {
     indexes: 'plain',
     keyTextMaxLength: 425,
     boundedTextMaxBytes: null,
+    inRow: null,
   },
   comments: {
     kind: 'statement',

@@ -106,7 +106,7 @@ function inferChildren(element: ElementStatistics): SourceChild[] {
 }
 
 function atomic(base: BuiltInType, more: Partial<ValueType> = {}): ValueType {
-  return { variety: 'atomic', base, facets: {}, ...more };
+  return { variety: 'atomic', base, facets: {}, guessed: true, ...more };
 }
 
 /** The narrowest type that all values have and that gives their text back. */

@@ -273,6 +273,7 @@ class ModelDrawing {
         xpath: this.#paths.attribute(place.xpath, attribute.name),
         type: columnTypeOf(attribute.type, this.#options.defaultTextLength),
         sourceType: itemBaseOf(attribute.type),
+        keepsForm: attribute.type.guessed === true,
         documentation: attribute.documentation,
       });
       if (attribute.required && place.guarantor !== null) column.requiredBy.add(place.guarantor);
@@ -284,6 +285,7 @@ class ModelDrawing {
         xpath: place.xpath,
         type: columnTypeOf(type.value, this.#options.defaultTextLength),
         sourceType: itemBaseOf(type.value),
+        keepsForm: type.value.guessed === true,
         documentation: place.columnKey === '' ? undefined : this.#model.elements[node.element]!.documentation,
       });
       // an empty element with a default is valid, and its column stays empty where the type has no empty value

@@ -13,6 +13,7 @@ export interface ColumnDraft {
   /** absolute path of the first source, null for structure */
   readonly xpath: string | null;
   readonly sourceType: BuiltInType | null;
+  readonly keepsForm: boolean;
   /** nodes that open rows of the table and always give this column a value */
   readonly requiredBy: Set<NodeDraft>;
   /** parent_key only */
@@ -126,6 +127,7 @@ export interface NewColumn {
   readonly nameParts?: readonly string[];
   readonly xpath?: string | null;
   readonly sourceType?: BuiltInType | null;
+  readonly keepsForm?: boolean;
   readonly parent?: TableDraft;
   readonly via?: readonly string[];
   readonly documentation?: string | undefined;
@@ -138,6 +140,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     nameParts: fields.nameParts ?? [],
     xpath: fields.xpath ?? null,
     sourceType: fields.sourceType ?? null,
+    keepsForm: fields.keepsForm ?? false,
     requiredBy: new Set(),
     parent: fields.parent ?? null,
     via: fields.via ?? [],
@@ -175,6 +178,7 @@ export function finishedColumn(column: ColumnDraft, table: TableDraft): Column {
     nullable: !isGuaranteed(column, table),
     xpath: column.xpath,
     sourceType: column.sourceType,
+    ...(column.keepsForm && column.type.kind !== 'text' ? { keepsForm: true as const } : {}),
     references: column.parent === null ? null : column.parent.index,
     ...(column.documentation === undefined ? {} : { documentation: column.documentation }),
   };

@@ -59,6 +59,8 @@ export interface Column {
   readonly xpath: string | null;
   /** what the source holds: 'element' text, 'attribute' … ; null for structure columns */
   readonly sourceType: BuiltInType | null;
+  /** the type is a guess from documents: a value whose form it does not give back is kept as written beside (`_lexical`) */
+  readonly keepsForm?: true;
   /** parent_key: index of the table referred to (its row key) */
   readonly references: number | null;
   readonly documentation?: string;

@@ -88,6 +88,8 @@ export interface ValueType {
   readonly memberTypes?: readonly ValueType[];
   /** inferred dateTime or time only: whether values carry a zone; absent = not known (XSD) or mixed */
   readonly zone?: 'always' | 'never';
+  /** inferred: what values of documents had in common, so that the form of each counts, not its value alone */
+  readonly guessed?: true;
 }
 
 export interface SourceAttribute {

@@ -5,6 +5,7 @@
 import type { Column } from '../model/relational-model.ts';
 import type { BuiltInType } from '../model/source-model.ts';
 import type { ByteBuffer } from './byte-buffer.ts';
+import { isPrintedAlike } from './printed-form.ts';
 import { readDateTimeValue, readDateValue, readTimeValue, type CalendarValue } from './calendar-values.ts';
 import type { RowEncoder } from './row-encoding.ts';
 
@@ -45,6 +46,7 @@ export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
   if (type.list) return listConversion(column, encoder);
   if (type.kind !== 'text') {
     const scalar = scalarConversion(column, encoder);
+    const { keepsForm = false } = column;
     return (source, start, end, out) => {
       const from = skipSpace(source, start, end);
       const to = trimSpace(source, from, end);
@@ -52,7 +54,8 @@ export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
       const before = out.length;
       const result = scalar(source, from, to, out);
       if (result === MISFIT) out.length = before;
-      return result;
+      if (result !== FITS || !keepsForm) return result;
+      return from === start && to === end && isPrintedAlike(type, source, start, end) ? FITS : INEXACT;
     };
   }
   const collapse = column.sourceType !== null && collapsed.has(column.sourceType);

@@ -127,18 +127,18 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (
   `position` BIGINT COMMENT 'place among the children of its parent',
   `xpath` LONGTEXT COMMENT 'where it stood',
   `kind` LONGTEXT COMMENT 'what it is',
-  `content` LONGTEXT COMMENT 'the content, markup with its own namespaces'
+  `content` LONGTEXT COMMENT 'the content, markup with its own namespaces',
+  INDEX `_unmapped_document_key_idx` (`document_key`)
 ) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'content that the mapping does not know';
-CREATE INDEX `_unmapped_document_key_idx` ON `lib"rary`.`_unmapped` (`document_key`);
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `document_key` BIGINT NOT NULL COMMENT 'document',
   `table_name` LONGTEXT NOT NULL COMMENT 'table of the value',
   `row_key` BIGINT NOT NULL COMMENT 'key of its row',
   `column_name` LONGTEXT NOT NULL COMMENT 'column of the value',
-  `content` LONGTEXT COMMENT 'the value as written'
+  `content` LONGTEXT COMMENT 'the value as written',
+  INDEX `_lexical_document_key_idx` (`document_key`)
 ) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'values as written, where the column alone cannot give them back';
-CREATE INDEX `_lexical_document_key_idx` ON `lib"rary`.`_lexical` (`document_key`);
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_keys` (
   `table_name` VARCHAR(255) NOT NULL COMMENT 'table',

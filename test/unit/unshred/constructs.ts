@@ -93,6 +93,20 @@ export const constructs: readonly Construct[] = [
     '<r><int>1</int><int>2147483647</int><double>Infinity</double><double>INF</double><boolean>t</boolean><boolean>true</boolean><dateTime>2024-02-29 23:59:59+00</dateTime><dateTime>2024-02-29T23:59:59Z</dateTime></r>',
   ]),
   construct(
+    'values in columns of their own',
+    element(
+      'r',
+      `<xs:sequence><xs:element name="v" minOccurs="0" maxOccurs="unbounded"><xs:complexType><xs:attribute name="ms" type="xs:dateTime"/><xs:attribute name="local" type="xs:dateTime"/>
+       <xs:attribute name="t" type="xs:time"/><xs:attribute name="d" type="xs:date"/><xs:attribute name="two" type="xs:decimal"/><xs:attribute name="any" type="xs:decimal"/><xs:attribute name="b" type="xs:boolean"/>
+       <xs:attribute name="big" type="xs:integer"/><xs:attribute name="small" type="xs:short"/><xs:attribute name="zoned" type="xs:dateTime"/></xs:complexType></xs:element></xs:sequence>`,
+    ),
+    [
+      `<r><v ms="2024-01-01T10:00:00.500Z" local="2024-01-01T10:00:00" t="10:00:00.10" d="2024-01-01" two="1.50" any="1.5" b="true" big="9223372036854775807" small="-1" zoned="2024-01-01T10:00:00+02:00"/>
+       <v ms="2024-01-01T10:00:00.250Z" local="0001-12-31T23:59:59.999999" t="00:00:00" d="9999-12-31" two="10.00" any="100.125" b="false" big="0" small="32767" zoned="2024-01-01T10:00:00Z"/><v ms="2024-01-01T10:00:00.000Z" two="-0.01" any="0" zoned="2024-01-01T10:00:00-00:00"/></r>`,
+      '<r><v ms="" two="12345678901234567890.12" any="1E5" big="9223372036854775808" small="32768" b="1" d="2024-1-1"/></r>',
+    ],
+  ),
+  construct(
     'attributes',
     element(
       'r',

@@ -30,8 +30,7 @@ describe.each(constructs)('$name', ({ xsd, documents }) => {
       const roots = bytes.filter((other) => rootOf(other) === rootOf(document));
       const model = inferred([roots[(roots.indexOf(document) + 1) % roots.length]!]);
       const [written] = await roundTrip(groupModel(model, mapLevel, [document]), [document]);
-      // what a guess made of the other document's values, this one's need not have the form of
-      expect([at, compareXml(document, written!, { source: model })]).toEqual([at, []]);
+      expect([at, compareXml(document, written!, { source: model, asText: true })]).toEqual([at, []]);
     }
   });
 });

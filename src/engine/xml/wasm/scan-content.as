@@ -549,8 +549,11 @@ export function scanContent(): i32 {
       if (c == CR && load<u8>(p, 1) == LF) p++;
       const start = p;
       let kind = KIND_TEXT | FLAG_WHITE_SPACE;
-      p = skipPlainSpace(p);
       c = load<u8>(p);
+      if (c <= SPACE) {
+        p = skipPlainSpace(p);
+        c = load<u8>(p);
+      }
       if (c != LESS) {
         kind = KIND_TEXT;
         while (true) {

@@ -1,0 +1,100 @@
+/** The DDL of every dialect, read by a parser that others wrote: for databases that cannot be had here, the nearest thing to running it. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dialectNames, dialectOf } from '../../../src/engine/dialects/all-dialects.ts';
+import { renderDdl } from '../../../src/engine/dialects/ddl.ts';
+import { physicalNames } from '../../../src/engine/dialects/physical-names.ts';
+import { sideTableDefinitions } from '../../../src/engine/model/side-tables.ts';
+import { libraryModel } from './library-model.ts';
+
+const sqlglot = 'sqlglot==30.30.0';
+const script = fileURLToPath(new URL('parse-ddl.py', import.meta.url));
+const execute = promisify(execFile);
+
+interface Statement {
+  readonly kind: string;
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly type: string; readonly comment: boolean }[];
+  readonly primary_keys: number;
+  readonly foreign_keys: number;
+}
+
+/** By dialect; a text is the parser's complaint. Null where the parser cannot be had. */
+let parsed: Readonly<Record<string, readonly Statement[] | string>> | null = null;
+let folder = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sqlglot-'));
+  const python = join(folder, 'venv', 'bin', 'python');
+  try {
+    await execute('python3', ['-m', 'venv', join(folder, 'venv')]);
+    const quietly = ['--quiet', '--disable-pip-version-check', '--no-input'];
+    const briefly = ['--retries', '0', '--timeout', '10'];
+    await execute(python, ['-m', 'pip', 'install', ...quietly, ...briefly, sqlglot]);
+  } catch (error) {
+    console.warn(`${sqlglot} cannot be had (${String(error).split('\n', 1)[0]}): the DDL was not parsed`);
+    return;
+  }
+  const ddl = Object.fromEntries(
+    dialectNames.map((dialect) => [dialect, renderDdl(libraryModel, { dialect })]),
+  );
+  const answer = execute(python, [script], { maxBuffer: 64 * 1024 * 1024 });
+  answer.child.stdin!.end(JSON.stringify(ddl));
+  parsed = JSON.parse((await answer).stdout) as typeof parsed;
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+
+/** Statements beside CREATE TABLE, by what the parser calls them. */
+const others = (statements: readonly Statement[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const { kind } of statements) if (kind !== 'table') counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+};
+
+const [comments, circle, indexes] = [95, 1, 2];
+const expectedOthers: Readonly<Record<(typeof dialectNames)[number], Record<string, number>>> = {
+  postgresql: { Comment: comments, Create: indexes, Alter: circle },
+  duckdb: { Comment: comments, Create: indexes },
+  sqlite: { Create: indexes },
+  mysql: { Alter: circle },
+  sqlserver: { Execute: comments, Create: indexes, Alter: circle },
+  oracle: { Comment: comments, Create: indexes, Alter: circle },
+  snowflake: { Alter: circle },
+  bigquery: { Alter: circle },
+  redshift: { Comment: comments, Alter: circle },
+  databricks: { Alter: circle },
+};
+
+describe.each(dialectNames)('%s', (dialect) => {
+  test('is understood whole', (context) => {
+    if (parsed === null) return context.skip();
+    const statements = parsed[dialect]!;
+    if (typeof statements === 'string') throw new Error(statements);
+    const tables = statements.filter(({ kind }) => kind === 'table');
+    const side = Object.values(sideTableDefinitions).map(({ name, columns }) => ({
+      name,
+      columns: columns.map((column) => column.name),
+    }));
+    const expected = [...physicalNames(libraryModel, dialectOf(dialect)), ...side];
+    expect(
+      tables
+        .map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }))
+        .toSorted(byName),
+    ).toEqual(expected.map(({ name, columns }) => ({ name, columns: [...columns] })).toSorted(byName));
+    // a type that the parser does not know would be one of the user's own
+    expect(tables.flatMap(({ columns }) => columns.filter(({ type }) => type === 'USERDEFINED'))).toEqual([]);
+    expect(others(statements)).toEqual(expectedOthers[dialect]);
+    expect(tables.reduce((sum, table) => sum + table.primary_keys, 0)).toBe(11);
+    const foreignKeys = tables.reduce((sum, table) => sum + table.foreign_keys, 0);
+    expect(foreignKeys).toBe(dialect === 'sqlite' ? 11 : 10);
+    if (['mysql', 'snowflake', 'bigquery', 'databricks'].includes(dialect))
+      expect(tables.every(({ columns }) => columns.every((column) => column.comment))).toBe(true);
+  });
+});
