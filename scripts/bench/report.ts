@@ -88,11 +88,11 @@ export function renderRates(
       return `${significant(rate)}${ratio}`;
     });
   const memory = (name: string): string => results.peakMegabytes(name)?.toFixed(0) ?? '–';
+  const present = names.filter((name) => results.names().includes(name));
+  if (present.length === 0) return [];
   return table(
     [`MB/s of XML (× ${base})`, ...columns, 'peak MB'],
-    names
-      .filter((name) => results.names().includes(name))
-      .map((name) => [name, ...cells(name), memory(name)]),
+    present.map((name) => [name, ...cells(name), memory(name)]),
   );
 }
 

@@ -1,4 +1,5 @@
 /** One DuckDB database in this process; its native module is loaded when the first one is opened. */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { standardLiteral } from '../../engine/dialects/dialect.ts';
@@ -14,8 +15,8 @@ export interface DuckDb {
 }
 
 export interface DuckDbOptions {
-  /** folder for what does not fit into memory; made when needed */
-  readonly spillDirectory: string;
+  /** the one folder whose files statements may read and write; what does not fit into memory waits there too */
+  readonly directory: string;
   readonly memoryBytes: number;
   /** how long to wait for another process that has the file open (0) */
   readonly busyTimeoutMs?: number;
@@ -39,7 +40,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: `${Math.ceil(options.memoryBytes / 1024)}KiB`,
-    temp_directory: options.spillDirectory,
+    temp_directory: join(options.directory, 'spill'),
     threads: '2',
   };
   const deadline = Date.now() + (options.busyTimeoutMs ?? 0);
@@ -48,7 +49,10 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
       const instance = await DuckDBInstance.create(path, settings);
       try {
         const connection = await instance.connect();
-        await connection.run("SET TimeZone = 'UTC'");
+        await connection.run(
+          `SET TimeZone = 'UTC'; SET allowed_directories = [${standardLiteral(options.directory)}];
+           SET enable_external_access = false; SET lock_configuration = true`,
+        );
         return opened(connection, () => instance.closeSync());
       } catch (error) {
         instance.closeSync();

@@ -165,7 +165,7 @@ class DuckDbRowSink implements RowSink {
 
   #openDatabase(path: string, longestRowBytes: number): Promise<DuckDb> {
     return openDuckDb(path, {
-      spillDirectory: join(this.#staging!.directory, 'spill'),
+      directory: this.#staging!.directory,
       memoryBytes: memoryFor(longestRowBytes),
       busyTimeoutMs: this.#options.busyTimeoutMs ?? 30_000,
     });

@@ -177,7 +177,9 @@ async function renameKey(publication: Publication, staged: StagedTable, table: s
        FROM pg_constraint k WHERE k.conrelid = ${there}::regclass AND k.contype = 'p'`,
   )) as unknown as { name: string; taken: boolean }[];
   if (key === undefined) return;
-  const name = key.taken ? `${truncateToBytes(table, 40)}_pkey_${staged.name.split('_').at(-2)}` : wanted;
+  // tables whose long names begin alike ask for the same name; what ends a staged name is its own
+  const own = staged.name.split('_').slice(-2).join('_');
+  const name = key.taken ? truncateToBytes(`${truncateToBytes(table, 40)}_pkey_${own}`, 63) : wanted;
   await tx.unsafe(
     `ALTER TABLE ${relation(publication, table)} RENAME CONSTRAINT ${doubleQuoted(key.name)} TO ${doubleQuoted(name)}`,
   );

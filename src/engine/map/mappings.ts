@@ -2,6 +2,7 @@
 import type { MappingEntry, PlanEdge, PlanNode, Table } from '../model/relational-model.ts';
 import type { SourceModel, ValueType } from '../model/source-model.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
+import { stronglyConnected } from './type-graph.ts';
 
 /** Lines beyond which the columns of a shared table are listed for the first path alone that leads to it. */
 const manyMappings = 40_000;
@@ -32,11 +33,14 @@ class MappingListing {
   readonly #plan: Plan;
   readonly #paths: PathPrinter;
   readonly #visited = new Set<number>();
+  /** per node: it can lead back to itself */
+  readonly #cyclic: Uint8Array;
 
   constructor(source: SourceModel, plan: Plan, paths: PathPrinter) {
     this.#source = source;
     this.#plan = plan;
     this.#paths = paths;
+    this.#cyclic = cyclicNodes(plan);
   }
 
   visit(edge: PlanEdge, xpath: string, ancestors: readonly number[]): void {
@@ -112,7 +116,9 @@ class MappingListing {
     }
     for (const child of node.edges) {
       const inner = this.#plan.nodes[child.node]!;
-      if (inner.opensRow && recursive) continue;
+      // what stands below the second round of a recursion is listed there too, but for further rounds
+      if (recursive && (inner.opensRow ? this.#cyclic[child.node] === 1 : ancestors.includes(child.node)))
+        continue;
       this.visit(child, this.#paths.child(xpath, child.name), ancestors);
     }
   }
@@ -154,6 +160,15 @@ class MappingListing {
     this.#seen.add(identity);
     this.entries.push(entry);
   }
+}
+
+function cyclicNodes(plan: Plan): Uint8Array {
+  const next = (node: number): number[] => {
+    const { edges, typeEdges } = plan.nodes[node]!;
+    return [...edges, ...typeEdges].map((edge) => edge.node);
+  };
+  const roots = plan.roots.map((root) => root.node);
+  return stronglyConnected(plan.nodes.length, roots, next).recursive;
 }
 
 /** `xs:decimal`; a list says so. Named types of the user keep the built-in they derive from. */

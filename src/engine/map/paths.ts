@@ -29,7 +29,8 @@ export function createPathPrinter(model: SourceModel, roots: readonly number[]):
   };
   const attributeStep = (name: QName): string => {
     const { namespaceUri, localName } = name;
-    const isPlain = namespaceUri === '' || (namespaceUri === rootNamespace && !attributesInBoth.has(localName));
+    const isPlain =
+      namespaceUri === '' || (namespaceUri === rootNamespace && !attributesInBoth.has(localName));
     return isPlain ? localName : prefixed(name);
   };
   return {

@@ -112,7 +112,7 @@ export function analyseTypes(model: SourceModel, roots: readonly number[]): Type
  * Tarjan's strongly connected components, without recursion on the call stack. `finished` lists every type reached, each after
  * the types it leads to (but for cycles).
  */
-function stronglyConnected(
+export function stronglyConnected(
   size: number,
   roots: readonly number[],
   successors: (type: number) => readonly number[],

@@ -177,3 +177,15 @@ describe('sizes', () => {
     expect(JSON.stringify(modelOf(compiled(order), 3))).toBe(JSON.stringify(modelOf(compiled(order), 3)));
   });
 });
+
+it('lists what stands below the second round of a recursion', () => {
+  const source = compiled(
+    xs(`<xs:element name="box" type="Box"/><xs:complexType name="Box"><xs:sequence>
+      <xs:element name="goods" minOccurs="0" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="mark" type="xs:string" maxOccurs="3"/></xs:sequence><xs:attribute name="id"/></xs:complexType></xs:element>
+      <xs:element name="box" type="Box" minOccurs="0" maxOccurs="unbounded"/></xs:sequence></xs:complexType>`),
+  );
+  const paths = modelOf(source, 1)
+    .mappings.filter((mapping) => mapping.column !== null)
+    .map((mapping) => mapping.xpath);
+  expect(paths).toEqual(['/box/goods/@id', '/box/goods/mark', '/box/box/goods/@id', '/box/box/goods/mark']);
+});

@@ -20,11 +20,11 @@ function copyText(rows: readonly (readonly (string | null)[])[]): Uint8Array {
   return out.take();
 }
 
+const text = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+
 /** The JSON text of one value. */
 function encoded(type: ColumnType, value: string | null): string {
-  const line = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
-    createJsonLinesEncoder([{ name: 'v', type }])(copyText([[value]])),
-  );
+  const line = text(createJsonLinesEncoder([{ name: 'v', type }])(copyText([[value]])));
   expect(line.startsWith('{"v":') && line.endsWith('}\n')).toBe(true);
   return line.slice('{"v":'.length, -'}\n'.length);
 }
@@ -86,8 +86,8 @@ test('any text comes back from a JSON parser, control characters too', () => {
     unit: fc.oneof(fc.constantFrom(...'"\\\t\n\r\u0001\u001F/{},😀é\u2028'), fc.string()),
   });
   fc.assert(
-    fc.property(characters, (text) => {
-      const whole = text.replaceAll('\0', '').toWellFormed();
+    fc.property(characters, (value) => {
+      const whole = value.replaceAll('\0', '').toWellFormed();
       expect(JSON.parse(encoded({ kind: 'text' }, whole))).toBe(whole);
     }),
   );
@@ -96,10 +96,10 @@ test('any text comes back from a JSON parser, control characters too', () => {
 test('lists of any text come back item by item', () => {
   const item = fc
     .string({ minLength: 1, unit: fc.constantFrom(...'"\\,{}ab😀') })
-    .map((text) => text.toWellFormed());
+    .map((value) => value.toWellFormed());
   fc.assert(
     fc.property(fc.array(item), (items) => {
-      const literal = `{${items.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
+      const literal = `{${items.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
       expect(JSON.parse(encoded({ kind: 'text', list: true }, literal))).toEqual(items);
     }),
   );
@@ -110,7 +110,6 @@ test('rows are lines, members in the order of the columns, names escaped', () =>
     { name: 'a"b', type: { kind: 'bigint' } },
     { name: 'c\\d', type: { kind: 'text' } },
   ]);
-  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
   expect(
     text(
       encode(
