@@ -20,7 +20,13 @@ import { compareXml } from '../test/support/canonical-xml.ts';
 import { readCorpus } from '../test/support/corpus.ts';
 import { mutated } from '../test/support/mutated-documents.ts';
 import { loadIntoPostgres, readFromPostgres } from '../test/support/postgres-round-trip.ts';
-import { corpusGroups, groupModel, groupSource, type CorpusGroup, type GroupSource } from '../test/support/round-trip-corpus.ts';
+import {
+  corpusGroups,
+  groupModel,
+  groupSource,
+  type CorpusGroup,
+  type GroupSource,
+} from '../test/support/round-trip-corpus.ts';
 import { roundTrip } from '../test/support/round-trip.ts';
 import { formatTable } from './demo/text-table.ts';
 
@@ -38,7 +44,11 @@ interface Outcome {
 }
 
 const { values: options } = parseArgs({
-  args: process.argv.slice(2).map((argument, at, all) => (argument === '--postgres' && !/^postgres/.test(all[at + 1] ?? '') ? '--postgres=' : argument)),
+  args: process.argv
+    .slice(2)
+    .map((argument, at, all) =>
+      argument === '--postgres' && !/^postgres/.test(all[at + 1] ?? '') ? '--postgres=' : argument,
+    ),
   options: {
     levels: { type: 'string', default: '0,1,3' },
     corpus: { type: 'string' },
@@ -66,7 +76,13 @@ async function convertAll(convey: Conveyance): Promise<void> {
     try {
       source = groupSource(group);
     } catch (error) {
-      for (const level of levels) addReason(outcomeOf(group, level), `no model: ${messageOf(error)}`, group.xsd ?? '', documents.length);
+      for (const level of levels)
+        addReason(
+          outcomeOf(group, level),
+          `no model: ${messageOf(error)}`,
+          group.xsd ?? '',
+          documents.length,
+        );
       continue;
     }
     for (const level of levels) await convertGroup(group, source, level, documents, convey);
@@ -117,7 +133,11 @@ async function convertGroup(
       outcome.equal += 1;
     } else {
       const { kind, path, expected, actual } = difference;
-      addReason(outcome, `${kind}: ${JSON.stringify(shape(expected))} becomes ${JSON.stringify(shape(actual))}`, `${name} ${path}`);
+      addReason(
+        outcome,
+        `${kind}: ${JSON.stringify(shape(expected))} becomes ${JSON.stringify(shape(actual))}`,
+        `${name} ${path}`,
+      );
     }
   }
   outcome.seconds += (performance.now() - started) / 1000;
@@ -127,7 +147,12 @@ async function convertGroup(
 async function oneByOne(model: RelationalModel, documents: readonly Uint8Array[]): Promise<Uint8Array[]> {
   const written: (Uint8Array | Error)[] = [];
   for (const document of documents) {
-    written.push(await roundTrip(model, [document]).then(([only]) => only!, (error: Error) => error));
+    written.push(
+      await roundTrip(model, [document]).then(
+        ([only]) => only!,
+        (error: Error) => error,
+      ),
+    );
   }
   return written as Uint8Array[];
 }
@@ -138,7 +163,9 @@ function throughPostgres(url: string): Conveyance {
     const sql = connectPostgres(url, { applicationName: 'round-trip', max: 1 });
     try {
       // a set of thousands of tables is not dropped in one transaction
-      const tables = await sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = ${sqlSchema}`;
+      const tables = await sql<
+        { name: string }[]
+      >`select tablename as name from pg_tables where schemaname = ${sqlSchema}`;
       for (const { name } of tables) await sql`drop table ${sql(sqlSchema)}.${sql(name)} cascade`;
     } finally {
       await sql.end({ timeout: 5 });
@@ -197,7 +224,8 @@ function report(): void {
   }));
   for (const line of formatTable(table)) console.log(line);
   for (const { corpus, level, reasons } of rows) {
-    for (const [reason, { first, count }] of reasons) console.log(`\n${corpus}, level ${level}: ${count} × ${reason}\n  first: ${first}`);
+    for (const [reason, { first, count }] of reasons)
+      console.log(`\n${corpus}, level ${level}: ${count} × ${reason}\n  first: ${first}`);
   }
   const documents = rows.reduce((sum, row) => sum + row.documents, 0);
   const equal = rows.reduce((sum, row) => sum + row.equal, 0);

@@ -174,17 +174,17 @@ function print(peers: Peers): void {
   const base = parsers[0] ?? names.tokenise;
   const heading = { byCpu: options.cpu, rounds, megabytes, columns: shapes, base };
   const loading = [names.copyBytes, names.load, names.infer, names.copyAlone];
-  const lines = [
-    renderMachine(heading),
-    '',
-    ...renderRates(results, [names.tokenise, names.plain, ...parsers], heading),
-    '',
-    ...renderRates(results, [...loading, ...peers.loaders.map(({ name }) => name)], {
+  const tables = [
+    renderRates(results, [names.tokenise, names.plain, ...parsers], heading),
+    renderRates(results, [...loading, ...peers.loaders.map(({ name }) => name)], {
       ...heading,
       base: names.copyAlone,
     }),
-    '',
-    ...renderGoals(goalsOf(results, base)),
+    renderGoals(goalsOf(results, base)),
+  ];
+  const lines = [
+    renderMachine(heading),
+    ...tables.filter((table) => table.length > 0).flatMap((table) => ['', ...table]),
   ];
   console.log(lines.join('\n'));
   for (const line of disagreements) console.error(`DISAGREE: ${line}`);

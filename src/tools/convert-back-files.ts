@@ -31,7 +31,10 @@ export function createDocumentFolder(options: DocumentFolderOptions): DocumentFo
       }
       const folder = dirname(path);
       await mkdir(folder, { recursive: true });
-      const temporary = join(folder, `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`);
+      const temporary = join(
+        folder,
+        `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`,
+      );
       const file = await open(temporary, 'wx');
       try {
         await produce((bytes) => writeWhole(file, bytes));
@@ -59,7 +62,7 @@ export async function isEmptyFolder(directory: string): Promise<boolean> {
 }
 
 async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
 }
 
 /** The new name outlives a crash, too. */
@@ -106,7 +109,8 @@ function unusedName(name: string, taken: Set<string>): string {
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? '';
   const stem = name.slice(0, name.length - extension.length);
   let candidate = name;
-  for (let number = 2; taken.has(candidate.toLowerCase()); number += 1) candidate = `${stem}-${number}${extension}`;
+  for (let number = 2; taken.has(candidate.toLowerCase()); number += 1)
+    candidate = `${stem}-${number}${extension}`;
   taken.add(candidate.toLowerCase());
   return candidate;
 }

@@ -14,7 +14,10 @@ import type { ToolSession } from './tool-session.ts';
 export async function convertBack(session: ToolSession): Promise<Conversion> {
   const { request } = session;
   if (request.saveMode === 'w' || request.saveMode === 'p') {
-    throw new AppError('invalid_option', `-S ${request.saveMode}: er2xml writes documents, and knows e, a, o and i`);
+    throw new AppError(
+      'invalid_option',
+      `-S ${request.saveMode}: er2xml writes documents, and knows e, a, o and i`,
+    );
   }
   const logical = await loadLogical(session);
   await session.report({ idSch: logical.idSch, idLschma: logical.idLschma });
@@ -33,7 +36,8 @@ async function loadLogical({ request, home, idOrg }: ToolSession): Promise<Store
   const { catalog } = home.adapters;
   if (request.logicalId !== undefined) {
     const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: request.logicalId });
-    if (logical === null) throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
+    if (logical === null)
+      throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
     return logical;
   }
   if (request.originId === undefined || !('id' in request.originId)) {
@@ -83,7 +87,8 @@ class BackConversion {
     const folder = createDocumentFolder({
       directory: this.#directory,
       existing: request.saveMode === 'e' ? 'refuse' : 'replace',
-      resolvePath: (path) => (this.#session.byHand ? Promise.resolve(path) : this.#session.resolvePath(path, false)),
+      resolvePath: (path) =>
+        this.#session.byHand ? Promise.resolve(path) : this.#session.resolvePath(path, false),
     });
     const total = await this.#source.documentCount(request.document);
     if (total === 0) {

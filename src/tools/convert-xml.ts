@@ -183,6 +183,7 @@ class XmlConversion {
       const facts = await readDocument(member, {
         names,
         limits: session.limits,
+        kernels: session.kernels,
         onBatch: (batch) => collector.consume(batch),
         afterChunk: (size) => {
           read += size;

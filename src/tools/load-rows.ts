@@ -159,6 +159,7 @@ class Loader {
     const { bytes, sha256 } = await readDocument(member, {
       names: this.#names,
       limits: this.#session.limits,
+      kernels: this.#session.kernels,
       onBatch: (batch, locate) => {
         shredder.consume(batch, locate);
         collector?.consume(batch);
@@ -183,6 +184,7 @@ class Loader {
       await readDocument(member, {
         names: this.#names,
         limits: this.#session.limits,
+        kernels: this.#session.kernels,
         onBatch: (batch, locate) => probe.consume(batch, locate),
         afterChunk: () => {
           probe.output.chunks.length = 0;

@@ -1,6 +1,7 @@
 /** Feeds one document through the tokeniser; the thread is given back between pieces, so that sockets keep moving. */
 import { createHash } from 'node:crypto';
 import type { EngineLimits } from '../engine/limits.ts';
+import { createFastXmlTokenizer, type TokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { createXmlTokenizer } from '../engine/xml/tokenizer.ts';
 import type { NameTable, TextLocation, TokenBatch } from '../engine/xml/tokens.ts';
 import type { InputMember } from './input-files.ts';
@@ -8,6 +9,8 @@ import type { InputMember } from './input-files.ts';
 export interface DocumentReader {
   readonly names: NameTable;
   readonly limits: EngineLimits;
+  /** made once per process */
+  readonly kernels: TokenizerKernels;
   /** called for every batch of tokens */
   readonly onBatch: (batch: TokenBatch, locate: (recordIndex: number) => TextLocation) => void;
   /** called after every piece of input, with its size; awaited: back-pressure */
@@ -25,12 +28,15 @@ export async function readDocument(
   const hash = createHash('sha256');
   let bytes = 0;
   const locate = (recordIndex: number): TextLocation => tokenizer.locate(recordIndex);
-  const tokenizer = createXmlTokenizer({
-    names: reader.names,
-    limits: reader.limits,
-    fileName: member.name,
-    onBatch: (batch) => reader.onBatch(batch, locate),
-  });
+  const tokenizer = createFastXmlTokenizer(
+    {
+      names: reader.names,
+      limits: reader.limits,
+      fileName: member.name,
+      onBatch: (batch) => reader.onBatch(batch, locate),
+    },
+    reader.kernels,
+  );
   for await (const chunk of member.chunks()) {
     hash.update(chunk);
     bytes += chunk.length;

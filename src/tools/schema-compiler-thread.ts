@@ -6,6 +6,7 @@ import { createStatisticsCollector } from '../engine/infer/collector.ts';
 import { inferSourceModel } from '../engine/infer/infer-model.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import type { EngineLimits } from '../engine/limits.ts';
+import { createTokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
 import { compileXsdSet } from '../engine/xsd/compile-xsd-set.ts';
 import { XsdSetError } from '../engine/xsd/report.ts';
@@ -67,6 +68,7 @@ async function readDocuments(
 ): Promise<{ readonly statistics: DocumentStatistics; readonly files: readonly OriginFile[] }> {
   const inputs = await openInputs(paths, (name) => /\.xml$/i.test(name));
   const names = createNameTable();
+  const kernels = createTokenizerKernels();
   const collector = createStatisticsCollector(names, { samples: true });
   const files: OriginFile[] = [];
   for await (const member of inputs.members()) {
@@ -74,6 +76,7 @@ async function readDocuments(
     const { bytes, sha256 } = await readDocument(member, {
       names,
       limits,
+      kernels,
       onBatch: (batch) => collector.consume(batch),
       afterChunk: () => undefined,
     });

@@ -1,6 +1,7 @@
 /** One run of a tool: its request, its job record, and where it says what it does. */
 import { resolve } from 'node:path';
 import type { EngineLimits } from '../engine/limits.ts';
+import { createTokenizerKernels, type TokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { AppError } from '../errors.ts';
 import { openRequest, sealRequest } from '../jobs/stored-request.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
@@ -21,6 +22,7 @@ export interface ToolSession {
   readonly originOfEarlierAttempt: number | null;
   readonly limits: EngineLimits;
   readonly archiveLimits: ArchiveLimits;
+  readonly kernels: TokenizerKernels;
   /** a line of the job's log */
   log(line: string): void;
   /** `fraction` 0 … 1; at most a write per second reaches the record */
@@ -142,6 +144,7 @@ function session(
     byHand: parts.byHand,
     originOfEarlierAttempt: parts.originOfEarlierAttempt,
     limits: home.config.limits.engine,
+    kernels: createTokenizerKernels(),
     archiveLimits: {
       maxExpansion: home.config.limits.archiveExpansion,
       maxMembers: home.config.limits.archiveMembers,

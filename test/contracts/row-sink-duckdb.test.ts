@@ -5,6 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { memoryFor, openDuckDb } from '../../src/adapters/node/duckdb-row-sink-database.ts';
 import { createDuckDbRowSink, type DuckDbRowSinkOptions } from '../../src/adapters/node/duckdb-row-sink.ts';
 import type { Column, ColumnType, RelationalModel } from '../../src/engine/model/relational-model.ts';
 import type { Published, SinkPlan } from '../../src/ports/row-sink.ts';
@@ -106,6 +107,27 @@ test('a view that has the name of a table is a conflict', async () => {
 test('a name that DuckDB cannot keep a log for is refused', async () => {
   file = join(directory, 'what?.duckdb');
   await expect(load(libraryPlan(1))).rejects.toMatchObject({ code: 'target_not_allowed' });
+});
+
+test('statements reach no file but those of the job, and no extension is ever fetched', async () => {
+  await mkdir(directory);
+  const outside = join(folders, 'outside.csv');
+  await writeFile(outside, 'a,b\n');
+  const database = await openDuckDb(':memory:', { directory, memoryBytes: memoryFor(0, 0) });
+  try {
+    for (const statement of [
+      `SELECT * FROM read_csv('${outside}')`,
+      `COPY (SELECT 1) TO '${join(folders, 'new.csv')}'`,
+      `ATTACH '${join(folders, 'new.duckdb')}'`,
+      'INSTALL httpfs',
+      'LOAD httpfs',
+      'SET enable_external_access = true',
+    ]) {
+      await expect(database.run(statement), statement).rejects.toThrow(/disabled|locked/);
+    }
+  } finally {
+    database.close();
+  }
 });
 
 test('while another program has the file open, a job says so, retryably', async () => {
@@ -323,4 +345,28 @@ test('a row longer than the reader’s buffers arrives', async () => {
   const long = '"long",\n'.repeat(500_000);
   await loadValues(1, valueModel({ kind: 'text' }), ['short', long, 'short']);
   expect(await values()).toEqual(['short', long, 'short']);
+});
+
+test('a job that fills hundreds of tables, in a new file and then in that', async () => {
+  const book = libraryModel.tables[at.book]!;
+  const columns = book.columns.map((column) =>
+    column.references === null ? column : { ...column, references: 0 },
+  );
+  const model: RelationalModel = {
+    ...libraryModel,
+    tables: Array.from({ length: 300 }, (_, index) => ({ ...book, name: `book ${index}`, columns })),
+  };
+  const row = libraryRows(1).tables.get(at.book)![0]!;
+  for (const idJob of [1, 2]) {
+    const sink = createDuckDbRowSink({ file });
+    await sink.open(libraryPlan(idJob, { model }));
+    for (const index of model.tables.keys()) await sink.write(index, encodeRows(sink.encoding, [row]), 1);
+    const { rows } = await sink.publish(async () => true, new Map());
+    expect(Object.keys(rows)).toHaveLength(300);
+    await sink.close();
+  }
+  expect((await read('book 299')).map((found) => [found.book_key, found.library_key])).toEqual([
+    ['1', '1'],
+    ['2', '2'],
+  ]);
 });

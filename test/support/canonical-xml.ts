@@ -3,7 +3,13 @@
  * comments, processing instructions, prefixes and schema locations aside; values as their XSD type says.
  */
 import { xsiNamespace } from '../../src/engine/model/name-labels.ts';
-import { clarkName, type SourceElement, type SourceModel, type SourceType, type ValueType } from '../../src/engine/model/source-model.ts';
+import {
+  clarkName,
+  type SourceElement,
+  type SourceModel,
+  type SourceType,
+  type ValueType,
+} from '../../src/engine/model/source-model.ts';
 import { parseXmlTree, type XmlElement } from '../../src/engine/xml/tree.ts';
 import { bytesOf } from './shredding.ts';
 import { sameValue } from './xsd-values.ts';
@@ -52,9 +58,11 @@ class Comparison {
     this.#asText = options.asText ?? false;
     this.#limit = options.limit ?? 20;
     for (const element of this.#source?.elements ?? []) {
-      if (element.global && !this.#globals.has(clarkName(element.name))) this.#globals.set(clarkName(element.name), element);
+      if (element.global && !this.#globals.has(clarkName(element.name)))
+        this.#globals.set(clarkName(element.name), element);
     }
-    for (const type of this.#source?.types ?? []) if (type.name !== null) this.#types.set(clarkName(type.name), type);
+    for (const type of this.#source?.types ?? [])
+      if (type.name !== null) this.#types.set(clarkName(type.name), type);
   }
 
   root(expected: XmlElement, actual: XmlElement): void {
@@ -113,11 +121,14 @@ class Comparison {
     for (const name of new Set([...before.keys(), ...after.keys()])) {
       const [a, b] = [before.get(name), after.get(name)];
       const declared = type?.attributes.find((attribute) => clarkName(attribute.name) === name);
-      if (a === undefined || b === undefined) this.#report('attribute', `${path}/@${name}`, shown(a), shown(b));
+      if (a === undefined || b === undefined)
+        this.#report('attribute', `${path}/@${name}`, shown(a), shown(b));
       else if (name === `{${xsiNamespace}}type`) {
-        if (!this.#same(qNameType, a, b, expected, actual, true)) this.#report('attribute', `${path}/@${name}`, a, b);
+        if (!this.#same(qNameType, a, b, expected, actual, true))
+          this.#report('attribute', `${path}/@${name}`, a, b);
       } else if (name === `{${xsiNamespace}}nil`) {
-        if (!this.#same(booleanType, a, b, expected, actual, true)) this.#report('attribute', `${path}/@${name}`, a, b);
+        if (!this.#same(booleanType, a, b, expected, actual, true))
+          this.#report('attribute', `${path}/@${name}`, a, b);
       } else if (!this.#same(declared?.type ?? null, a, b, expected, actual)) {
         this.#report('attribute', `${path}/@${name}`, a, b);
       }
@@ -133,7 +144,11 @@ class Comparison {
     always = false,
   ): boolean {
     if (type === null || (this.#asText && !always)) return a === b;
-    return sameValue(type, { text: a, namespaces: expected.namespaces }, { text: b, namespaces: actual.namespaces });
+    return sameValue(
+      type,
+      { text: a, namespaces: expected.namespaces },
+      { text: b, namespaces: actual.namespaces },
+    );
   }
 
   /** The type that xsi:type names, where it may stand in for the declared one. */
@@ -144,7 +159,8 @@ class Comparison {
     const namespaceUri = element.namespaces.get(colon < 0 ? '' : given.slice(0, colon)) ?? '';
     const named = this.#types.get(clarkName({ namespaceUri, localName: given.slice(colon + 1) }));
     if (named === undefined || declared === null || isUrType(declared.type)) return named;
-    for (let type: SourceType | null = named; type !== null; type = this.#baseOf(type)) if (type === declared.type) return named;
+    for (let type: SourceType | null = named; type !== null; type = this.#baseOf(type))
+      if (type === declared.type) return named;
     return undefined;
   }
 
@@ -181,7 +197,9 @@ const booleanType: ValueType = { variety: 'atomic', base: 'boolean', facets: {} 
 function attributesOf(element: XmlElement): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const { name, value } of element.attributes) {
-    const isLocation = name.namespaceUri === xsiNamespace && /^(?:schemaLocation|noNamespaceSchemaLocation)$/.test(name.localName);
+    const isLocation =
+      name.namespaceUri === xsiNamespace &&
+      /^(?:schemaLocation|noNamespaceSchemaLocation)$/.test(name.localName);
     if (!isLocation) attributes.set(clarkName(name), value);
   }
   return attributes;

@@ -21,7 +21,20 @@ export function randomNumbers(seed: number): (bound: number) => number {
   };
 }
 
-const texts = ['x', ' ', '', '0', '-1', '1.50', 'true', '2024-02-30', 'a & b <c> ]]>', ' \n two\r\n lines \t', '😀', 'NaN'];
+const texts = [
+  'x',
+  ' ',
+  '',
+  '0',
+  '-1',
+  '1.50',
+  'true',
+  '2024-02-30',
+  'a & b <c> ]]>',
+  ' \n two\r\n lines \t',
+  '😀',
+  'NaN',
+];
 
 /** `count` changes, at places that the seed chooses. */
 export function mutated(document: Uint8Array, seed: number, count: number): string {
@@ -36,7 +49,8 @@ export function mutated(document: Uint8Array, seed: number, count: number): stri
 
 function elementsBelow(root: Element): Element[] {
   const found: Element[] = [root];
-  for (const element of found) for (const child of element.children) if (typeof child !== 'string') found.push(child);
+  for (const element of found)
+    for (const child of element.children) if (typeof child !== 'string') found.push(child);
   return found;
 }
 
@@ -53,7 +67,8 @@ function mutate(element: Element, all: readonly Element[], random: (bound: numbe
       children.reverse();
       break;
     case 2:
-      if (children[at] !== undefined) children.splice(random(children.length), 0, structuredClone(children[at]));
+      if (children[at] !== undefined)
+        children.splice(random(children.length), 0, structuredClone(children[at]));
       break;
     case 3:
       children.splice(at, 0, text);
@@ -73,7 +88,10 @@ function mutate(element: Element, all: readonly Element[], random: (bound: numbe
       break;
     }
     case 8: {
-      const name = { namespaceUri: ['', 'urn:x', element.name.namespaceUri, xmlNamespace][random(4)]!, localName: 'lang' };
+      const name = {
+        namespaceUri: ['', 'urn:x', element.name.namespaceUri, xmlNamespace][random(4)]!,
+        localName: 'lang',
+      };
       element.attributes = element.attributes.filter((known) => known.name.localName !== 'lang');
       element.attributes.push({ name, value: text });
       break;
@@ -92,7 +110,8 @@ function mutate(element: Element, all: readonly Element[], random: (bound: numbe
       break;
     default: {
       const name = { namespaceUri: ['', 'urn:x', element.name.namespaceUri][random(3)]!, localName: 'extra' };
-      const attributes = random(2) === 0 ? [] : [{ name: { namespaceUri: 'urn:x', localName: 'k' }, value: text }];
+      const attributes =
+        random(2) === 0 ? [] : [{ name: { namespaceUri: 'urn:x', localName: 'k' }, value: text }];
       children.splice(at, 0, { name, attributes, children: [text], namespaces: element.namespaces });
     }
   }
@@ -126,7 +145,9 @@ function written(element: Element, scope: ReadonlyMap<string, string>): string {
     return `made${made}:${localName}`;
   };
   const tag = qualified(element.name, false);
-  const attributes = element.attributes.map(({ name, value }) => ` ${qualified(name, true)}="${escaped(value)}"`).join('');
+  const attributes = element.attributes
+    .map(({ name, value }) => ` ${qualified(name, true)}="${escaped(value)}"`)
+    .join('');
   const content = element.children
     .map((child) => (typeof child === 'string' ? escaped(child) : written(child, declared)))
     .join('');

@@ -24,11 +24,13 @@ export function corpusGroups(): CorpusGroup[] {
     .split('\n')
     .map((line) => line.split('\t'))
     .filter(([corpus]) => corpus !== 'corpus');
-  const groups = [...Map.groupBy(lines, ([corpus, xsd]) => `${corpus}\t${xsd}`).values()].map((group): CorpusGroup => ({
-    corpus: group[0]![0]!,
-    xsd: group[0]![1]!,
-    documents: group.map(([, , document]) => document!),
-  }));
+  const groups = [...Map.groupBy(lines, ([corpus, xsd]) => `${corpus}\t${xsd}`).values()].map(
+    (group): CorpusGroup => ({
+      corpus: group[0]![0]!,
+      xsd: group[0]![1]!,
+      documents: group.map(([, , document]) => document!),
+    }),
+  );
   const cldr = corpusFiles('cldr', '.xml').map((name) => `cldr/${name}`);
   return [
     ...groups,
@@ -42,13 +44,18 @@ export interface GroupSource {
 }
 
 export function groupSource(group: CorpusGroup): GroupSource {
-  if (group.xsd === null) return { source: inferred(group.documents.map((name) => readCorpus(name))), inferred: true };
+  if (group.xsd === null)
+    return { source: inferred(group.documents.map((name) => readCorpus(name))), inferred: true };
   const { files, entries } = corpusXsdSet(group.xsd);
   return { source: compileXsdSet(files, { missing: 'wildcard', entries }).model, inferred: false };
 }
 
 /** The XSD's own roots, and those that documents start with. */
-export function groupModel(source: SourceModel, mapLevel: MapLevel, documents: readonly Uint8Array[]): RelationalModel {
+export function groupModel(
+  source: SourceModel,
+  mapLevel: MapLevel,
+  documents: readonly Uint8Array[],
+): RelationalModel {
   const standard = chooseRoots(source, undefined).map((root) => source.elements[root]!.name);
   const roots = [...standard, ...documents.map((document) => parseXmlTree(document, {}).name)];
   return buildRelationalModel(source, { mapLevel, roots });

@@ -15,7 +15,9 @@ export function sameValue(type: ValueType, a: WrittenValue, b: WrittenValue): bo
     return members.some((member) => sameValue(member, a, b));
   }
   if (type.variety === 'list') {
-    const [items, others] = [a.text, b.text].map((text) => text.split(/[ \t\r\n]+/).filter((item) => item !== ''));
+    const [items, others] = [a.text, b.text].map((text) =>
+      text.split(/[ \t\r\n]+/).filter((item) => item !== ''),
+    );
     const item = type.itemType ?? { variety: 'atomic', base: 'string', facets: {} };
     return (
       items!.length === others!.length &&
@@ -52,7 +54,11 @@ function valueKey(type: ValueType, { text, namespaces }: WrittenValue): string {
   const { base } = type;
   const whiteSpace =
     type.facets.whiteSpace ??
-    (base === 'string' || base === 'anySimpleType' ? 'preserve' : base === 'normalizedString' ? 'replace' : 'collapse');
+    (base === 'string' || base === 'anySimpleType'
+      ? 'preserve'
+      : base === 'normalizedString'
+        ? 'replace'
+        : 'collapse');
   const replaced = whiteSpace === 'preserve' ? text : text.replace(/[\t\r\n]/g, ' ');
   const value = whiteSpace === 'collapse' ? replaced.replace(/ +/g, ' ').replace(/^ | $/g, '') : replaced;
   if (decimals.has(base)) return decimalKey(value);
@@ -64,7 +70,10 @@ function valueKey(type: ValueType, { text, namespaces }: WrittenValue): string {
       return floatKey(value, base === 'float');
     case 'dateTime':
     case 'time':
-      return value.replace(/(\.\d*?)0+(?=$|[Z+-])/, '$1').replace(/\.(?=$|[Z+-])/, '').replace(/[+-]00:00$/, 'Z');
+      return value
+        .replace(/(\.\d*?)0+(?=$|[Z+-])/, '$1')
+        .replace(/\.(?=$|[Z+-])/, '')
+        .replace(/[+-]00:00$/, 'Z');
     case 'date':
       return value.replace(/[+-]00:00$/, 'Z');
     case 'hexBinary':
@@ -75,7 +84,9 @@ function valueKey(type: ValueType, { text, namespaces }: WrittenValue): string {
     case 'NOTATION': {
       const [, prefix, localName] = qualifiedName.test(value) ? /^(?:(.*):)?(.*)$/.exec(value)! : [];
       const namespaceUri = namespaces.get(prefix ?? '') ?? (prefix === undefined ? '' : null);
-      return localName === undefined || namespaceUri === null ? value : clarkName({ namespaceUri, localName });
+      return localName === undefined || namespaceUri === null
+        ? value
+        : clarkName({ namespaceUri, localName });
     }
     default:
       return value;

@@ -35,6 +35,9 @@ export interface DuckDbRowSinkOptions {
   readonly busyTimeoutMs?: number;
 }
 
+/** columns filled by one job beyond which memory would be too much for them all */
+const manyColumns = 3000;
+
 export function createDuckDbRowSink(options: DuckDbRowSinkOptions): RowSink {
   return new DuckDbRowSink(options);
 }
@@ -143,7 +146,7 @@ class DuckDbRowSink implements RowSink {
       this.#files = new StagedFiles(this.#staging.directory);
       if (!(await exists(this.#file))) this.#outcome = 'load';
       else {
-        const database = await this.#openDatabase(this.#file, 0);
+        const database = await this.#openDatabase(this.#file, []);
         try {
           const known = await readTables(database);
           this.#checkKinds(known);
@@ -163,10 +166,14 @@ class DuckDbRowSink implements RowSink {
     return lockDatabaseFile(this.#file, this.#options.lockTimeoutMs ?? 15 * 60_000);
   }
 
-  #openDatabase(path: string, longestRowBytes: number): Promise<DuckDb> {
+  #openDatabase(path: string, staged: readonly StagedCsv[]): Promise<DuckDb> {
+    const longest = Math.max(0, ...staged.map((csv) => csv.longestRowBytes));
+    const columns = staged.reduce((sum, csv) => sum + csv.columnCount, 0);
+    const smallBlocks = path !== this.#file && columns > manyColumns;
     return openDuckDb(path, {
       directory: this.#staging!.directory,
-      memoryBytes: memoryFor(longestRowBytes),
+      memoryBytes: memoryFor(longest, Math.min(columns, smallBlocks ? manyColumns : columns)),
+      smallBlocks,
       busyTimeoutMs: this.#options.busyTimeoutMs ?? 30_000,
     });
   }
@@ -196,8 +203,7 @@ class DuckDbRowSink implements RowSink {
   ): Promise<Published> {
     const isNew = !(await exists(this.#file));
     const path = isNew ? join(this.#staging!.directory, 'new.duckdb') : this.#file;
-    const longest = Math.max(0, ...[...staged.values()].map((csv) => csv.longestRowBytes));
-    const database = await this.#openDatabase(path, longest);
+    const database = await this.#openDatabase(path, [...staged.values()]);
     try {
       await database.run('BEGIN');
       const published = await this.#publishWithin(database, staged).catch(async (error: unknown) => {

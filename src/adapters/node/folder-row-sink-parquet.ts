@@ -25,7 +25,7 @@ export async function writeParquet(
   tables: readonly ParquetTable[],
 ): Promise<FinishedFile[]> {
   const longest = Math.max(0, ...tables.map(({ file }) => file.longestWriteBytes));
-  const database = await openDuckDb(':memory:', { directory, memoryBytes: memoryFor(longest) });
+  const database = await openDuckDb(':memory:', { directory, memoryBytes: memoryFor(longest, 0) });
   try {
     const written: FinishedFile[] = [];
     for (const table of tables) written.push(await writeTable(database, directory, table));

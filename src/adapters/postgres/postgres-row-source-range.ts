@@ -30,12 +30,13 @@ export async function firstKeys(
         if (role === 'document' && changed.has(-1)) conditions.push(`${name} >= ${BigInt(documentKey)}`);
         if (role !== 'parent_key' || references === null) continue;
         // tables before this one may have changed in this very round
-        if (changed.has(references) || next.has(references)) conditions.push(`${name} >= ${first.get(references)}`);
+        if (changed.has(references) || next.has(references))
+          conditions.push(`${name} >= ${first.get(references)}`);
       }
       if (conditions.length === 0) continue;
-      const [row] = (await sql.unsafe(
-        `SELECT min(${key})::text FROM ${placeOf(index)} WHERE ${conditions.join(' OR ')}`,
-      ).values()) as unknown as [[string | null]];
+      const [row] = (await sql
+        .unsafe(`SELECT min(${key})::text FROM ${placeOf(index)} WHERE ${conditions.join(' OR ')}`)
+        .values()) as unknown as [[string | null]];
       const least = row[0] === null ? undefined : BigInt(row[0]);
       const known = first.get(index);
       if (least === undefined || (known !== undefined && known <= least)) continue;

@@ -72,9 +72,9 @@ class PostgresRowSource implements RowSource {
 
   async documentCount(name?: string): Promise<number> {
     return this.#guarded(async () => {
-      const [row] = (await this.#sql!.unsafe(`SELECT count(*) ${this.#fromDocuments(name)}`).values()) as unknown as [
-        [number | string],
-      ];
+      const [row] = (await this.#sql!.unsafe(
+        `SELECT count(*) ${this.#fromDocuments(name)}`,
+      ).values()) as unknown as [[number | string]];
       return Number(row[0]);
     });
   }
@@ -112,7 +112,13 @@ class PostgresRowSource implements RowSource {
       documentKey === null
         ? null
         : await this.#guarded(() =>
-            firstKeys(this.#sql!, this.#model, documentKey, (table) => this.#columnsOf(table), (table) => this.#place(table)),
+            firstKeys(
+              this.#sql!,
+              this.#model,
+              documentKey,
+              (table) => this.#columnsOf(table),
+              (table) => this.#place(table),
+            ),
           );
     const since = documentKey === null ? '' : ` AND document_key >= ${BigInt(documentKey)}`;
     return {
@@ -188,7 +194,9 @@ class PostgresRowSource implements RowSource {
     const { name, columns } = this.#names[index]!;
     const known = this.#target.tables.get(name)?.columns;
     return new Map(
-      columns.flatMap((column, at) => (known?.has(column) === true ? [[at, doubleQuoted(column)] as const] : [])),
+      columns.flatMap((column, at) =>
+        known?.has(column) === true ? [[at, doubleQuoted(column)] as const] : [],
+      ),
     );
   }
 

@@ -20,6 +20,7 @@ import {
   emptyElementStatistics,
   emptyStatistics,
   emptyValueStatistics,
+  forgetDigits,
   isLess,
   type AttributeStatistics,
   type DocumentStatistics,
@@ -51,6 +52,8 @@ interface PathNode {
   /** number of the document that an attribute was last seen in */
   readonly attributeDocuments: Map<number, number>;
   readonly children: Map<number, number>;
+  /** elements that have ended: what is new now, they did not have */
+  ended: number;
   /** nodes of `statistics.children`, by ordinal */
   readonly targets: PathNode[];
   /** per ordinal: the siblings seen before it, as bits */
@@ -175,8 +178,8 @@ class Collector implements StatisticsCollector {
       const target = this.#openAncestor(nameId) ?? this.#newNode(nameId);
       ordinal = node.targets.push(target) - 1;
       node.children.set(nameId, ordinal);
-      // elements of this kind that came before had none
-      const minOccurs = node.statistics.count > 1 ? 0 : Infinity;
+      // elements that have ended had none; those still open are counted when they end
+      const minOccurs = node.ended > 0 ? 0 : Infinity;
       node.statistics.children.push({ element: target.index, minOccurs, maxOccurs: 0, precededBy: [] });
       node.precededBy.push([]);
     }
@@ -207,6 +210,7 @@ class Collector implements StatisticsCollector {
       attributes: new Map(),
       attributeDocuments: new Map(),
       children: new Map(),
+      ended: 0,
       targets: [],
       precededBy: [],
       lastDocument: 0,
@@ -221,6 +225,7 @@ class Collector implements StatisticsCollector {
     const { node } = frame;
     const { statistics } = node;
     const { children } = statistics;
+    node.ended += 1;
     for (let ordinal = 0; ordinal < children.length; ordinal += 1) {
       const count = frame.counts[ordinal] ?? 0;
       const child = children[ordinal]!;
@@ -294,8 +299,10 @@ class Collector implements StatisticsCollector {
     }
     if (first || length < value.minLength) value.minLength = length;
     if (length > value.maxLength) value.maxLength = length;
-    value.classes = classesOf(bytes, start, end, value.classes);
+    const before = value.classes;
+    value.classes = classesOf(bytes, start, end, before);
     if ((value.classes & CLASS_DECIMAL) !== 0) this.#digits(value, bytes, start, end, first);
+    else if ((before & CLASS_DECIMAL) !== 0) forgetDigits(value);
     // FNV's low bits are its best; a final mix spreads them over the whole range
     hash ^= hash >>> 15;
     hash = Math.imul(hash, 0x2c1b3c6d);
@@ -314,37 +321,60 @@ class Collector implements StatisticsCollector {
     if (fraction > value.maxFraction) value.maxFraction = fraction;
   }
 
-  /** Decodes a value only where it can be a new extreme: the bytes of UTF-8 sort as its code points do. */
+  /** Decodes a text only where it can be a new extreme: the bytes of UTF-8 sort as its code points do. */
   #extremes(value: ValueStatistics, bytes: Uint8Array, start: number, end: number): void {
     const numeric = (value.classes & CLASS_DECIMAL) !== 0;
-    if (!numeric && value.min !== null && value.max !== null) {
+    if (!numeric && value.min !== null && value.max !== null && !isPlainNumber(bytes, start, end)) {
       const known = this.#extremeBytes(value);
-      const above = compareBytes(bytes, start, end, known.min) >= 0;
-      if (above && compareBytes(bytes, start, end, known.max) <= 0) return;
+      // texts come after all numbers
+      const above = known.minIsNumber || compareBytes(bytes, start, end, known.min) >= 0;
+      if (above && !known.maxIsNumber && compareBytes(bytes, start, end, known.max) <= 0) return;
     }
     const text = shortText(bytes, start, end);
     if (value.min === null || isLess(text, value.min)) value.min = text;
     if (value.max === null || isLess(value.max, text)) value.max = text;
   }
 
-  readonly #encoded = new WeakMap<
-    ValueStatistics,
-    { minText: string; maxText: string; min: Uint8Array; max: Uint8Array }
-  >();
+  readonly #encoded = new WeakMap<ValueStatistics, ExtremeBytes>();
 
-  #extremeBytes(value: ValueStatistics): { readonly min: Uint8Array; readonly max: Uint8Array } {
+  #extremeBytes(value: ValueStatistics): ExtremeBytes {
     const known = this.#encoded.get(value);
     if (known !== undefined && known.minText === value.min && known.maxText === value.max) return known;
     const encoder = new TextEncoder();
+    const [min, max] = [encoder.encode(value.min!), encoder.encode(value.max!)];
     const made = {
       minText: value.min!,
       maxText: value.max!,
-      min: encoder.encode(value.min!),
-      max: encoder.encode(value.max!),
+      min,
+      max,
+      minIsNumber: isPlainNumber(min, 0, min.length),
+      maxIsNumber: isPlainNumber(max, 0, max.length),
     };
     this.#encoded.set(value, made);
     return made;
   }
+}
+
+/** The extremes of a value as bytes. */
+interface ExtremeBytes {
+  readonly minText: string;
+  readonly maxText: string;
+  readonly min: Uint8Array;
+  readonly max: Uint8Array;
+  readonly minIsNumber: boolean;
+  readonly maxIsNumber: boolean;
+}
+
+/** `-?\d+(\.\d+)?`, as `isLess` has it. */
+function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
+  let point = -1;
+  const first = bytes[start] === 45 ? start + 1 : start;
+  for (let i = first; i < end; i += 1) {
+    const byte = bytes[i]!;
+    if (byte === 46 && point < 0 && i > first && i < end - 1) point = i;
+    else if (byte < 48 || byte > 57) return false;
+  }
+  return first < end;
 }
 
 const decoder = new TextDecoder();

@@ -109,8 +109,13 @@ function atomic(base: BuiltInType, more: Partial<ValueType> = {}): ValueType {
   return { variety: 'atomic', base, facets: {}, guessed: true, ...more };
 }
 
-/** The narrowest type that all values have and that gives their text back. */
+/** The narrowest type that all values have and that gives their text back; empty ones aside. */
 export function inferValue(value: ValueStatistics): ValueType {
+  const type = inferFilled(value);
+  return value.empty > 0 && type.base !== 'string' ? { ...type, mayBeEmpty: true } : type;
+}
+
+function inferFilled(value: ValueStatistics): ValueType {
   const seen = value.count > value.empty;
   const classes = seen ? value.classes : 0;
   if ((classes & CLASS_BOOLEAN) !== 0) return atomic('boolean');

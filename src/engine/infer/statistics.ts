@@ -1,4 +1,5 @@
 /** What documents held, per distinct path: kept with a schema, merged over runs. Plain JSON. */
+import { CLASS_DECIMAL } from './value-classes.ts';
 
 export interface ValueStatistics {
   /** values seen, empty ones included */
@@ -13,7 +14,7 @@ export interface ValueStatistics {
   wholeDigits: number;
   minFraction: number;
   maxFraction: number;
-  /** least and greatest value: numerically for numbers, else by code units; cut to 200 characters; null with --no-samples */
+  /** least and greatest value, numbers before all else and by their size, texts by their characters; cut to 200 characters; null with --no-samples */
   min: string | null;
   max: string | null;
   /** the least hashes of distinct values (k minimum values): an estimate of how many there are */
@@ -126,11 +127,66 @@ export function distinctEstimate(sketch: readonly number[]): number {
   return Math.round((sketchSize - 1) / (sketch[sketchSize - 1]! / 0x100000000));
 }
 
-/** Whether `a` comes before `b`: as numbers when both are plain decimals, else as text. */
+const shortNumber = /^-?\d{1,15}(?:\.\d{1,15})?$/;
+const plainNumber = /^-?\d+(?:\.\d+)?$/;
+const numberParts = /^(-?)0*(\d*)(?:\.(\d+?)0*)?$/;
+
+/** Whether `a` comes before `b`: plain decimals before all else and by their size, texts by their characters. */
 export function isLess(a: string, b: string): boolean {
-  const number = /^-?\d{1,15}(?:\.\d{1,15})?$/;
-  if (number.test(a) && number.test(b)) return Number(a) < Number(b);
-  return a < b;
+  if (shortNumber.test(a) && shortNumber.test(b)) {
+    // rounding keeps the order of what it tells apart
+    const [roundedA, roundedB] = [Number(a), Number(b)];
+    if (roundedA !== roundedB) return roundedA < roundedB;
+  }
+  const [numberA, numberB] = [readNumber(a), readNumber(b)];
+  if (numberA === null || numberB === null) {
+    return numberA === null && numberB === null ? compareText(a, b) < 0 : numberA !== null;
+  }
+  const order = compareNumbers(numberA, numberB);
+  return order === 0 ? compareText(a, b) < 0 : order < 0;
+}
+
+interface PlainNumber {
+  readonly negative: boolean;
+  /** digits that count, before and behind the point */
+  readonly whole: string;
+  readonly fraction: string;
+}
+
+function readNumber(text: string): PlainNumber | null {
+  if (!plainNumber.test(text)) return null;
+  const [, sign, whole, fraction = ''] = numberParts.exec(text)!;
+  const digits = fraction === '0' ? '' : fraction;
+  return { negative: sign === '-' && (whole !== '' || digits !== ''), whole: whole!, fraction: digits };
+}
+
+function compareNumbers(a: PlainNumber, b: PlainNumber): number {
+  if (a.negative !== b.negative) return a.negative ? -1 : 1;
+  const size =
+    a.whole.length - b.whole.length || compareText(a.whole, b.whole) || compareText(a.fraction, b.fraction);
+  return a.negative ? -size : size;
+}
+
+/** By code points, as the bytes of UTF-8 sort; strings themselves compare by UTF-16 units. */
+function compareText(a: string, b: string): number {
+  const shared = Math.min(a.length, b.length);
+  for (let at = 0; at < shared; at += 1) {
+    const [unitA, unitB] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (unitA !== unitB) return codePointRank(unitA) - codePointRank(unitB);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for characters beyond all others. */
+function codePointRank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+/** What is known of the digits of numbers says nothing where not all values are numbers. */
+export function forgetDigits(value: ValueStatistics): void {
+  value.wholeDigits = 0;
+  value.minFraction = 0;
+  value.maxFraction = 0;
 }
 
 function mergeValues(into: ValueStatistics, from: ValueStatistics): void {
@@ -146,6 +202,7 @@ function mergeValues(into: ValueStatistics, from: ValueStatistics): void {
   into.count += from.count;
   into.empty += from.empty;
   into.classes &= from.classes;
+  if ((into.classes & CLASS_DECIMAL) === 0) forgetDigits(into);
   if (from.min !== null && (into.min === null || isLess(from.min, into.min))) into.min = from.min;
   if (from.max !== null && (into.max === null || isLess(into.max, from.max))) into.max = from.max;
   for (const hash of from.sketch) addToSketch(into.sketch, hash);

@@ -276,7 +276,8 @@ class ModelDrawing {
         keepsForm: attribute.type.guessed === true,
         documentation: attribute.documentation,
       });
-      if (attribute.required && place.guarantor !== null) column.requiredBy.add(place.guarantor);
+      const isSure = attribute.required && attribute.type.mayBeEmpty !== true;
+      if (isSure && place.guarantor !== null) column.requiredBy.add(place.guarantor);
       node.attributes.push({ name: attribute.name, column });
     }
     if (type.content === 'simple' && type.value !== null) {
@@ -290,7 +291,7 @@ class ModelDrawing {
       });
       // an empty element with a default is valid, and its column stays empty where the type has no empty value
       const { default: constant, fixed = constant } = this.#model.elements[node.element]!;
-      const mayBeEmpty = fixed !== undefined && node.text.type.kind !== 'text';
+      const mayBeEmpty = type.value.mayBeEmpty ?? (fixed !== undefined && node.text.type.kind !== 'text');
       if (place.guarantor !== null && !mayBeEmpty) node.text.requiredBy.add(place.guarantor);
     }
     if (type.anyAttribute !== null) {

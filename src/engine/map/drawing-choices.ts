@@ -15,6 +15,8 @@ export const drawingLimits = {
   /** columns that substitution members or derived types may have together to share their head's table */
   maxUnionColumns: 300,
   maxUnionColumnsOfLargeSets: 48,
+  /** places of a type without child elements that share one table */
+  maxPlacesOfSharedLeaf: 1_500,
 } as const;
 
 export class DrawingChoices {
@@ -64,6 +66,8 @@ export class DrawingChoices {
     for (const type of this.#graph.reachable) {
       const definition = types[type]!;
       if (!definition.complex || places[type]! < 2) continue;
+      // a parent key for each place: more than any database has columns; without children of its own a type is as well apart
+      if (places[type]! > drawingLimits.maxPlacesOfSharedLeaf && definition.children.length === 0) continue;
       if (this.sharedForSize || definition.name !== null) shared[type] = 1;
     }
     return shared;

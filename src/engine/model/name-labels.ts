@@ -24,7 +24,8 @@ export interface NameLabels {
 export function createNameLabels(model: RelationalModel): NameLabels {
   const rootUri = model.roots[0]?.name.namespaceUri ?? '';
   const prefixes = new Map([[xmlNamespace, 'xml']]);
-  for (const [prefix, uri] of Object.entries(model.namespaces)) if (!prefixes.has(uri)) prefixes.set(uri, prefix);
+  for (const [prefix, uri] of Object.entries(model.namespaces))
+    if (!prefixes.has(uri)) prefixes.set(uri, prefix);
   const uris = new Map([...prefixes].map(([uri, prefix]) => [prefix, uri]));
   const inBoth = rootUri === '' ? new Set<string>() : localsInBoth(model, rootUri);
 
@@ -40,7 +41,8 @@ export function createNameLabels(model: RelationalModel): NameLabels {
   };
   return {
     element(name) {
-      if (name.namespaceUri === '') return inBoth.has(name.localName) ? `{}${name.localName}` : name.localName;
+      if (name.namespaceUri === '')
+        return inBoth.has(name.localName) ? `{}${name.localName}` : name.localName;
       return name.namespaceUri === rootUri ? name.localName : qualified(name);
     },
     type(name) {

@@ -90,6 +90,8 @@ export interface ValueType {
   readonly zone?: 'always' | 'never';
   /** inferred: what values of documents had in common, so that the form of each counts, not its value alone */
   readonly guessed?: true;
+  /** inferred: values were empty, too, although the type has no empty value */
+  readonly mayBeEmpty?: true;
 }
 
 export interface SourceAttribute {

@@ -61,7 +61,8 @@ export class NamespaceScope {
       if (name === null) return item;
       const colon = item.indexOf(':');
       const prefix = colon < 0 ? '' : item.slice(0, colon);
-      if ((prefix === '' ? '' : prefix === 'xml' ? xmlNamespace : known[prefix]) !== name.namespaceUri) exact = false;
+      if ((prefix === '' ? '' : prefix === 'xml' ? xmlNamespace : known[prefix]) !== name.namespaceUri)
+        exact = false;
       return clarkName(name);
     });
     return exact ? null : expanded.join(' ');

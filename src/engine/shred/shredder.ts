@@ -275,7 +275,8 @@ class DocumentShredder implements Shredder {
       if (node.plan.presenceColumn >= 0) this.#rows.setBoolean(row, node.plan.presenceColumn, true);
       if (node.plan.foldedPositionColumn >= 0)
         this.#rows.setInteger(row, node.plan.foldedPositionColumn, position);
-      else if (node.index > this.#frameLastFolded[parentFrame]!) this.#frameLastFolded[parentFrame] = node.index;
+      else if (node.index > this.#frameLastFolded[parentFrame]!)
+        this.#frameLastFolded[parentFrame] = node.index;
       else misplaced = true;
     }
     if (node.plan.elementNameColumn >= 0) {
@@ -352,7 +353,9 @@ class DocumentShredder implements Shredder {
     const column = this.#plan.attributeColumn(node.index, nameId);
     if (column >= 0 && nameId === this.#xsi.type) {
       const typeName = this.#scope.resolve(rangeText(batch, at).trim());
-      const label = new TextEncoder().encode(typeName === null ? rangeText(batch, at) : this.#labels.type(typeName));
+      const label = new TextEncoder().encode(
+        typeName === null ? rangeText(batch, at) : this.#labels.type(typeName),
+      );
       this.#value(row, column, label, 0, label.length);
       return;
     }
@@ -405,7 +408,7 @@ class DocumentShredder implements Shredder {
       table.name,
       this.#rows.key(row),
       table.columns[column]!.name,
-      result === EMPTY ? new Uint8Array(0) : text,
+      result === EMPTY && table.columns[column]!.keepsForm !== true ? new Uint8Array(0) : text,
     ]);
   }
 

@@ -225,7 +225,8 @@ class Writing {
     if (row.lexical === null) return value;
     const { name, sourceType } = this.#plan.model.tables[node.plan.table]!.columns[column]!;
     const written = row.lexical.get(name);
-    if (written === undefined || (sourceType !== 'QName' && sourceType !== 'NOTATION')) return written ?? value;
+    if (written === undefined || (sourceType !== 'QName' && sourceType !== 'NOTATION'))
+      return written ?? value;
     const names = written.split(' ').map((item) => (item.startsWith('{') ? this.#typeName(item, own) : item));
     return names.join(' ');
   }
@@ -245,7 +246,7 @@ class Writing {
     const { placed, free } = this.#foldedChildren(node, row, kept);
     const items = kept?.items ?? [];
     let [nextItem, nextPlaced, nextFree] = [0, 0, 0];
-    for (let expected = 1; ; ) {
+    for (let expected = 1; ;) {
       let position = Infinity;
       let group: RowGroup | null = null;
       let child: RowChild | null = null;
@@ -267,7 +268,9 @@ class Writing {
       const known = placed[nextPlaced];
       const besides = Math.min(item?.position ?? Infinity, known?.position ?? Infinity);
       if (Math.min(position, besides) > expected) {
-        const at = free.findIndex((folded, index) => index >= nextFree && this.#isThere(folded, row, kept, path));
+        const at = free.findIndex(
+          (folded, index) => index >= nextFree && this.#isThere(folded, row, kept, path),
+        );
         if (at >= 0) {
           await this.#foldedElement(free[at]!, row, path, depth);
           nextFree = at + 1;
@@ -334,7 +337,8 @@ class Writing {
     if (child.presenceColumn >= 0) return values[child.presenceColumn] === 'true';
     const { columns, rows } = this.#plan.evidence(child.node);
     if (columns.some((column) => values[column] !== null)) return true;
-    if (rows.some(({ table, parentKeyColumn }) => this.#reader.head(table)?.[parentKeyColumn] === row.key)) return true;
+    if (rows.some(({ table, parentKeyColumn }) => this.#reader.head(table)?.[parentKeyColumn] === row.key))
+      return true;
     if (kept !== undefined && row.kept!.has(`${path}/${child.label}`)) return true;
     if (lexical === null) return false;
     const table = this.#plan.model.tables[this.#plan.node(child.node).plan.table]!;
@@ -351,4 +355,3 @@ function positionOf(values: RowValues, column: number): number {
   const position = values[column] ?? null;
   return position === null ? Number.MAX_SAFE_INTEGER : Number(position);
 }
-

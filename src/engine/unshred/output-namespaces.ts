@@ -31,7 +31,8 @@ export function createOutputNamespaces(model: RelationalModel): OutputNamespaces
   const prefixes = new Map<string, string>();
   const declared: [string, string][] = [];
   for (const [prefix, uri] of known) {
-    if (uri === '' || uri === xmlNamespace || (!holdsNames && (!used.has(uri) || prefixes.has(uri)))) continue;
+    if (uri === '' || uri === xmlNamespace || (!holdsNames && (!used.has(uri) || prefixes.has(uri))))
+      continue;
     if (!prefixes.has(uri)) prefixes.set(uri, prefix);
     declared.push([prefix, uri]);
   }
@@ -56,7 +57,8 @@ export function createOutputNamespaces(model: RelationalModel): OutputNamespaces
       if (name.namespaceUri === '') return name.localName;
       let prefix = prefixes.get(name.namespaceUri) ?? own.get(name.namespaceUri);
       if (prefix === undefined) {
-        for (let number = own.size + 1; prefix === undefined || taken.has(prefix); number += 1) prefix = `_${number}`;
+        for (let number = own.size + 1; prefix === undefined || taken.has(prefix); number += 1)
+          prefix = `_${number}`;
         own.set(name.namespaceUri, prefix);
       }
       return prefixed(prefix, name);

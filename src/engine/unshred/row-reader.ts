@@ -81,7 +81,8 @@ export class RowReader {
       const { name } = this.#model.tables[index]!;
       const last = this.#lastKeys[index]!;
       const { head } = table.rows;
-      if (head !== null && this.#isBehind(index, head, documentKey)) throw unplaced(name, `key ${head[table.keyColumn]}`);
+      if (head !== null && this.#isBehind(index, head, documentKey))
+        throw unplaced(name, `key ${head[table.keyColumn]}`);
       const lexical = table.lexical?.head ?? null;
       if (lexical !== null && Number(lexical.rowKey) <= last) {
         throw unplaced('_lexical', `table ${name} and key ${lexical.rowKey}`);

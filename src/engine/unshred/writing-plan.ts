@@ -131,7 +131,13 @@ function writingNode(plan: WritingPlan, node: PlanNode): WritingNode {
     contents,
     folded,
     types: new Map(node.typeEdges.map((edge) => [labels.type(edge.name), edge])),
-    tables: [...new Set([...groups.map((group) => group.table), ...contents.map((content) => content.table), ...inFolded])],
+    tables: [
+      ...new Set([
+        ...groups.map((group) => group.table),
+        ...contents.map((content) => content.table),
+        ...inFolded,
+      ]),
+    ],
   };
 }
 
@@ -203,12 +209,16 @@ function evidenceOf(plan: WritingPlan, index: number): Evidence {
   ].filter((column) => column >= 0);
   const rows: { table: number; parentKeyColumn: number }[] = [];
   for (const table of [node.textTable, node.wildcardTable]) {
-    if (table >= 0) rows.push({ table, parentKeyColumn: roleColumn(plan.model.tables[table]!, 'parent_key') });
+    if (table >= 0)
+      rows.push({ table, parentKeyColumn: roleColumn(plan.model.tables[table]!, 'parent_key') });
   }
   for (const edge of node.edges) {
     const standing = plan.model.nodes[edge.head?.node ?? edge.node]!;
     if (standing.opensRow) {
-      rows.push({ table: standing.table, parentKeyColumn: edge.head?.parentKeyColumn ?? edge.parentKeyColumn });
+      rows.push({
+        table: standing.table,
+        parentKeyColumn: edge.head?.parentKeyColumn ?? edge.parentKeyColumn,
+      });
       continue;
     }
     const inner = plan.evidence(edge.node);

@@ -91,7 +91,7 @@ describe('deviations from the schema', () => {
         position: '2',
         xpath: '/stays/stay/{urn:x}vip',
         kind: 'element',
-        content: '<vip xmlns="urn:x" xmlns:p="urn:x" a="1">gold<b/>&lt;</vip>',
+        content: '<p:vip xmlns:p="urn:x" a="1">gold<p:b/>&lt;</p:vip>',
       },
     ]);
     expect(drift.total).toBe(1);

@@ -51,7 +51,11 @@ describe('documents that do not', () => {
     ['text between elements', '<r>x<d>1</d></r>', '<r><d>1</d></r>'],
     ['nil', `<r ${instance}><s xsi:nil="true"/></r>`, '<r><s/></r>'],
     ['what names stand for', '<r xmlns:a="urn:a"><q>a:x</q></r>', '<r xmlns:a="urn:b"><q>a:x</q></r>'],
-    ['types', `<r ${instance} xmlns:a="urn:a" xsi:type="a:T"/>`, `<r ${instance} xmlns:a="urn:b" xsi:type="a:T"/>`],
+    [
+      'types',
+      `<r ${instance} xmlns:a="urn:a" xsi:type="a:T"/>`,
+      `<r ${instance} xmlns:a="urn:b" xsi:type="a:T"/>`,
+    ],
     ['empty and absent', '<r><d/></r>', '<r/>'],
     ['items of lists', '<r><l>1 2</l></r>', '<r><l>12</l></r>'],
   ])('%s', (_, a, b) => {

@@ -354,7 +354,8 @@ export const constructs: readonly Construct[] = [
       'r',
       `<xs:sequence><xs:element name="i" minOccurs="0" maxOccurs="unbounded"><xs:complexType><xs:simpleContent><xs:extension base="xs:string"><xs:attribute name="value"/><xs:attribute name="position"/><xs:attribute name="i_key"/></xs:extension></xs:simpleContent></xs:complexType></xs:element>
        <xs:element name="head" type="Head" minOccurs="0" maxOccurs="unbounded"/><xs:element name="present" minOccurs="0"><xs:complexType><xs:sequence><xs:element name="present" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType></xs:element></xs:sequence>`,
-    ) + '<xs:complexType name="Head"><xs:sequence><xs:element name="head" type="Head" minOccurs="0" maxOccurs="unbounded"/><xs:element name="type" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType>',
+    ) +
+      '<xs:complexType name="Head"><xs:sequence><xs:element name="head" type="Head" minOccurs="0" maxOccurs="unbounded"/><xs:element name="type" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType>',
     [
       '<r><i value="v" position="p" i_key="k">t</i><i/><head><head/><head><type>x</type></head></head><present><present/></present></r>',
       '<r><present/></r>',
@@ -362,7 +363,10 @@ export const constructs: readonly Construct[] = [
   ),
   construct(
     'document types',
-    element('r', '<xs:sequence><xs:element name="a" type="xs:string" minOccurs="0" maxOccurs="unbounded"/></xs:sequence><xs:attribute name="d"/>'),
+    element(
+      'r',
+      '<xs:sequence><xs:element name="a" type="xs:string" minOccurs="0" maxOccurs="unbounded"/></xs:sequence><xs:attribute name="d"/>',
+    ),
     [
       '<!DOCTYPE r [<!ENTITY e "x &amp; y"><!ATTLIST r d CDATA "default"><!ATTLIST a k NMTOKEN "n">]><r><a>&e;</a><a k=" m "/></r>',
     ],

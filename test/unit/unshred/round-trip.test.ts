@@ -21,7 +21,9 @@ describe.each(constructs)('$name', ({ xsd, documents }) => {
   it.each(levels)('inferred from the documents, at level %i', async (mapLevel) => {
     const model = inferred(bytes);
     const written = await roundTrip(groupModel(model, mapLevel, bytes), bytes);
-    const differences = bytes.map((document, at) => compareXml(document, written[at]!, { source: model, asText: true }));
+    const differences = bytes.map((document, at) =>
+      compareXml(document, written[at]!, { source: model, asText: true }),
+    );
     expect(differences.flat()).toEqual([]);
   });
 

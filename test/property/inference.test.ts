@@ -1,0 +1,62 @@
+/** Models inferred from random documents alone. */
+import { describe, expect, it } from 'vitest';
+import { inferSourceModel } from '../../src/engine/infer/infer-model.ts';
+import { mergeStatistics } from '../../src/engine/infer/statistics.ts';
+import { inferred, modelOf, shred, statisticsOf, type Shredded } from '../support/shredding.ts';
+import { expectCompleteCensus, expectNoDeviation, expectRoundTrip, mapLevels } from './loading.ts';
+import { holds, propertyTimeoutMs } from './settings.ts';
+import { shapeOf } from './statistics-shape.ts';
+import { treeCases } from './tree-cases.ts';
+
+/** A type that was inferred holds every value it was inferred from, form and all. */
+function expectNoTextsBeside({ rows }: Shredded): void {
+  expect((rows['_lexical'] ?? []).filter((row) => row['content'] !== '')).toEqual([]);
+}
+
+describe('models inferred from documents', { timeout: propertyTimeoutMs }, () => {
+  it.each(mapLevels)('hold these documents without drift or misfits, and give their text back (level %i)', async (mapLevel) => {
+    await holds(
+      treeCases,
+      async ({ documents }) => {
+        const source = inferred(documents);
+        const model = modelOf(source, mapLevel);
+        const shredded = shred(model, documents);
+        expectNoDeviation(shredded, false);
+        expectCompleteCensus(shredded, documents);
+        await expectRoundTrip(source, model, documents, true);
+        if (!documents.some((document) => /T\d\d:\d\d:\d\d|[+-]\d\d:\d\d/.test(document))) expectNoTextsBeside(shredded);
+      },
+      { runs: 100 },
+    );
+  });
+
+  it('lose nothing of other documents', async () => {
+    await holds(
+      treeCases,
+      async ({ documents }) => {
+        const source = inferred(documents.slice(0, 1));
+        const root = (document: string): string => JSON.stringify(inferred([document]).elements[0]!.name);
+        const alike = documents.filter((document) => root(document) === root(documents[0]!));
+        for (const mapLevel of mapLevels) await expectRoundTrip(source, modelOf(source, mapLevel), alike);
+      },
+      { runs: 100 },
+    );
+  });
+
+  it('are those of the statistics of their parts, merged', async () => {
+    await holds(
+      treeCases,
+      ({ documents, choices }) => {
+        const cut = choices.between(1, documents.length);
+        const parts = [documents.slice(0, cut), documents.slice(cut)];
+        const merged = mergeStatistics(statisticsOf(parts[0]!), statisticsOf(parts[1]!));
+        const whole = statisticsOf(documents);
+        expect(shapeOf(merged)).toEqual(shapeOf(whole));
+        expect(shapeOf(mergeStatistics(whole, statisticsOf([])))).toEqual(shapeOf(whole));
+        const model = modelOf(inferSourceModel(merged), 3);
+        expectNoDeviation(shred(model, documents), false);
+      },
+      { runs: 150 },
+    );
+  });
+});
