@@ -47,7 +47,7 @@ const { values: options } = parseArgs({
   args: process.argv
     .slice(2)
     .map((argument, at, all) =>
-      argument === '--postgres' && !/^postgres/.test(all[at + 1] ?? '') ? '--postgres=' : argument,
+      argument === '--postgres' && !(all[at + 1] ?? '').startsWith('postgres') ? '--postgres=' : argument,
     ),
   options: {
     levels: { type: 'string', default: '0,1,3' },

@@ -36,7 +36,7 @@ const areas: readonly Area[] = [
   {
     name: 'adapters/node',
     ...adapter,
-    packages: ['node:', 'postgres', 'yauzl', 'tar-stream', 'swagger-ui-dist'],
+    packages: ['node:', 'postgres', 'yauzl', 'tar-stream', 'swagger-ui-dist', '@duckdb/node-api'],
   },
   { name: 'adapters/edge', ...adapter, packages: [] },
   { name: 'index.ts', values: ['*'], packages: [] },

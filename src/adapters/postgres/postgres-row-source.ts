@@ -98,10 +98,9 @@ class PostgresRowSource implements RowSource {
         idLschma: idLschma === null ? null : Number(idLschma),
       })),
     );
-    while (stream !== null && stream.head !== null) {
-      const document = stream.head;
+    for (let document = stream?.head ?? null; document !== null; document = stream!.head) {
       // before the consumer comes between: one query at a time
-      await this.#guarded(async () => stream.advance());
+      await this.#guarded(async () => stream!.advance());
       yield document;
     }
   }

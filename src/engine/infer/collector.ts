@@ -27,6 +27,8 @@ import {
   type ElementStatistics,
   type ValueStatistics,
 } from './statistics.ts';
+import { compareBytes } from './compare-bytes.ts';
+import { bitsSet, noteOrder } from './sibling-order.ts';
 import { CLASS_DECIMAL, classesOf } from './value-classes.ts';
 
 export interface StatisticsCollector {
@@ -388,29 +390,4 @@ function shortText(bytes: Uint8Array, start: number, end: number): string {
     if (at === end) return text;
   }
   return decoder.decode(bytes.subarray(start, Math.min(end, start + 800))).slice(0, 200);
-}
-
-function compareBytes(bytes: Uint8Array, start: number, end: number, other: Uint8Array): number {
-  const shared = Math.min(end - start, other.length);
-  for (let i = 0; i < shared; i += 1) {
-    const difference = bytes[start + i]! - other[i]!;
-    if (difference !== 0) return difference;
-  }
-  return end - start - other.length;
-}
-
-/** What stood before the child of this ordinal, in this element, joins what did elsewhere; then the child itself has been seen. */
-function noteOrder(precededBy: number[], seen: number[], ordinal: number): void {
-  for (let word = 0; word < seen.length; word += 1) precededBy[word] = (precededBy[word] ?? 0) | seen[word]!;
-  const word = ordinal >>> 5;
-  while (seen.length <= word) seen.push(0);
-  seen[word]! |= 1 << (ordinal & 31);
-}
-
-function bitsSet(words: readonly number[]): number[] {
-  return words.flatMap((word, index) => {
-    const set: number[] = [];
-    for (let bit = 0; bit < 32; bit += 1) if ((word & (1 << bit)) !== 0) set.push(index * 32 + bit);
-    return set;
-  });
 }

@@ -12,7 +12,8 @@ export class NamespaceScope {
 
   /** Back to an earlier `size`. */
   leave(size: number): void {
-    this.#pairs.length = size;
+    // setting a length costs, and hardly any element declares
+    if (this.#pairs.length !== size) this.#pairs.length = size;
   }
 
   /** prefix '': the default namespace */

@@ -47,7 +47,6 @@ export function createOutputNamespaces(model: RelationalModel): OutputNamespaces
     declared.push([prefix, uri]);
   }
   prefixes.set(xmlNamespace, 'xml');
-  const prefixed = (prefix: string, name: QName): string => `${prefix}:${name.localName}`;
   return {
     declarations: declared.map(([prefix, uri]) => ` xmlns:${prefix}="${escapeAttribute(uri)}"`).join(''),
     nameOf(name) {
@@ -64,4 +63,8 @@ export function createOutputNamespaces(model: RelationalModel): OutputNamespaces
       return prefixed(prefix, name);
     },
   };
+}
+
+function prefixed(prefix: string, name: QName): string {
+  return `${prefix}:${name.localName}`;
 }

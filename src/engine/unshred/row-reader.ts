@@ -58,17 +58,21 @@ export class RowReader {
     const wait = rows.advance();
     if (wait !== undefined) await wait;
     let texts: Map<string, string> | null = null;
-    while (lexical !== null && lexical.head?.rowKey === key) {
+    for (let entry = lexical?.head ?? null; entry !== null && entry.rowKey === key; entry = lexical!.head) {
       texts ??= new Map();
-      texts.set(lexical.head.columnName, lexical.head.content);
-      const more = lexical.advance();
+      texts.set(entry.columnName, entry.content);
+      const more = lexical!.advance();
       if (more !== undefined) await more;
     }
     let entries: UnmappedRow[] | null = null;
-    while (unmapped !== null && unmapped.head?.parentKey === key) {
+    for (
+      let entry = unmapped?.head ?? null;
+      entry !== null && entry.parentKey === key;
+      entry = unmapped!.head
+    ) {
       entries ??= [];
-      entries.push(unmapped.head);
-      const more = unmapped.advance();
+      entries.push(entry);
+      const more = unmapped!.advance();
       if (more !== undefined) await more;
     }
     return { values, key, lexical: texts, unmapped: entries };

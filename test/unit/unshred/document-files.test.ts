@@ -32,6 +32,15 @@ describe('names of files', () => {
   });
 });
 
+type Consumer = (bytes: Uint8Array) => Promise<void>;
+
+const text = (content: string) => (consume: Consumer) => consume(new TextEncoder().encode(content));
+
+async function failing(consume: Consumer): Promise<void> {
+  await consume(new Uint8Array([60]));
+  throw new Error('rows are gone');
+}
+
 describe('a folder of documents', () => {
   let directory: string;
   beforeEach(async () => {
@@ -41,8 +50,6 @@ describe('a folder of documents', () => {
 
   const folder = (existing: 'refuse' | 'replace') =>
     createDocumentFolder({ directory, existing, resolvePath: (path) => Promise.resolve(path) });
-  const text = (content: string) => (consume: (bytes: Uint8Array) => Promise<void>) =>
-    consume(new TextEncoder().encode(content));
 
   it('gives documents of one name files of their own, whatever the case', async () => {
     const documents = folder('replace');
@@ -55,10 +62,6 @@ describe('a folder of documents', () => {
 
   it('holds no part of a document that fails', async () => {
     await writeFile(join(directory, 'a.xml'), 'old');
-    const failing = async (consume: (bytes: Uint8Array) => Promise<void>): Promise<void> => {
-      await consume(new Uint8Array([60]));
-      throw new Error('rows are gone');
-    };
     await expect(folder('replace').write('a.xml', failing)).rejects.toThrow('rows are gone');
     expect(await readdir(directory)).toEqual(['a.xml']);
     expect(await readFile(join(directory, 'a.xml'), 'utf8')).toBe('old');

@@ -62,43 +62,36 @@ describe('rows of several documents', () => {
   });
 });
 
-describe('a long document', () => {
-  /** a root with `count` items, made as they are asked for */
-  function rowsOf(count: number): DocumentRows {
-    const item = (at: number): RowValues => [String(at + 1), '1', String(at + 1), String(at)];
-    const items = (): RowStream<RowValues> => {
-      let at = 0;
-      return {
-        get head() {
-          return at < count ? item(at) : null;
-        },
-        advance() {
-          at += 1;
-          return at % 1000 === 0 ? Promise.resolve() : undefined;
-        },
-      };
-    };
-    const only = (values: RowValues): RowStream<RowValues> => {
-      let taken = false;
-      return {
-        get head() {
-          return taken ? null : values;
-        },
-        advance() {
-          taken = true;
-          return undefined;
-        },
-      };
-    };
-    const root = model.tables.findIndex((table) => table.name === 'list');
-    const child = model.tables.findIndex((table) => table.name === 'item');
-    return {
-      table: async (index) => (index === root ? only(['1', '1', 'end']) : index === child ? items() : null),
-      lexical: async () => null,
-      unmapped: async () => null,
-    };
-  }
+function item(at: number): RowValues {
+  return [String(at + 1), '1', String(at + 1), String(at)];
+}
 
+function streamOf(count: number, row: (at: number) => RowValues): RowStream<RowValues> {
+  let at = 0;
+  return {
+    get head() {
+      return at < count ? row(at) : null;
+    },
+    advance() {
+      at += 1;
+      return at % 1000 === 0 ? Promise.resolve() : undefined;
+    },
+  };
+}
+
+/** a root with `count` items, made as they are asked for */
+function rowsOf(count: number): DocumentRows {
+  const root = model.tables.findIndex((table) => table.name === 'list');
+  const child = model.tables.findIndex((table) => table.name === 'item');
+  return {
+    table: async (index) =>
+      index === root ? streamOf(1, () => ['1', '1', 'end']) : index === child ? streamOf(count, item) : null,
+    lexical: async () => null,
+    unmapped: async () => null,
+  };
+}
+
+describe('a long document', () => {
   it('is handed over in pieces, with back-pressure', async () => {
     let [waiting, largest, pieces] = [0, 0, 0];
     const writer = createDocumentWriter(model, rowsOf(20_000));

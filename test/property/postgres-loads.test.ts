@@ -1,0 +1,113 @@
+/** Random documents through a real PostgreSQL: its tables, keys and values. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderDdl } from '../../src/engine/dialects/ddl.ts';
+import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
+import type { SourceModel } from '../../src/engine/model/source-model.ts';
+import { postgresReader } from '../contracts/row-sink-readers.ts';
+import { canonicalValue } from '../contracts/target-values.ts';
+import { compareXml } from '../support/canonical-xml.ts';
+import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
+import { loadIntoPostgres, readFromPostgres, type PostgresPlace } from '../support/postgres-round-trip.ts';
+import { bytesOf, compiled, inferred, modelOf, shred, type Row } from '../support/shredding.ts';
+import { deviate } from './document-deviations.ts';
+import { mapLevels, modelFor } from './loading.ts';
+import { holds, propertyTimeoutMs } from './settings.ts';
+import { treeCases } from './tree-cases.ts';
+import { xsdCases } from './xsd-cases.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+});
+afterAll(() => database?.drop());
+
+let schemas = 0;
+
+/** A schema of its own, gone afterwards. */
+async function inSchema(check: (place: PostgresPlace) => Promise<void>): Promise<void> {
+  const place = { url: database.url, sqlSchema: `random_${(schemas += 1)}` };
+  try {
+    await check(place);
+  } finally {
+    for (const name of [place.sqlSchema, `${place.sqlSchema}_ddl`]) {
+      await database.sql.unsafe(`set client_min_messages = warning; drop schema if exists ${name} cascade`);
+    }
+  }
+}
+
+async function expectDocumentsBack(
+  place: PostgresPlace,
+  { source, model, documents, asText }: { source: SourceModel; model: RelationalModel; documents: readonly string[]; asText: boolean },
+): Promise<void> {
+  await loadIntoPostgres(place, model, documents.map(bytesOf));
+  const written = await readFromPostgres(place, model);
+  expect(written).toHaveLength(documents.length);
+  for (const [at, document] of documents.entries()) {
+    expect(compareXml(document, written[at]!, { source, asText })).toEqual([]);
+  }
+}
+
+/** `table: definition` of all foreign keys; each was checked against all rows when it was made. */
+async function foreignKeys(sqlSchema: string): Promise<string[]> {
+  const rows = await database.sql<{ name: string; text: string }[]>`
+    select relname as name, pg_get_constraintdef(k.oid) as text from pg_constraint k join pg_class t on t.oid = conrelid
+     where connamespace = ${sqlSchema}::regnamespace and contype = 'f' and convalidated`;
+  return rows.map(({ name, text }) => `${name}: ${text.replaceAll(`${sqlSchema}.`, '')}`).toSorted();
+}
+
+/** Every table holds the rows that the engine made for it, value by value. */
+async function expectRows(place: PostgresPlace, model: RelationalModel, rows: Readonly<Record<string, readonly Row[]>>): Promise<void> {
+  const reader = postgresReader(database.sql, place.sqlSchema);
+  for (const { name, columns } of model.tables) {
+    const [key] = columns.filter(({ role }) => role === 'row_key').map((column) => column.name);
+    const canonical = (row: Row): unknown[] => columns.map((column) => canonicalValue(column.type, row[column.name] ?? null));
+    const inOrder = (all: readonly Row[]): unknown[][] =>
+      all.toSorted((a, b) => Number(a[key!]) - Number(b[key!])).map(canonical);
+    expect(inOrder((await reader.read(name)) ?? []), name).toEqual(inOrder(rows[name] ?? []));
+  }
+}
+
+describe('in PostgreSQL', { timeout: propertyTimeoutMs }, () => {
+  it('valid documents of an XSD have tables as the DDL says, foreign keys that hold, and equal values', async () => {
+    await holds(
+      xsdCases({ extreme: false }),
+      async ({ files, documents, trees, choices }) => {
+        const source = compiled(files);
+        const model = modelFor(source, choices.pick(mapLevels), trees.map(({ name }) => name));
+        await inSchema(async (place) => {
+          await database.sql.unsafe(renderDdl(model, { sqlSchema: `${place.sqlSchema}_ddl` }));
+          await expectDocumentsBack(place, { source, model, documents, asText: false });
+          const { rows } = shred(model, documents);
+          await expectRows(place, model, rows);
+          const all = await foreignKeys(`${place.sqlSchema}_ddl`);
+          expect(await foreignKeys(place.sqlSchema)).toEqual(all.filter((text) => (text.slice(0, text.indexOf(': ')) in rows)));
+        });
+      },
+      { runs: 12, share: 0.1 },
+    );
+  });
+
+  it('documents that deviate come back whole', async () => {
+    await holds(
+      xsdCases({ extreme: true, change: deviate }),
+      async ({ files, documents, trees, choices }) => {
+        const source = compiled(files);
+        const model = modelFor(source, choices.pick(mapLevels), trees.map(({ name }) => name));
+        await inSchema((place) => expectDocumentsBack(place, { source, model, documents, asText: false }));
+      },
+      { runs: 12, share: 0.1 },
+    );
+  });
+
+  it('documents without an XSD come back with their text', async () => {
+    await holds(
+      treeCases,
+      async ({ documents, choices }) => {
+        const source = inferred(documents);
+        const model = modelOf(source, choices.pick(mapLevels));
+        await inSchema((place) => expectDocumentsBack(place, { source, model, documents, asText: true }));
+      },
+      { runs: 12, share: 0.1 },
+    );
+  });
+});
