@@ -14,7 +14,11 @@ describe('documents cut anywhere', { timeout: propertyTimeoutMs }, () => {
     await holds(
       xsdCases({ extreme: true, change: deviate }),
       ({ files, documents, trees, choices }) => {
-        const model = modelFor(compiled(files), 3, trees.map(({ name }) => name));
+        const model = modelFor(
+          compiled(files),
+          3,
+          trees.map(({ name }) => name),
+        );
         const whole = shred(model, documents);
         for (const pieceBytes of [1, 2, 3, 7, choices.between(4, 40)]) {
           const cut = shred(model, documents, { pieceBytes });
@@ -36,7 +40,11 @@ describe('documents cut anywhere', { timeout: propertyTimeoutMs }, () => {
         for (const document of documents) {
           const bytes = bytesOf(document);
           collector.beginDocument();
-          const tokenizer = createXmlTokenizer({ names, windowBytes: 64, onBatch: (batch) => collector.consume(batch) });
+          const tokenizer = createXmlTokenizer({
+            names,
+            windowBytes: 64,
+            onBatch: (batch) => collector.consume(batch),
+          });
           for (let at = 0; at < bytes.length;) {
             const end = at + choices.between(1, 30);
             tokenizer.write(bytes.slice(at, end));

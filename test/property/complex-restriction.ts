@@ -1,7 +1,13 @@
 /** Random restrictions of complex types: the same content model, narrower (XSD 1.0 Part 1 §3.9.6, group by group). */
 import type { Choices } from './choices.ts';
 import { isNamed } from './content-generator.ts';
-import { wholeAttributes, wholeParticle, type ComplexTypeTerm, type ParticleTerm, type SchemaFileTerm } from './schema-terms.ts';
+import {
+  wholeAttributes,
+  wholeParticle,
+  type ComplexTypeTerm,
+  type ParticleTerm,
+  type SchemaFileTerm,
+} from './schema-terms.ts';
 import { restricted } from './simple-type-generator.ts';
 
 /** Whether the base can be restricted: what is written again must have the same names, and the same types. */
@@ -21,7 +27,8 @@ export function fillRestriction(type: ComplexTypeTerm, choices: Choices, file: S
     const isNameable = attribute.global || ['', file.target].includes(attribute.name.namespaceUri);
     if (attribute.use === 'required' || !isNameable || !choices.chance(25)) continue;
     if (choices.chance(50)) type.attributes.push({ ...attribute, use: 'prohibited' });
-    else if (attribute.default === null && isNamed(attribute.type)) type.attributes.push({ ...attribute, use: 'required' });
+    else if (attribute.default === null && isNamed(attribute.type))
+      type.attributes.push({ ...attribute, use: 'required' });
   }
 }
 
@@ -48,7 +55,10 @@ function narrowed(particle: ParticleTerm, choices: Choices): ParticleTerm {
     case 'element':
       return { ...particle, ...narrowedOccurs(particle, choices) };
     case 'choice':
-      return { ...particle, particles: particle.particles.map((one) => (one.kind === 'element' ? one : narrowed(one, choices))) };
+      return {
+        ...particle,
+        particles: particle.particles.map((one) => (one.kind === 'element' ? one : narrowed(one, choices))),
+      };
     default:
       return {
         ...particle,
@@ -59,7 +69,10 @@ function narrowed(particle: ParticleTerm, choices: Choices): ParticleTerm {
   }
 }
 
-function narrowedOccurs(particle: ParticleTerm & { readonly kind: 'element' }, choices: Choices): { min: number; max: number | null } {
+function narrowedOccurs(
+  particle: ParticleTerm & { readonly kind: 'element' },
+  choices: Choices,
+): { min: number; max: number | null } {
   const { min, max, element } = particle;
   if (!choices.chance(30)) return { min, max };
   const isSafe = element.type.kind === 'simple' && !element.abstract;

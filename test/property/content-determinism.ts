@@ -26,7 +26,9 @@ export function isDeterministic(particle: ParticleTerm): boolean {
   const once = (term: ParticleTerm): Fragment => {
     switch (term.kind) {
       case 'element': {
-        const names = withMembers(term.element).map(({ name }) => [nameKey(name), name.namespaceUri] as const);
+        const names = withMembers(term.element).map(
+          ({ name }) => [nameKey(name), name.namespaceUri] as const,
+        );
         return position({ names: new Map(names) });
       }
       case 'any':
@@ -49,7 +51,10 @@ export function isDeterministic(particle: ParticleTerm): boolean {
       case 'all': {
         const parts = term.particles.map(visit);
         const whole = {
-          emptiable: term.kind === 'all' ? parts.every((part) => part.emptiable) : parts.some((part) => part.emptiable),
+          emptiable:
+            term.kind === 'all'
+              ? parts.every((part) => part.emptiable)
+              : parts.some((part) => part.emptiable),
           first: parts.flatMap((part) => part.first),
           last: parts.flatMap((part) => part.last),
         };
@@ -66,7 +71,9 @@ export function isDeterministic(particle: ParticleTerm): boolean {
   const { first } = visit(particle);
   return [new Set(first), ...follow].every((positions) => {
     const list = [...positions];
-    return list.every((one, at) => list.slice(at + 1).every((other) => !overlap(matchers[one]!, matchers[other]!)));
+    return list.every((one, at) =>
+      list.slice(at + 1).every((other) => !overlap(matchers[one]!, matchers[other]!)),
+    );
   });
 }
 
@@ -76,6 +83,9 @@ function overlap(one: Matcher, other: Matcher): boolean {
     const samples = ['', 'urn:foreign', 'urn:elsewhere', one.wildcard.target, other.wildcard.target];
     return samples.some((uri) => allows(one.wildcard, uri) && allows(other.wildcard, uri));
   }
-  const [names, { wildcard }] = 'names' in one ? [one.names, other as { wildcard: WildcardTerm }] : [(other as { names: ReadonlyMap<string, string> }).names, one];
+  const [names, { wildcard }] =
+    'names' in one
+      ? [one.names, other as { wildcard: WildcardTerm }]
+      : [(other as { names: ReadonlyMap<string, string> }).names, one];
   return [...names.values()].some((uri) => allows(wildcard, uri));
 }

@@ -60,7 +60,8 @@ export function fillType(type: ComplexTypeTerm, place: ContentPlace): void {
 
 function ownContent(type: ComplexTypeTerm, place: ContentPlace): ParticleTerm | null {
   const inherited = type.base?.kind === 'complex' ? wholeParticle(type.base) : null;
-  if (inherited?.kind === 'all' || (inherited?.kind === 'group' && inherited.group.particle.kind === 'all')) return null;
+  if (inherited?.kind === 'all' || (inherited?.kind === 'group' && inherited.group.particle.kind === 'all'))
+    return null;
   for (const isPlain of [false, true]) {
     const taken = new Set(inherited === null ? [] : namesIn(inherited));
     const drawing = new ContentDrawing(place, taken, isPlain);
@@ -73,7 +74,9 @@ function ownContent(type: ComplexTypeTerm, place: ContentPlace): ParticleTerm | 
   return null;
 }
 
-export function groupContent(place: ContentPlace): ParticleTerm & { readonly kind: 'sequence' | 'choice' | 'all' } {
+export function groupContent(
+  place: ContentPlace,
+): ParticleTerm & { readonly kind: 'sequence' | 'choice' | 'all' } {
   for (const isPlain of [false, true]) {
     const drawn = new ContentDrawing(place, new Set(), isPlain).group(place.choices.chance(15));
     // how often the content of a group stands is said where it is referred to
@@ -139,7 +142,11 @@ class ContentDrawing {
   #nested(depth: number): ParticleTerm & { readonly kind: 'sequence' | 'choice' } {
     const { choices } = this.#place;
     const wanted = choices.chance(25) ? 'choice' : 'sequence';
-    const particles = choices.several(depth === 0 ? 2 : wanted === 'choice' ? 1 : 0, depth === 0 ? 7 : 4, () => this.#particle(depth)).filter((one) => one !== null);
+    const particles = choices
+      .several(depth === 0 ? 2 : wanted === 'choice' ? 1 : 0, depth === 0 ? 7 : 4, () =>
+        this.#particle(depth),
+      )
+      .filter((one) => one !== null);
     // a choice between nothing could not be met
     const kind = particles.every(({ max }) => max === 0) ? 'sequence' : wanted;
     const occurs = choices.chance(depth === 0 ? 15 : 40) ? this.#occurs() : { min: 1, max: 1 };
@@ -169,7 +176,15 @@ class ContentDrawing {
   #wildcard(): ParticleTerm {
     const { choices } = this.#place;
     const wildcard = wildcardTerm(this.#place);
-    const occurs = wildcard.processContents === 'strict' ? { min: 0, max: null } : choices.pick([{ min: 0, max: null }, { min: 0, max: 1 }, { min: 1, max: 1 }, { min: 0, max: 3 }]);
+    const occurs =
+      wildcard.processContents === 'strict'
+        ? { min: 0, max: null }
+        : choices.pick([
+            { min: 0, max: null },
+            { min: 0, max: 1 },
+            { min: 1, max: 1 },
+            { min: 0, max: 3 },
+          ]);
     return { kind: 'any', wildcard, ...occurs };
   }
 
@@ -206,7 +221,16 @@ class ContentDrawing {
     const name = freshName(choices, qualified ? file.target : '', this.#taken);
     const type = elementType(this.#place);
     const nillable = choices.chance(10);
-    return { name, global: false, abstract: false, nillable, type, ...fixedOrDefault(choices, type, 8), head: null, members: [] };
+    return {
+      name,
+      global: false,
+      abstract: false,
+      nillable,
+      type,
+      ...fixedOrDefault(choices, type, 8),
+      head: null,
+      members: [],
+    };
   }
 
   /** What may lead back here, or has nothing to stand for it, must not be required. */
@@ -265,7 +289,10 @@ export function anonymousType(
 
 function becomeSimpleContent(type: ComplexTypeTerm, place: ContentPlace): void {
   const base = anySimpleTypeTerm(place.choices, place.draft.simpleTypes);
-  Object.assign(type, { base: base.name === null && base.builtIn === null ? place.draft.stringType : base, derivation: 'extension' });
+  Object.assign(type, {
+    base: base.name === null && base.builtIn === null ? place.draft.stringType : base,
+    derivation: 'extension',
+  });
   type.simple = type.base as SimpleTypeTerm;
 }
 
@@ -282,7 +309,8 @@ export function fixedOrDefault(
   type: TypeTerm,
   percent: number,
 ): { readonly default: string | null; readonly fixed: string | null } {
-  if (type.kind === 'complex' || !choices.chance(percent) || !mayBeConstant(type)) return { default: null, fixed: null };
+  if (type.kind === 'complex' || !choices.chance(percent) || !mayBeConstant(type))
+    return { default: null, fixed: null };
   const maker: ValueMaker = { choices, extreme: false, unusual: false, nextId: () => 'id' };
   const value = valueOf(type, maker);
   return choices.chance(50) ? { default: null, fixed: value } : { default: value, fixed: null };
@@ -299,7 +327,9 @@ export function attributeTerm(place: ContentPlace, taken: Set<string>, global: b
   const { choices, file, draft } = place;
   const qualified = global || (choices.chance(10) ? !file.attributesQualified : file.attributesQualified);
   const name = freshName(choices, qualified ? file.target : '', taken);
-  const type = choices.chance(25) ? newSimpleType(choices, draft.simpleTypes, null) : anySimpleTypeTerm(choices, draft.simpleTypes);
+  const type = choices.chance(25)
+    ? newSimpleType(choices, draft.simpleTypes, null)
+    : anySimpleTypeTerm(choices, draft.simpleTypes);
   const constant = fixedOrDefault(choices, type, 12);
   const required = !global && constant.default === null && choices.chance(30);
   return { name, type, global, use: required ? 'required' : 'optional', ...constant };
@@ -309,16 +339,23 @@ function fillAttributes(type: ComplexTypeTerm, place: ContentPlace): void {
   const { choices, draft } = place;
   const inherited = type.base?.kind === 'complex' ? wholeAttributes(type.base) : [];
   const taken = new Set(inherited.map(({ name }) => nameKey(name)));
-  const isFree = (attributes: readonly AttributeTerm[]): boolean => attributes.every(({ name }) => !taken.has(nameKey(name)));
+  const isFree = (attributes: readonly AttributeTerm[]): boolean =>
+    attributes.every(({ name }) => !taken.has(nameKey(name)));
   for (let left = choices.below(4); left > 0; left -= 1) {
     if (draft.attributes.length > 0 && choices.chance(15)) {
       const declared = choices.pick(draft.attributes);
       if (!isFree([declared])) continue;
       taken.add(nameKey(declared.name));
-      type.attributes.push({ ...declared, use: choices.chance(30) && declared.default === null ? 'required' : 'optional' });
+      type.attributes.push({
+        ...declared,
+        use: choices.chance(30) && declared.default === null ? 'required' : 'optional',
+      });
     } else type.attributes.push(attributeTerm(place, taken, false));
   }
-  if (choices.chance(8) && ![...inherited, ...type.attributes].some((attribute) => attribute.type === idType)) {
+  if (
+    choices.chance(8) &&
+    ![...inherited, ...type.attributes].some((attribute) => attribute.type === idType)
+  ) {
     const name = freshName(choices, '', taken);
     type.attributes.push({ name, type: idType, global: false, use: 'optional', default: null, fixed: null });
   }

@@ -9,12 +9,16 @@ export function encoded(document: string, encoding: Encoding): Uint8Array {
   const text = `\uFEFF${document.replace('encoding="UTF-8"', 'encoding="UTF-16"')}`;
   const bytes = new Uint8Array(text.length * 2);
   const view = new DataView(bytes.buffer);
-  for (let at = 0; at < text.length; at += 1) view.setUint16(at * 2, text.charCodeAt(at), encoding === 'UTF-16LE');
+  for (let at = 0; at < text.length; at += 1)
+    view.setUint16(at * 2, text.charCodeAt(at), encoding === 'UTF-16LE');
   return bytes;
 }
 
 /** Bytes changed, left out or doubled; `[place, byte]`, both of any size. */
-export function damaged(bytes: Uint8Array, damages: readonly (readonly [place: number, byte: number])[]): Uint8Array {
+export function damaged(
+  bytes: Uint8Array,
+  damages: readonly (readonly [place: number, byte: number])[],
+): Uint8Array {
   let result = [...bytes];
   for (const [place, byte] of damages) {
     const at = place % Math.max(1, result.length);

@@ -53,19 +53,44 @@ function anyName(schema: SchemaTerm, root: ElementNode, choices: Choices): QName
   const known = choices.pick(elementsOf(root)).name;
   const global = choices.pick(schema.elements).name;
   const namespaceUri = choices.pick([root.name.namespaceUri, '', 'urn:unheard', 'urn:foreign']);
-  return choices.pick([known, global, { namespaceUri, localName: localName(choices) }, { ...known, namespaceUri }]);
+  return choices.pick([
+    known,
+    global,
+    { namespaceUri, localName: localName(choices) },
+    { ...known, namespaceUri },
+  ]);
 }
 
 /** A part of the document, or a new element, which may itself hold anything. */
 function anyElement(schema: SchemaTerm, root: ElementNode, choices: Choices): ElementNode {
   if (choices.chance(40)) return structuredClone(choices.pick(elementsOf(root)));
-  const children: ElementNode['children'] = choices.chance(60) ? [choices.pick(wrongValues)].filter((text) => text !== '') : [];
-  if (choices.chance(20)) children.push({ name: anyName(schema, root, choices), attributes: [], children: [], isElementOnly: false });
-  return { name: anyName(schema, root, choices), attributes: anyAttribute(choices), children, isElementOnly: false };
+  const children: ElementNode['children'] = choices.chance(60)
+    ? [choices.pick(wrongValues)].filter((text) => text !== '')
+    : [];
+  if (choices.chance(20))
+    children.push({
+      name: anyName(schema, root, choices),
+      attributes: [],
+      children: [],
+      isElementOnly: false,
+    });
+  return {
+    name: anyName(schema, root, choices),
+    attributes: anyAttribute(choices),
+    children,
+    isElementOnly: false,
+  };
 }
 
 function anyAttribute(choices: Choices): AttributeNode[] {
-  return choices.chance(30) ? [{ name: { namespaceUri: choices.pick(['', 'urn:unheard']), localName: localName(choices) }, value: choices.pick(wrongValues) }] : [];
+  return choices.chance(30)
+    ? [
+        {
+          name: { namespaceUri: choices.pick(['', 'urn:unheard']), localName: localName(choices) },
+          value: choices.pick(wrongValues),
+        },
+      ]
+    : [];
 }
 
 function setAttribute(node: ElementNode, attribute: AttributeNode): void {
@@ -84,17 +109,21 @@ const deviations: readonly Deviation[] = [
   (node, choices) => {
     node.children = choices.shuffled(node.children);
   },
-  (node, choices, schema, root) => node.children.splice(gap(node, choices), 0, anyElement(schema, root, choices)),
-  (node, choices) => node.children.splice(gap(node, choices), 0, choices.pick(['stray text', 'a < b', ' \n x ', '1'])),
+  (node, choices, schema, root) =>
+    node.children.splice(gap(node, choices), 0, anyElement(schema, root, choices)),
+  (node, choices) =>
+    node.children.splice(gap(node, choices), 0, choices.pick(['stray text', 'a < b', ' \n x ', '1'])),
   (node, choices) => {
-    if (node.children.every((child) => typeof child === 'string')) node.children = [choices.pick(wrongValues)].filter((text) => text !== '');
+    if (node.children.every((child) => typeof child === 'string'))
+      node.children = [choices.pick(wrongValues)].filter((text) => text !== '');
   },
   (node) => {
     node.children = [];
   },
   (node, choices) => {
     const attribute = node.attributes[choices.below(node.attributes.length)];
-    if (attribute !== undefined && attribute.name.namespaceUri !== xsiUri) attribute.value = choices.pick(wrongValues);
+    if (attribute !== undefined && attribute.name.namespaceUri !== xsiUri)
+      attribute.value = choices.pick(wrongValues);
   },
   (node, choices) => node.attributes.splice(choices.below(node.attributes.length), 1),
   (node, choices) => {
@@ -107,11 +136,24 @@ const deviations: readonly Deviation[] = [
     setAttribute(node, { name: { namespaceUri: xsiUri, localName: 'nil' }, value });
   },
   (node, choices, schema) => {
-    const types = schema.files.flatMap((file) => [...file.complexTypes, ...file.simpleTypes]).map((type) => type.name!);
-    const names = [...types, { namespaceUri: 'urn:unheard', localName: 'T' }, { namespaceUri: 'http://www.w3.org/2001/XMLSchema', localName: 'int' }];
-    setAttribute(node, { name: { namespaceUri: xsiUri, localName: 'type' }, value: markedName(choices.pick(names)) });
+    const types = schema.files
+      .flatMap((file) => [...file.complexTypes, ...file.simpleTypes])
+      .map((type) => type.name!);
+    const names = [
+      ...types,
+      { namespaceUri: 'urn:unheard', localName: 'T' },
+      { namespaceUri: 'http://www.w3.org/2001/XMLSchema', localName: 'int' },
+    ];
+    setAttribute(node, {
+      name: { namespaceUri: xsiUri, localName: 'type' },
+      value: markedName(choices.pick(names)),
+    });
   },
-  (node, choices) => setAttribute(node, { name: { namespaceUri: xsiUri, localName: 'type' }, value: choices.pick(['', 'nobody:T', ' T ', 'a:b:c']) }),
+  (node, choices) =>
+    setAttribute(node, {
+      name: { namespaceUri: xsiUri, localName: 'type' },
+      value: choices.pick(['', 'nobody:T', ' T ', 'a:b:c']),
+    }),
   (node, choices, schema, root) => {
     const at = somewhere(node, choices);
     const child = node.children[at];
@@ -121,6 +163,12 @@ const deviations: readonly Deviation[] = [
   (node, choices, schema, root) => {
     const at = somewhere(node, choices);
     const child = node.children[at];
-    if (child !== undefined) node.children[at] = { name: anyName(schema, root, choices), attributes: anyAttribute(choices), children: [child], isElementOnly: false };
+    if (child !== undefined)
+      node.children[at] = {
+        name: anyName(schema, root, choices),
+        attributes: anyAttribute(choices),
+        children: [child],
+        isElementOnly: false,
+      };
   },
 ];

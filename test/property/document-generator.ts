@@ -35,7 +35,10 @@ export interface DocumentOptions {
 export function makeDocument(schema: SchemaTerm, choices: Choices, options: DocumentOptions): ElementNode {
   const making = new DocumentMaking(schema, choices, options);
   const roots = options.anyRoot ? schema.elements.filter((element) => making.isConcrete(element)) : [];
-  return making.element(roots.length > 0 && choices.chance(30) ? choices.pick(roots) : schema.elements[0]!, 0);
+  return making.element(
+    roots.length > 0 && choices.chance(30) ? choices.pick(roots) : schema.elements[0]!,
+    0,
+  );
 }
 
 const maxDepth = 9;
@@ -69,18 +72,27 @@ class DocumentMaking {
     const choices = this.#choices;
     const types = this.#actualTypes(declared.type);
     const isTight = this.#isTight(depth);
-    const type = types.includes(declared.type) && (isTight || !choices.chance(30)) ? declared.type : choices.pick(types);
+    const type =
+      types.includes(declared.type) && (isTight || !choices.chance(30)) ? declared.type : choices.pick(types);
     const attributes: AttributeNode[] = [];
     if (type !== declared.type || (type.name !== null && choices.chance(3))) {
       attributes.push({ name: xsi('type'), value: markedName(type.name!) });
     }
     const isNil = declared.nillable && declared.fixed === null && choices.chance(35);
     if (declared.nillable && (isNil || choices.chance(10))) {
-      attributes.push({ name: xsi('nil'), value: isNil ? choices.pick(['true', '1']) : choices.pick(['false', '0']) });
+      attributes.push({
+        name: xsi('nil'),
+        value: isNil ? choices.pick(['true', '1']) : choices.pick(['false', '0']),
+      });
     }
     if (type.kind === 'complex') attributes.push(...this.#attributes(type, isTight));
     const isElementOnly = type.kind === 'complex' && type.simple === null && !type.mixed;
-    const node: ElementNode = { name: declared.name, attributes: choices.shuffled(attributes), children: [], isElementOnly };
+    const node: ElementNode = {
+      name: declared.name,
+      attributes: choices.shuffled(attributes),
+      children: [],
+      isElementOnly,
+    };
     if (!isNil) node.children = this.#content(declared, type, depth);
     return node;
   }
@@ -92,8 +104,9 @@ class DocumentMaking {
   #attributes(type: ComplexTypeTerm, isTight: boolean): AttributeNode[] {
     const choices = this.#choices;
     const declared = wholeAttributes(type);
+    const likely = declared.length > 50 ? 2 : 60;
     const made = declared
-      .filter(({ use }) => use === 'required' || (!isTight && choices.chance(60)))
+      .filter(({ use }) => use === 'required' || (!isTight && choices.chance(likely)))
       .map(({ name, type: valueType, fixed }) => ({ name, value: this.#value(valueType, fixed) }));
     const wildcard = type.isAnyType ? anything : wholeAnyAttribute(type);
     if (wildcard !== null && choices.chance(50)) {
@@ -107,7 +120,10 @@ class DocumentMaking {
   #foreignAttributes(wildcard: WildcardTerm): AttributeNode[] {
     if (wildcard.processContents === 'strict') return [];
     const candidates: AttributeNode[] = [
-      { name: { namespaceUri: 'urn:foreign', localName: 'x' }, value: this.#choices.pick(['', '1', 'a "b" <c> & d', '\n\t']) },
+      {
+        name: { namespaceUri: 'urn:foreign', localName: 'x' },
+        value: this.#choices.pick(['', '1', 'a "b" <c> & d', '\n\t']),
+      },
       { name: { namespaceUri: 'urn:elsewhere', localName: 'x' }, value: 'y' },
       { name: { namespaceUri: '', localName: 'loose' }, value: this.#choices.pick(['1', '=']) },
       { name: { namespaceUri: wildcard.target, localName: 'unheard' }, value: '2' },
@@ -143,7 +159,10 @@ class DocumentMaking {
 
   #withText(elements: readonly ElementNode[]): ElementNode['children'] {
     const choices = this.#choices;
-    const text = (): string[] => (choices.chance(60) ? [choices.pick(['some text', ' ', 'a & b < c', '\n  ', 'x', 'é😀', ' padded '])] : []);
+    const text = (): string[] =>
+      choices.chance(60)
+        ? [choices.pick(['some text', ' ', 'a & b < c', '\n  ', 'x', 'é😀', ' padded '])]
+        : [];
     return [...text(), ...elements.flatMap((element) => [element, ...text()])];
   }
 
@@ -187,9 +206,12 @@ class DocumentMaking {
   #wildcardElements(wildcard: WildcardTerm, depth: number, count: number): ElementNode[] {
     const made: ElementNode[] = [];
     for (let left = count; left > 0; left -= 1) {
-      const known = this.#schema.elements.filter((element) => allows(wildcard, element.name.namespaceUri) && this.isConcrete(element));
+      const known = this.#schema.elements.filter(
+        (element) => allows(wildcard, element.name.namespaceUri) && this.isConcrete(element),
+      );
       const takesKnown = wildcard.processContents === 'strict' || this.#choices.chance(20);
-      if (takesKnown && known.length > 0 && !this.#isTight(depth)) made.push(this.element(this.#choices.pick(known), depth + 1));
+      if (takesKnown && known.length > 0 && !this.#isTight(depth))
+        made.push(this.element(this.#choices.pick(known), depth + 1));
       else if (wildcard.processContents !== 'strict') made.push(this.#foreignElement(wildcard, depth));
     }
     return made;
@@ -199,7 +221,10 @@ class DocumentMaking {
     const choices = this.#choices;
     this.#left -= 1;
     const uris = ['urn:foreign', 'urn:elsewhere', '', wildcard.target].filter((uri) => allows(wildcard, uri));
-    const name: QName = { namespaceUri: choices.pick(uris), localName: choices.pick(['foreign', 'Foreign', 'étranger']) };
+    const name: QName = {
+      namespaceUri: choices.pick(uris),
+      localName: choices.pick(['foreign', 'Foreign', 'étranger']),
+    };
     const attributes: AttributeNode[] = choices.chance(50)
       ? [
           { name: { namespaceUri: '', localName: 'f' }, value: choices.pick(['1', 'a&b', '']) },

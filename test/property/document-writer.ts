@@ -39,19 +39,27 @@ class DocumentWriting {
   text(): string {
     const choices = this.#choices;
     const namesEntity = elementsOf(this.#root).some(({ attributes, children }) =>
-      [...attributes.map(({ value }) => value), ...children].some((value) => typeof value === 'string' && value.includes('picture')),
+      [...attributes.map(({ value }) => value), ...children].some(
+        (value) => typeof value === 'string' && value.includes('picture'),
+      ),
     );
     const declaration = choices.chance(50) ? '<?xml version="1.0" encoding="UTF-8"?>\n' : '';
     const notation = '<!NOTATION gif SYSTEM "gif"><!ENTITY picture SYSTEM "picture.gif" NDATA gif>';
-    const declared = this.#hasEntities ? entities.map(({ name, literal }) => `<!ENTITY ${name} "${literal}">`).join('\n') : '';
+    const declared = this.#hasEntities
+      ? entities.map(({ name, literal }) => `<!ENTITY ${name} "${literal}">`).join('\n')
+      : '';
     const needsType = namesEntity || this.#hasEntities;
-    const documentType = needsType ? `<!DOCTYPE any [${namesEntity ? notation : ''}${declared}<!-- <a> -->]>\n` : '';
+    const documentType = needsType
+      ? `<!DOCTYPE any [${namesEntity ? notation : ''}${declared}<!-- <a> -->]>\n`
+      : '';
     const body = this.#element(this.#root, new Map([['xml', xmlUri]]));
     return declaration + this.#misc() + documentType + this.#misc() + body + this.#misc();
   }
 
   #misc(): string {
-    return this.#varied && this.#choices.chance(15) ? this.#choices.pick(['<!-- c -->\n', '<?pi some data?>', '\n \n', '<!---->']) : '';
+    return this.#varied && this.#choices.chance(15)
+      ? this.#choices.pick(['<!-- c -->\n', '<?pi some data?>', '\n \n', '<!---->'])
+      : '';
   }
 
   #element(node: ElementNode, outer: ReadonlyMap<string, string>): string {
@@ -63,17 +71,23 @@ class DocumentWriting {
       declarations.push(`${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}=${this.#quoted(uri)}`);
       return prefix;
     };
-    const values = [...node.attributes.map(({ value }) => value), ...node.children.filter((child) => typeof child === 'string')];
+    const values = [
+      ...node.attributes.map(({ value }) => value),
+      ...node.children.filter((child) => typeof child === 'string'),
+    ];
     const names: QName[] = [];
     for (const value of values) replaceMarkedNames(value, (name) => (names.push(name), ''));
     // a name without namespace, in a value or of the element, bears no default namespace around it
     const bare = node.name.namespaceUri === '' || names.some(({ namespaceUri }) => namespaceUri === '');
     if (bare && (scope.get('') ?? '') !== '') declare('', '');
-    if (this.#varied && choices.chance(4)) declare(`u${choices.below(3)}`, choices.pick(['urn:unused', 'urn:foreign']));
+    if (this.#varied && choices.chance(4))
+      declare(`u${choices.below(3)}`, choices.pick(['urn:unused', 'urn:foreign']));
     const declared = new Set(declarations.map((text) => text.slice(0, text.indexOf('='))));
     const prefixFor = (uri: string, mayBeDefault: boolean): string => {
       if (uri === '') return '';
-      const known = [...scope].filter(([prefix, bound]) => bound === uri && (mayBeDefault || prefix !== '')).map(([prefix]) => prefix);
+      const known = [...scope]
+        .filter(([prefix, bound]) => bound === uri && (mayBeDefault || prefix !== ''))
+        .map(([prefix]) => prefix);
       const wantsNew = this.#varied && choices.chance(10);
       if (known.length > 0 && !wantsNew) return choices.pick(known);
       if (uri === xmlUri) return 'xml';
@@ -97,10 +111,15 @@ class DocumentWriting {
     };
     const own = tag(node.name, true);
     // what a value's unprefixed name means is settled before any value is written
-    const written = (value: string): string => replaceMarkedNames(value, (name) => tag(name, scope.get('') === name.namespaceUri));
-    const attributes = node.attributes.map(({ name, value }) => `${tag(name, false)}${this.#equals()}${this.#attributeValue(written(value))}`);
+    const written = (value: string): string =>
+      replaceMarkedNames(value, (name) => tag(name, scope.get('') === name.namespaceUri));
+    const attributes = node.attributes.map(
+      ({ name, value }) => `${tag(name, false)}${this.#equals()}${this.#attributeValue(written(value))}`,
+    );
     const texts = node.children.map((child) => (typeof child === 'string' ? written(child) : child));
-    const all = choices.shuffled([...declarations, ...attributes]).map((one) => `${this.#varied && choices.chance(10) ? '\n\t' : ' '}${one}`);
+    const all = choices
+      .shuffled([...declarations, ...attributes])
+      .map((one) => `${this.#varied && choices.chance(10) ? '\n\t' : ' '}${one}`);
     const content = this.#content(node, texts, scope);
     const space = this.#varied && choices.chance(10) ? choices.pick([' ', '\n']) : '';
     if (content === '' && choices.chance(60)) return `<${own}${all.join('')}${space}/>`;
@@ -115,7 +134,9 @@ class DocumentWriting {
     const parts: string[] = [];
     const between = (): void => {
       if (node.isElementOnly && this.#varied && this.#choices.chance(40)) {
-        parts.push(this.#choices.pick(['\n', '\n  ', ' ', '<!-- between -->', '\t<?pi?>\r\n', '<!--a--> <!--b-->']));
+        parts.push(
+          this.#choices.pick(['\n', '\n  ', ' ', '<!-- between -->', '\t<?pi?>\r\n', '<!--a--> <!--b-->']),
+        );
       }
     };
     const hasElements = children.some((child) => typeof child !== 'string');
@@ -144,7 +165,8 @@ class DocumentWriting {
       const way = this.#choices.below(10);
       if (way === 9 && !part.includes(']]>') && !part.includes('\r')) result += `<![CDATA[${part}]]>`;
       else if (way === 8) result += [...part].map((character) => this.#reference(character)).join('');
-      else if (way === 7) result += `${escapeText(part)}${this.#choices.pick(['<!-- x -->', '<?p?>', '<![CDATA[]]>', '<!---->'])}`;
+      else if (way === 7)
+        result += `${escapeText(part)}${this.#choices.pick(['<!-- x -->', '<?p?>', '<![CDATA[]]>', '<!---->'])}`;
       else result += escapeText(part).replaceAll('\n', this.#choices.pick(['\n', '\n', '\r\n', '\r']));
       // two pieces must not make a line end, or the end of CDATA, together
       if (result.endsWith(']') || result.endsWith('\r')) result += '<!---->';
@@ -162,7 +184,8 @@ class DocumentWriting {
     const single = this.#choices.chance(30);
     const written = [...value].map((character) => {
       if (character === '&' && this.#hasEntities) return '&amp2;';
-      if (/[&<\t\n\r]/.test(character) || character === (single ? "'" : '"')) return this.#reference(character);
+      if (/[&<\t\n\r]/.test(character) || character === (single ? "'" : '"'))
+        return this.#reference(character);
       return this.#choices.chance(3) ? this.#reference(character) : character;
     });
     return single ? `'${written.join('')}'` : `"${written.join('')}"`;
@@ -174,5 +197,9 @@ class DocumentWriting {
 }
 
 function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#13;');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('\r', '&#13;');
 }

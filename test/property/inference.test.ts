@@ -13,30 +13,38 @@ function expectNoTextsBeside({ rows }: Shredded): void {
   expect((rows['_lexical'] ?? []).filter((row) => row['content'] !== '')).toEqual([]);
 }
 
+/** name of the root element, as text */
+function rootNameOf(document: string): string {
+  return JSON.stringify(inferred([document]).elements[0]!.name);
+}
+
 describe('models inferred from documents', { timeout: propertyTimeoutMs }, () => {
-  it.each(mapLevels)('hold these documents without drift or misfits, and give their text back (level %i)', async (mapLevel) => {
-    await holds(
-      treeCases,
-      async ({ documents }) => {
-        const source = inferred(documents);
-        const model = modelOf(source, mapLevel);
-        const shredded = shred(model, documents);
-        expectNoDeviation(shredded, false);
-        expectCompleteCensus(shredded, documents);
-        await expectRoundTrip(source, model, documents, true);
-        if (!documents.some((document) => /T\d\d:\d\d:\d\d|[+-]\d\d:\d\d/.test(document))) expectNoTextsBeside(shredded);
-      },
-      { runs: 100 },
-    );
-  });
+  it.each(mapLevels)(
+    'hold these documents without drift or misfits, and give their text back (level %i)',
+    async (mapLevel) => {
+      await holds(
+        treeCases,
+        async ({ documents }) => {
+          const source = inferred(documents);
+          const model = modelOf(source, mapLevel);
+          const shredded = shred(model, documents);
+          expectNoDeviation(shredded, false);
+          expectCompleteCensus(shredded, documents);
+          await expectRoundTrip(source, model, documents, true);
+          if (!documents.some((document) => /T\d\d:\d\d:\d\d|[+-]\d\d:\d\d/.test(document)))
+            expectNoTextsBeside(shredded);
+        },
+        { runs: 100 },
+      );
+    },
+  );
 
   it('lose nothing of other documents', async () => {
     await holds(
       treeCases,
       async ({ documents }) => {
         const source = inferred(documents.slice(0, 1));
-        const root = (document: string): string => JSON.stringify(inferred([document]).elements[0]!.name);
-        const alike = documents.filter((document) => root(document) === root(documents[0]!));
+        const alike = documents.filter((document) => rootNameOf(document) === rootNameOf(documents[0]!));
         for (const mapLevel of mapLevels) await expectRoundTrip(source, modelOf(source, mapLevel), alike);
       },
       { runs: 100 },

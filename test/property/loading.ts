@@ -12,7 +12,9 @@ export const mapLevels = [0, 1, 2, 3] as const;
 
 /** The model that a person would get: the likeliest roots, or those the documents have where these are others. */
 export function modelFor(source: SourceModel, mapLevel: MapLevel, roots: readonly QName[]): RelationalModel {
-  const likely = new Set(source.roots.slice(0, source.primaryRoots).map((index) => clarkName(source.elements[index]!.name)));
+  const likely = new Set(
+    source.roots.slice(0, source.primaryRoots).map((index) => clarkName(source.elements[index]!.name)),
+  );
   const areLikely = roots.every((name) => likely.has(clarkName(name)));
   return buildRelationalModel(source, { mapLevel, ...(areLikely ? {} : { roots }) });
 }
@@ -20,7 +22,8 @@ export function modelFor(source: SourceModel, mapLevel: MapLevel, roots: readonl
 /** Nothing of valid documents may be without a place. */
 export function expectNoDeviation({ drift, misfits, relaxed, model }: Shredded, mayMisfit: boolean): void {
   expect([...drift.paths.values()]).toEqual([]);
-  const column = (table: number, at: number): string => `${model.tables[table]!.name}.${model.tables[table]!.columns[at]!.name}`;
+  const column = (table: number, at: number): string =>
+    `${model.tables[table]!.name}.${model.tables[table]!.columns[at]!.name}`;
   if (mayMisfit) return;
   expect(misfits.map((misfit) => `${column(misfit.table, misfit.column)} ${misfit.text}`)).toEqual([]);
   expect(relaxed.map((one) => column(one.table, one.column))).toEqual([]);

@@ -37,7 +37,12 @@ async function inSchema(check: (place: PostgresPlace) => Promise<void>): Promise
 
 async function expectDocumentsBack(
   place: PostgresPlace,
-  { source, model, documents, asText }: { source: SourceModel; model: RelationalModel; documents: readonly string[]; asText: boolean },
+  {
+    source,
+    model,
+    documents,
+    asText,
+  }: { source: SourceModel; model: RelationalModel; documents: readonly string[]; asText: boolean },
 ): Promise<void> {
   await loadIntoPostgres(place, model, documents.map(bytesOf));
   const written = await readFromPostgres(place, model);
@@ -56,11 +61,16 @@ async function foreignKeys(sqlSchema: string): Promise<string[]> {
 }
 
 /** Every table holds the rows that the engine made for it, value by value. */
-async function expectRows(place: PostgresPlace, model: RelationalModel, rows: Readonly<Record<string, readonly Row[]>>): Promise<void> {
+async function expectRows(
+  place: PostgresPlace,
+  model: RelationalModel,
+  rows: Readonly<Record<string, readonly Row[]>>,
+): Promise<void> {
   const reader = postgresReader(database.sql, place.sqlSchema);
   for (const { name, columns } of model.tables) {
     const [key] = columns.filter(({ role }) => role === 'row_key').map((column) => column.name);
-    const canonical = (row: Row): unknown[] => columns.map((column) => canonicalValue(column.type, row[column.name] ?? null));
+    const canonical = (row: Row): unknown[] =>
+      columns.map((column) => canonicalValue(column.type, row[column.name] ?? null));
     const inOrder = (all: readonly Row[]): unknown[][] =>
       all.toSorted((a, b) => Number(a[key!]) - Number(b[key!])).map(canonical);
     expect(inOrder((await reader.read(name)) ?? []), name).toEqual(inOrder(rows[name] ?? []));
@@ -73,14 +83,20 @@ describe('in PostgreSQL', { timeout: propertyTimeoutMs }, () => {
       xsdCases({ extreme: false }),
       async ({ files, documents, trees, choices }) => {
         const source = compiled(files);
-        const model = modelFor(source, choices.pick(mapLevels), trees.map(({ name }) => name));
+        const model = modelFor(
+          source,
+          choices.pick(mapLevels),
+          trees.map(({ name }) => name),
+        );
         await inSchema(async (place) => {
           await database.sql.unsafe(renderDdl(model, { sqlSchema: `${place.sqlSchema}_ddl` }));
           await expectDocumentsBack(place, { source, model, documents, asText: false });
           const { rows } = shred(model, documents);
           await expectRows(place, model, rows);
           const all = await foreignKeys(`${place.sqlSchema}_ddl`);
-          expect(await foreignKeys(place.sqlSchema)).toEqual(all.filter((text) => (text.slice(0, text.indexOf(': ')) in rows)));
+          expect(await foreignKeys(place.sqlSchema)).toEqual(
+            all.filter((text) => text.slice(0, text.indexOf(': ')) in rows),
+          );
         });
       },
       { runs: 12, share: 0.1 },
@@ -92,7 +108,11 @@ describe('in PostgreSQL', { timeout: propertyTimeoutMs }, () => {
       xsdCases({ extreme: true, change: deviate }),
       async ({ files, documents, trees, choices }) => {
         const source = compiled(files);
-        const model = modelFor(source, choices.pick(mapLevels), trees.map(({ name }) => name));
+        const model = modelFor(
+          source,
+          choices.pick(mapLevels),
+          trees.map(({ name }) => name),
+        );
         await inSchema((place) => expectDocumentsBack(place, { source, model, documents, asText: false }));
       },
       { runs: 12, share: 0.1 },

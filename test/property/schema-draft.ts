@@ -19,6 +19,7 @@ export class SchemaDraft {
   readonly groups: GroupTerm[] = [];
   readonly attributeGroups: AttributeGroupTerm[] = [];
   readonly stringType = builtInType('string');
+  readonly integerType = builtInType('int');
   readonly anyType: ComplexTypeTerm = {
     kind: 'complex',
     name: null,

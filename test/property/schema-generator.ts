@@ -29,9 +29,20 @@ export function makeSchema(choices: Choices): SchemaTerm {
   makeFiles(draft, choices);
   const files = draft.files.filter((file) => file.target !== xmlUri);
   // one set of names per kind of component: XSD keeps them apart, too
-  const names = { types: new Set<string>(), elements: new Set<string>(), attributes: new Set<string>(), groups: new Set<string>() };
+  const names = {
+    types: new Set<string>(),
+    elements: new Set<string>(),
+    attributes: new Set<string>(),
+    groups: new Set<string>(),
+  };
   const places = new Map<object, ContentPlace>();
-  const placeIn = (file: SchemaFileTerm, completeTypes = 0): ContentPlace => ({ draft, choices, file, completeTypes, nesting: 0 });
+  const placeIn = (file: SchemaFileTerm, completeTypes = 0): ContentPlace => ({
+    draft,
+    choices,
+    file,
+    completeTypes,
+    nesting: 0,
+  });
 
   for (let left = choices.below(4); left > 0; left -= 1) {
     const file = choices.pick(files);
@@ -72,7 +83,10 @@ export function makeSchema(choices: Choices): SchemaTerm {
   }
   for (let left = choices.below(3); left > 0; left -= 1) {
     const file = choices.pick(files);
-    const group = { name: freshName(choices, file.target, names.groups), particle: groupContent(placeIn(file)) };
+    const group = {
+      name: freshName(choices, file.target, names.groups),
+      particle: groupContent(placeIn(file)),
+    };
     file.groups.push(group);
     draft.groups.push(group);
   }
@@ -89,6 +103,9 @@ export function makeSchema(choices: Choices): SchemaTerm {
     fillType(type, place);
   };
   for (const type of draft.complexTypes) fill(type, places.get(type)!);
+  const isWide = choices.chance(12);
+  if (isWide) widen(draft, choices);
+  if (choices.chance(isWide ? 30 : 3)) addLadder(draft, placeIn(files[0]!));
   for (const element of draft.elements) {
     const { type } = element;
     if (type.kind === 'complex' && type.name === null && !type.isAnyType) fill(type, places.get(element)!);
@@ -115,14 +132,22 @@ function makeFiles(draft: SchemaDraft, choices: Choices): void {
   const target = choices.pick(['', 'urn:one', 'http://example.org/a/b?c=d#e']);
   const hasPart = choices.chance(20);
   draft.files.push(file('main.xsd', target, { includes: hasPart ? ['parts/part.xsd'] : [] }));
-  if (hasPart) draft.files.push(file('parts/part.xsd', target, { chameleon: target !== '' && choices.chance(50) }));
+  if (hasPart)
+    draft.files.push(file('parts/part.xsd', target, { chameleon: target !== '' && choices.chance(50) }));
   // a chameleon could not name components without a namespace
   const hasChameleon = draft.files.some(({ chameleon }) => chameleon);
   const otherTarget = target === '' || hasChameleon ? 'urn:two' : choices.pick(['urn:two', '']);
   if (choices.chance(30)) draft.files.push(file('other.xsd', otherTarget));
   if (choices.chance(15)) {
     const xml = file('xml.xsd', xmlUri, { attributesQualified: true });
-    const lang = { name: { namespaceUri: xmlUri, localName: 'lang' }, type: builtInType('language'), global: true, use: 'optional', default: null, fixed: null } as const;
+    const lang = {
+      name: { namespaceUri: xmlUri, localName: 'lang' },
+      type: builtInType('language'),
+      global: true,
+      use: 'optional',
+      default: null,
+      fixed: null,
+    } as const;
     xml.attributes.push(lang);
     draft.attributes.push(lang);
     draft.files.push(xml);
@@ -130,7 +155,12 @@ function makeFiles(draft: SchemaDraft, choices: Choices): void {
 }
 
 /** A named complex type, still without content: an extension, a restriction, simple content, or all new. */
-function namedType(draft: SchemaDraft, choices: Choices, file: SchemaFileTerm, taken: Set<string>): ComplexTypeTerm {
+function namedType(
+  draft: SchemaDraft,
+  choices: Choices,
+  file: SchemaFileTerm,
+  taken: Set<string>,
+): ComplexTypeTerm {
   const name = freshName(choices, file.target, taken);
   const abstract = choices.chance(10);
   if (draft.complexTypes.length > 0 && choices.chance(40)) {
@@ -140,7 +170,12 @@ function namedType(draft: SchemaDraft, choices: Choices, file: SchemaFileTerm, t
     return type;
   }
   if (!choices.chance(20)) return { ...anonymousType(null, null), name, abstract };
-  const simpleTypes = [builtInType('string'), builtInType('decimal'), builtInType('date'), ...draft.simpleTypes];
+  const simpleTypes = [
+    builtInType('string'),
+    builtInType('decimal'),
+    builtInType('date'),
+    ...draft.simpleTypes,
+  ];
   return { ...anonymousType(choices.pick<SimpleTypeTerm>(simpleTypes), 'extension'), name, abstract };
 }
 
@@ -179,4 +214,69 @@ function memberType(type: TypeTerm, { choices }: ContentPlace): TypeTerm {
   if (type.name === null) return type;
   if (choices.chance(40)) return anonymousType(type, 'extension');
   return choices.pick(withDerived(type));
+}
+
+/** Gives some types more attributes than a table would like to have columns. */
+function widen(draft: SchemaDraft, choices: Choices): void {
+  // restrictions list attributes of their base; a wide base would have to be told apart from them
+  const types = draft.complexTypes.filter((type) => type.derivation !== 'restriction');
+  for (const type of types.filter(() => choices.chance(60))) {
+    const count = choices.between(30, 350);
+    const mark = `w${draft.complexTypes.indexOf(type)}_`;
+    for (let number = 1; number <= count; number += 1) {
+      const name = { namespaceUri: '', localName: `${mark}${number}` };
+      const attributeType = number % 7 === 0 ? draft.integerType : draft.stringType;
+      type.attributes.push({
+        name,
+        type: attributeType,
+        global: false,
+        use: 'optional',
+        default: null,
+        fixed: null,
+      });
+    }
+  }
+}
+
+/** Types that each hold the next twice: more paths than could be written out. */
+function addLadder(draft: SchemaDraft, place: ContentPlace): void {
+  const { file, choices } = place;
+  const element = (localName: string, type: TypeTerm): ElementTerm => ({
+    name: { namespaceUri: file.elementsQualified ? file.target : '', localName },
+    global: false,
+    abstract: false,
+    nillable: false,
+    type,
+    default: null,
+    fixed: null,
+    head: null,
+    members: [],
+  });
+  let next: TypeTerm = draft.stringType;
+  for (let step = choices.between(11, 14); step >= 0; step -= 1) {
+    const type = {
+      ...anonymousType(null, null),
+      name: { namespaceUri: file.target, localName: `ladder${step}` },
+    };
+    type.particle = {
+      kind: 'sequence',
+      min: 1,
+      max: 1,
+      particles: ['left', 'right'].map((name) => ({
+        kind: 'element',
+        element: element(name, next),
+        min: 0,
+        max: step % 3 === 0 ? 2 : 1,
+      })),
+    };
+    file.complexTypes.push(type);
+    next = type;
+  }
+  const root: ElementTerm = {
+    ...element('ladder', next),
+    name: { namespaceUri: file.target, localName: 'ladder' },
+    global: true,
+  };
+  file.elements.push(root);
+  draft.elements.push(root);
 }

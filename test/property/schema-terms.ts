@@ -154,7 +154,9 @@ export interface SchemaTerm {
 /** The particles of a type with those it inherits; null for empty content (XSD 1.0 Part 1 §3.4.2). */
 export function wholeParticle(type: ComplexTypeTerm): ParticleTerm | null {
   const { particle } = type;
-  const isEmpty = particle === null || ((particle.kind === 'sequence' || particle.kind === 'all') && particle.particles.length === 0);
+  const isEmpty =
+    particle === null ||
+    ((particle.kind === 'sequence' || particle.kind === 'all') && particle.particles.length === 0);
   const own = isEmpty ? null : particle;
   if (type.derivation !== 'extension' || type.base?.kind !== 'complex') return own;
   const inherited = wholeParticle(type.base);

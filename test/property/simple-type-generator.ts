@@ -63,7 +63,20 @@ const atomicNames: readonly BuiltInType[] = [
   'anySimpleType',
 ];
 /** items without white space of their own */
-const itemNames: readonly BuiltInType[] = ['int', 'NMTOKEN', 'decimal', 'boolean', 'date', 'NCName', 'dateTime', 'double', 'QName', 'unsignedByte', 'gYear', 'time'];
+const itemNames: readonly BuiltInType[] = [
+  'int',
+  'NMTOKEN',
+  'decimal',
+  'boolean',
+  'date',
+  'NCName',
+  'dateTime',
+  'double',
+  'QName',
+  'unsignedByte',
+  'gYear',
+  'time',
+];
 
 const listNames: readonly [BuiltInType, BuiltInType][] = [
   ['NMTOKENS', 'NMTOKEN'],
@@ -109,23 +122,41 @@ export function anySimpleTypeTerm(choices: Choices, named: readonly SimpleTypeTe
   return choices.chance(5) ? builtInType(choices.pick(listNames)[0]) : builtInType(choices.pick(atomicNames));
 }
 
-export function newSimpleType(choices: Choices, named: readonly SimpleTypeTerm[], name: QName | null): SimpleTypeTerm {
+export function newSimpleType(
+  choices: Choices,
+  named: readonly SimpleTypeTerm[],
+  name: QName | null,
+): SimpleTypeTerm {
   if (choices.chance(15)) return listOf(itemType(choices, named), name);
   if (choices.chance(15)) {
     const members = choices.several(1, 3, () => {
       const atomic = named.filter((type) => type.variety === 'atomic' && type.values.base !== 'ENTITY');
-      return atomic.length > 0 && choices.chance(40) ? choices.pick(atomic) : builtInType(choices.pick(atomicNames.slice(0, 36)));
+      return atomic.length > 0 && choices.chance(40)
+        ? choices.pick(atomic)
+        : builtInType(choices.pick(atomicNames.slice(0, 36)));
     });
     const base = builtInType('anySimpleType');
-    return { ...base, name, builtIn: null, variety: 'union', members, values: { ...base.values, whiteSpace: 'preserve', freeForm: false } };
+    return {
+      ...base,
+      name,
+      builtIn: null,
+      variety: 'union',
+      members,
+      values: { ...base.values, whiteSpace: 'preserve', freeForm: false },
+    };
   }
-  const base = named.length > 0 && choices.chance(40) ? choices.pick(named) : builtInType(choices.pick(atomicNames.slice(0, -1)));
+  const base =
+    named.length > 0 && choices.chance(40)
+      ? choices.pick(named)
+      : builtInType(choices.pick(atomicNames.slice(0, -1)));
   return restricted(choices, base, name);
 }
 
 function itemType(choices: Choices, named: readonly SimpleTypeTerm[]): SimpleTypeTerm {
   const fitting = named.filter((type) => type.variety === 'atomic' && itemNames.includes(type.values.base));
-  return fitting.length > 0 && choices.chance(40) ? choices.pick(fitting) : builtInType(choices.pick(itemNames));
+  return fitting.length > 0 && choices.chance(40)
+    ? choices.pick(fitting)
+    : builtInType(choices.pick(itemNames));
 }
 
 function listOf(item: SimpleTypeTerm, name: QName | null): SimpleTypeTerm {
@@ -162,7 +193,8 @@ const nothing: Narrowing = { facets: [], values: {} };
 
 function narrowed(choices: Choices, base: SimpleTypeTerm): Narrowing {
   const { values } = base;
-  if (values.options !== null) return values.options.length > 1 && choices.chance(50) ? enumerated(values.options.slice(1)) : nothing;
+  if (values.options !== null)
+    return values.options.length > 1 && choices.chance(50) ? enumerated(values.options.slice(1)) : nothing;
   if (choices.chance(30)) return enumeration(choices, base);
   if (base.variety === 'union') return nothing;
   if (base.variety === 'list') return lengths(choices, values);
@@ -174,7 +206,9 @@ function narrowed(choices: Choices, base: SimpleTypeTerm): Narrowing {
     case 'decimal':
       return decimalFacets(choices, values);
     default:
-      return values.low !== null || values.high !== null || values.base === 'integer' ? bounds(choices, values) : nothing;
+      return values.low !== null || values.high !== null || values.base === 'integer'
+        ? bounds(choices, values)
+        : nothing;
   }
 }
 
@@ -199,14 +233,18 @@ function enumerated(options: readonly string[]): Narrowing {
 function lengths(choices: Choices, values: ValueSpace): Narrowing {
   const least = choices.between(values.minLength, Math.min(values.maxLength, values.minLength + 2));
   const most = choices.between(least, Math.min(values.maxLength, least + 6));
-  if (choices.chance(25)) return { facets: [['length', String(least)]], values: { minLength: least, maxLength: least } };
+  if (choices.chance(25))
+    return { facets: [['length', String(least)]], values: { minLength: least, maxLength: least } };
   const facets: [string, string][] = [];
   if (choices.chance(50)) facets.push(['minLength', String(least)]);
   if (facets.length === 0 || choices.chance(50)) facets.push(['maxLength', String(most)]);
   const has = (facet: string): boolean => facets.some(([name]) => name === facet);
   return {
     facets,
-    values: { minLength: has('minLength') ? least : values.minLength, maxLength: has('maxLength') ? most : values.maxLength },
+    values: {
+      minLength: has('minLength') ? least : values.minLength,
+      maxLength: has('maxLength') ? most : values.maxLength,
+    },
   };
 }
 
@@ -219,7 +257,9 @@ const patterns: readonly (readonly [pattern: string, options: readonly string[]]
 
 function pattern(choices: Choices, values: ValueSpace): Narrowing {
   const [text, options] = choices.pick(patterns);
-  const fitting = options.filter((option) => option.length >= values.minLength && option.length <= values.maxLength);
+  const fitting = options.filter(
+    (option) => option.length >= values.minLength && option.length <= values.maxLength,
+  );
   if (fitting.length === 0) return nothing;
   return { facets: [['pattern', text]], values: { options: fitting, freeForm: false } };
 }

@@ -1,6 +1,10 @@
 /** Statistics by path, whatever the order in which they were met. */
 import type { DocumentStatistics, ElementStatistics } from '../../src/engine/infer/statistics.ts';
 
+function nameOf(element: ElementStatistics): string {
+  return `{${element.namespaceUri}}${element.localName}`;
+}
+
 /** One entry per element node, keyed by its path; a child that is an open ancestor again says so. */
 export function shapeOf(statistics: DocumentStatistics): Record<string, unknown> {
   const shape: Record<string, unknown> = {
@@ -8,7 +12,6 @@ export function shapeOf(statistics: DocumentStatistics): Record<string, unknown>
     bytes: statistics.bytes,
   };
   const paths = new Map<number, string>();
-  const nameOf = (element: ElementStatistics): string => `{${element.namespaceUri}}${element.localName}`;
   const visit = (index: number, path: string): void => {
     paths.set(index, path);
     const element = statistics.elements[index]!;
@@ -29,7 +32,9 @@ export function shapeOf(statistics: DocumentStatistics): Record<string, unknown>
     const { attributes, ...own } = element;
     shape[path] = {
       ...own,
-      attributes: Object.fromEntries(attributes.map(({ namespaceUri, localName, ...rest }) => [`{${namespaceUri}}${localName}`, rest])),
+      attributes: Object.fromEntries(
+        attributes.map(({ namespaceUri, localName, ...rest }) => [`{${namespaceUri}}${localName}`, rest]),
+      ),
       children: Object.fromEntries(children),
     };
   };

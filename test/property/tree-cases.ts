@@ -23,5 +23,10 @@ export function makeTreeCase([forTrees, forText]: TreeNumbers): TreeCase {
   const choices = new Choices(forText);
   const varied = choices.chance(60);
   const documents = trees.map((tree) => writeDocument(tree, choices, { varied }));
-  return { trees, documents, choices, [fc.toStringMethod]: () => documents.map((text) => `\n--- document\n${text}`).join('\n') };
+  return {
+    trees,
+    documents,
+    choices,
+    [fc.toStringMethod]: () => documents.map((text) => `\n--- document\n${text}`).join('\n'),
+  };
 }

@@ -72,12 +72,20 @@ function makePattern(choices: Choices, depth: number, siblings: Set<string>, anc
   for (let left = count; left > 0; left -= 1) {
     const again = ancestors.length > 0 && choices.chance(10) ? choices.pick(ancestors) : null;
     const child = again ?? makePattern(choices, depth + 1, names, [...ancestors, pattern]);
-    pattern.children.push({ pattern: child, max: choices.pick([1, 1, 1, 2, 4]), percent: choices.pick([100, 100, 60, 30]) });
+    pattern.children.push({
+      pattern: child,
+      max: choices.pick([1, 1, 1, 2, 4]),
+      percent: choices.pick([100, 100, 60, 30]),
+    });
   }
   return pattern;
 }
 
-function makeElement(pattern: Pattern, making: { readonly choices: Choices; left: number }, depth: number): ElementNode {
+function makeElement(
+  pattern: Pattern,
+  making: { readonly choices: Choices; left: number },
+  depth: number,
+): ElementNode {
   const { choices } = making;
   making.left -= 1;
   const attributes: AttributeNode[] = pattern.attributes
@@ -87,12 +95,14 @@ function makeElement(pattern: Pattern, making: { readonly choices: Choices; left
     attributes.push({ name: { namespaceUri: xsiUri, localName: 'nil' }, value: 'true' });
     return { name: pattern.name, attributes, children: [], isElementOnly: false };
   }
-  const kinds = making.left > 0 && depth < 8 ? pattern.children.filter(({ percent }) => choices.chance(percent)) : [];
+  const kinds =
+    making.left > 0 && depth < 8 ? pattern.children.filter(({ percent }) => choices.chance(percent)) : [];
   let elements = kinds.flatMap(({ pattern: child, max }) =>
     Array.from({ length: choices.between(1, max) }, () => makeElement(child, making, depth + 1)),
   );
   if (!pattern.keepsOrder) elements = choices.shuffled(elements);
-  if (elements.length > 0 && !pattern.isMixed) return { name: pattern.name, attributes, children: elements, isElementOnly: true };
+  if (elements.length > 0 && !pattern.isMixed)
+    return { name: pattern.name, attributes, children: elements, isElementOnly: true };
   const texts = ['text', ' ', '1', '\n', 'a&b'];
   const children = pattern.isMixed
     ? elements.flatMap((element) => [choices.pick(texts), element, choices.pick(texts)])

@@ -10,13 +10,28 @@ export function markedName(name: QName): string {
 }
 
 export function replaceMarkedNames(value: string, write: (name: QName) => string): string {
-  return value.replace(/\uE000([^\uE001]*)\uE001([^\uE002]*)\uE002/g, (_, namespaceUri: string, local: string) =>
-    write({ namespaceUri, localName: local }),
+  return value.replace(
+    /\uE000([^\uE001]*)\uE001([^\uE002]*)\uE002/g,
+    (_, namespaceUri: string, local: string) => write({ namespaceUri, localName: local }),
   );
 }
 
 const pieces = ['a', 'B', '7', ' ', 'é', '&', '<', '>', '"', "'", ',', ';', '\\', '\\N', '{', '}', '(', '%'];
-const oddPieces = ['😀', '名', '\u00A0', '\u2028', '\u0085', ']]>', 'NULL', "''", '$1', 'e\u0301', '--', '/*', '\uFFFD'];
+const oddPieces = [
+  '😀',
+  '名',
+  '\u00A0',
+  '\u2028',
+  '\u0085',
+  ']]>',
+  'NULL',
+  "''",
+  '$1',
+  'e\u0301',
+  '--',
+  '/*',
+  '\uFFFD',
+];
 const spaces = ['\n', '\t', '  ', '\r', '\r\n', ' '];
 
 const samples: Readonly<Partial<Record<BuiltInType, readonly string[]>>> = {
@@ -28,7 +43,19 @@ const samples: Readonly<Partial<Record<BuiltInType, readonly string[]>>> = {
   ENTITY: ['picture'],
   boolean: ['true', 'false', '1', '0'],
   float: ['0', '1.5', '-2.25', '1E5', '1e-10', 'INF', '-INF', 'NaN', '0.1', '16777216', '-0', '3.4028234E38'],
-  double: ['0', '1.5', '-2.25E10', '1e-100', 'INF', '-INF', 'NaN', '0.1', '12345678.123', '-0', '1.7976931348623157E308'],
+  double: [
+    '0',
+    '1.5',
+    '-2.25E10',
+    '1e-100',
+    'INF',
+    '-INF',
+    'NaN',
+    '0.1',
+    '12345678.123',
+    '-0',
+    '1.7976931348623157E308',
+  ],
   duration: ['P1Y', 'PT0S', '-P1Y2M3DT4H5M6.7S', 'P400D', 'P1M'],
   dateTime: [
     '2024-02-29T23:59:59',
@@ -109,15 +136,21 @@ function atomicValue(values: ValueSpace, maker: ValueMaker): string {
       return decimalValue(values, maker);
     default:
   }
-  if (values.low !== null || values.high !== null || base === 'integer') return String(integerValue(values, maker));
+  if (values.low !== null || values.high !== null || base === 'integer')
+    return String(integerValue(values, maker));
   const usual = samples[base];
   if (usual === undefined) throw new Error(`no values of ${base}`);
   const all = extreme ? [...usual, ...(extremeSamples[base] ?? [])] : usual;
-  const fitting = all.filter((sample) => sample.length >= values.minLength && sample.length <= values.maxLength);
+  const fitting = all.filter(
+    (sample) => sample.length >= values.minLength && sample.length <= values.maxLength,
+  );
   return choices.pick(fitting.length > 0 ? fitting : usual);
 }
 
-function textValue({ base, whiteSpace, minLength, maxLength }: ValueSpace, { choices, extreme }: ValueMaker): string {
+function textValue(
+  { base, whiteSpace, minLength, maxLength }: ValueSpace,
+  { choices, extreme }: ValueMaker,
+): string {
   const length = choices.between(minLength, Math.min(maxLength, minLength + (extreme ? 12 : 5)));
   let text = '';
   const kinds = choices.chance(20) ? [...pieces, ...oddPieces] : pieces.slice(0, 3);
@@ -147,7 +180,9 @@ function decimalValue(values: ValueSpace, maker: ValueMaker): string {
   const whole = integerValue(values, maker);
   // a bound is met by whole numbers alone
   if (fraction === 0 || values.low !== null || values.high !== null) return String(whole);
-  const digits = Array.from({ length: choices.between(0, fraction) }, () => String(choices.below(10))).join('');
+  const digits = Array.from({ length: choices.between(0, fraction) }, () => String(choices.below(10))).join(
+    '',
+  );
   return digits === '' ? String(whole) : `${whole}.${digits}`;
 }
 
@@ -157,14 +192,19 @@ export function writtenForm(type: SimpleTypeTerm, value: string, maker: ValueMak
   const { whiteSpace, base, freeForm } = type.values;
   let form = value;
   if (type.variety === 'atomic' && freeForm && choices.chance(15)) {
-    const isNumber = /^-?\d+(?:\.\d+)?$/.test(form) && (base === 'decimal' || base === 'integer' || /Integer|long|int|short|byte|Long|Int|Short|Byte/.test(base));
+    const isNumber =
+      /^-?\d+(?:\.\d+)?$/.test(form) &&
+      (base === 'decimal' ||
+        base === 'integer' ||
+        /Integer|long|int|short|byte|Long|Int|Short|Byte/.test(base));
     if (isNumber) {
       const sign = form.startsWith('-') ? '-' : choices.chance(30) && unusual ? '+' : '';
       form = `${sign}${'0'.repeat(choices.below(3))}${form.replace('-', '')}`;
       if (base === 'decimal') form += form.includes('.') ? '0' : choices.pick(['', '.0', '.00']);
     }
   }
-  if (type.variety === 'list' && choices.chance(15)) form = form.replaceAll(' ', choices.pick(['  ', '\n', '\t ']));
+  if (type.variety === 'list' && choices.chance(15))
+    form = form.replaceAll(' ', choices.pick(['  ', '\n', '\t ']));
   if (whiteSpace !== 'collapse' || !choices.chance(10)) return form;
   const [before, after] = [choices.pick(['', ' ', '\n  ', '\t']), choices.pick(['', ' ', '\n', '\r\n '])];
   return unusual ? `${before}${form}${after}` : form;

@@ -6,7 +6,10 @@ import { dirname, join } from 'node:path';
 
 export const hasXmllint = spawnSync('xmllint', ['--version']).error === undefined;
 
-if (!hasXmllint) console.warn('skipped: xmllint is not installed, so generated XSD sets are not checked by another validator');
+if (!hasXmllint)
+  console.warn(
+    'skipped: xmllint is not installed, so generated XSD sets are not checked by another validator',
+  );
 
 /** What it cannot do; a complaint of that kind says nothing. */
 const shortcomings = [
@@ -47,6 +50,8 @@ export async function xmllintComplaint(
 }
 
 function complaintOf(output: string): string | null {
-  const lines = output.split('\n').filter((line) => / error : |Unimplemented/.test(line) && !shortcomings.some((one) => one.test(line)));
+  const lines = output
+    .split('\n')
+    .filter((line) => / error : |Unimplemented/.test(line) && !shortcomings.some((one) => one.test(line)));
   return lines.length === 0 ? null : lines.join('\n');
 }

@@ -31,7 +31,11 @@ export interface CaseOptions {
   readonly change?: (tree: ElementNode, schema: SchemaTerm, choices: Choices) => void;
 }
 
-export type CaseNumbers = readonly [forSchema: readonly number[], forDocuments: readonly number[], forText: readonly number[]];
+export type CaseNumbers = readonly [
+  forSchema: readonly number[],
+  forDocuments: readonly number[],
+  forText: readonly number[],
+];
 
 export const caseNumbers = fc.tuple(decisions(1200), decisions(800), decisions(800));
 
@@ -50,7 +54,10 @@ export function makeXsdCase([forSchema, forDocuments, forText]: CaseNumbers, opt
   for (const tree of trees) options.change?.(tree, schema, documentChoices);
   const varied = textChoices.chance(70);
   const documents = trees.map((tree) => writeDocument(tree, textChoices, { varied }));
-  const texts = [...Object.entries(files), ...documents.map((text, index) => [`document-${index + 1}.xml`, text] as const)];
+  const texts = [
+    ...Object.entries(files),
+    ...documents.map((text, index) => [`document-${index + 1}.xml`, text] as const),
+  ];
   return {
     schema,
     files,

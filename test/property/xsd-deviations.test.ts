@@ -12,7 +12,11 @@ describe('documents that deviate from their XSD', { timeout: propertyTimeoutMs }
       xsdCases({ extreme: true, change: deviate }),
       async ({ files, documents, trees }) => {
         const source = compiled(files);
-        const model = modelFor(source, mapLevel, trees.map(({ name }) => name));
+        const model = modelFor(
+          source,
+          mapLevel,
+          trees.map(({ name }) => name),
+        );
         await expectRoundTrip(source, model, documents);
       },
       { runs: 100 },
@@ -23,7 +27,11 @@ describe('documents that deviate from their XSD', { timeout: propertyTimeoutMs }
     await holds(
       xsdCases({ extreme: false, change: deviate }),
       ({ files, documents, trees }) => {
-        const model = modelFor(compiled(files), 3, trees.map(({ name }) => name));
+        const model = modelFor(
+          compiled(files),
+          3,
+          trees.map(({ name }) => name),
+        );
         const { _unmapped: kept, ...captured } = shred(model, documents).rows;
         const { _unmapped: none, ...reported } = shred(model, documents, { unmapped: 'report' }).rows;
         expect(reported).toEqual(captured);

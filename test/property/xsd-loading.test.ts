@@ -6,16 +6,23 @@ import { holds, propertyTimeoutMs } from './settings.ts';
 import { xsdCases } from './xsd-cases.ts';
 
 describe('valid documents', { timeout: propertyTimeoutMs }, () => {
-  it.each(mapLevels)('load without drift, misfits and NULLs where none may be, and come back (level %i)', async (mapLevel) => {
-    await holds(
-      xsdCases({ extreme: true }),
-      async ({ files, documents, trees, extreme }) => {
-        const source = compiled(files);
-        const model = modelFor(source, mapLevel, trees.map(({ name }) => name));
-        expectNoDeviation(shred(model, documents), extreme);
-        await expectRoundTrip(source, model, documents);
-      },
-      { runs: 100 },
-    );
-  });
+  it.each(mapLevels)(
+    'load without drift, misfits and NULLs where none may be, and come back (level %i)',
+    async (mapLevel) => {
+      await holds(
+        xsdCases({ extreme: true }),
+        async ({ files, documents, trees, extreme }) => {
+          const source = compiled(files);
+          const model = modelFor(
+            source,
+            mapLevel,
+            trees.map(({ name }) => name),
+          );
+          expectNoDeviation(shred(model, documents), extreme);
+          await expectRoundTrip(source, model, documents);
+        },
+        { runs: 100 },
+      );
+    },
+  );
 });

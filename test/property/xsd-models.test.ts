@@ -14,7 +14,9 @@ const maxIdentifierBytes = 63;
 function expectGoodNames(names: readonly string[]): void {
   const folded = names.map((name) => name.toLowerCase());
   expect(folded.toSorted().filter((name, at, all) => name === all[at + 1])).toEqual([]);
-  expect(names.filter((name) => name === '' || new TextEncoder().encode(name).length > maxIdentifierBytes)).toEqual([]);
+  expect(
+    names.filter((name) => name === '' || new TextEncoder().encode(name).length > maxIdentifierBytes),
+  ).toEqual([]);
 }
 
 /** Indexes lead somewhere, parents come before their children but for circles, mappings name what is there. */
@@ -40,7 +42,11 @@ describe('models of XSD sets', { timeout: propertyTimeoutMs }, () => {
       ({ files, trees }) => {
         const source = compiled(files);
         for (const mapLevel of mapLevels) {
-          const model = modelFor(source, mapLevel, trees.map(({ name }) => name));
+          const model = modelFor(
+            source,
+            mapLevel,
+            trees.map(({ name }) => name),
+          );
           expectGoodNames([...Object.values(sideTableNames), ...model.tables.map((table) => table.name)]);
           for (const table of model.tables) expectGoodNames(table.columns.map((column) => column.name));
           expectSound(model);
@@ -57,7 +63,8 @@ describe('models of XSD sets', { timeout: propertyTimeoutMs }, () => {
         const roots = trees.map(({ name }) => name);
         const [first, again] = [compiled(files), compiled(structuredClone(files))];
         expect(again).toEqual(first);
-        for (const mapLevel of mapLevels) expect(modelFor(again, mapLevel, roots)).toEqual(modelFor(first, mapLevel, roots));
+        for (const mapLevel of mapLevels)
+          expect(modelFor(again, mapLevel, roots)).toEqual(modelFor(first, mapLevel, roots));
       },
       { runs: 80 },
     );
@@ -67,7 +74,11 @@ describe('models of XSD sets', { timeout: propertyTimeoutMs }, () => {
     await holds(
       xsdCases({ extreme: false }),
       ({ files, trees }) => {
-        const model = modelFor(compiled(files), 3, trees.map(({ name }) => name));
+        const model = modelFor(
+          compiled(files),
+          3,
+          trees.map(({ name }) => name),
+        );
         for (const dialect of dialectNames) {
           const ddl = renderDdl(model, { dialect });
           expect(ddl.match(/CREATE TABLE/g)!.length, dialect).toBeGreaterThan(model.tables.length);
@@ -83,7 +94,11 @@ describe('models of XSD sets', { timeout: propertyTimeoutMs }, () => {
       ({ files, documents, trees }) => {
         const source = compiled(files);
         for (const mapLevel of mapLevels) {
-          const model = modelFor(source, mapLevel, trees.map(({ name }) => name));
+          const model = modelFor(
+            source,
+            mapLevel,
+            trees.map(({ name }) => name),
+          );
           expectCompleteCensus(shred(model, documents), documents);
         }
       },

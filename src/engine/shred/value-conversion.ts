@@ -85,11 +85,11 @@ function scalarConversion(column: Column, encoder: RowEncoder): Conversion {
         return FITS;
       };
     case 'smallint':
-      return integerConversion('32768');
     case 'integer':
-      return integerConversion('2147483648');
-    case 'bigint':
-      return integerConversion('9223372036854775808');
+    case 'bigint': {
+      const conversion = integerConversion(lowest[type.kind]);
+      return column.sourceType === 'decimal' ? wholeDecimalConversion(conversion) : conversion;
+    }
     case 'numeric':
       return decimalConversion(type.precision, type.scale);
     case 'real':
@@ -166,6 +166,24 @@ function readBoolean(source: Uint8Array, start: number, end: number): boolean | 
 function asciiEquals(source: Uint8Array, start: number, text: string): boolean {
   for (let i = 0; i < text.length; i += 1) if (source[start + i] !== text.charCodeAt(i)) return false;
   return true;
+}
+
+/** magnitude of the lowest value */
+const lowest = { smallint: '32768', integer: '2147483648', bigint: '9223372036854775808' } as const;
+
+/** Decimals without fraction digits: 5.00 is one, and 5. too. */
+function wholeDecimalConversion(convert: Conversion): Conversion {
+  return (source, start, end, out) => {
+    let point = end;
+    while (point > start && source[point - 1] === 48) point -= 1;
+    if (point === start || source[point - 1] !== 46) return convert(source, start, end, out);
+    point -= 1;
+    const isZero = point === start || (point === start + 1 && (source[start] === 43 || source[start] === 45));
+    if (!isZero) return convert(source, start, point, out);
+    if (point + 1 === end) return MISFIT;
+    out.pushByte(48);
+    return FITS;
+  };
 }
 
 /** `limit` is the magnitude of the lowest value, in digits; the highest is one less. */

@@ -26,6 +26,27 @@ function convert(
   return [result, new TextDecoder().decode(out.bytes.subarray(0, out.length))];
 }
 
+describe('decimals without fraction digits', () => {
+  it.each([
+    ['5.00', FITS, '5'],
+    ['-12.', FITS, '-12'],
+    ['+100', FITS, '100'],
+    ['.0', FITS, '0'],
+    ['-.00', FITS, '0'],
+    ['0.0', FITS, '0'],
+    ['.', MISFIT, ''],
+    ['1.05', MISFIT, ''],
+    ['1.0.0', MISFIT, ''],
+    ['32768.0', MISFIT, ''],
+  ])('%s in a column of whole numbers', (text, result, field) => {
+    expect(convert({ kind: 'smallint' }, text, 'decimal')).toEqual([result, field]);
+  });
+
+  it('are not integers of other types, whose form has no point', () => {
+    expect(convert({ kind: 'smallint' }, '5.0', 'short')).toEqual([MISFIT, '']);
+  });
+});
+
 describe('values of numbers', () => {
   it.each([
     ['smallint', '32767', FITS, '32767'],

@@ -1,0 +1,59 @@
+/** Statistics say the same in whatever order and in how many parts documents were met. */
+import { describe, expect, it } from 'vitest';
+import { isLess, mergeStatistics } from '../../../src/engine/infer/statistics.ts';
+import { statisticsOf } from '../../support/shredding.ts';
+
+function valuesOf(documents: readonly string[]) {
+  const { min, max, wholeDigits, minFraction, maxFraction } = statisticsOf(documents).elements[0]!.text;
+  return { min, max, wholeDigits, minFraction, maxFraction };
+}
+
+describe('the order of values', () => {
+  it('is one for all: numbers by size, then texts by their characters', () => {
+    const numbers = [
+      '-10',
+      '-9.5',
+      '-0.25',
+      '0',
+      '0.1',
+      '2',
+      '9',
+      '9.0',
+      '10',
+      '10000000000000000',
+      '10000000000000001.5',
+    ];
+    const texts = ['', '1a', '2024-01-01', '9z', 'b', 'é', '\uFFFD', '😀'];
+    const ordered = [...numbers, ...texts];
+    for (const [at, text] of ordered.entries()) {
+      expect(ordered.filter((other) => isLess(text, other))).toEqual(ordered.slice(at + 1));
+    }
+  });
+
+  it('finds the same extremes from either end', () => {
+    const values = ['2', '10', '1a', '9', '8', 'b', '2024-01-01', '0.5'];
+    const documents = values.map((value) => `<v>${value}</v>`);
+    expect(valuesOf(documents)).toEqual(valuesOf(documents.toReversed()));
+    expect(valuesOf(documents)).toMatchObject({ min: '0.5', max: 'b' });
+  });
+});
+
+describe('digits', () => {
+  it('are forgotten where not all values are numbers, whichever comes first', () => {
+    const none = { wholeDigits: 0, minFraction: 0, maxFraction: 0 };
+    expect(valuesOf(['<v>12.5</v>', '<v>.5</v>'])).toMatchObject(none);
+    expect(valuesOf(['<v>.5</v>', '<v>12.5</v>'])).toMatchObject(none);
+    const merged = mergeStatistics(statisticsOf(['<v>.5</v>']), statisticsOf(['<v>12.5</v>']));
+    expect(merged.elements[0]!.text).toMatchObject(none);
+  });
+});
+
+describe('children of an element that contains itself', () => {
+  it('are always there when all have them, although the outer one still waits for its own', () => {
+    const { elements } = statisticsOf(['<part><part><name>inner</name></part><name>outer</name></part>']);
+    expect(elements[0]!.children.map(({ minOccurs, maxOccurs }) => [minOccurs, maxOccurs])).toEqual([
+      [0, 1],
+      [1, 1],
+    ]);
+  });
+});
