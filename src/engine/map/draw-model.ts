@@ -181,8 +181,7 @@ class ModelDrawing {
       xpath: table.xpath,
       guarantor: element.nillable ? null : node,
     };
-    if (element.nillable)
-      node.nil = this.#column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'] });
+    if (element.nillable) node.nil = this.#nilColumn(table);
     if (polymorphic) {
       node.elementName = this.#column(table, '/element', {
         role: 'element_name',
@@ -195,6 +194,11 @@ class ModelDrawing {
     return node;
   }
 
+  /** Says of a row's own element that it was nil. */
+  #nilColumn(table: TableDraft): ColumnDraft {
+    return this.#column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'] });
+  }
+
   /** Draws what an element of the node's type holds, and the types that xsi:type may put in its place. */
   #fill(node: NodeDraft, place: Place): void {
     const derived = derivedTypesOf(this.#model, node.type);
@@ -202,18 +206,19 @@ class ModelDrawing {
       this.#fillType(node, place);
       return;
     }
-    // a folded element's row belongs to another node, which cannot answer for what the derivation leaves out
-    this.#fillType(node, node.opensRow ? place : { ...place, guarantor: null });
-    node.typeName = this.#column(place.table, `${place.columnKey}/type`, {
-      role: 'type_name',
-      type: plainText,
-      nameParts: [...place.nameParts, 'type'],
-    });
     const union = derived.reduce(
       (sum, type) => sum + this.#choices.ownColumns(type),
       this.#choices.ownColumns(node.type),
     );
     const ownTables = union > this.#choices.maxUnionColumns() && node.opensRow && place.columnKey === '';
+    // a folded element's row belongs to another node, which cannot answer for what the derivation leaves out; and where derived
+    // types have tables of their own, their rows here are empty
+    this.#fillType(node, node.opensRow && !ownTables ? place : { ...place, guarantor: null });
+    node.typeName = this.#column(place.table, `${place.columnKey}/type`, {
+      role: 'type_name',
+      type: plainText,
+      nameParts: [...place.nameParts, 'type'],
+    });
     for (const type of derived) {
       const definition = this.#model.types[type]!;
       if (definition.name === null) continue;
@@ -249,15 +254,25 @@ class ModelDrawing {
     const path = [...place.path.slice(0, -1), definition.name!.localName];
     const at = `at/${place.table.index}/${place.columnKey}#${type}`;
     const table = this.#tableFor(head.element, type, path, place.xpath, at);
-    const identity = `${type}|false|false`;
+    const { nillable } = this.#model.elements[head.element]!;
+    // elements declared to be of the type have nodes of their own, which lead on to what is derived from it
+    const identity = `subtype|${type}|${nillable}`;
     let node = table.nodeByKey.get(identity);
     if (node === undefined) {
       node = newNode({ name: head.name, table, opensRow: true, element: head.element, type });
+      if (nillable) node.nil = this.#nilColumn(table);
       this.#nodes.push(node);
       table.nodeByKey.set(identity, node);
       const target = node;
       this.#pending.push(() =>
-        this.#fillType(target, { ...place, table, path, columnKey: '', nameParts: [], guarantor: target }),
+        this.#fillType(target, {
+          ...place,
+          table,
+          path,
+          columnKey: '',
+          nameParts: [],
+          guarantor: nillable ? null : target,
+        }),
       );
     }
     const parentKey = this.#parentKey(table, head.table, [hangsFromHead], '#head');

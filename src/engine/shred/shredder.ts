@@ -238,8 +238,8 @@ class DocumentShredder implements Shredder {
       }
       const target = this.#plan.nodes[edge.node]!;
       if (target.seenSlot >= 0 && !this.#rows.mark(this.#frameRow[parentFrame]!, target.seenSlot)) {
-        // the model has room for one; the second is kept whole beside the data
-        return this.#captureElement(batch, at, -1, position);
+        // the model has room for one: the second may match a wildcard, else it is kept whole beside the data
+        return this.#captureElement(batch, at, parent!.plan.wildcardTable, position);
       }
     }
     return this.#open(batch, at, edge, parentFrame, position);
