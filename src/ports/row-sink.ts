@@ -24,7 +24,7 @@ export interface SinkPlan {
   /** create every table of the model, not only those that receive rows (`--tables all`, -S w) */
   readonly allTables: boolean;
   /** `--keys sequence`: keys are numbers from 1 within the job; the sink adds each table's offset when it publishes into tables
-   *  that hold rows already. `hash`: keys are final. */
+   *  that hold rows already. `hash`: keys are final, they follow from the documents, and a document that is there already is not written again. */
   readonly keys: 'sequence' | 'hash';
 }
 
@@ -32,7 +32,8 @@ export interface SinkPlan {
 export interface MisfitValue {
   readonly table: number;
   readonly column: number;
-  readonly rowKey: number;
+  /** as in the rows: decimal digits where it is beyond 2^53 */
+  readonly rowKey: number | string;
   readonly text: string;
 }
 
@@ -62,6 +63,8 @@ export interface RowSink {
    * Tables not named: from 0. Empty where the sink itself shifts keys when it publishes.
    */
   keyOffsets(): Promise<ReadonlyMap<string, number>>;
+  /** After `open`: those of the given SHA-256 (hex) whose documents the target holds, and will still hold when this job publishes. */
+  loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>>;
   /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure. */
   write(table: number, rows: Uint8Array, rowCount: number): Promise<void>;
   writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void>;

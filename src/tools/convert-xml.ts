@@ -42,10 +42,8 @@ export async function convertXml(session: ToolSession): Promise<Conversion> {
 function refuseUnavailable({ request }: ToolSession): void {
   const refused: string[] = [];
   if (request.engine === 'spark') refused.push('--engine spark');
-  if (request.keys === 'hash') refused.push('--keys hash');
   if (request.validate) refused.push('--validate');
   if (request.rowTag !== undefined) refused.push('--row-tag');
-  if (request.skipLoaded) refused.push('--skip-loaded');
   if (refused.length > 0)
     throw new AppError(
       'invalid_option',

@@ -9,11 +9,13 @@ import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import type { ConversionDetails } from './conversion.ts';
 import type { InputMember, InputSet } from './input-files.ts';
-import { readDocument } from './read-document.ts';
+import { hashDocument, readDocument } from './read-document.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export interface LoadResult {
   readonly documents: number;
+  /** left out, as the target holds them already */
+  readonly skipped: number;
   readonly rejects: readonly string[];
   readonly details: ConversionDetails;
   readonly rows: Readonly<Record<string, number>>;
@@ -54,6 +56,7 @@ export async function loadRows(
   );
   if (opened === 'load') {
     await loader.probe(inputs);
+    await loader.leaveOutLoaded(inputs);
     for await (const member of inputs.members()) await loader.load(member);
     loader.requireDocuments();
   }
@@ -93,6 +96,9 @@ class Loader {
   readonly #rejectPlaces: ConversionDetails['rejects'][number][] = [];
   /** places, in the order of the inputs, of the documents that the probe rejected */
   readonly #unsound = new Set<number>();
+  /** SHA-256 by place, where it had to be known before; null: the document is not to be loaded */
+  #hashes: readonly (string | null)[] | null = null;
+  #skipped = 0;
   #place = 0;
   #documents = 0;
   #bytes = 0;
@@ -142,18 +148,45 @@ class Loader {
     }
   }
 
+  /**
+   * `--skip-loaded`, `--keys hash`: a document that the target holds, or that stood among the inputs before, is not loaded.
+   * Keys that follow from a document's content would be taken; that is what makes loading it again harmless.
+   */
+  async leaveOutLoaded(inputs: InputSet): Promise<void> {
+    const { skipLoaded, keys } = this.#session.request;
+    if (!skipLoaded && keys === 'sequence') return;
+    const hashes: string[] = [];
+    for await (const member of inputs.members()) hashes.push(await hashDocument(member));
+    const known = new Set(await this.#sink.loadedDocuments([...new Set(hashes)]));
+    this.#hashes = hashes.map((sha256, place) => {
+      if (this.#unsound.has(place)) return null;
+      if (known.has(sha256)) {
+        this.#skipped += 1;
+        return null;
+      }
+      known.add(sha256);
+      return sha256;
+    });
+    if (this.#skipped > 0)
+      this.#session.log(`${this.#skipped} documents are there already and were left out`);
+  }
+
   async load(member: InputMember): Promise<void> {
     this.#path = member.path;
     this.#fileName = member.name;
     const place = this.#place;
     this.#place += 1;
-    if (this.#unsound.has(place)) {
+    const known = this.#hashes?.[place];
+    if (this.#unsound.has(place) || known === null) {
       this.#diskBytes += member.diskBytes;
       return;
     }
     const shredder = this.#shredder;
     const collector = this.#collector;
-    shredder.beginDocument(member.name);
+    shredder.beginDocument(
+      member.name,
+      this.#session.request.keys === 'hash' ? (known ?? undefined) : undefined,
+    );
     collector?.beginDocument();
     let read = 0;
     const { bytes, sha256 } = await readDocument(member, {
@@ -171,6 +204,8 @@ class Loader {
         this.#session.progress(this.#totalBytes === 0 ? 0 : done / this.#totalBytes);
       },
     });
+    if (known !== undefined && known !== sha256)
+      throw new AppError('unprocessable_input', `${member.path}: the file changed while it was read`);
     shredder.endDocument({ sha256, bytes, loadedAt: new Date().toISOString() });
     collector?.endDocument(bytes);
     this.#documents += 1;
@@ -220,7 +255,7 @@ class Loader {
 
   /** A job without a document must not be published: to overwrite with nothing is to delete. */
   requireDocuments(): void {
-    if (this.#documents > 0) return;
+    if (this.#documents > 0 || this.#skipped > 0) return;
     if (this.#rejects.length === 0)
       throw new AppError('input_not_found', 'the input holds no document (*.xml)');
     throw new AppError('unprocessable_input', `every document was rejected; the first: ${this.#rejects[0]}`);
@@ -260,6 +295,7 @@ class Loader {
   result(): Omit<LoadResult, 'rows' | 'steps'> {
     return {
       documents: this.#documents,
+      skipped: this.#skipped,
       rejects: this.#rejects,
       details: {
         unmapped: [...this.#shredder.drift.paths.values()]

@@ -51,6 +51,13 @@ export async function readDocument(
   return { bytes, sha256: hash.digest('hex') };
 }
 
+/** SHA-256 (hex) of a document's bytes, as `readDocument` answers it. */
+export async function hashDocument(member: InputMember): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of member.chunks()) hash.update(chunk);
+  return hash.digest('hex');
+}
+
 /** The name of the root element, from the first bytes of a document. */
 export async function peekRootName(
   member: InputMember,

@@ -7,6 +7,7 @@ import { access, link } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
 import { duckdb } from '../../engine/dialects/duckdb.ts';
+import { documentColumns, loadedDocumentsQuery } from '../../engine/dialects/loaded-documents.ts';
 import { physicalTables, type PhysicalTable } from '../../engine/dialects/physical-model.ts';
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
@@ -79,6 +80,33 @@ class DuckDbRowSink implements RowSink {
 
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
     return new Map();
+  }
+
+  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.#plan.saveMode === 'o' || sha256s.length === 0 || !(await exists(this.#file))) return new Set();
+    return this.#guarded(async () => {
+      const lock = await this.#lock();
+      try {
+        return await this.#loadedDocuments(new Set(sha256s));
+      } finally {
+        await lock.release();
+      }
+    });
+  }
+
+  async #loadedDocuments(wanted: ReadonlySet<string>): Promise<Set<string>> {
+    const database = await this.#openDatabase(this.#file, []);
+    try {
+      const known = await readTables(database);
+      if (!known.has(sideTableNames.documents)) return new Set();
+      const roots = documentColumns(this.#plan.model, this.#tables).filter(({ table }) =>
+        known.has(foldedName(table)),
+      );
+      const rows = await database.read<{ sha256: string }>(loadedDocumentsQuery(roots, doubleQuoted));
+      return new Set(rows.map(({ sha256 }) => sha256).filter((sha256) => wanted.has(sha256)));
+    } finally {
+      database.close();
+    }
   }
 
   async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {

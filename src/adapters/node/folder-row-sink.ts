@@ -15,6 +15,7 @@ import {
   type SideTable,
   type SinkPlan,
 } from '../../ports/row-sink.ts';
+import { documentsIn } from './folder-row-sink-documents.ts';
 import { fileFault } from './folder-row-sink-faults.ts';
 import { StagedFiles, type FinishedFile } from './folder-row-sink-files.ts';
 import { encodingOf, headerLine, tableColumns, type FolderFormat } from './folder-row-sink-formats.ts';
@@ -27,6 +28,7 @@ import {
   loadScriptName,
   readManifest,
   type Manifest,
+  type ManifestFile,
   type ManifestTable,
 } from './folder-row-sink-manifest.ts';
 import { nextManifest, survivors, type NotedColumns } from './folder-row-sink-next-manifest.ts';
@@ -84,6 +86,12 @@ class FolderRowSink implements RowSink {
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
     if (this.#outcome !== 'load' || this.#plan.keys === 'hash') return new Map();
     return new Map(Object.entries(this.#keptKeys()));
+  }
+
+  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#guarded(() =>
+      documentsIn(this.#directory, this.#options.format, this.#ownDocuments(), new Set(sha256s)),
+    );
   }
 
   async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
@@ -207,6 +215,17 @@ class FolderRowSink implements RowSink {
   #keptKeys(): Record<string, number> {
     const names = new Set(this.#kept.map((table) => table.name));
     return Object.fromEntries(Object.entries(this.#manifest.keys).filter(([table]) => names.has(table)));
+  }
+
+  /** What stays of the jobs that wrote into tables of this model. */
+  #ownDocuments(): readonly ManifestTable[] {
+    const own = new Set(this.#plan.model.tables.map((table) => table.name));
+    const jobOf = (file: ManifestFile): string => `${file.installation}/${file.job}`;
+    const jobs = new Set(this.#kept.flatMap(({ name, files }) => (own.has(name) ? files.map(jobOf) : [])));
+    return this.#kept.map((table) => ({
+      ...table,
+      files: table.files.filter((file) => jobs.has(jobOf(file))),
+    }));
   }
 
   #fileOf(table: string): string {

@@ -2,6 +2,7 @@
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
 import { truncateToBytes } from '../../engine/map/names.ts';
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
 import { sqlState } from './connect.ts';
 import { relation, runAll, type Publication } from './postgres-row-sink-publication.ts';
 import { loosenForeignKeys } from './postgres-row-sink-bulk.ts';
@@ -43,6 +44,7 @@ export async function publishRows(
     }
     rows[plan.model.tables[index]!.name] = added;
   }
+  if (plan.keys === 'hash') checkKeysDiffer(publication, rows, documents);
   await finishTables(publication);
   await addSideRows(publication, offsets);
   await keepKeys(publication);
@@ -52,6 +54,23 @@ export async function publishRows(
      VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents}, ${total})`,
   );
   return rows;
+}
+
+/** Rows that are there already are those of documents that are; any other row whose key is taken would be lost. */
+function checkKeysDiffer(
+  { plan, staging }: Publication,
+  added: Readonly<Record<string, number>>,
+  documents: number,
+): void {
+  if (documents < (staging.get('documents')?.rows ?? 0)) return;
+  for (const [index, { name }] of plan.model.tables.entries()) {
+    const staged = staging.get(index)!;
+    if (!staged.created || added[name] === staged.rows) continue;
+    throw new AppError(
+      'conflict',
+      `${name}: keys of two documents meet (--keys hash); load these documents with --keys sequence, into a target of their own.`,
+    );
+  }
 }
 
 /** By physical table name, `_documents` among them: what is added to this job's keys, which count from 1. */

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
+import { documentColumns, loadedDocumentsQuery } from '../../engine/dialects/loaded-documents.ts';
 import { physicalTables, type PhysicalTable } from '../../engine/dialects/physical-model.ts';
 import { postgresql } from '../../engine/dialects/postgresql.ts';
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
@@ -74,6 +75,25 @@ class PostgresRowSink implements RowSink {
 
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
     return new Map();
+  }
+
+  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.#plan.saveMode === 'o' || sha256s.length === 0 || this.#control === null) return new Set();
+    const wanted = new Set(sha256s);
+    return this.#guarded(async () => {
+      const { sqlSchema } = this.#options;
+      const target = await readTarget(this.#control!, sqlSchema, this.#names());
+      if (!target.tables.has(sideTableNames.documents)) return new Set<string>();
+      const roots = documentColumns(this.#plan.model, this.#tables).filter(
+        ({ table, column }) => target.tables.get(table)?.columns.has(column) === true,
+      );
+      const query = loadedDocumentsQuery(roots, (name) => `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`);
+      const found = new Set<string>();
+      for await (const rows of this.#control!.unsafe(query).cursor(10_000))
+        for (const { sha256 } of rows as unknown as { sha256: string }[])
+          if (wanted.has(sha256)) found.add(sha256);
+      return found;
+    });
   }
 
   async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {

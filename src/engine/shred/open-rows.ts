@@ -2,6 +2,7 @@
 import { ByteBuffer } from './byte-buffer.ts';
 import type { CompiledTable } from './compiled-plan.ts';
 import type { RowEncoder } from './row-encoding.ts';
+import type { RowKeys } from './row-keys.ts';
 import type { RowOutput } from './row-output.ts';
 import { EMPTY, MISFIT } from './value-conversion.ts';
 
@@ -10,6 +11,7 @@ const utf8 = new TextEncoder();
 export class OpenRows {
   readonly #output: RowOutput;
   readonly #encoder: RowEncoder;
+  readonly #rowKeys: RowKeys;
   readonly #arena = new ByteBuffer(64 * 1024);
   readonly #tables: CompiledTable[] = [];
   #keys = new Float64Array(64);
@@ -20,9 +22,10 @@ export class OpenRows {
   #slotTop = 0;
   #top = -1;
 
-  constructor(output: RowOutput, encoder: RowEncoder) {
+  constructor(output: RowOutput, encoder: RowEncoder, rowKeys: RowKeys) {
     this.#output = output;
     this.#encoder = encoder;
+    this.#rowKeys = rowKeys;
   }
 
   reset(): void {
@@ -39,8 +42,14 @@ export class OpenRows {
     return this.#tables[row]!;
   }
 
-  key(row: number): number {
+  /** Number of the row in its table; what is written is up to `RowKeys`. */
+  number(row: number): number {
     return this.#keys[row]!;
+  }
+
+  /** Its key as it is written. */
+  key(row: number): number | string {
+    return this.#rowKeys.key(this.#keys[row]!);
   }
 
   open(table: CompiledTable, key: number): number {
@@ -54,7 +63,7 @@ export class OpenRows {
     if (end > this.#slots.length) this.#growSlots(end);
     this.#slots.fill(-1, this.#slotTop, end);
     this.#slotTop = end;
-    this.setInteger(row, table.rowKeyColumn, key);
+    this.setKey(row, table.rowKeyColumn, key);
     return row;
   }
 
@@ -68,6 +77,13 @@ export class OpenRows {
     if (this.#slots[at] !== -1) return false;
     this.#slots[at] = -2;
     return true;
+  }
+
+  /** A key by its number: the row's own, its parent's, the document's. */
+  setKey(row: number, column: number, number: number): void {
+    const start = this.#arena.length;
+    this.#rowKeys.push(this.#arena, number);
+    this.#set(row, column, start);
   }
 
   setInteger(row: number, column: number, value: number): void {

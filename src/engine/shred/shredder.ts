@@ -26,6 +26,7 @@ import { createDrift, type Drift } from './drift.ts';
 import { NamespaceScope } from './namespace-scope.ts';
 import { OpenRows } from './open-rows.ts';
 import { rowEncoderFor } from './row-encoding.ts';
+import { RowKeys } from './row-keys.ts';
 import { RowOutput } from './row-output.ts';
 import { EMPTY, FITS, MISFIT } from './value-conversion.ts';
 import { rangeText, XmlCapture } from './xml-capture.ts';
@@ -49,7 +50,8 @@ export interface ShredderOptions {
 export interface Misfit {
   readonly table: number;
   readonly column: number;
-  readonly rowKey: number;
+  /** as it is written: decimal digits beyond 2^53 */
+  readonly rowKey: number | string;
   readonly text: string;
 }
 
@@ -62,10 +64,11 @@ export interface Shredder {
   readonly relaxed: { readonly table: number; readonly column: number }[];
   /** root element names the model knows */
   readonly rootNames: readonly string[];
-  beginDocument(name: string): void;
+  /** With its SHA-256 (hex) the rows' keys follow from it (`--keys hash`); without, they are numbers that go on from document to document. */
+  beginDocument(name: string, sha256?: string): void;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
   endDocument(facts: { readonly sha256: string; readonly bytes: number; readonly loadedAt: string }): void;
-  /** highest keys given out, by table name, `_documents` among them */
+  /** highest keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
   lastKeys(): ReadonlyMap<string, number>;
 }
 
@@ -83,6 +86,8 @@ class DocumentShredder implements Shredder {
   readonly #plan: CompiledPlan;
   readonly #names: NameTable;
   readonly #rows: OpenRows;
+  readonly #rowKeys = new RowKeys();
+  #hashed = false;
   readonly #capture: XmlCapture;
   readonly #text = new ByteBuffer(1024);
   readonly #lastKeys: Float64Array;
@@ -124,7 +129,7 @@ class DocumentShredder implements Shredder {
     this.#plan = compilePlan(model, names, encoder);
     this.output = new RowOutput(model.tables.length, encoder);
     this.drift = createDrift(options.unmapped);
-    this.#rows = new OpenRows(this.output, encoder);
+    this.#rows = new OpenRows(this.output, encoder, this.#rowKeys);
     this.#capture = new XmlCapture(names);
     this.#lastKeys = Float64Array.from(model.tables, (table) => options.keyOffsets.get(table.name) ?? 0);
     this.#lastDocumentKey = options.keyOffsets.get('_documents') ?? 0;
@@ -140,8 +145,11 @@ class DocumentShredder implements Shredder {
     };
   }
 
-  beginDocument(name: string): void {
-    this.#documentKey = ++this.#lastDocumentKey;
+  beginDocument(name: string, sha256?: string): void {
+    this.#hashed = sha256 !== undefined;
+    this.#rowKeys.begin(sha256 ?? null);
+    if (this.#hashed) this.#lastKeys.fill(0);
+    this.#documentKey = this.#hashed ? 0 : ++this.#lastDocumentKey;
     this.#documentName = name;
     this.#extra = this.#options.extraValues(this.#documentKey);
     this.#depth = 0;
@@ -155,7 +163,7 @@ class DocumentShredder implements Shredder {
 
   endDocument(facts: { readonly sha256: string; readonly bytes: number; readonly loadedAt: string }): void {
     this.output.side('documents', [
-      this.#documentKey,
+      this.#rowKeys.key(this.#documentKey),
       this.#documentName,
       facts.sha256,
       facts.bytes,
@@ -165,6 +173,7 @@ class DocumentShredder implements Shredder {
   }
 
   lastKeys(): ReadonlyMap<string, number> {
+    if (this.#hashed) return new Map();
     const keys = new Map<string, number>([['_documents', this.#lastDocumentKey]]);
     for (const table of this.#plan.tables) keys.set(table.name, this.#lastKeys[table.index]!);
     return keys;
@@ -329,10 +338,10 @@ class DocumentShredder implements Shredder {
     const key = ++this.#lastKeys[table.index]!;
     const row = this.#rows.open(table, key);
     if (parentFrame < 0) {
-      if (table.documentColumn >= 0) this.#rows.setInteger(row, table.documentColumn, this.#documentKey);
+      if (table.documentColumn >= 0) this.#rows.setKey(row, table.documentColumn, this.#documentKey);
     } else {
       if (parentKeyColumn >= 0)
-        this.#rows.setInteger(row, parentKeyColumn, this.#rows.key(this.#frameRow[parentFrame]!));
+        this.#rows.setKey(row, parentKeyColumn, this.#rows.number(this.#frameRow[parentFrame]!));
       if (table.positionColumn >= 0) this.#rows.setInteger(row, table.positionColumn, position);
     }
     return row;
@@ -341,7 +350,7 @@ class DocumentShredder implements Shredder {
   #openSubtypeRow(node: CompiledNode, parentKeyColumn: number, headRow: number): number {
     const key = ++this.#lastKeys[node.table.index]!;
     const row = this.#rows.open(node.table, key);
-    this.#rows.setInteger(row, parentKeyColumn, this.#rows.key(headRow));
+    this.#rows.setKey(row, parentKeyColumn, this.#rows.number(headRow));
     return row;
   }
 
@@ -404,7 +413,7 @@ class DocumentShredder implements Shredder {
     }
     const text = source.subarray(start, end);
     this.output.side('lexical', [
-      this.#documentKey,
+      this.#rowKeys.key(this.#documentKey),
       table.name,
       this.#rows.key(row),
       table.columns[column]!.name,
@@ -419,7 +428,8 @@ class DocumentShredder implements Shredder {
     const { namespaces } = this.#options.model;
     const expanded = this.#scope.expand(new TextDecoder().decode(value), type.list === true, namespaces);
     if (expanded === null) return;
-    this.output.side('lexical', [this.#documentKey, table.name, this.#rows.key(row), columnName, expanded]);
+    const document = this.#rowKeys.key(this.#documentKey);
+    this.output.side('lexical', [document, table.name, this.#rows.key(row), columnName, expanded]);
   }
 
   #end(): void {
@@ -488,9 +498,9 @@ class DocumentShredder implements Shredder {
 
   #contentRow(table: number, parentRow: number, position: number, content: Uint8Array, length: number): void {
     const compiled = this.#plan.tables[table]!;
-    const parentKey = this.#rows.key(parentRow);
+    const parent = this.#rows.number(parentRow);
     const row = this.#rows.open(compiled, ++this.#lastKeys[table]!);
-    this.#rows.setInteger(row, compiled.parentKeyColumn, parentKey);
+    this.#rows.setKey(row, compiled.parentKeyColumn, parent);
     this.#rows.setInteger(row, compiled.positionColumn, position);
     this.#rows.setRaw(row, compiled.contentColumn, content, 0, length);
     this.#rows.close(this.#extra);
@@ -593,7 +603,8 @@ class DocumentShredder implements Shredder {
   ): void {
     if (this.#options.unmapped !== 'capture') return;
     const { name } = this.#rows.table(row);
-    const values = [this.#documentKey, name, this.#rows.key(row), position, xpath, kind, content];
+    const document = this.#rowKeys.key(this.#documentKey);
+    const values = [document, name, this.#rows.key(row), position, xpath, kind, content];
     this.output.side('unmapped', values);
   }
 
