@@ -6,13 +6,14 @@ import type { CatalogStore } from '../ports/catalog-store.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
 import { json, operation, problems } from './operation.ts';
+import { bodyId } from './parameters.ts';
 
 const id = z.int().min(0).openapi({ format: 'int64' });
 const maxSelected = 10_000;
 
 const members = {
-  id_sch: id,
-  ids: z.array(id).max(maxSelected).optional(),
+  id_sch: bodyId(),
+  ids: z.array(bodyId()).max(maxSelected).optional(),
   xpaths: z.array(z.string().min(1)).max(maxSelected).optional(),
 };
 
@@ -27,6 +28,10 @@ function selection(name: string, verb: string) {
     .openapi(name, {
       description: `Which lines of the newest map to ${verb}. An element takes with it all that lies below it.`,
       example,
+      anyOf: [
+        { required: ['ids'], properties: { ids: { type: 'array', minItems: 1 } } },
+        { required: ['xpaths'], properties: { xpaths: { type: 'array', minItems: 1 } } },
+      ],
     });
 }
 

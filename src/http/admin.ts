@@ -10,11 +10,14 @@ import { Org } from './about.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
 import { createGroup, json, operation, problems, removed } from './operation.ts';
+import { bodyId } from './parameters.ts';
 import { wire } from './wire.ts';
 
 const tags = ['admin'];
 const int = z.int().openapi({ format: 'int64' });
 const scopes = z.array(z.enum(grantableScopes)).max(grantableScopes.length);
+/** the last millisecond of the year 9999: later times do not fit everywhere they go */
+const latestTime = 253_402_300_799_999;
 /** whose keys may administer the installation */
 const operatorOrg = 1;
 
@@ -58,8 +61,8 @@ const NewApiKey = z
   .strictObject({
     name: z.string().min(1).max(200),
     scopes: scopes.min(1),
-    id_org: int.min(1).optional(),
-    expires_at: int.min(0).nullable().optional(),
+    id_org: bodyId().optional(),
+    expires_at: int.min(0).max(latestTime).nullable().optional(),
   })
   .openapi('NewApiKey', {
     description: 'Without `id_org` a key of the organisation that asks; `expires_at` in epoch milliseconds.',
@@ -154,18 +157,18 @@ export function createAdminRoutes(
   const revokeKey = operation(
     createRoute({
       method: 'delete',
-      path: '/v2/admin/keys/{key}',
+      path: '/v2/admin/keys/{id_key}',
       operationId: 'revokeApiKey',
       summary: 'End an API key',
       description: 'At once, and for good. The key that asks cannot end itself.',
       tags,
       ...guard,
-      request: { params: z.object({ key: z.string().openapi({ example: exampleKey.id_key }) }) },
+      request: { params: z.object({ id_key: z.string().openapi({ example: exampleKey.id_key }) }) },
       responses: { ...removed, ...problems(409) },
     }),
     async (c) => {
       const principal = c.get('principal');
-      const { key: idKey } = c.req.valid('param');
+      const { id_key: idKey } = c.req.valid('param');
       if (idKey === principal.idKey) throw new AppError('conflict', 'a key cannot end itself');
       if (!(await access.revoke(reach(principal), idKey)))
         throw new AppError('not_found', 'there is no such key');

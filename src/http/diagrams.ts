@@ -8,7 +8,7 @@ import { negotiate } from './accept.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
 import { createGroup, json, operation, problems } from './operation.ts';
-import { int64, logicalSchemaQuery } from './parameters.ts';
+import { bodyId, int64, logicalSchemaQuery } from './parameters.ts';
 import { wire } from './wire.ts';
 
 const tags = ['diagrams'];
@@ -81,7 +81,7 @@ const Diagram = z
     },
   });
 
-const SvgRequest = z.strictObject({ id_sch: id.min(0), svg: z.string().min(1) }).openapi('SvgRequest', {
+const SvgRequest = z.strictObject({ id_sch: bodyId(), svg: z.string().min(1) }).openapi('SvgRequest', {
   description:
     'A well-formed SVG without scripts, event handlers, style sheets, images or references that leave it.',
   example: { id_sch: 11, svg: exampleSvg },

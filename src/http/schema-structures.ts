@@ -1,5 +1,6 @@
 /** Schemas and mappings as they go over the wire (interface-decisions §3). */
 import { z } from '@hono/zod-openapi';
+import { bodyId } from './parameters.ts';
 
 const id = z.int().openapi({ format: 'int64' });
 
@@ -273,11 +274,12 @@ export const CreateSchemaRequest = z
       .openapi({ type: 'integer', format: 'int32' }),
     name_max_len: z.int().min(12).max(128).optional().openapi({ format: 'int32' }),
     default_varchar_len: z.int().min(1).max(1_000_000).optional().openapi({ format: 'int32' }),
-    id_parent_sch: id.min(0).optional(),
+    id_parent_sch: bodyId().optional(),
   })
   .refine(({ xsd, xml }) => xsd !== undefined || xml !== undefined, { error: 'must name xsd or xml' })
   .openapi('CreateSchemaRequest', {
     description:
       'Paths are those that uploads returned; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema.',
     example: { name: 'donuts', xsd: ['uploads/7f3c/donut.xsd'], map_level: 3 },
+    anyOf: [{ required: ['xsd'] }, { required: ['xml'] }],
   });

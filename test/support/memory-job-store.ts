@@ -2,6 +2,7 @@
 import { AppError } from '../../src/errors.ts';
 import { legalTransitions, terminalStatuses } from '../../src/jobs/job.ts';
 import type { JobStatus } from '../../src/jobs/job.ts';
+import { pause } from '../../src/jobs/waiting.ts';
 import { copyOf, paged, recordOf, runOf, sumLoaded, workflowRecord } from './memory-job-rows.ts';
 import type { Row, WorkflowRow } from './memory-job-rows.ts';
 import type { Clock } from '../../src/ports/clock.ts';
@@ -45,6 +46,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     const from = row.record.status;
     if (!legalTransitions[from].includes(status)) throw new Error(`a job in ${from} cannot go to ${status}`);
     row.record.status = status;
+    if (status !== 'T') row.committing = false;
     if (failure !== null) row.record.failure = failure;
     if (!terminalStatuses.has(status)) return;
     row.record.end_date = clock.nowMs();
@@ -108,6 +110,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       byHand: more.byHand ?? false,
       attempts: 0,
       epoch: 0,
+      committing: false,
       leaseUntil: null,
       nextAttempt: null,
       deadline: more.byHand === true ? Infinity : clock.nowMs() + settings.deadlineMs,
@@ -154,7 +157,13 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       epoch: row.epoch,
       attempt: row.attempts,
       tool: row.tool,
+      purpose: 'run',
     };
+  }
+
+  function standing(row: Row | undefined): 'ok' | 'kill' | 'lost' {
+    if (row === undefined) return 'lost';
+    return row.record.status === 'T' || row.deadline <= clock.nowMs() ? 'kill' : 'ok';
   }
 
   function isRunnable(row: Row): boolean {
@@ -213,7 +222,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     },
     async rerun(idOrg, idJob) {
       const old = own(idOrg, idJob);
-      if (old === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
+      if (old === undefined) throw new AppError('not_found', 'there is no such job');
       if (!terminalStatuses.has(old.record.status))
         throw new AppError('job_not_terminal', `job ${idJob} has not ended yet`);
       const open = rows.find((row) => row.rerunOf === idJob && row.record.end_date === null);
@@ -251,6 +260,22 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       return copyOf(row);
     },
     async claim(worker, leaseMs) {
+      const left = rows.find(
+        (row) => row.committing && !row.byHand && (row.leaseUntil ?? Infinity) <= clock.nowMs(),
+      );
+      if (left !== undefined) {
+        left.epoch += 1;
+        left.leaseUntil = clock.nowMs() + leaseMs;
+        const { id_job: idJob, id_org: idOrg } = left.record;
+        return {
+          idJob,
+          idOrg,
+          epoch: left.epoch,
+          attempt: left.attempts,
+          tool: left.tool,
+          purpose: 'reconcile',
+        };
+      }
       const running = (idOrg: number): number =>
         rows.filter(
           ({ record, byHand }) => record.id_org === idOrg && !byHand && 'RT'.includes(record.status),
@@ -266,14 +291,15 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       start(insert(job, createWorkflow(idOrg, null), 0, { byHand: true }), worker, leaseMs),
     async heartbeat(claim, leaseMs) {
       const row = held(claim);
-      if (row === undefined) return 'lost';
-      row.leaseUntil = clock.nowMs() + leaseMs;
-      return row.record.status === 'T' || row.deadline <= clock.nowMs() ? 'kill' : 'ok';
+      if (row !== undefined) row.leaseUntil = clock.nowMs() + leaseMs;
+      return standing(row);
     },
+    checkClaim: async (claim) => standing(held(claim)),
     async request(idJob) {
       const row = rows.find(({ record }) => record.id_job === idJob);
       if (row === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
-      return { request: resolved(row), record: recordOf(row), epoch: row.epoch };
+      const { epoch, committing, summary } = row;
+      return { request: resolved(row), record: recordOf(row), epoch, committing, summary };
     },
     async report(claim, progress) {
       const row = held(claim);
@@ -287,6 +313,20 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       record.parm_path_output = progress.outputPath ?? record.parm_path_output;
       record.failure = progress.failure ?? record.failure;
       row.summary = progress.summary ?? row.summary;
+      return true;
+    },
+    async beginCommit(claim, summary) {
+      const row = held(claim);
+      if (row === undefined || standing(row) !== 'ok') return false;
+      row.committing = true;
+      row.summary = summary ?? row.summary;
+      return true;
+    },
+    async settleCommit(claim) {
+      const row = held(claim);
+      if (row === undefined) return false;
+      row.committing = false;
+      row.summary = null;
       return true;
     },
     async finish(claim, status, failure) {
@@ -317,6 +357,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       for (const row of rows) {
         const late = row.deadline <= nowMs;
         const dead = row.leaseUntil !== null && row.leaseUntil <= nowMs;
+        if (row.committing && !row.byHand) continue;
         if (row.record.end_date !== null || !(dead || (late && 'QW'.includes(row.record.status)))) continue;
         changed += 1;
         if (row.record.status === 'T') move(row, 'K', 'killed on request; its worker had died');
@@ -331,14 +372,8 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       }
       return changed;
     },
-    waitForWork: (timeoutMs, signal) =>
-      new Promise((resolve) => {
-        const timer = setTimeout(resolve, signal.aborted ? 0 : timeoutMs);
-        signal.addEventListener('abort', () => {
-          clearTimeout(timer);
-          resolve();
-        });
-      }),
+    waitForWork: (timeoutMs, signal) => pause(timeoutMs, signal),
+    waitForKill: (_, timeoutMs, signal) => pause(timeoutMs, signal),
     async listWorkflows(idOrg, page, size) {
       const all = workflows
         .filter((one) => one.idOrg === idOrg)

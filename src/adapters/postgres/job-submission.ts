@@ -137,7 +137,7 @@ export async function startByHand(
               clock_timestamp() + ${leaseMs} * interval '1 millisecond', ${worker.workerId}, ${worker.host}, ${worker.osUser}, ${worker.basePath})
       returning id_job`;
     if (row === undefined) throw new Error('the insert answered no row');
-    return { idJob: row.id_job, idOrg, epoch: 1, attempt: 1, tool: job.tool };
+    return { idJob: row.id_job, idOrg, epoch: 1, attempt: 1, tool: job.tool, purpose: 'run' };
   });
 }
 
@@ -155,7 +155,7 @@ export async function rerun(
   idOrg: number,
   idJob: number,
 ): Promise<{ readonly idJob: number; readonly idWorkflow: number; readonly tool: string }> {
-  const absent = new AppError('not_found', `there is no job ${idJob}`);
+  const absent = new AppError('not_found', 'there is no such job');
   if (!isId(idJob)) throw absent;
   return sql.begin(async (tx) => {
     // The lock makes a repeated call wait, then find what this one made.

@@ -99,7 +99,7 @@ const listed = [
   'GET /actuator/prometheus',
   'POST /v2/admin/keys',
   'GET /v2/admin/keys',
-  'DELETE /v2/admin/keys/{key}',
+  'DELETE /v2/admin/keys/{id_key}',
   'POST /v2/admin/orgs',
   'GET /v2/admin/orgs',
   'POST /v2/file/upload/token',
@@ -217,7 +217,8 @@ describe('the OpenAPI document', () => {
       for (const parameter of parameters) {
         const example = parameter.example ?? parameter.schema.example;
         expect([path, parameter.name, example]).not.toEqual([path, parameter.name, undefined]);
-        const format = parameter.name === 'page' ? 'int32' : parameter.name.startsWith('id') ? 'int64' : null;
+        const ofRecord = /^id(?!_key$)/.test(parameter.name);
+        const format = parameter.name === 'page' ? 'int32' : ofRecord ? 'int64' : null;
         if (format !== null) expect(parameter.schema).toMatchObject({ type: 'integer', format });
       }
     }

@@ -1,0 +1,104 @@
+/** Addresses and bodies for the contract of every operation: what stands for each parameter, and bodies that work. */
+import type { Answered, ListedOperation } from './openapi-document.ts';
+import type { Conversion } from './service-conversion.ts';
+
+/** What stands for a parameter: its text as it goes into the address, encoded already. */
+export type Values = (operation: ListedOperation, name: string) => string;
+
+export const integers = /^(?:id|id_job|idSch|idJob|from|to|pid|page|maxLen)$/;
+export const malformedIntegers = [
+  '-1',
+  '1.5',
+  '1e3',
+  '0x10',
+  '+1',
+  'x',
+  '%20',
+  '%201',
+  '1%0a',
+  '%D9%A1',
+  '%00',
+  'null',
+  '9223372036854775808',
+  '99999999999999999999999999',
+];
+
+/** What the conversion's own records are called; `idKey`: a key that may be named. */
+export const valuesOf =
+  (conversion: Conversion, idKey: string): Values =>
+  ({ method, path }, name) => {
+    const { idSch, idWorkflow, loaded } = conversion;
+    if (name === 'id')
+      return String(
+        path.startsWith('/v2/schema')
+          ? idSch
+          : path.includes('/get/') || method === 'DELETE'
+            ? loaded.id_job
+            : idWorkflow,
+      );
+    const known: Readonly<Record<string, string>> = {
+      id_job: String(loaded.id_job),
+      idJob: String(loaded.id_job),
+      pid: String(loaded.id_job),
+      idSch: String(idSch),
+      from: String(idSch),
+      to: String(idSch),
+      page: '0',
+      maxLen: '40',
+      cfxml: conversion.name,
+      mapping: 'shipment',
+      asset: 'swagger-ui.css',
+      component: path.includes('{group}') ? 'readinessState' : 'readiness',
+      group: 'readiness',
+      id_key: idKey,
+    };
+    const value = known[name];
+    if (value === undefined) throw new Error(`${path}: no value for ${name}`);
+    return value;
+  };
+
+/** The operation's address with its path parameters filled in. */
+export const addressOf = (operation: ListedOperation, values: Values): string =>
+  operation.path.replaceAll(/{(\w+)}/g, (_, name: string) => values(operation, name));
+
+export const json = (body: unknown): RequestInit => ({
+  headers: { 'Content-Type': 'application/json' },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+export const takesJson = ({ path, requestBody }: ListedOperation): boolean =>
+  requestBody !== undefined && !path.startsWith('/v2/file/upload/x');
+
+/** Bodies that work, and change nothing that other cases rely on. */
+export const goodBodies = (conversion: Conversion): Readonly<Record<string, unknown>> => ({
+  runCommands: {
+    executions: [
+      {
+        app_name: 'xml2er',
+        source: { file: { command: conversion.xmlPath } },
+        target: { generation: [{ command: '-s', enabled: 'true' }] },
+      },
+    ],
+  },
+  createSchema: { name: `made by ${conversion.name}`, xsd: [conversion.xsdPath], map_level: 1 },
+  activateMappings: { id_sch: conversion.idSch, xpaths: ['/manifest'] },
+  deactivateMappings: { id_sch: conversion.idSch, xpaths: ['/manifest/created'] },
+  saveDiagram: {
+    id_sch: conversion.idSch,
+    svg: '<svg xmlns="http://www.w3.org/2000/svg"><rect width="1" height="1"/></svg>',
+  },
+  createUploadToken: { kind: 'xml', max_bytes: 10 },
+  createApiKey: { name: 'one more', scopes: ['jobs:read'] },
+  createOrganisation: { name: 'third' },
+  updateCilKeys: {
+    cfxml: conversion.name,
+    keys: [{ table_name: 'shipment', column_name: 'ref', key_type: 'NK' }],
+  },
+});
+
+/** An answer without what is different in every one. */
+export const plain = ({ text }: Answered, address: string): string =>
+  text
+    .replace(/"timestamp":"[^"]*"/, '')
+    .replace(/"request_id":"[^"]*"/, '')
+    .replaceAll(address, '');

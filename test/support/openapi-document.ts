@@ -1,0 +1,107 @@
+/** The OpenAPI document as tests read it, and answers held against it. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+export interface DocumentParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export interface DocumentOperation {
+  readonly operationId: string;
+  readonly parameters?: readonly DocumentParameter[];
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: unknown }>> };
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: unknown }>> }>
+  >;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly example?: unknown }>> };
+}
+
+export interface ListedOperation extends DocumentOperation {
+  /** upper case */
+  readonly method: string;
+  /** as the document writes it, with `{…}` */
+  readonly path: string;
+}
+
+export function operationsOf(document: OpenApiDocument): readonly ListedOperation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, one]) => ({ ...one, method: method.toUpperCase(), path })),
+  );
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export interface DocumentChecker {
+  /** What the answer breaks of the operation's declaration; none when all is as declared. */
+  complaints(operation: ListedOperation, answer: Answered): readonly string[];
+  /** What an example breaks of its own structure. */
+  exampleComplaints(name: string): readonly string[];
+}
+
+export function createDocumentChecker(document: OpenApiDocument): DocumentChecker {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
+  formats.default(ajv);
+  for (const name of ['int32', 'binary']) ajv.addFormat(name, true);
+  ajv.addFormat('int64', { type: 'number', validate: (value: number) => Number.isInteger(value) });
+  ajv.addSchema(document, 'document');
+  const compiled = new Map<string, ValidateFunction>();
+
+  function validator(pointer: readonly string[]): ValidateFunction {
+    const ref = `document#/${pointer.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+    const known = compiled.get(ref) ?? ajv.compile({ $ref: ref });
+    compiled.set(ref, known);
+    return known;
+  }
+
+  return {
+    complaints(operation, { status, headers, text }) {
+      const { method, path, responses } = operation;
+      const declared = responses[String(status)];
+      if (declared === undefined) return [`${status} is not declared: ${text.slice(0, 300)}`];
+      const type = (headers.get('Content-Type') ?? '').split(';')[0]!.trim();
+      const content = declared.content ?? {};
+      if (status >= 400 && status !== 503 && type !== 'application/problem+json')
+        return [`${status} as ${type || 'nothing'}`];
+      if (text === '')
+        return Object.keys(content).length === 0 || method === 'HEAD' ? [] : [`${status} without a body`];
+      if (content[type] === undefined) return [`${status} as ${type}, which is not declared`];
+      if (!/[/+]json$/.test(type)) return [];
+      const steps = [
+        'paths',
+        path,
+        method.toLowerCase(),
+        'responses',
+        String(status),
+        'content',
+        type,
+        'schema',
+      ];
+      return broken(validator(steps), JSON.parse(text) as unknown);
+    },
+    exampleComplaints(name) {
+      const example = document.components.schemas[name]?.example;
+      return example === undefined
+        ? ['has no example']
+        : broken(validator(['components', 'schemas', name]), example);
+    },
+  };
+}
+
+function broken(validate: ValidateFunction, value: unknown): string[] {
+  if (validate(value) === true) return [];
+  return (validate.errors ?? []).map((error) => `${error.instancePath || '/'} ${error.message}`);
+}
