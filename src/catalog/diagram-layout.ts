@@ -3,6 +3,7 @@
  * its parents. Layers that would be much too tall are broken into several columns, so that 500 tables stay a picture.
  */
 import type { RelationalModel, Table } from '../engine/model/relational-model.ts';
+import { rowColumnsOf } from '../engine/model/wide-rows.ts';
 
 export interface Box {
   readonly table: number;
@@ -67,11 +68,14 @@ export function layOutDiagram(model: RelationalModel): Layout {
 
 function relationsOf(model: RelationalModel): Relation[] {
   const oneToOne = new Set<string>();
+  const rows = rowColumnsOf(model);
+  const note = (edge: { readonly node: number; readonly parentKeyColumn: number }): void => {
+    const place = rows(model.nodes[edge.node]!.table)[edge.parentKeyColumn];
+    if (place !== undefined) oneToOne.add(`${place.table}/${place.at}`);
+  };
   for (const node of model.nodes) {
-    for (const edge of node.typeEdges)
-      oneToOne.add(`${model.nodes[edge.node]!.table}/${edge.parentKeyColumn}`);
-    for (const edge of node.edges)
-      if (edge.head !== undefined) oneToOne.add(`${model.nodes[edge.node]!.table}/${edge.parentKeyColumn}`);
+    for (const edge of node.typeEdges) note(edge);
+    for (const edge of node.edges) if (edge.head !== undefined) note(edge);
   }
   return model.tables.flatMap((table, from) =>
     table.columns.flatMap((column, fromColumn): Relation[] => {
@@ -79,7 +83,8 @@ function relationsOf(model: RelationalModel): Relation[] {
       const to = column.references;
       const toColumn = model.tables[to]!.columns.findIndex(({ role }) => role === 'row_key');
       const many = column.nullable ? '0..1:n' : '1:n';
-      const cardinality = oneToOne.has(`${from}/${fromColumn}`) ? '1:1' : many;
+      const isOneToOne = column.role === 'row_key' || oneToOne.has(`${from}/${fromColumn}`);
+      const cardinality = isOneToOne ? '1:1' : many;
       return [{ from, fromColumn, to, toColumn: Math.max(0, toColumn), cardinality }];
     }),
   );

@@ -102,7 +102,7 @@ async function insert(
   const table = publication.tables[index]!;
   const parents = new Map(table.foreignKeys.map((key) => [key.column, key.parentTable]));
   const values = table.columns.map(({ name }, at) => {
-    const owner = table.primaryKey.includes(name) ? table.name : parents.get(name);
+    const owner = table.primaryKey.includes(name) ? table.keysOf : parents.get(name);
     const offset = owner === undefined ? 0 : (offsets.get(foldedName(owner)) ?? 0);
     const { type } = plan.model.tables[index]!.columns[at]!;
     const value = stagedValue(stagedColumn(at), type, types[at]!, incoming[at]!.digits);
@@ -159,7 +159,7 @@ async function addSideRows(
 ): Promise<void> {
   const { database, plan, tables, staged } = publication;
   const shifts = plan.model.tables.flatMap(({ name }, index) => {
-    const offset = offsets.get(foldedName(tables[index]!.name)) ?? 0;
+    const offset = offsets.get(foldedName(tables[index]!.keysOf)) ?? 0;
     return offset === 0 ? [] : [`(${standardLiteral(name)}, ${offset})`];
   });
   const documentShift = offsets.get(sideTableNames.documents) ?? 0;

@@ -216,7 +216,7 @@ async function insert(
   const table = publication.tables[index]!;
   const parents = new Map(table.foreignKeys.map((key) => [key.column, key.parentTable]));
   const values = table.columns.map(({ name }) => {
-    const owner = table.primaryKey.includes(name) ? table.name : parents.get(name);
+    const owner = table.primaryKey.includes(name) ? table.keysOf : parents.get(name);
     const offset = owner === undefined ? 0 : (offsets.get(owner) ?? 0);
     const value = offset === 0 ? doubleQuoted(name) : `${doubleQuoted(name)} + ${offset}`;
     const type = types.get(name)!;
@@ -273,7 +273,7 @@ async function addDocuments(publication: Publication, offsets: ReadonlyMap<strin
 async function addSideRows(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<void> {
   const { plan, tables, staging } = publication;
   const shifts = plan.model.tables.flatMap(({ name }, index) => {
-    const offset = offsets.get(tables[index]!.name) ?? 0;
+    const offset = offsets.get(tables[index]!.keysOf) ?? 0;
     return offset === 0 ? [] : [`(${standardLiteral(name)}, ${offset})`];
   });
   const documentShift = offsets.get(sideTableNames.documents) ?? 0;

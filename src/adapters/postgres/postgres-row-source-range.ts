@@ -28,7 +28,7 @@ export async function firstKeys(
         const name = columns.get(at);
         if (name === undefined) continue;
         if (role === 'document' && changed.has(-1)) conditions.push(`${name} >= ${BigInt(documentKey)}`);
-        if (role !== 'parent_key' || references === null) continue;
+        if (references === null) continue;
         // tables before this one may have changed in this very round
         if (changed.has(references) || next.has(references))
           conditions.push(`${name} >= ${first.get(references)}`);
@@ -42,6 +42,11 @@ export async function firstKeys(
       if (least === undefined || (known !== undefined && known <= least)) continue;
       first.set(index, least);
       next.add(index);
+      // a row's parent key may lie in a table that continues it
+      const { continues } = table;
+      if (continues === undefined || (first.get(continues) ?? least + 1n) <= least) continue;
+      first.set(continues, least);
+      next.add(continues);
     }
     changed = next;
   }

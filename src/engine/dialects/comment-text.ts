@@ -3,11 +3,13 @@ import type { Column, RelationalModel, Table } from '../model/relational-model.t
 
 export function tableComment(table: Table): string {
   const what =
-    table.kind === 'text'
-      ? ' (text runs)'
-      : table.kind === 'wildcard'
-        ? ' (content of wildcards, as XML)'
-        : '';
+    table.continues !== undefined
+      ? ' (further columns of the same rows)'
+      : table.kind === 'text'
+        ? ' (text runs)'
+        : table.kind === 'wildcard'
+          ? ' (content of wildcards, as XML)'
+          : '';
   return withDocumentation(`${table.xpath}${what}`, table.documentation);
 }
 
@@ -18,7 +20,9 @@ export function columnComment(model: RelationalModel, column: Column): string {
 function structureComment(model: RelationalModel, column: Column): string {
   switch (column.role) {
     case 'row_key':
-      return 'row key';
+      return column.references === null
+        ? 'row key'
+        : `row key, that of the row in ${model.tables[column.references]?.name ?? ''}`;
     case 'parent_key':
       return column.references === null
         ? 'key of the parent row'

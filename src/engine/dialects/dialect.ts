@@ -69,7 +69,7 @@ export interface DialectCapabilities {
 export interface Dialect {
   readonly name: DialectName;
   readonly identifierMaxBytes: number;
-  /** most columns of a table; null: no limit that matters */
+  /** most columns of a table; null: no limit that matters. Models are drawn below all of these (map/split-tables.ts) */
   readonly maxColumns: number | null;
   /** characters that a name cannot have even when quoted; null: any */
   readonly refusedCharacters: RegExp | null;

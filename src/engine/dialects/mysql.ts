@@ -19,8 +19,8 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 export const mysql: Dialect = {
   name: 'mysql',
   identifierMaxBytes: 64,
-  // as many decimals of 65 digits as one row of InnoDB holds; of anything else it holds more
-  maxColumns: 260,
+  // of InnoDB; its row must hold their values, too (`inRow`)
+  maxColumns: 1017,
   // quoted or not, names lie within the Basic Multilingual Plane; a database's name becomes a folder
   refusedCharacters: /[\u{10000}-\u{10FFFF}\0]|[ /\\.](?=$)/u,
   capabilities: {

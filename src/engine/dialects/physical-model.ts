@@ -34,6 +34,8 @@ export interface PhysicalTable {
   readonly comment: string;
   readonly columns: readonly PhysicalColumn[];
   readonly primaryKey: readonly string[];
+  /** name of the table whose keys the rows have: its own, but for a table that continues the rows of another */
+  readonly keysOf: string;
   readonly uniqueKeys: readonly PhysicalUniqueKey[];
   readonly foreignKeys: readonly PhysicalForeignKey[];
   /** columns of an index beside the keys; empty for none */
@@ -59,6 +61,7 @@ export function physicalSideTable(definition: SideTableDefinition, dialect: Dial
       comment,
     })),
     primaryKey: definition.primaryKey,
+    keysOf: physicalName(dialect, definition.name),
     uniqueKeys: [],
     foreignKeys: [],
     index: dialect.capabilities.indexes === 'none' ? [] : definition.index,
@@ -77,6 +80,10 @@ function physicalTable(
   const keyColumns = new Set(table.uniqueKeys.flatMap((key) => key.columns));
   const bounded = boundedText(dialect, table);
   const notes: string[] = [];
+  const { maxColumns } = dialect;
+  // an early version of a model may have drawn such a table; later ones split it
+  if (maxColumns !== null && columns.length > maxColumns)
+    notes.push(`${name} has ${columns.length} columns, ${dialect.name} allows ${maxColumns}`);
   const uniqueKeys: PhysicalUniqueKey[] = [];
   for (const key of dialect.capabilities.uniqueKeys === 'none' ? [] : table.uniqueKeys) {
     const members = key.columns.map((at) => table.columns[at]!);
@@ -103,6 +110,7 @@ function physicalTable(
       };
     }),
     primaryKey: table.columns.flatMap((column, at) => (column.role === 'row_key' ? [columns[at]!] : [])),
+    keysOf: table.continues === undefined ? name : names[table.continues]!.name,
     uniqueKeys,
     foreignKeys: table.columns.flatMap((column, at) => {
       const key = foreignKey(model, dialect, names, column, index);
@@ -129,7 +137,7 @@ function foreignKey(
       forward: false,
     };
   }
-  if (column.role !== 'parent_key' || column.references === null) return null;
+  if (column.references === null) return null;
   const parent = model.tables[column.references]!;
   const key = parent.columns.findIndex((candidate) => candidate.role === 'row_key');
   if (key === -1) return null;

@@ -11,6 +11,7 @@ import type {
   Table,
 } from '../model/relational-model.ts';
 import type { SourceModel } from '../model/source-model.ts';
+import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
 import { chooseRoots } from './build-model.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
 
@@ -140,9 +141,14 @@ class Pruning {
   readonly #nodes = new Map<number, number>();
   readonly #tables = new Map<number, number>();
   readonly #columns: Map<number, number>[] = [];
+  /** by table: where the columns of its rows lie */
+  readonly #rows: (table: number) => readonly RowColumn[];
+  /** by table: of its old columns, counted through as the plan does, the new places in the row */
+  #rowPlaces: readonly ReadonlyMap<number, number>[] = [];
 
   constructor(model: RelationalModel, ignored: ReadonlySet<string>, inactive: ReadonlySet<string>) {
     this.#model = model;
+    this.#rows = rowColumnsOf(model);
     this.#ignored = ignored;
     this.#inactive = inactive;
   }
@@ -161,6 +167,7 @@ class Pruning {
       );
       this.#columns.push(new Map(columns.map((c, position) => [c, position])));
     }
+    this.#rowPlaces = this.#settledRows();
     for (const index of [...kept].toSorted((a, b) => a - b)) this.#nodes.set(index, this.#nodes.size);
     return {
       ...model,
@@ -169,6 +176,21 @@ class Pruning {
       roots: model.roots.map((edge) => this.#edge(edge)),
       mappings: model.mappings.map((entry) => this.#mapping(entry)),
     };
+  }
+
+  #settledRows(): ReadonlyMap<number, number>[] {
+    return this.#model.tables.map((_, first) => {
+      const places = new Map<number, number>();
+      let before = 0;
+      let offset = 0;
+      for (const table of rowTables(this.#model, first)) {
+        const columns = this.#tables.has(table) ? this.#columns[table]! : new Map<number, number>();
+        for (const [from, to] of columns) places.set(before + from, offset + to);
+        before += this.#model.tables[table]!.columns.length;
+        offset += columns.size;
+      }
+      return places;
+    });
   }
 
   #isIgnored(node: number, place: string): boolean {
@@ -198,7 +220,9 @@ class Pruning {
   #markColumns(index: number, used: readonly Set<number>[]): void {
     const node = this.#model.nodes[index]!;
     const mark = (table: number, column: number): void => {
-      if (table >= 0 && column >= 0) used[table]!.add(column);
+      if (table < 0 || column < 0) return;
+      const place = this.#rows(table)[column]!;
+      used[place.table]!.add(place.at);
     };
     mark(node.table, 0);
     mark(node.table, this.#isIgnored(index, 'text') ? -1 : node.textColumn);
@@ -229,6 +253,7 @@ class Pruning {
           ? column
           : { ...column, references: this.#tables.get(column.references) ?? null };
       }),
+      ...(table.continues === undefined ? {} : { continues: this.#tables.get(table.continues)! }),
       uniqueKeys: table.uniqueKeys.flatMap((key) => {
         const kept = key.columns.flatMap((column) => columns.get(column) ?? []);
         return kept.length === key.columns.length ? [{ ...key, columns: kept }] : [];
@@ -254,7 +279,7 @@ class Pruning {
   }
 
   #column(table: number, column: number): number {
-    return column < 0 ? -1 : (this.#columns[table]!.get(column) ?? -1);
+    return column < 0 ? -1 : (this.#rowPlaces[table]!.get(column) ?? -1);
   }
 
   #node(index: number): PlanNode {

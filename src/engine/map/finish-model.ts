@@ -12,6 +12,7 @@ import {
   type TableDraft,
 } from './model-builder.ts';
 import { noPreviousNames, type PreviousNames } from './previous-names.ts';
+import { splitTable } from './split-tables.ts';
 import { identifierOf, NameScope, structureWord, type NamingOptions } from './names.ts';
 
 /** `-R`: a column on every table, filled with the same kind of value in every row. */
@@ -31,8 +32,41 @@ export function finishTables(
     for (const extra of extras)
       table.columns.push(newColumn({ role: 'extra', type: extra.type, nameParts: [extra.name] }));
   }
-  for (const table of drawing.tables) nameColumns(table, naming, previous);
-  for (const [index, node] of drawing.nodes.entries()) node.index = index;
+  for (const table of drawing.tables) {
+    nameColumns(table, naming, previous);
+    splitTable(table, previous.parts(table.name));
+  }
+  nameContinuations(drawing.tables, naming, previous);
+  let index = 0;
+  for (const table of drawing.tables) {
+    for (const part of table.parts) part.index = index++;
+    table.index = table.parts[0]!.index;
+    for (const [at, column] of table.parts.flatMap((part) => part.columns).entries()) column.index = at;
+  }
+  for (const [at, node] of drawing.nodes.entries()) node.index = at;
+}
+
+/** `order_2`, `order_3`: the name of the first table and the number of the part. */
+function nameContinuations(
+  tables: readonly TableDraft[],
+  naming: NamingOptions,
+  previous: PreviousNames,
+): void {
+  const scope = new NameScope(naming.maxBytes);
+  for (const name of Object.values(sideTableNames)) scope.claim([name], name);
+  for (const table of tables) {
+    table.parts[0]!.name = table.name;
+    scope.claim([table.name], table.xpath);
+  }
+  const later = tables.flatMap((table) => table.parts.slice(1).map((part) => ({ table, part })));
+  const known = later.map(({ table, part }) => previous.continuation(table.name, part.number));
+  for (const [at, { table, part }] of later.entries())
+    if (known[at] !== undefined) part.name = scope.claim([known[at]], `${table.xpath}#${part.number}`);
+  for (const { table, part } of later) {
+    if (part.name !== '') continue;
+    const name = `${table.name}_${part.number + 1}`;
+    part.name = scope.claim([naming.rename.get(name) ?? name], `${table.xpath}#${part.number}`);
+  }
 }
 
 /** A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. */
@@ -93,8 +127,7 @@ function nameColumns(table: TableDraft, naming: NamingOptions, previous: Previou
     const name = previous.column(table.name, column.role, column.xpath, column.parent?.xpath ?? null);
     if (name !== undefined) known.set(column, scope.claim([name], column.xpath ?? name));
   }
-  for (const [index, column] of ordered.entries()) {
-    column.index = index;
+  for (const column of ordered) {
     const keeps = known.get(column);
     if (keeps !== undefined) {
       column.name = keeps;
@@ -152,14 +185,17 @@ function structureCandidates(
 }
 
 export function plainTables(tables: readonly TableDraft[]): Table[] {
-  return tables.map((table) => ({
-    name: table.name,
-    kind: table.kind,
-    xpath: table.xpath,
-    columns: table.columns.map((column) => finishedColumn(column, table)),
-    uniqueKeys: [],
-    ...(table.documentation === undefined ? {} : { documentation: table.documentation }),
-  }));
+  return tables.flatMap((table) =>
+    table.parts.map((part) => ({
+      name: part.name,
+      kind: table.kind,
+      xpath: table.xpath,
+      columns: part.columns.map((column) => finishedColumn(column, table)),
+      ...(part.number === 0 ? {} : { continues: table.index }),
+      uniqueKeys: [],
+      ...(table.documentation === undefined ? {} : { documentation: table.documentation }),
+    })),
+  );
 }
 
 /** -1: no such column */

@@ -1,6 +1,7 @@
 /** The source-to-target map: one line for every path and column (interface-decisions §3, Mapping). */
 import type { MappingEntry, PlanEdge, PlanNode, Table } from '../model/relational-model.ts';
 import type { SourceModel, ValueType } from '../model/source-model.ts';
+import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
 import { stronglyConnected } from './type-graph.ts';
 
@@ -33,6 +34,7 @@ class MappingListing {
   readonly #plan: Plan;
   readonly #paths: PathPrinter;
   readonly #visited = new Set<number>();
+  readonly #rowColumns: (table: number) => readonly RowColumn[];
   /** per node: it can lead back to itself */
   readonly #cyclic: Uint8Array;
 
@@ -40,6 +42,7 @@ class MappingListing {
     this.#source = source;
     this.#plan = plan;
     this.#paths = paths;
+    this.#rowColumns = rowColumnsOf(plan);
     this.#cyclic = cyclicNodes(plan);
   }
 
@@ -124,7 +127,7 @@ class MappingListing {
   }
 
   #column(node: PlanNode, column: number): Table['columns'][number] {
-    return this.#plan.tables[node.table]!.columns[column]!;
+    return this.#rowColumns(node.table)[column]!.column;
   }
 
   #typeName(node: PlanNode): string {
@@ -154,7 +157,10 @@ class MappingListing {
   /** xsi:type alternatives share their head's columns: a path and column are listed once. */
   readonly #seen = new Set<string>();
 
-  #push(entry: MappingEntry): void {
+  // columns are given as the plan counts them, and listed where they lie
+  #push(line: MappingEntry): void {
+    const place = line.column === null ? null : this.#rowColumns(line.table)[line.column]!;
+    const entry = place === null ? line : { ...line, table: place.table, column: place.at };
     const identity = `${entry.table}/${entry.column}/${entry.nodeType}/${entry.xpath}`;
     if (this.#seen.has(identity)) return;
     this.#seen.add(identity);

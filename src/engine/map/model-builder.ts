@@ -21,11 +21,21 @@ export interface ColumnDraft {
   /** parent_key only: words that tell this use from others of the same parent */
   readonly via: readonly string[];
   readonly documentation: string | undefined;
-  /** position in the finished table; set by `finishModel` */
+  /** position in the finished row; set by `finishTables` */
   index: number;
   name: string;
 }
 
+/** One table of a row that may be wider than a table. */
+export interface PartDraft {
+  readonly columns: readonly ColumnDraft[];
+  /** 0: the first; others as an earlier version of the row had them, new ones after those */
+  readonly number: number;
+  index: number;
+  name: string;
+}
+
+/** The rows of one table, or of one and its continuations. */
 export interface TableDraft {
   readonly kind: Table['kind'];
   /** local names of the first path, root first; the last is the table's own */
@@ -34,6 +44,8 @@ export interface TableDraft {
   /** name to start from instead of the last step of the path (a shared type's) */
   readonly ownName: string | null;
   readonly columns: ColumnDraft[];
+  /** the same columns, dealt out over tables, row keys and extra columns on each; set by `splitTable` */
+  readonly parts: PartDraft[];
   readonly columnByKey: Map<string, ColumnDraft>;
   readonly nodeByKey: Map<string, NodeDraft>;
   /** nodes that open rows here */
@@ -88,6 +100,7 @@ export function newTable(
   return {
     ...fields,
     columns: [],
+    parts: [],
     columnByKey: new Map(),
     nodeByKey: new Map(),
     openers: new Set(),

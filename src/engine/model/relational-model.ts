@@ -61,7 +61,7 @@ export interface Column {
   readonly sourceType: BuiltInType | null;
   /** the type is a guess from documents: a value whose form it does not give back is kept as written beside (`_lexical`) */
   readonly keepsForm?: true;
-  /** parent_key: index of the table referred to (its row key) */
+  /** parent_key: index of the table referred to (its row key); row_key of a continuation: the table it goes on with */
   readonly references: number | null;
   readonly documentation?: string;
 }
@@ -73,6 +73,11 @@ export interface Table {
   /** absolute XPath of the first element path that makes rows here */
   readonly xpath: string;
   readonly columns: readonly Column[];
+  /**
+   * The table whose rows this one goes on with, one to one and under the same row key: a row that is wider than one table
+   * (`wide-rows.ts`). It follows that table, or another that continues it. Absent in a row's first table.
+   */
+  readonly continues?: number;
   /** natural keys declared or read from the XSD: column indexes */
   readonly uniqueKeys: readonly { readonly name: string; readonly columns: readonly number[] }[];
   readonly documentation?: string;
@@ -95,7 +100,10 @@ export interface PlanEdge {
   readonly head?: { readonly node: number; readonly parentKeyColumn: number };
 }
 
-/** One kind of element at one place. Nodes are shared where tables are shared (reuse, recursion). */
+/**
+ * One kind of element at one place. Nodes are shared where tables are shared (reuse, recursion). Columns, here and in edges, are
+ * those of the row: of `table`, and then of the tables that continue it (`rowColumns`).
+ */
 export interface PlanNode {
   readonly name: QName;
   /** table whose row holds this element's values */
@@ -103,7 +111,7 @@ export interface PlanNode {
   /** true: this element makes a row of `table`; false: it is folded into the row of its parent */
   readonly opensRow: boolean;
   readonly content: 'empty' | 'simple' | 'elements' | 'mixed';
-  /** column index in `table`, -1 for none */
+  /** column index in the row, -1 for none */
   readonly textColumn: number;
   readonly presenceColumn: number;
   readonly nilColumn: number;
@@ -116,7 +124,7 @@ export interface PlanNode {
   readonly textTable: number;
   /** table for content that matched an XSD wildcard; -1 for none */
   readonly wildcardTable: number;
-  /** column (in `table`) with attributes that matched an anyAttribute; -1 for none */
+  /** column (of the row) with attributes that matched an anyAttribute; -1 for none */
   readonly anyAttributeColumn: number;
   /** by xsi:type (an expanded type name): the node that takes over, and the parent key its row fills (-1: as the edge that led here) */
   readonly typeEdges: readonly {

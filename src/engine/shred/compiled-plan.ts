@@ -1,5 +1,6 @@
 /** The mapping plan in the form the shredder walks: dense arrays, names as interned ids, conversions at hand. */
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
+import { rowColumns, rowTables } from '../model/wide-rows.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import { conversionFor, type Conversion } from './value-conversion.ts';
 import type { RowEncoder } from './row-encoding.ts';
@@ -7,7 +8,12 @@ import type { RowEncoder } from './row-encoding.ts';
 export interface CompiledTable {
   readonly index: number;
   readonly name: string;
+  /** of the row: those of the table, then those of the tables that continue it */
   readonly columns: readonly Column[];
+  /** the tables the row is written to, each with its share of `columns` */
+  readonly parts: readonly CompiledPart[];
+  /** columns of `parts` beyond the first that repeat the row key */
+  readonly repeatedKeys: Int32Array;
   readonly rowKeyColumn: number;
   readonly documentColumn: number;
   readonly positionColumn: number;
@@ -20,6 +26,15 @@ export interface CompiledTable {
   readonly holdsNames: Uint8Array;
   /** columns and marks of folded children, each with a start and an end */
   readonly slotCount: number;
+}
+
+/** One table of a row that may be wider than a table. */
+export interface CompiledPart {
+  readonly index: number;
+  readonly name: string;
+  /** the columns from `start` up to `end` */
+  readonly start: number;
+  readonly end: number;
 }
 
 export interface CompiledNode {
@@ -35,6 +50,7 @@ export interface CompiledNode {
 }
 
 export interface CompiledPlan {
+  /** a table that continues another's rows is there, but no row is opened in it */
   readonly tables: readonly CompiledTable[];
   readonly nodes: readonly CompiledNode[];
   rootEdge(nameId: number): PlanEdge | null;
@@ -45,33 +61,39 @@ export interface CompiledPlan {
 
 export function compilePlan(model: RelationalModel, names: NameTable, encoder: RowEncoder): CompiledPlan {
   const marks = countMarks(model);
+  const rows = model.tables.map((_, table) => rowColumns(model, table).map(({ column }) => column));
   const tables = model.tables.map((table, index): CompiledTable => {
-    const find = (role: Column['role']): number => table.columns.findIndex((column) => column.role === role);
-    const required = table.columns.flatMap((column, i) =>
-      column.role === 'value' && !column.nullable ? [i] : [],
-    );
+    const columns = rows[index]!;
+    const find = (role: Column['role']): number => columns.findIndex((column) => column.role === role);
+    const required = columns.flatMap((column, i) => (column.role === 'value' && !column.nullable ? [i] : []));
     return {
       index,
       name: table.name,
-      columns: table.columns,
+      columns,
+      parts: compileParts(model, index),
+      repeatedKeys: Int32Array.from(
+        columns.flatMap(({ role, references }, at) =>
+          role === 'row_key' && references !== null ? [at] : [],
+        ),
+      ),
       rowKeyColumn: find('row_key'),
       documentColumn: find('document'),
       positionColumn: find('position'),
       parentKeyColumn: find('parent_key'),
       contentColumn: find('content'),
       required: Int32Array.from(required),
-      conversions: table.columns.map((column) => conversionFor(column, encoder)),
-      holdsNames: Uint8Array.from(table.columns, ({ sourceType }) =>
+      conversions: columns.map((column) => conversionFor(column, encoder)),
+      holdsNames: Uint8Array.from(columns, ({ sourceType }) =>
         sourceType === 'QName' || sourceType === 'NOTATION' ? 1 : 0,
       ),
-      slotCount: table.columns.length + (marks.count.get(index) ?? 0),
+      slotCount: columns.length + (marks.count.get(index) ?? 0),
     };
   });
   const nodes = model.nodes.map((plan, index): CompiledNode => ({
     plan,
     index,
     table: tables[plan.table]!,
-    seenSlot: plan.opensRow ? -1 : model.tables[plan.table]!.columns.length + marks.of[index]!,
+    seenSlot: plan.opensRow ? -1 : rows[plan.table]!.length + marks.of[index]!,
     takesText: plan.textColumn >= 0 || plan.textTable >= 0,
     showsNothing:
       !plan.opensRow &&
@@ -90,6 +112,21 @@ export function compilePlan(model: RelationalModel, names: NameTable, encoder: R
     attributeColumn: (node, nameId) =>
       (attributes[node] ??= nameLookup(names, model.nodes[node]!.attributes))(nameId)?.column ?? -1,
   };
+}
+
+function compileParts(model: RelationalModel, table: number): CompiledPart[] {
+  let end = 0;
+  return rowTables(model, table).map((index) => {
+    const { name, columns } = model.tables[index]!;
+    const start = end;
+    end += columns.length;
+    return { index, name, start, end };
+  });
+}
+
+/** The part of a row that a column lies in. */
+export function partOf(table: CompiledTable, column: number): CompiledPart {
+  return table.parts.find((part) => column < part.end)!;
 }
 
 /** One mark per folded place; the members of a substitution group that share a place share its mark. */

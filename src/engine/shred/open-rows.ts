@@ -64,6 +64,7 @@ export class OpenRows {
     this.#slots.fill(-1, this.#slotTop, end);
     this.#slotTop = end;
     this.setKey(row, table.rowKeyColumn, key);
+    for (const column of table.repeatedKeys) this.setKey(row, column, key);
     return row;
   }
 
@@ -138,29 +139,32 @@ export class OpenRows {
     this.#set(row, column, start);
   }
 
-  /** Writes the innermost row to its table's output and forgets it. */
+  /** Writes the innermost row to its tables' output and forgets it. */
   close(extra: readonly (string | null)[]): void {
     const row = this.#top;
-    const table = this.#tables[row]!;
-    const out = this.#output.buffer(table.index);
+    const { columns, parts } = this.#tables[row]!;
     const base = this.#bases[row]!;
     const { separator } = this.#encoder;
-    let extraAt = 0;
-    for (let column = 0; column < table.columns.length; column += 1) {
-      if (column > 0) out.pushByte(separator);
-      const start = this.#slots[base + column * 2]!;
-      if (start >= 0) out.push(this.#arena.bytes, start, this.#slots[base + column * 2 + 1]!);
-      else if (table.columns[column]!.role === 'extra') {
-        const value = extra[extraAt++] ?? null;
-        if (value === null) this.#encoder.pushNull(out);
-        else {
-          const bytes = utf8.encode(value);
-          this.#encoder.pushText(out, bytes, 0, bytes.length);
-        }
-      } else this.#encoder.pushNull(out);
+    for (let part = 0; part < parts.length; part += 1) {
+      const { index, start: first, end } = parts[part]!;
+      const out = this.#output.buffer(index);
+      let extraAt = 0;
+      for (let column = first; column < end; column += 1) {
+        if (column > first) out.pushByte(separator);
+        const start = this.#slots[base + column * 2]!;
+        if (start >= 0) out.push(this.#arena.bytes, start, this.#slots[base + column * 2 + 1]!);
+        else if (columns[column]!.role === 'extra') {
+          const value = extra[extraAt++] ?? null;
+          if (value === null) this.#encoder.pushNull(out);
+          else {
+            const bytes = utf8.encode(value);
+            this.#encoder.pushText(out, bytes, 0, bytes.length);
+          }
+        } else this.#encoder.pushNull(out);
+      }
+      out.pushByte(10);
+      this.#output.rowWritten(index);
     }
-    out.pushByte(10);
-    this.#output.rowWritten(table.index);
     this.#arena.length = this.#marks[row]!;
     this.#slotTop = base;
     this.#top = row - 1;

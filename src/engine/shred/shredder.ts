@@ -21,7 +21,7 @@ import {
   type TokenBatch,
 } from '../xml/tokens.ts';
 import { ByteBuffer } from './byte-buffer.ts';
-import { compilePlan, type CompiledNode, type CompiledPlan } from './compiled-plan.ts';
+import { compilePlan, partOf, type CompiledNode, type CompiledPlan } from './compiled-plan.ts';
 import { createDrift, type Drift } from './drift.ts';
 import { NamespaceScope } from './namespace-scope.ts';
 import { OpenRows } from './open-rows.ts';
@@ -175,7 +175,9 @@ class DocumentShredder implements Shredder {
   lastKeys(): ReadonlyMap<string, number> {
     if (this.#hashed) return new Map();
     const keys = new Map<string, number>([['_documents', this.#lastDocumentKey]]);
-    for (const table of this.#plan.tables) keys.set(table.name, this.#lastKeys[table.index]!);
+    // a table that continues another's rows has been named with that
+    for (const { index, parts } of this.#plan.tables)
+      for (const { name } of parts) if (!keys.has(name)) keys.set(name, this.#lastKeys[index]!);
     return keys;
   }
 
@@ -405,16 +407,17 @@ class DocumentShredder implements Shredder {
     }
     if (result === MISFIT) {
       const text = new TextDecoder().decode(source.subarray(start, end));
-      this.misfits.push({ table: table.index, column, rowKey: this.#rows.key(row), text });
+      const part = partOf(table, column);
+      this.misfits.push({ table: part.index, column: column - part.start, rowKey: this.#rows.key(row), text });
       if (this.#options.widensInPlace) this.#rows.mark(row, column);
       else this.#rows.setRaw(row, column, source, start, end);
-      this.drift.misfit(`${table.name}.${table.columns[column]!.name}`, text);
+      this.drift.misfit(`${part.name}.${table.columns[column]!.name}`, text);
       return;
     }
     const text = source.subarray(start, end);
     this.output.side('lexical', [
       this.#rowKeys.key(this.#documentKey),
-      table.name,
+      partOf(table, column).name,
       this.#rows.key(row),
       table.columns[column]!.name,
       result === EMPTY && table.columns[column]!.keepsForm !== true ? new Uint8Array(0) : text,
@@ -429,7 +432,8 @@ class DocumentShredder implements Shredder {
     const expanded = this.#scope.expand(new TextDecoder().decode(value), type.list === true, namespaces);
     if (expanded === null) return;
     const document = this.#rowKeys.key(this.#documentKey);
-    this.output.side('lexical', [document, table.name, this.#rows.key(row), columnName, expanded]);
+    const { name } = partOf(table, column);
+    this.output.side('lexical', [document, name, this.#rows.key(row), columnName, expanded]);
   }
 
   #end(): void {
@@ -458,10 +462,11 @@ class DocumentShredder implements Shredder {
     for (let i = 0; i < table.required.length; i += 1) {
       const column = table.required[i]!;
       if (this.#rows.isSet(row, column)) continue;
-      const identity = table.index * 4096 + column;
+      const identity = table.index * 65_536 + column;
       if (this.#relaxedSeen.has(identity)) continue;
       this.#relaxedSeen.add(identity);
-      this.relaxed.push({ table: table.index, column });
+      const part = partOf(table, column);
+      this.relaxed.push({ table: part.index, column: column - part.start });
     }
     this.#rows.close(this.#extra);
   }

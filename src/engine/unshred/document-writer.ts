@@ -134,11 +134,12 @@ class Writing {
   async #takeHanging(table: number, column: number, head: ElementRow, depth: number): Promise<ElementRow> {
     await this.#reader.open([table]);
     if (this.#reader.head(table)?.[column] !== head.key) {
-      const names = this.#plan.model.tables[table]!;
+      const { name } = this.#plan.model.tables[table]!;
+      const { name: columnName } = this.#plan.columns(table)[column]!.column;
       throw new InputError({
         code: 'missing_rows',
         severity: 'error',
-        message: `${names.name} has no row with ${names.columns[column]!.name} ${head.key} where one must follow`,
+        message: `${name} has no row with ${columnName} ${head.key} where one must follow`,
       });
     }
     return this.#takeRow(table, depth);
@@ -223,7 +224,7 @@ class Writing {
   #value(node: WritingNode, row: ElementRow, column: number, own: OwnDeclarations): string | null {
     const value = row.values[column] ?? null;
     if (row.lexical === null) return value;
-    const { name, sourceType } = this.#plan.model.tables[node.plan.table]!.columns[column]!;
+    const { name, sourceType } = this.#plan.columns(node.plan.table)[column]!.column;
     const written = row.lexical.get(name);
     if (written === undefined || (sourceType !== 'QName' && sourceType !== 'NOTATION'))
       return written ?? value;
@@ -341,8 +342,8 @@ class Writing {
       return true;
     if (kept !== undefined && row.kept!.has(`${path}/${child.label}`)) return true;
     if (lexical === null) return false;
-    const table = this.#plan.model.tables[this.#plan.node(child.node).plan.table]!;
-    return columns.some((column) => lexical.has(table.columns[column]!.name));
+    const own = this.#plan.columns(this.#plan.node(child.node).plan.table);
+    return columns.some((column) => lexical.has(own[column]!.column.name));
   }
 }
 

@@ -1,7 +1,9 @@
 /** Takes rows from their streams together with what lies beside them, and sees that none is left behind. */
 import { InputError } from '../diagnostics.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
+import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
 import type { DocumentRows, LexicalRow, RowStream, RowValues, UnmappedRow } from './document-rows.ts';
+import { joinedRows } from './joined-rows.ts';
 import { roleColumn } from './writing-plan.ts';
 
 export interface TakenRow {
@@ -14,7 +16,8 @@ export interface TakenRow {
 
 interface OpenTable {
   readonly rows: RowStream<RowValues>;
-  readonly lexical: RowStream<LexicalRow> | null;
+  /** of the row's tables */
+  readonly lexical: readonly RowStream<LexicalRow>[];
   readonly unmapped: RowStream<UnmappedRow> | null;
   readonly keyColumn: number;
 }
@@ -23,6 +26,7 @@ export class RowReader {
   readonly rowCounts: Float64Array;
   readonly #model: RelationalModel;
   readonly #rows: DocumentRows;
+  readonly #columns: (table: number) => readonly RowColumn[];
   /** by table; null: there are no rows */
   readonly #tables: (OpenTable | null | undefined)[] = [];
   /** highest key taken, by table */
@@ -31,6 +35,7 @@ export class RowReader {
   constructor(model: RelationalModel, rows: DocumentRows) {
     this.#model = model;
     this.#rows = rows;
+    this.#columns = rowColumnsOf(model);
     this.rowCounts = new Float64Array(model.tables.length);
     this.#lastKeys = new Float64Array(model.tables.length);
   }
@@ -58,11 +63,13 @@ export class RowReader {
     const wait = rows.advance();
     if (wait !== undefined) await wait;
     let texts: Map<string, string> | null = null;
-    for (let entry = lexical?.head ?? null; entry !== null && entry.rowKey === key; entry = lexical!.head) {
-      texts ??= new Map();
-      texts.set(entry.columnName, entry.content);
-      const more = lexical!.advance();
-      if (more !== undefined) await more;
+    for (const entries of lexical) {
+      for (let entry = entries.head; entry !== null && entry.rowKey === key; entry = entries.head) {
+        texts ??= new Map();
+        texts.set(entry.columnName, entry.content);
+        const more = entries.advance();
+        if (more !== undefined) await more;
+      }
     }
     let entries: UnmappedRow[] | null = null;
     for (
@@ -87,9 +94,9 @@ export class RowReader {
       const { head } = table.rows;
       if (head !== null && this.#isBehind(index, head, documentKey))
         throw unplaced(name, `key ${head[table.keyColumn]}`);
-      const lexical = table.lexical?.head ?? null;
-      if (lexical !== null && Number(lexical.rowKey) <= last) {
-        throw unplaced('_lexical', `table ${name} and key ${lexical.rowKey}`);
+      for (const { head: lexical } of table.lexical) {
+        if (lexical !== null && Number(lexical.rowKey) <= last)
+          throw unplaced('_lexical', `table ${name} and key ${lexical.rowKey}`);
       }
       const unmapped = table.unmapped?.head ?? null;
       if (unmapped !== null && Number(unmapped.parentKey) <= last) {
@@ -100,7 +107,7 @@ export class RowReader {
 
   /** Whether the row hangs from one that has been written. */
   #isBehind(table: number, values: RowValues, documentKey: string): boolean {
-    return this.#model.tables[table]!.columns.some(({ role, references }, column) => {
+    return this.#columns(table).some(({ column: { role, references } }, column) => {
       const value = values[column] ?? null;
       if (value === null) return false;
       if (role === 'document') return Number(value) <= Number(documentKey);
@@ -109,14 +116,20 @@ export class RowReader {
   }
 
   async #open(index: number): Promise<void> {
-    const rows = await this.#rows.table(index);
+    const parts = rowTables(this.#model, index);
+    const rows = await joinedRows(this.#model, this.#rows, parts);
     if (rows === null || rows.head === null) {
       this.#tables[index] = null;
       return;
     }
+    const lexical: RowStream<LexicalRow>[] = [];
+    for (const part of parts) {
+      const entries = await this.#rows.lexical(part);
+      if (entries !== null) lexical.push(entries);
+    }
     this.#tables[index] = {
       rows,
-      lexical: await this.#rows.lexical(index),
+      lexical,
       unmapped: await this.#rows.unmapped(index),
       keyColumn: roleColumn(this.#model.tables[index]!, 'row_key'),
     };

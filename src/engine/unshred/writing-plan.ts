@@ -1,6 +1,7 @@
 /** The mapping plan as writing back walks it: what may stand in an element, and what shows that it does. Made node by node. */
 import { createNameLabels, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
 import type { PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
+import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { createOutputNamespaces, type OutputNamespaces } from './output-namespaces.ts';
 
 /** A child element that has rows. */
@@ -66,6 +67,8 @@ export interface WritingNode {
 
 export interface WritingPlan {
   readonly model: RelationalModel;
+  /** the columns of a table's rows as the plan counts them */
+  readonly columns: (table: number) => readonly RowColumn[];
   readonly namespaces: OutputNamespaces;
   readonly labels: NameLabels;
   readonly typeAttribute: string;
@@ -83,6 +86,7 @@ export function createWritingPlan(model: RelationalModel): WritingPlan {
   const evidences: (Evidence | undefined)[] = [];
   const plan: WritingPlan = {
     model,
+    columns: rowColumnsOf(model),
     namespaces,
     labels,
     typeAttribute: namespaces.nameOf({ namespaceUri: xsiNamespace, localName: 'type' }),

@@ -1,0 +1,35 @@
+/**
+ * Rows that are wider than one table (engine.md §3): the first table of a row has its structure and as many values as one table
+ * takes; the rest lies in continuation tables, one row for each row of the first, under the same row key. The plan counts a row's
+ * columns through: those of the first table, then those of each continuation, its row key among them.
+ */
+import type { Column, RelationalModel } from './relational-model.ts';
+
+/** A column of a row: where it lies, by index of table and column in the model. */
+export interface RowColumn {
+  readonly table: number;
+  readonly at: number;
+  readonly column: Column;
+}
+
+type Tables = Pick<RelationalModel, 'tables'>;
+
+/** A table and those that continue its rows, in order: they follow it directly. */
+export function rowTables({ tables }: Tables, table: number): readonly number[] {
+  const parts = [table];
+  for (let next = table + 1; tables[next]?.continues === table; next += 1) parts.push(next);
+  return parts;
+}
+
+/** The columns of a table's rows as the plan counts them. */
+export function rowColumns(model: Tables, table: number): readonly RowColumn[] {
+  return rowTables(model, table).flatMap((part) =>
+    model.tables[part]!.columns.map((column, at) => ({ table: part, at, column })),
+  );
+}
+
+/** `rowColumns` of any table, each found once. */
+export function rowColumnsOf(model: Tables): (table: number) => readonly RowColumn[] {
+  const known: (readonly RowColumn[] | undefined)[] = [];
+  return (table) => (known[table] ??= rowColumns(model, table));
+}
