@@ -2,20 +2,25 @@
 import { createStatisticsCollector } from '../engine/infer/collector.ts';
 import { inferSourceModel } from '../engine/infer/infer-model.ts';
 import { mergeStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
+import { rootsNamed } from '../engine/map/build-model.ts';
 import { pruneSourceModel } from '../engine/map/prune.ts';
 import type { QName, SourceModel } from '../engine/model/source-model.ts';
+import type { RowElementName } from '../engine/shred/row-elements.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
 import { renderDdl } from '../engine/dialects/ddl.ts';
 import { AppError } from '../errors.ts';
 import { parseModeOf } from '../jobs/tool-request.ts';
 import type { OriginFile, StoredLogicalSchema } from '../ports/catalog-store.ts';
 import { noDetails, type Conversion } from './conversion.ts';
+import { createDocumentCut, noDocuments } from './document-cut.ts';
 import { openInputs, type InputSet } from './input-files.ts';
 import { loadRows } from './load-rows.ts';
 import {
   buildModel,
   choicesAfterParent,
   chooseLogicalSchema,
+  elementName,
+  elementOf,
   hasRoot,
   storeModel,
 } from './logical-schema.ts';
@@ -43,7 +48,6 @@ function refuseUnavailable({ request }: ToolSession): void {
   const refused: string[] = [];
   if (request.engine === 'spark') refused.push('--engine spark');
   if (request.validate) refused.push('--validate');
-  if (request.rowTag !== undefined) refused.push('--row-tag');
   if (refused.length > 0)
     throw new AppError(
       'invalid_option',
@@ -58,10 +62,14 @@ class XmlConversion {
   #since = performance.now();
   #bytes = 0;
   #documents = 0;
+  /** `--row-tag`, as far as it is known without a schema */
+  #rowTag: RowElementName | null;
 
   constructor(session: ToolSession, inputs: InputSet) {
     this.#session = session;
     this.#inputs = inputs;
+    const { rowTag } = session.request;
+    this.#rowTag = rowTag === undefined ? null : elementName(rowTag, {});
   }
 
   async run(): Promise<Conversion> {
@@ -124,6 +132,7 @@ class XmlConversion {
     const origin = await catalog.loadOrigin(idOrg, idSch);
     if (origin === null) throw new AppError('not_found', `-x ${idSch}: there is no such origin`);
     await session.report({ idSch });
+    if (request.rowTag !== undefined) this.#rowTag = elementOf('--row-tag', request.rowTag, origin.model);
     const roots = await this.#documentRoots(origin.model, idSch);
     const known = origin.statistics as DocumentStatistics | null;
     const earlier = [...(known === null ? [] : [known]), ...(await this.#storedStatistics())];
@@ -157,6 +166,7 @@ class XmlConversion {
     const { home, idOrg, request, limits } = this.#session;
     if (request.logicalId !== undefined) return [];
     const stored = await home.adapters.catalog.loadLogicalSchema(idOrg, { idSch });
+    if (request.rowTag !== undefined) return [elementOf('--row-tag', request.rowTag, source)];
     if (stored !== null && stored.model.roots.length >= source.roots.length) return [];
     const names = createNameTable();
     const found = new Map<number, QName>();
@@ -164,7 +174,7 @@ class XmlConversion {
       const id = await peekRootName(member, names, limits);
       if (id === null || found.has(id)) continue;
       const name = { namespaceUri: names.namespaceUri(id), localName: names.localName(id) };
-      if (!hasRoot(stored?.model, name)) found.set(id, name);
+      if (rootsNamed(source, [name]).length > 0 && !hasRoot(stored?.model, name)) found.set(id, name);
     }
     return [...found.values()];
   }
@@ -174,28 +184,33 @@ class XmlConversion {
     const session = this.#session;
     const names = createNameTable();
     const collector = createStatisticsCollector(names, { samples: !session.request.noSamples });
+    const documents = createDocumentCut(this.#rowTag, names, {
+      begin: () => collector.beginDocument(),
+      consume: (batch) => collector.consume(batch),
+      end: (bytes) => collector.endDocument(bytes),
+    });
     let disk = 0;
     for await (const member of this.#inputs.members()) {
-      collector.beginDocument();
+      documents.beginFile(member.name);
       let read = 0;
       const facts = await readDocument(member, {
         names,
         limits: session.limits,
         kernels: session.kernels,
-        onBatch: (batch) => collector.consume(batch),
+        onBatch: (batch, locate) => documents.consume(batch, locate),
         afterChunk: (size) => {
           read += size;
           const done = (disk + Math.min(read, member.diskBytes)) / Math.max(1, this.#inputs.totalBytes);
           session.progress(done * shareOfProgress);
         },
       });
-      collector.endDocument(facts.bytes);
+      documents.endFile(facts.bytes);
       disk += member.diskBytes;
       this.#bytes += facts.bytes;
-      this.#documents += 1;
       this.#files.push({ name: member.name, bytes: facts.bytes, sha256: facts.sha256 });
     }
-    if (this.#documents === 0) throw new AppError('input_not_found', 'the input holds no document (*.xml)');
+    this.#documents = documents.count;
+    if (this.#documents === 0) throw noDocuments(session.request.rowTag);
     this.#step('read for statistics');
     return collector.statistics;
   }
@@ -220,7 +235,10 @@ class XmlConversion {
     await session.report({ outputPath: sink.label });
     try {
       session.log(`loading into ${sink.label}`);
-      const result = await loadRows(session, this.#inputs, logical, sink, withStatistics);
+      const result = await loadRows(session, this.#inputs, logical, sink, {
+        withStatistics,
+        rowTag: this.#rowTag,
+      });
       if (result.statistics !== null && saveStatistics !== undefined) await saveStatistics(result.statistics);
       for (const [name, seconds] of result.steps) this.#steps.push([name, seconds]);
       await session.report({ messages: result.documents, progress: 1 });

@@ -1,16 +1,25 @@
 /** Documents to rows to a target: the loop that ties tokeniser, shredder and sink together, with back-pressure end to end. */
+import { createHash } from 'node:crypto';
 import { InputError } from '../engine/diagnostics.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import { createStatisticsCollector } from '../engine/infer/collector.ts';
 import { createShredder, type Shredder } from '../engine/shred/shredder.ts';
+import type { RowElementName } from '../engine/shred/row-elements.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
 import { AppError } from '../errors.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import type { ConversionDetails } from './conversion.ts';
+import {
+  createDocumentCut,
+  documentName,
+  noDocuments,
+  type DocumentConsumer,
+  type DocumentCut,
+} from './document-cut.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { hashDocument, readDocument } from './read-document.ts';
-import type { ToolSession } from './tool-session.ts';
+import type { ToolSession, WrittenSoFar } from './tool-session.ts';
 
 export interface LoadResult {
   readonly documents: number;
@@ -26,12 +35,18 @@ export interface LoadResult {
   readonly steps: readonly (readonly [string, number])[];
 }
 
+export interface LoadOptions {
+  readonly withStatistics: boolean;
+  /** elements that are documents of their own; null: each file is one */
+  readonly rowTag: RowElementName | null;
+}
+
 export async function loadRows(
   session: ToolSession,
   inputs: InputSet,
   logical: StoredLogicalSchema,
   sink: RowSink,
-  withStatistics: boolean,
+  options: LoadOptions,
 ): Promise<LoadResult> {
   const { request } = session;
   const steps: [string, number][] = [];
@@ -46,14 +61,7 @@ export async function loadRows(
     allTables: request.tables === 'all' || request.saveMode === 'w',
     keys: request.keys,
   });
-  const loader = new Loader(
-    session,
-    logical,
-    sink,
-    withStatistics,
-    await sink.keyOffsets(),
-    inputs.totalBytes,
-  );
+  const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), inputs.totalBytes);
   if (opened === 'load') {
     await loader.probe(inputs);
     await loader.leaveOutLoaded(inputs);
@@ -63,13 +71,18 @@ export async function loadRows(
   await loader.flush();
   const loaded = performance.now();
   steps.push(['load', (loaded - started) / 1000]);
-  const published = await sink.publish(() => session.stillOurs(), loader.lastKeys());
+  const published = await sink.publish(() => session.stillOurs(loader.written()), loader.lastKeys());
   steps.push(['publish', (performance.now() - loaded) / 1000]);
   if (published.already)
     session.log('an earlier attempt of this job had published its rows; nothing was added');
   for (const change of published.changes) session.log(`target changed: ${change}`);
   loader.reportDrift();
   return { ...loader.result(), rows: published.rows, steps };
+}
+
+/** SHA-256 that stands for a document: a file's own, or one that follows from the file's and the place in it. */
+function partHash(fileSha256: string, number: number | null): string {
+  return number === null ? fileSha256 : createHash('sha256').update(`${fileSha256}#${number}`).digest('hex');
 }
 
 /** paths and rejects that the job record lists one by one */
@@ -86,9 +99,14 @@ function placeOf({ diagnostic }: InputError): ConversionDetails['rejects'][numbe
 
 class Loader {
   readonly #session: ToolSession;
+  readonly #logical: StoredLogicalSchema;
+  /** rows given to the sink, by table */
+  readonly #written: number[] = [];
   readonly #sink: RowSink;
   readonly #shredder: Shredder;
   readonly #probe: Shredder | null;
+  readonly #cut: DocumentCut;
+  readonly #probeCut: DocumentCut | null;
   readonly #names = createNameTable();
   readonly #collector;
   readonly #totalBytes: number;
@@ -98,9 +116,11 @@ class Loader {
   readonly #unsound = new Set<number>();
   /** SHA-256 by place, where it had to be known before; null: the document is not to be loaded */
   #hashes: readonly (string | null)[] | null = null;
+  /** SHA-256 of the present file and document, where known; the document's is, when it ends */
+  #fileHash: string | null = null;
+  #sha256: string | null = null;
   #skipped = 0;
   #place = 0;
-  #documents = 0;
   #bytes = 0;
   #diskBytes = 0;
   #path = '';
@@ -110,15 +130,16 @@ class Loader {
     session: ToolSession,
     logical: StoredLogicalSchema,
     sink: RowSink,
-    withStatistics: boolean,
+    { withStatistics, rowTag }: LoadOptions,
     keyOffsets: ReadonlyMap<string, number>,
     totalBytes: number,
   ) {
     this.#session = session;
+    this.#logical = logical;
     this.#sink = sink;
     this.#totalBytes = totalBytes;
     const { request } = session;
-    const options = {
+    const shredding = {
       model: logical.model,
       names: this.#names,
       encoding: sink.encoding,
@@ -128,11 +149,44 @@ class Loader {
       unmapped: request.unmapped,
       extraValues: () => this.#extraValues(),
     };
-    this.#shredder = createShredder(options);
-    this.#probe = request.onError === 'skip' ? createShredder(options) : null;
+    this.#shredder = createShredder(shredding);
+    this.#probe = request.onError === 'skip' ? createShredder(shredding) : null;
     this.#collector = withStatistics
       ? createStatisticsCollector(this.#names, { samples: !request.noSamples })
       : null;
+    this.#cut = createDocumentCut(rowTag, this.#names, this.#documentConsumer());
+    const probe = this.#probe;
+    this.#probeCut =
+      probe === null
+        ? null
+        : createDocumentCut(rowTag, this.#names, {
+            begin: (file, number, inherited) =>
+              probe.beginDocument(documentName(file, number), undefined, inherited),
+            consume: (batch, locate) => probe.consume(batch, locate),
+            end: () => undefined,
+          });
+  }
+
+  #documentConsumer(): DocumentConsumer {
+    const shredder = this.#shredder;
+    const collector = this.#collector;
+    const { keys } = this.#session.request;
+    return {
+      begin: (file, number, inherited) => {
+        this.#sha256 = this.#fileHash === null ? null : partHash(this.#fileHash, number);
+        const keyed = keys === 'hash' ? (this.#sha256 ?? undefined) : undefined;
+        shredder.beginDocument(documentName(file, number), keyed, inherited);
+        collector?.beginDocument();
+      },
+      consume: (batch, locate) => {
+        shredder.consume(batch, locate);
+        collector?.consume(batch);
+      },
+      end: (bytes) => {
+        shredder.endDocument({ sha256: this.#sha256!, bytes, loadedAt: new Date().toISOString() });
+        collector?.endDocument(bytes);
+      },
+    };
   }
 
   /**
@@ -153,11 +207,20 @@ class Loader {
    * Keys that follow from a document's content would be taken; that is what makes loading it again harmless.
    */
   async leaveOutLoaded(inputs: InputSet): Promise<void> {
-    const { skipLoaded, keys } = this.#session.request;
-    if (!skipLoaded && keys === 'sequence') return;
+    const { skipLoaded, keys, rowTag } = this.#session.request;
+    // the hash of a part follows from that of its file, which must be known before
+    if (!skipLoaded && keys === 'sequence' && rowTag === undefined) return;
     const hashes: string[] = [];
     for await (const member of inputs.members()) hashes.push(await hashDocument(member));
-    const known = new Set(await this.#sink.loadedDocuments([...new Set(hashes)]));
+    if (!skipLoaded && keys === 'sequence') {
+      this.#hashes = hashes;
+      return;
+    }
+    // a file is published whole: where its first part is, all are
+    const first = rowTag === undefined ? null : 1;
+    const parts = new Map(hashes.map((sha256) => [partHash(sha256, first), sha256]));
+    const loaded = await this.#sink.loadedDocuments([...parts.keys()]);
+    const known = new Set([...loaded].map((sha256) => parts.get(sha256)!));
     this.#hashes = hashes.map((sha256, place) => {
       if (this.#unsound.has(place)) return null;
       if (known.has(sha256)) {
@@ -181,22 +244,14 @@ class Loader {
       this.#diskBytes += member.diskBytes;
       return;
     }
-    const shredder = this.#shredder;
-    const collector = this.#collector;
-    shredder.beginDocument(
-      member.name,
-      this.#session.request.keys === 'hash' ? (known ?? undefined) : undefined,
-    );
-    collector?.beginDocument();
+    this.#fileHash = known ?? null;
+    this.#cut.beginFile(member.name);
     let read = 0;
     const { bytes, sha256 } = await readDocument(member, {
       names: this.#names,
       limits: this.#session.limits,
       kernels: this.#session.kernels,
-      onBatch: (batch, locate) => {
-        shredder.consume(batch, locate);
-        collector?.consume(batch);
-      },
+      onBatch: (batch, locate) => this.#cut.consume(batch, locate),
       afterChunk: async (size) => {
         read += size;
         await this.#drain();
@@ -206,21 +261,20 @@ class Loader {
     });
     if (known !== undefined && known !== sha256)
       throw new AppError('unprocessable_input', `${member.path}: the file changed while it was read`);
-    shredder.endDocument({ sha256, bytes, loadedAt: new Date().toISOString() });
-    collector?.endDocument(bytes);
-    this.#documents += 1;
+    this.#sha256 ??= sha256;
+    this.#cut.endFile(bytes);
     this.#bytes += bytes;
     this.#diskBytes += member.diskBytes;
   }
 
   async #isSound(member: InputMember, probe: Shredder): Promise<boolean> {
-    probe.beginDocument(member.name);
+    this.#probeCut!.beginFile(member.name);
     try {
       await readDocument(member, {
         names: this.#names,
         limits: this.#session.limits,
         kernels: this.#session.kernels,
-        onBatch: (batch, locate) => probe.consume(batch, locate),
+        onBatch: (batch, locate) => this.#probeCut!.consume(batch, locate),
         afterChunk: () => {
           probe.output.chunks.length = 0;
           probe.misfits.length = 0;
@@ -241,8 +295,10 @@ class Loader {
   async #drain(): Promise<void> {
     const { output, misfits, relaxed } = this.#shredder;
     for (const chunk of output.chunks.splice(0)) {
-      if (typeof chunk.table === 'number') await this.#sink.write(chunk.table, chunk.bytes, chunk.rowCount);
-      else await this.#sink.writeSide(chunk.table, chunk.bytes, chunk.rowCount);
+      if (typeof chunk.table === 'number') {
+        this.#written[chunk.table] = (this.#written[chunk.table] ?? 0) + chunk.rowCount;
+        await this.#sink.write(chunk.table, chunk.bytes, chunk.rowCount);
+      } else await this.#sink.writeSide(chunk.table, chunk.bytes, chunk.rowCount);
     }
     for (const misfit of misfits.splice(0)) await this.#sink.misfit(misfit);
     for (const { table, column } of relaxed.splice(0)) this.#sink.relax(table, column);
@@ -255,10 +311,26 @@ class Loader {
 
   /** A job without a document must not be published: to overwrite with nothing is to delete. */
   requireDocuments(): void {
-    if (this.#documents > 0 || this.#skipped > 0) return;
-    if (this.#rejects.length === 0)
-      throw new AppError('input_not_found', 'the input holds no document (*.xml)');
+    if (this.#cut.count > 0 || this.#skipped > 0) return;
+    if (this.#rejects.length === 0) throw noDocuments(this.#session.request.rowTag);
     throw new AppError('unprocessable_input', `every document was rejected; the first: ${this.#rejects[0]}`);
+  }
+
+  /** What the job will have added once it is published. */
+  written(): WrittenSoFar {
+    const { model, idSch, idLschma } = this.#logical;
+    const named = this.#written.map((rows, table) => [model.tables[table]!.name, rows] as const);
+    const { documents, rejects, bytes, unknownPaths, details } = this.result();
+    return {
+      origin: idSch,
+      logical: idLschma < 0 ? null : idLschma,
+      documents,
+      rejected: rejects.length,
+      tables: Object.fromEntries(named.filter(([, rows]) => rows > 0)),
+      unknownPaths,
+      bytes,
+      details,
+    };
   }
 
   lastKeys(): ReadonlyMap<string, number> {
@@ -283,6 +355,10 @@ class Loader {
   }
 
   reportDrift(): void {
+    if (this.#cut.outside > 0)
+      this.#session.log(
+        `${this.#cut.outside} attributes and texts lie outside of the row elements: not loaded`,
+      );
     const { drift } = this.#shredder;
     for (const { xpath, kind, count, sample } of [...drift.paths.values()].slice(0, 100)) {
       this.#session.log(`unmapped ${kind} ${xpath}: ${count} times, such as ${sample}`);
@@ -294,7 +370,7 @@ class Loader {
 
   result(): Omit<LoadResult, 'rows' | 'steps'> {
     return {
-      documents: this.#documents,
+      documents: this.#cut.count,
       skipped: this.#skipped,
       rejects: this.#rejects,
       details: {

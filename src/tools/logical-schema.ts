@@ -1,7 +1,8 @@
 /** The relational model a run works with: one that is stored, or a new one made to the run's options. */
-import { buildRelationalModel, chooseRoots } from '../engine/map/build-model.ts';
+import { buildRelationalModel, chooseRoots, rootsNamed } from '../engine/map/build-model.ts';
 import { defaultNaming, type NamingOptions } from '../engine/map/names.ts';
 import type { MapLevel, RelationalModel } from '../engine/model/relational-model.ts';
+import type { RowElementName } from '../engine/shred/row-elements.ts';
 import type { QName, SourceModel } from '../engine/model/source-model.ts';
 import { AppError } from '../errors.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
@@ -59,25 +60,37 @@ export async function choicesAfterParent(session: ToolSession): Promise<ModelCho
   return { mapLevel, ...(goesOn ? { previous: parent.model } : {}) };
 }
 
-/** `{uri}local`, `prefix:local` with a prefix of the model, or `local`. AppError where the model has no such root. */
+/** What the options say that documents start with, if they do. AppError where the model has no such element. */
 export function rootsOf(request: ToolRequest, source: SourceModel): readonly QName[] {
-  if (request.root === undefined) return [];
-  const clark = /^\{([^}]*)\}(.+)$/.exec(request.root);
-  const prefixed = /^([^:{}]+):(.+)$/.exec(request.root);
-  const name: QName =
-    clark !== null
-      ? { namespaceUri: clark[1]!, localName: clark[2]! }
-      : prefixed !== null
-        ? { namespaceUri: source.namespaces[prefixed[1]!] ?? '', localName: prefixed[2]! }
-        : { namespaceUri: '', localName: request.root };
-  if (chooseRoots(source, [name]).length === 0) {
-    const known = source.roots.slice(0, 10).map((root) => source.elements[root]!.name.localName);
-    throw new AppError(
-      'invalid_option',
-      `--root ${request.root}: no such element; documents may start with ${known.join(', ')}`,
+  if (request.root !== undefined) return [elementOf('--root', request.root, source)];
+  return request.rowTag === undefined ? [] : [elementOf('--row-tag', request.rowTag, source)];
+}
+
+/** An element of the model, one that documents start with before others; AppError `invalid_option` where there is none. */
+export function elementOf(option: string, text: string, source: SourceModel): QName {
+  const { namespaceUri, localName } = elementName(text, source.namespaces);
+  const [root] = rootsNamed(source, [{ namespaceUri: namespaceUri ?? '', localName }]);
+  const found =
+    source.elements[root ?? -1] ??
+    source.elements.find(
+      ({ name }) =>
+        name.localName === localName && (namespaceUri === null || name.namespaceUri === namespaceUri),
     );
-  }
-  return [name];
+  if (found !== undefined) return found.name;
+  const known = source.roots.slice(0, 10).map((at) => source.elements[at]!.name.localName);
+  throw new AppError(
+    'invalid_option',
+    `${option} ${text}: no such element; documents may start with ${known.join(', ')}`,
+  );
+}
+
+/** `{uri}local`, `prefix:local` with a prefix of the model, or `local`; namespace null: any. */
+export function elementName(text: string, namespaces: SourceModel['namespaces']): RowElementName {
+  const clark = /^\{([^}]*)\}(.+)$/.exec(text);
+  if (clark !== null) return { namespaceUri: clark[1]!, localName: clark[2]! };
+  const colon = text.indexOf(':');
+  if (colon < 0) return { namespaceUri: null, localName: text };
+  return { namespaceUri: namespaces[text.slice(0, colon)] ?? null, localName: text.slice(colon + 1) };
 }
 
 export interface ModelChoices {
@@ -105,7 +118,7 @@ export function buildModel(
   });
 }
 
-/** What is stored under the origin, unless an option asks for another shape or the documents start with another element. */
+/** What is stored under the origin, unless an option asks for another shape or the documents start with another element of the model. */
 export async function chooseLogicalSchema(
   session: ToolSession,
   idSch: number,
@@ -121,16 +134,18 @@ export async function chooseLogicalSchema(
       throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
     return stored;
   }
-  const missing = documentRoots.filter(
-    (name) => chooseRoots(source, [name]).length > 0 && !hasRoot(stored?.model, name),
-  );
+  const missing = documentRoots.filter((name) => !hasRoot(stored?.model, name));
   if (stored !== null && !shapesModel(request) && missing.length === 0) return stored;
   const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
   const before = stored?.model.roots.map((root) => root.name) ?? [];
+  // parts that become documents are named for themselves, not for what was around them
+  const samePlaces = rootsOf(request, source).every((name) => hasRoot(stored?.model, name));
   const model = buildModel(request, source, {
     mapLevel: level,
     extraRoots: unique([...before, ...missing]),
-    ...(stored?.model.mapLevel === level && !namesTables(request) ? { previous: stored.model } : {}),
+    ...(stored?.model.mapLevel === level && !namesTables(request) && samePlaces
+      ? { previous: stored.model }
+      : {}),
   });
   return storeModel(session, idSch, model);
 }

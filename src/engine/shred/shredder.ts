@@ -65,7 +65,8 @@ export interface Shredder {
   /** root element names the model knows */
   readonly rootNames: readonly string[];
   /** With its SHA-256 (hex) the rows' keys follow from it (`--keys hash`); without, they are numbers that go on from document to document. */
-  beginDocument(name: string, sha256?: string): void;
+  /** `inherited`: namespaces declared around a document that is a part of a larger one. */
+  beginDocument(name: string, sha256?: string, inherited?: ReadonlyMap<string, string>): void;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
   endDocument(facts: { readonly sha256: string; readonly bytes: number; readonly loadedAt: string }): void;
   /** highest keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
@@ -145,7 +146,7 @@ class DocumentShredder implements Shredder {
     };
   }
 
-  beginDocument(name: string, sha256?: string): void {
+  beginDocument(name: string, sha256?: string, inherited?: ReadonlyMap<string, string>): void {
     this.#hashed = sha256 !== undefined;
     this.#rowKeys.begin(sha256 ?? null);
     if (this.#hashed) this.#lastKeys.fill(0);
@@ -154,6 +155,7 @@ class DocumentShredder implements Shredder {
     this.#extra = this.#options.extraValues(this.#documentKey);
     this.#depth = 0;
     this.#scope.leave(0);
+    for (const [prefix, uri] of inherited ?? []) this.#scope.declare(prefix, uri);
     this.#heldSpace.length = 0;
     this.#runStart = 0;
     this.#text.length = 0;

@@ -1,0 +1,81 @@
+/** What counts as a document: a file, or with `--row-tag` each element of a name inside it. */
+import { createRowElements, type RowElementName } from '../engine/shred/row-elements.ts';
+import type { NameTable, TextLocation, TokenBatch } from '../engine/xml/tokens.ts';
+import { AppError } from '../errors.ts';
+
+export interface DocumentConsumer {
+  /** `number`: of the document in its file, from 1; null where the file is the document */
+  begin(file: string, number: number | null, inherited?: ReadonlyMap<string, string>): void;
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
+  /** `bytes`: of the document; `last`: more of the file cannot come */
+  end(bytes: number): void;
+}
+
+export interface DocumentCut {
+  /** documents that ended */
+  readonly count: number;
+  /** attributes and text between row elements */
+  readonly outside: number;
+  beginFile(name: string): void;
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
+  /** `bytes`: of the file */
+  endFile(bytes: number): void;
+}
+
+/** `rowTag`: null: a file is a document. */
+export function createDocumentCut(
+  rowTag: RowElementName | null,
+  names: NameTable,
+  consumer: DocumentConsumer,
+): DocumentCut {
+  let file = '';
+  let number = 0;
+  let count = 0;
+  if (rowTag === null) {
+    return {
+      get count() {
+        return count;
+      },
+      outside: 0,
+      beginFile: (name) => consumer.begin(name, null),
+      consume: (batch, locate) => consumer.consume(batch, locate),
+      endFile: (bytes) => {
+        count += 1;
+        consumer.end(bytes);
+      },
+    };
+  }
+  const rows = createRowElements(rowTag, names, {
+    begin: (inherited) => consumer.begin(file, (number += 1), inherited),
+    consume: (batch, locate) => consumer.consume(batch, locate),
+    end: (bytes) => {
+      count += 1;
+      consumer.end(bytes);
+    },
+  });
+  return {
+    get count() {
+      return count;
+    },
+    get outside() {
+      return rows.outside;
+    },
+    beginFile: (name) => {
+      file = name;
+      number = 0;
+    },
+    consume: (batch, locate) => rows.consume(batch, locate),
+    endFile: () => undefined,
+  };
+}
+
+/** Name of a document, under which `er2xml` writes it back. */
+export function documentName(file: string, number: number | null): string {
+  return number === null ? file : `${file}#${number}`;
+}
+
+export function noDocuments(rowTag: string | undefined): AppError {
+  return rowTag === undefined
+    ? new AppError('input_not_found', 'the input holds no document (*.xml)')
+    : new AppError('input_not_found', `--row-tag ${rowTag}: the input holds no such element`);
+}
