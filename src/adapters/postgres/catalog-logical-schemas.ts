@@ -1,26 +1,18 @@
-/** Logical schemas: the relational model as JSON, and its tables, columns and mappings as rows. */
-import type {
-  ColumnType,
-  MappingEntry,
-  RelationalModel,
-  Table,
-} from '../../engine/model/relational-model.ts';
+/** Logical schemas: relational models in packed form (migration 0007), and which lines of their maps are switched off. */
+import {
+  packRelationalModel,
+  unpackRelationalModel,
+  type PackedRelationalModel,
+} from '../../engine/model/packed-models.ts';
+import { packJson, unpackJson } from '../../engine/model/packed-json.ts';
+import type { MappingEntry, RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { MappingRecord, StoredLogicalSchema, TableRecord } from '../../ports/catalog-store.ts';
+import { mapLines, mappingRecords, structureLines, tableRecords } from './catalog-lines.ts';
 import { isId } from './connect.ts';
 import type { Sql, TransactionSql } from './connect.ts';
-
-/** What the document key of a root table's rows refers to: a table beside the model (engine.md §11). */
-const documentReference = '_documents.document_key';
-
-/** Columns that hold no source content, yet belong to the source-to-target map: the key and position of the row. */
-const ownMappingRoles: ReadonlySet<string> = new Set([
-  'row_key',
-  'parent_key',
-  'position',
-  'document',
-  'folded_position',
-]);
+import { deflated, inflated } from './deflate.ts';
+import { idsOf, placeOf, takeModelIds, type IdRuns } from './model-ids.ts';
 
 export async function createLogicalSchema(
   sql: Sql,
@@ -29,8 +21,8 @@ export async function createLogicalSchema(
   model: RelationalModel,
   idJob: number | null,
 ): Promise<StoredLogicalSchema> {
-  const json = JSON.stringify(model);
-  const modelHash = await sha256(json);
+  const packed = packRelationalModel(model);
+  const modelHash = await hashOf(packed);
   return sql.begin(async (tx) => {
     const [origin] = isId(idSch)
       ? await tx`select 1 from svc.origin where id_sch = ${idSch} and id_org = ${idOrg} for no key update`
@@ -39,107 +31,83 @@ export async function createLogicalSchema(
     const [newest] = await tx<{ id_lschma: number; model_hash: string }[]>`
       select id_lschma, model_hash from svc.logical_schema where id_sch = ${idSch} order by id_lschma desc limit 1`;
     if (newest?.model_hash === modelHash) return { idSch, idLschma: newest.id_lschma, model, modelHash };
-    const mappings = mappingRows(model);
-    const [made] = await tx<{ id_lschma: number }[]>`
-      insert into svc.logical_schema (id_sch, id_job, map_level, max_length, table_count, mapping_count, model, model_hash)
-      values (${idSch}, ${idJob}, ${model.mapLevel}, ${model.nameMaxLength}, ${model.tables.length}, ${mappings.length}, ${json}, ${modelHash})
-      returning id_lschma`;
-    if (made === undefined) throw new Error('the insert answered no row');
-    await insertTables(tx, made.id_lschma, model);
-    await insertMappings(tx, made.id_lschma, mappings);
-    if (newest !== undefined) await carryActivationOver(tx, newest.id_lschma, made.id_lschma);
-    return { idSch, idLschma: made.id_lschma, model, modelHash };
+    const structure = structureLines(model);
+    const idLschma = await insertLogicalSchema(tx, idSch, model, idJob, packed, modelHash, structure);
+    const inactive = await inactivePlaces(tx, newest?.id_lschma ?? null, model.mappings, structure);
+    await switchOff(tx, idLschma, inactive);
+    return { idSch, idLschma, model, modelHash };
   });
 }
 
-async function insertTables(tx: TransactionSql, idLschma: number, model: RelationalModel): Promise<void> {
-  const tables = model.tables.map((table, position) => ({
-    position,
-    name: table.name,
-    xpath: table.xpath,
-    parent_table: parentTable(model, table, position),
-  }));
-  await tx`
-    insert into svc.logical_table (id_lschma, position, name, xpath, parent_table)
-    select ${idLschma}, position, name, xpath, parent_table
-      from json_to_recordset(${JSON.stringify(tables)}::text::json) as t(position int, name text, xpath text, parent_table text)
-     order by position`;
-  const columns = model.tables.flatMap((table, t) =>
-    table.columns.map((column, position) => ({
-      t,
-      position,
-      name: column.name,
-      role: column.role,
-      data_type: typeName(column.type),
-      length: column.type.length,
-      precision: column.type.precision,
-      scale: column.type.scale,
-      nullable: column.nullable,
-      xpath: column.xpath,
-      ...keyOf(model, table, position),
-    })),
-  );
-  await tx`
-    insert into svc.logical_column (id_tab, position, name, role, data_type, length, precision, scale, nullable, key, refers_to, xpath)
-    select l.id_tab, c.position, c.name, c.role, c.data_type, c.length, c.precision, c.scale, c.nullable, c.key, c.refers_to, c.xpath
-      from json_to_recordset(${JSON.stringify(columns)}::text::json) as c(
-             t int, position int, name text, role text, data_type text, length int, precision int, scale int, nullable boolean,
-             key text, refers_to text, xpath text)
-      join svc.logical_table l on l.id_lschma = ${idLschma} and l.position = c.t
-     order by c.t, c.position`;
-}
-
-async function insertMappings(
+async function insertLogicalSchema(
   tx: TransactionSql,
-  idLschma: number,
+  idSch: number,
+  model: RelationalModel,
+  idJob: number | null,
+  packed: PackedRelationalModel,
+  modelHash: string,
+  structure: readonly MappingEntry[],
+): Promise<number> {
+  const [plan, mappings, own] = await Promise.all(
+    [packed.plan, packed.mappings, packJson(structure)].map(deflated),
+  );
+  const lines = model.mappings.length + structure.length;
+  const ids = await takeModelIds(tx, {
+    tables: model.tables.length,
+    columns: model.tables.reduce((sum, table) => sum + table.columns.length, 0),
+    mappings: lines,
+  });
+  const [made] = await tx<{ id_lschma: number }[]>`
+    insert into svc.logical_schema (id_sch, id_job, map_level, max_length, table_count, mapping_count, packed_plan, packed_mappings,
+                                    packed_structure, model_hash, table_ids, column_ids, mapping_ids)
+    values (${idSch}, ${idJob}, ${model.mapLevel}, ${model.nameMaxLength}, ${model.tables.length}, ${lines}, ${plan!}, ${mappings!},
+            ${own!}, ${modelHash}, ${JSON.stringify(ids.tables)}, ${JSON.stringify(ids.columns)}, ${JSON.stringify(ids.mappings)})
+    returning id_lschma`;
+  if (made === undefined) throw new Error('the insert answered no row');
+  return made.id_lschma;
+}
+
+/** What the model leaves out, and what was switched off in the map before: the same path, and the same kind of content there. */
+async function inactivePlaces(
+  tx: TransactionSql,
+  before: number | null,
   mappings: readonly MappingEntry[],
-): Promise<void> {
-  const rows = mappings.map((entry, position) => ({
-    position,
-    t: entry.table,
-    c: entry.column,
-    xpath: entry.xpath,
-    node_type: entry.nodeType,
-    source_type: entry.sourceType,
-    min_occurs: entry.minOccurs,
-    max_occurs: entry.maxOccurs,
-    documentation: entry.documentation,
-    active: entry.active ?? true,
-  }));
-  await tx`
-    insert into svc.mapping (id_lschma, id_tab, id_col, xpath, node_type, source_type, min_occurs, max_occurs, documentation, active)
-    select ${idLschma}, l.id_tab, k.id_col, m.xpath, m.node_type, m.source_type, m.min_occurs, m.max_occurs, m.documentation, m.active
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as m(
-             position int, t int, c int, xpath text, node_type text, source_type text, min_occurs bigint, max_occurs bigint, documentation text,
-             active boolean)
-      join svc.logical_table l on l.id_lschma = ${idLschma} and l.position = m.t
-      left join svc.logical_column k on k.id_tab = l.id_tab and k.position = m.c
-     order by m.position`;
+  structure: readonly MappingEntry[],
+): Promise<number[]> {
+  const switchedOff = before === null ? new Set<string>() : await inactiveContent(tx, before);
+  if (switchedOff.size === 0 && mappings.every(({ active }) => active !== false)) return [];
+  return mapLines(mappings, structure).flatMap((line, place) =>
+    line.active === false || (line.xpath !== null && switchedOff.has(contentOf(line))) ? [place] : [],
+  );
 }
 
-interface MappedContent {
-  readonly xpath: string;
-  readonly node_type: string;
-  readonly source_type: string;
+async function inactiveContent(tx: TransactionSql, idLschma: number): Promise<Set<string>> {
+  const places = await readInactive(tx, idLschma);
+  if (places.size === 0) return new Set();
+  const [row] = await tx<MapColumns[]>`
+    select packed_mappings, packed_structure from svc.logical_schema where id_lschma = ${idLschma}`;
+  const lines = row === undefined ? [] : readLines(row);
+  return new Set(
+    lines.flatMap((line, place) => (places.has(place) && line.xpath !== null ? [contentOf(line)] : [])),
+  );
 }
 
-/**
- * What was switched off stays off: the same path, and the same kind of content there. Both maps may be long and are new to the
- * planner, which would compare each line with each: they are matched here, and only where something was switched off at all.
- */
-async function carryActivationOver(tx: TransactionSql, from: number, to: number): Promise<void> {
-  const inactive = await tx<MappedContent[]>`
-    select xpath, node_type, source_type from svc.mapping where id_lschma = ${from} and not active and xpath is not null`;
-  if (inactive.length === 0) return;
-  const contentOf = ({ xpath, node_type, source_type }: MappedContent): string =>
-    JSON.stringify([xpath, node_type, node_type === 'any' ? source_type : null]);
-  const known = new Set(inactive.map(contentOf));
-  const made = await tx<(MappedContent & { readonly id_map: number })[]>`
-    select id_map, xpath, node_type, source_type from svc.mapping where id_lschma = ${to} and xpath is not null`;
-  const ids = made.filter((entry) => known.has(contentOf(entry))).map((entry) => entry.id_map);
+function contentOf({ xpath, nodeType, sourceType }: MappingEntry): string {
+  return JSON.stringify([xpath, nodeType, nodeType === 'any' ? sourceType : null]);
+}
+
+async function readInactive(sql: Sql | TransactionSql, idLschma: number): Promise<Set<number>> {
+  const rows = await sql<{ place: number }[]>`
+    select place from svc.inactive_mapping where id_lschma = ${idLschma}`;
+  return new Set(rows.map(({ place }) => place));
+}
+
+async function switchOff(tx: TransactionSql, idLschma: number, places: readonly number[]): Promise<void> {
+  if (places.length === 0) return;
   await tx`
-    update svc.mapping set active = false
-     where id_map in (select json_array_elements_text(${JSON.stringify(ids)}::text::json)::bigint)`;
+    insert into svc.inactive_mapping (id_lschma, place)
+    select ${idLschma}, json_array_elements_text(${JSON.stringify(places)}::text::json)::int
+    on conflict do nothing`;
 }
 
 export async function setMappingsActive(
@@ -150,77 +118,31 @@ export async function setMappingsActive(
   active: boolean,
 ): Promise<{ readonly changed: number; readonly activeCount: number; readonly inactiveCount: number }> {
   return sql.begin(async (tx) => {
-    const wanted = [...new Set(idMaps)];
-    const lines = isId(idLschma)
-      ? await tx<{ id_map: number; active: boolean }[]>`
-          select m.id_map, m.active
-            from svc.mapping m join svc.logical_schema l using (id_lschma) join svc.origin s using (id_sch)
-           where m.id_lschma = ${idLschma} and s.id_org = ${idOrg}
-           order by m.id_map for update of m`
+    const [schema] = isId(idLschma)
+      ? await tx<{ mapping_ids: string; mapping_count: number }[]>`
+          select l.mapping_ids, l.mapping_count
+            from svc.logical_schema l join svc.origin s using (id_sch)
+           where l.id_lschma = ${idLschma} and s.id_org = ${idOrg} for no key update of l`
       : [];
-    const known = new Map(lines.map((line) => [line.id_map, line.active]));
-    const missing = wanted.find((id) => !known.has(id));
-    if (missing !== undefined) throw new AppError('not_found', `there is no mapping ${missing}`);
-    const changed = wanted.filter((id) => known.get(id) !== active);
-    await tx`
-      update svc.mapping set active = ${active}
-       where id_map in (select json_array_elements_text(${JSON.stringify(changed)}::text::json)::bigint)`;
-    for (const id of changed) known.set(id, active);
-    const activeCount = [...known.values()].filter(Boolean).length;
-    return { changed: changed.length, activeCount, inactiveCount: known.size - activeCount };
+    const ids = JSON.parse(schema?.mapping_ids ?? '[]') as IdRuns;
+    const wanted = new Map(idMaps.map((id) => [id, placeOf(ids, id)]));
+    for (const [id, place] of wanted)
+      if (place < 0) throw new AppError('not_found', `there is no mapping ${id}`);
+    const inactive = await readInactive(tx, idLschma);
+    const changed = [...wanted.values()].filter((place) => inactive.has(place) === active);
+    if (!active) await switchOff(tx, idLschma, changed);
+    else if (changed.length > 0)
+      await tx`
+        delete from svc.inactive_mapping
+         where id_lschma = ${idLschma}
+           and place in (select json_array_elements_text(${JSON.stringify(changed)}::text::json)::int)`;
+    const inactiveCount = inactive.size + (active ? -changed.length : changed.length);
+    return {
+      changed: changed.length,
+      activeCount: (schema?.mapping_count ?? 0) - inactiveCount,
+      inactiveCount,
+    };
   });
-}
-
-/** The model's mappings, and one for every key and position column they leave out; table by table, in column order. */
-function mappingRows(model: RelationalModel): MappingEntry[] {
-  const covered = new Set(model.mappings.map((entry) => `${entry.table}/${entry.column}`));
-  const own = model.tables.flatMap((table, t) =>
-    table.columns.flatMap((column, c): MappingEntry[] =>
-      ownMappingRoles.has(column.role) && !covered.has(`${t}/${c}`)
-        ? [
-            {
-              xpath: null,
-              nodeType: 'element',
-              sourceType: '',
-              minOccurs: column.nullable ? 0 : 1,
-              maxOccurs: 1,
-              table: t,
-              column: c,
-            },
-          ]
-        : [],
-    ),
-  );
-  return [...model.mappings, ...own].toSorted(
-    (a, b) => a.table - b.table || (a.column ?? -1) - (b.column ?? -1),
-  );
-}
-
-function keyOf(
-  model: RelationalModel,
-  table: Table,
-  column: number,
-): { readonly key: 'PK' | 'FK' | null; readonly refers_to: string | null } {
-  const { role, references } = table.columns[column] ?? { role: 'value', references: null };
-  if (role === 'row_key') return { key: 'PK', refers_to: null };
-  if (role === 'document') return { key: 'FK', refers_to: documentReference };
-  const parent = references === null ? undefined : model.tables[references];
-  if (role !== 'parent_key' || parent === undefined) return { key: null, refers_to: null };
-  const rowKey = parent.columns.find((candidate) => candidate.role === 'row_key');
-  return { key: 'FK', refers_to: rowKey === undefined ? null : `${parent.name}.${rowKey.name}` };
-}
-
-/** The first table whose key this one holds; itself only when there is no other. */
-function parentTable(model: RelationalModel, table: Table, self: number): string | null {
-  const parents = table.columns.flatMap((column) =>
-    column.role === 'parent_key' && column.references !== null ? [column.references] : [],
-  );
-  const parent = parents.find((index) => index !== self) ?? parents[0];
-  return parent === undefined ? null : (model.tables[parent]?.name ?? null);
-}
-
-function typeName(type: ColumnType): string {
-  return type.list === true ? `${type.kind}[]` : type.kind;
 }
 
 export async function loadLogicalSchema(
@@ -233,31 +155,49 @@ export async function loadLogicalSchema(
       ? sql`l.id_lschma = ${which.idLschma}`
       : sql`l.id_sch = ${which.idSch} and (${which.mapLevel ?? null}::int is null or l.map_level = ${which.mapLevel ?? null})`;
   if (!isId('idLschma' in which ? which.idLschma : which.idSch)) return null;
-  const [row] = await sql<{ id_sch: number; id_lschma: number; model: string; model_hash: string }[]>`
-    select l.id_sch, l.id_lschma, l.model, l.model_hash
+  const [row] = await sql<(ModelColumns & { id_sch: number; id_lschma: number; model_hash: string })[]>`
+    select l.id_sch, l.id_lschma, l.packed_plan, l.packed_mappings, l.model_hash
       from svc.logical_schema l join svc.origin s using (id_sch)
      where s.id_org = ${idOrg} and ${chosen}
      order by l.id_lschma desc limit 1`;
   if (row === undefined) return null;
-  return {
-    idSch: row.id_sch,
-    idLschma: row.id_lschma,
-    model: JSON.parse(row.model) as RelationalModel,
-    modelHash: row.model_hash,
-  };
+  return { idSch: row.id_sch, idLschma: row.id_lschma, model: readModel(row), modelHash: row.model_hash };
+}
+
+interface ModelColumns {
+  readonly packed_plan: Uint8Array;
+  readonly packed_mappings: Uint8Array;
+}
+
+interface MapColumns {
+  readonly packed_mappings: Uint8Array;
+  readonly packed_structure: Uint8Array;
+}
+
+function readModel({ packed_plan, packed_mappings }: ModelColumns): RelationalModel {
+  return unpackRelationalModel(inflated(packed_plan), () => inflated(packed_mappings));
+}
+
+function readLines({ packed_mappings, packed_structure }: MapColumns): MappingEntry[] {
+  return mapLines(
+    unpackJson(inflated(packed_mappings)) as MappingEntry[],
+    unpackJson(inflated(packed_structure)) as MappingEntry[],
+  );
 }
 
 export async function listTables(sql: Sql, idOrg: number, idLschma: number): Promise<readonly TableRecord[]> {
   if (!isId(idLschma)) return [];
-  return sql<TableRecord[]>`
-    select t.id_tab, t.name, t.xpath, t.parent_table,
-           (select coalesce(json_agg(json_build_object(
-                     'id_col', c.id_col, 'name', c.name, 'data_type', c.data_type, 'length', c.length, 'precision', c.precision,
-                     'scale', c.scale, 'nullable', c.nullable, 'key', c.key, 'references', c.refers_to, 'xpath', c.xpath) order by c.position), '[]')
-              from svc.logical_column c where c.id_tab = t.id_tab) as columns
-      from svc.logical_table t join svc.logical_schema l using (id_lschma) join svc.origin s using (id_sch)
-     where t.id_lschma = ${idLschma} and s.id_org = ${idOrg}
-     order by t.position`;
+  const [row] = await sql<(ModelColumns & { table_ids: string; column_ids: string })[]>`
+    select l.packed_plan, l.packed_mappings, l.table_ids, l.column_ids
+      from svc.logical_schema l join svc.origin s using (id_sch)
+     where l.id_lschma = ${idLschma} and s.id_org = ${idOrg}`;
+  if (row === undefined) return [];
+  const { table_ids, column_ids } = row;
+  return tableRecords(
+    readModel(row),
+    idsOf(JSON.parse(table_ids) as IdRuns),
+    idsOf(JSON.parse(column_ids) as IdRuns),
+  );
 }
 
 export async function listMappings(
@@ -266,19 +206,33 @@ export async function listMappings(
   idLschma: number,
 ): Promise<readonly MappingRecord[]> {
   if (!isId(idLschma)) return [];
-  return sql<MappingRecord[]>`
-    select m.id_map, l.id_sch, m.id_lschma, m.xpath, m.node_type, m.source_type, m.min_occurs, m.max_occurs, m.id_tab,
-           t.name as table_name, c.name as column_name, c.data_type, c.length, coalesce(c.nullable, false) as nullable, c.key, m.active,
-           m.documentation
-      from svc.mapping m
-      join svc.logical_schema l using (id_lschma) join svc.origin s using (id_sch)
-      join svc.logical_table t on t.id_tab = m.id_tab
-      left join svc.logical_column c on c.id_col = m.id_col
-     where m.id_lschma = ${idLschma} and s.id_org = ${idOrg}
-     order by m.id_map`;
+  const [row] = await sql<
+    (ModelColumns &
+      MapColumns & { id_sch: number; table_ids: string; mapping_ids: string; inactive: string })[]
+  >`
+    select l.id_sch, l.packed_plan, l.packed_mappings, l.packed_structure, l.table_ids, l.mapping_ids,
+           (select coalesce(json_agg(i.place), '[]')::text from svc.inactive_mapping i where i.id_lschma = l.id_lschma) as inactive
+      from svc.logical_schema l join svc.origin s using (id_sch)
+     where l.id_lschma = ${idLschma} and s.id_org = ${idOrg}`;
+  if (row === undefined) return [];
+  return mappingRecords(
+    readModel(row),
+    readLines(row),
+    {
+      idSch: row.id_sch,
+      idLschma,
+      tables: idsOf(JSON.parse(row.table_ids) as IdRuns),
+      mappings: idsOf(JSON.parse(row.mapping_ids) as IdRuns),
+    },
+    new Set(JSON.parse(row.inactive) as number[]),
+  );
 }
 
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+/** SHA-256 of a model in packed form, plan before mappings. */
+export async function hashOf({ plan, mappings }: PackedRelationalModel): Promise<string> {
+  const bytes = new Uint8Array(plan.length + mappings.length);
+  bytes.set(plan);
+  bytes.set(mappings, plan.length);
+  const digest = await crypto.subtle.digest('SHA-256', bytes);
+  return Buffer.from(digest).toString('hex');
 }

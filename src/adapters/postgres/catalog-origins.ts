@@ -1,15 +1,18 @@
 /** Origins: source models, their names and versions, their statistics. */
+import { packSourceModel, unpackSourceModel } from '../../engine/model/packed-models.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { AppError } from '../../errors.ts';
 import type { NewOrigin, OriginFile, OriginRecord, StoredOrigin } from '../../ports/catalog-store.ts';
 import { isId, storable } from './connect.ts';
 import type { Sql, TransactionSql } from './connect.ts';
+import { deflated, inflated } from './deflate.ts';
 
 export async function createOrigin(sql: Sql, origin: NewOrigin): Promise<OriginRecord> {
   const { idOrg, name, idParentSch } = origin;
   if (name === '' || name === 'group' || name.includes('/') || name.includes('\0')) {
     throw new AppError('invalid_parameter', `a schema cannot be called ${JSON.stringify(name)}`);
   }
+  const model = await deflated(packSourceModel(origin.model));
   return sql.begin(async (tx) => {
     const family = idParentSch === null ? null : await lockFamily(tx, idOrg, idParentSch);
     const taken = (): AppError =>
@@ -21,11 +24,11 @@ export async function createOrigin(sql: Sql, origin: NewOrigin): Promise<OriginR
     const [row] = await tx<{ id_sch: number }[]>`
       with next as (select nextval(pg_get_serial_sequence('svc.origin', 'id_sch')) as id)
       insert into svc.origin (id_sch, id_org, id_family, id_parent_sch, id_job, name, version, source_type, root_elements, target_namespace,
-                              namespaces, model)
+                              namespaces, packed_model)
       select id, ${idOrg}, coalesce(${family}::bigint, id), ${idParentSch}, ${origin.idJob}, ${name},
              coalesce((select max(version) from svc.origin where id_family = ${family}), 0) + 1, ${origin.sourceType},
              ${JSON.stringify(rootElements(origin.model))}, ${origin.model.targetNamespace}, ${JSON.stringify(origin.model.namespaces)},
-             ${JSON.stringify(origin.model)}
+             ${model}
         from next
       returning id_sch`;
     if (row === undefined) throw new Error('the insert answered no row');
@@ -131,12 +134,12 @@ export async function loadOrigin(sql: Sql, idOrg: number, idSch: number): Promis
     record === null
       ? []
       : await sql<
-          { model: string; statistics: string | null }[]
-        >`select model, statistics from svc.origin where id_sch = ${idSch}`;
+          { packed_model: Uint8Array; statistics: string | null }[]
+        >`select packed_model, statistics from svc.origin where id_sch = ${idSch}`;
   if (record === null || row === undefined) return null;
   return {
     record,
-    model: JSON.parse(row.model) as SourceModel,
+    model: unpackSourceModel(inflated(row.packed_model)),
     statistics: row.statistics === null ? null : (JSON.parse(row.statistics) as unknown),
   };
 }
@@ -188,7 +191,7 @@ export async function refineOrigin(
   const changed = isId(idSch)
     ? await sql`
         update svc.origin
-           set model = ${JSON.stringify(model)}, root_elements = ${JSON.stringify(rootElements(model))},
+           set packed_model = ${await deflated(packSourceModel(model))}, root_elements = ${JSON.stringify(rootElements(model))},
                namespaces = ${JSON.stringify(model.namespaces)}
          where id_sch = ${idSch} and id_org = ${idOrg}`
     : null;

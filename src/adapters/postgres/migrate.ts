@@ -7,7 +7,15 @@ import type { Sql, TransactionSql } from './connect.ts';
 export interface Migration {
   readonly name: string;
   readonly sql: string;
+  /** what SQL alone cannot do, after `sql` and in the same transaction */
+  readonly convert?: (transaction: TransactionSql) => Promise<void>;
 }
+
+/** Loaded when they are needed: a database is converted once. */
+const conversions: Readonly<Record<string, Migration['convert']>> = {
+  '0007_packed_models': async (transaction) =>
+    (await import('./pack-stored-models.ts')).packStoredModels(transaction),
+};
 
 interface Applied {
   readonly name: string;
@@ -44,6 +52,7 @@ export async function migrate(sql: Sql, migrations?: readonly Migration[]): Prom
       const checksum = checksums[index];
       if (migration === undefined || checksum === undefined) continue;
       await transaction.unsafe(migration.sql);
+      await migration.convert?.(transaction);
       await transaction`insert into svc.migration (name, checksum) values (${migration.name}, ${checksum})`;
       names.push(migration.name);
     }
@@ -107,10 +116,12 @@ export async function readMigrations(): Promise<readonly Migration[]> {
   const directory = new URL('./migrations/', import.meta.url);
   const names = (await readdir(directory)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).toSorted();
   return Promise.all(
-    names.map(async (name) => ({
-      name: name.slice(0, -'.sql'.length),
-      sql: await readFile(new URL(name, directory), 'utf8'),
-    })),
+    names.map(async (file) => {
+      const name = file.slice(0, -'.sql'.length);
+      const convert = conversions[name];
+      const sql = await readFile(new URL(file, directory), 'utf8');
+      return { name, sql, ...(convert === undefined ? {} : { convert }) };
+    }),
   );
 }
 

@@ -1,0 +1,14 @@
+/** Bytes as they are stored: deflated. The data is packed already, a higher level gains little and costs much. */
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRawSync } from 'node:zlib';
+
+const deflateAsync = promisify(deflateRaw);
+
+export function deflated(bytes: Uint8Array): Promise<Buffer> {
+  return deflateAsync(bytes, { level: 1 });
+}
+
+/** At once, as what is read of a model is known only when somebody looks at it. */
+export function inflated(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return inflateRawSync(bytes);
+}
