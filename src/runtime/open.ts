@@ -10,7 +10,10 @@ import { createPostgresCatalogStore } from '../adapters/postgres/catalog-store.t
 import { connectPostgres } from '../adapters/postgres/connect.ts';
 import type { Sql } from '../adapters/postgres/connect.ts';
 import { createPostgresJobStore } from '../adapters/postgres/job-store.ts';
+import { ensureLoaderRole } from '../adapters/postgres/loader-role.ts';
 import { migrate } from '../adapters/postgres/migrate.ts';
+import { everyOrganisation } from '../adapters/postgres/organisation.ts';
+import { ensureServiceRole, serviceRole } from '../adapters/postgres/service-role.ts';
 import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
@@ -38,8 +41,10 @@ const compilerThreads = 2;
 export interface OpenedHome {
   readonly config: Config;
   readonly home: Home;
-  /** the metadata database, migrated */
+  /** the metadata database, migrated; under a role that row-level security binds, where one can be made */
   readonly sql: Sql;
+  /** whether the database lets us make roles: one for the service, one for loads */
+  readonly roles: DatabaseRoles;
   /** holds a password */
   readonly databaseUrl: string;
   readonly adapters: Pick<
@@ -50,6 +55,13 @@ export interface OpenedHome {
   mask(text: string): string;
   /** Closes the connections; a service's embedded database ends with it. Idempotent. */
   close(): Promise<void>;
+}
+
+export interface DatabaseRoles {
+  /** the service works under a role that row-level security binds */
+  readonly service: boolean;
+  /** loads run under a role that cannot touch `svc` */
+  readonly loader: boolean;
 }
 
 /** ConfigError names wrong settings; AppError `service_unavailable` where there is no database to be had. */
@@ -64,13 +76,16 @@ export async function openHome(environment: Environment, options: OpenOptions): 
   const database = await openDatabase(config, home, options.role, logger);
   secretTexts.push(...passwordsOf(database.url));
   const applicationName = `conversion-job-service ${options.role}`;
-  const sql = connectPostgres(database.url, {
-    applicationName,
-    max: options.maxConnections ?? (options.role === 'service' ? 10 : 4),
-  });
+  let sql: Sql | null = null;
   try {
-    const applied = await migrate(sql);
+    const { applied, roles } = await prepareDatabase(database.url, applicationName);
     if (applied.length > 0) logger.info('metadata database migrated', { applied });
+    const pool = connectPostgres(database.url, {
+      applicationName,
+      max: options.maxConnections ?? (options.role === 'service' ? 10 : 4),
+      ...(roles.service ? { role: serviceRole, idOrg: everyOrganisation } : {}),
+    });
+    sql = pool;
     if ((await readIfThere(home.metadbUrlFile)) !== `${database.url}\n`)
       await writePrivateFile(home.metadbUrlFile, `${database.url}\n`);
     const key =
@@ -78,7 +93,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
         ? await readOrMakeKey(home.secretKeyFile)
         : decodeKey(config.secretKey, 'svc.secret.key');
     const { limits } = config;
-    const jobs = createPostgresJobStore(sql, {
+    const jobs = createPostgresJobStore(pool, {
       maxRunningPerOrg: limits.runningJobs,
       maxQueuedPerOrg: limits.queuedJobs,
       maxAttempts: limits.attempts,
@@ -89,12 +104,13 @@ export async function openHome(environment: Environment, options: OpenOptions): 
     return {
       config,
       home,
-      sql,
+      sql: pool,
+      roles,
       databaseUrl: database.url,
       adapters: {
         jobs,
-        catalog: createPostgresCatalogStore(sql),
-        access: createPostgresAccessStore(sql),
+        catalog: createPostgresCatalogStore(pool),
+        access: createPostgresAccessStore(pool),
         files: createLocalFileStore({
           filesDirectory: home.filesDirectory,
           logsDirectory: home.logsDirectory,
@@ -115,15 +131,29 @@ export async function openHome(environment: Environment, options: OpenOptions): 
       close: () => {
         closed ??= jobs
           .close()
-          .then(() => sql.end({ timeout: 5 }))
+          .then(() => pool.end({ timeout: 5 }))
           .then(() => database.stop());
         return closed;
       },
     };
   } catch (error) {
-    await sql.end({ timeout: 1 });
+    await sql?.end({ timeout: 1 });
     await database.stop();
     throw error;
+  }
+}
+
+/** What needs the rights of the login itself, before the service takes on fewer. */
+async function prepareDatabase(
+  url: string,
+  applicationName: string,
+): Promise<{ readonly applied: readonly string[]; readonly roles: DatabaseRoles }> {
+  const sql = connectPostgres(url, { applicationName, max: 1 });
+  try {
+    const applied = await migrate(sql);
+    return { applied, roles: { service: await ensureServiceRole(sql), loader: await ensureLoaderRole(sql) } };
+  } finally {
+    await sql.end({ timeout: 1 });
   }
 }
 

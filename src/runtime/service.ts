@@ -3,15 +3,16 @@ import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { readBuildInfo } from '../adapters/node/build-info.ts';
+import { createHostResolver } from '../adapters/node/host-resolver.ts';
 import { createNodeHealthProbe } from '../adapters/node/node-health-probe.ts';
 import { createPackageAssetStore } from '../adapters/node/package-asset-store.ts';
-import { ensureLoaderRole } from '../adapters/postgres/loader-role.ts';
 import { createApp } from '../app.ts';
 import { ConfigError } from '../config.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import { ensureAdminKey } from './admin-key.ts';
 import type { Environment } from './home.ts';
 import { createJobWorker } from './job-worker.ts';
+import { createServiceMigrations } from './migrations.ts';
 import { openHome } from './open.ts';
 import type { OpenedHome } from './open.ts';
 
@@ -48,6 +49,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     let accepting = true;
     const worker =
       config.worker.concurrency > 0 ? createJobWorker(opened, environment, config.worker.concurrency) : null;
+    const migrations = createServiceMigrations(opened, environment);
     const adapters: Adapters = {
       ...opened.adapters,
       health: createNodeHealthProbe({
@@ -61,14 +63,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       assets: createPackageAssetStore(),
       runtime: { name: 'node', version: process.versions.node, capabilities: { commands: true } },
       build: await readBuildInfo(),
+      hosts: createHostResolver(),
+      migrations,
     };
     const madeKey = await ensureAdminKey(adapters.access, home.adminKeyFile);
-    const separated = await ensureLoaderRole(sql);
     const { server, url } = await listen(createApp(adapters, config).fetch, host, port);
     worker?.start();
 
     if (madeKey) print(`the first API key is in ${home.adminKeyFile}`);
-    if (!separated)
+    if (!opened.roles.service)
+      print(
+        'the service works as its own database user: this database does not let it make a role that row-level security binds',
+      );
+    if (!opened.roles.loader)
       print(
         'loads run as the database user of the service itself: this database does not let it make a role of its own for them',
       );
@@ -83,6 +90,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const close = async (): Promise<void> => {
       accepting = false;
       await worker?.drain(config.worker.drainMs);
+      await migrations.close();
       await closeServer(server);
       await opened.close();
     };

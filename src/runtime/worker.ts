@@ -1,5 +1,4 @@
 /** `npm run worker`: jobs alone, beside a service that shares the database and the files. */
-import { ensureLoaderRole } from '../adapters/postgres/loader-role.ts';
 import { createJobWorker } from './job-worker.ts';
 import { openHome } from './open.ts';
 import { runUntilSignal } from './until-signal.ts';
@@ -10,7 +9,6 @@ await runUntilSignal(async () => {
     write: (line) => process.stderr.write(line),
   });
   const { worker: settings } = opened.config;
-  await ensureLoaderRole(opened.sql);
   const worker = createJobWorker(opened, process.env, Math.max(settings.concurrency, 1));
   worker.start();
   process.stdout.write('waiting for jobs\n');

@@ -21,10 +21,10 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       label: `${target.address}?schema=${sqlSchema}`,
     });
   }
-  const { ensureLoaderRole, loaderRole } = await import('../adapters/postgres/loader-role.ts');
+  const { loaderRole } = await import('../adapters/postgres/loader-role.ts');
   // another organisation's rows are none of ours
   await home.adapters.catalog.claimTargetSchema(idOrg, sqlSchema);
-  const restricted = await ensureLoaderRole(home.sql);
+  const restricted = home.roles.loader;
   return createPostgresRowSource({
     url: home.databaseUrl,
     sqlSchema,

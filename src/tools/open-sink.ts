@@ -38,9 +38,9 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
 async function openMetadbSink(session: ToolSession, sqlSchema: string): Promise<RowSink> {
   const { home, idOrg } = session;
   const { createPostgresRowSink } = await import('../adapters/postgres/postgres-row-sink.ts');
-  const { ensureLoaderRole, loaderRole } = await import('../adapters/postgres/loader-role.ts');
+  const { loaderRole } = await import('../adapters/postgres/loader-role.ts');
   await home.adapters.catalog.claimTargetSchema(idOrg, sqlSchema);
-  const restricted = await ensureLoaderRole(home.sql);
+  const restricted = home.roles.loader;
   if (!restricted)
     session.log('the metadata database lets us make no role for loading: rows are written as its own user');
   return createPostgresRowSink({

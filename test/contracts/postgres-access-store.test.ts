@@ -4,5 +4,5 @@ import { describeAccessStore } from './access-store-contract.ts';
 
 describeAccessStore('PostgreSQL', async () => {
   const database = await createTestDatabase();
-  return { store: createPostgresAccessStore(database.sql), close: () => database.drop() };
+  return { store: createPostgresAccessStore(database.service), close: () => database.drop() };
 });

@@ -6,10 +6,10 @@ import { submission } from './job-store-contract.ts';
 
 describeCatalogStore('PostgreSQL', async () => {
   const database = await createTestDatabase();
-  const jobs = createPostgresJobStore(database.sql);
+  const jobs = createPostgresJobStore(database.service);
   let serial = 0;
   return {
-    store: createPostgresCatalogStore(database.sql),
+    store: createPostgresCatalogStore(database.service),
     createOrg: async () => {
       const [row] = await database.sql<
         { id_org: number }[]

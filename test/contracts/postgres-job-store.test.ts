@@ -12,12 +12,12 @@ import { describeJobStore, submission, worker } from './job-store-contract.ts';
 describeJobStore('PostgreSQL', async () => {
   const database = await createTestDatabase();
   const stores: { close(): Promise<void> }[] = [];
-  const catalog = createPostgresCatalogStore(database.sql);
+  const catalog = createPostgresCatalogStore(database.service);
   let serial = 0;
   return {
     store: (limits) => {
       // The tests of the queue are not about how many may run.
-      const store = createPostgresJobStore(database.sql, { maxRunningPerOrg: 1000, ...limits });
+      const store = createPostgresJobStore(database.service, { maxRunningPerOrg: 1000, ...limits });
       stores.push(store);
       return store;
     },
@@ -75,7 +75,7 @@ describe('the job table', () => {
   };
 
   test.each(statuses)('from %s goes only where it may', async (from) => {
-    const jobs = createPostgresJobStore(database.sql);
+    const jobs = createPostgresJobStore(database.service);
     for (const to of statuses.filter((status) => status !== from)) {
       const idJob = (await jobs.submit(submission(1, 1))).idJobs[0] ?? 0;
       for (const step of pathTo[from])
@@ -87,7 +87,7 @@ describe('the job table', () => {
   });
 
   test('refuses an end without an end state, a lease without a worker, and a second start', async () => {
-    const jobs = createPostgresJobStore(database.sql);
+    const jobs = createPostgresJobStore(database.service);
     const idJob = (await jobs.submit(submission(1, 1))).idJobs[0] ?? 0;
     const change = (columns: string) =>
       database.sql.unsafe(`update svc.job set ${columns} where id_job = ${idJob}`);
@@ -111,7 +111,7 @@ describe('the job table', () => {
   });
 
   test('workers hear of work again after their connection broke', async () => {
-    const jobs = createPostgresJobStore(database.sql);
+    const jobs = createPostgresJobStore(database.service);
     const never = new AbortController();
     await jobs.waitForWork(50, never.signal);
     await jobs.waitForWork(50, never.signal);
@@ -128,7 +128,7 @@ describe('the job table', () => {
   });
 
   test('queries stay on indexes when there are many jobs', async () => {
-    const jobs = createPostgresJobStore(database.sql, { maxQueuedPerOrg: 20_000, maxRunningPerOrg: 1000 });
+    const jobs = createPostgresJobStore(database.service, { maxQueuedPerOrg: 20_000, maxRunningPerOrg: 1000 });
     for (let i = 0; i < 110; i++) await jobs.submit(submission(1, 100));
     await database.sql`analyze svc.job`;
     const plan = await database.sql<{ 'QUERY PLAN': string }[]>`

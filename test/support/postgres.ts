@@ -5,12 +5,16 @@ import { joinEmbeddedPostgres } from '../../src/adapters/node/embedded-postgres.
 import { connectPostgres } from '../../src/adapters/postgres/connect.ts';
 import type { Sql } from '../../src/adapters/postgres/connect.ts';
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
+import { everyOrganisation } from '../../src/adapters/postgres/organisation.ts';
+import { ensureServiceRole, serviceRole } from '../../src/adapters/postgres/service-role.ts';
 
 export interface TestDatabase {
   /** `postgres://…`, of a superuser */
   readonly url: string;
-  /** a pool of 10 connections on it */
+  /** a pool of 10 connections on it, of the superuser */
   readonly sql: Sql;
+  /** a pool under the role that the service works under */
+  readonly service: Sql;
   /** Ends the pool and removes the database, others' connections included. */
   drop(): Promise<void>;
 }
@@ -30,11 +34,17 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   const address = new URL(server);
   address.pathname = `/${name}`;
   const sql = connectPostgres(address.href, { applicationName: 'test' });
+  const service = connectPostgres(address.href, {
+    applicationName: 'test',
+    role: serviceRole,
+    idOrg: everyOrganisation,
+  });
   return {
     url: address.href,
     sql,
+    service,
     drop: async () => {
-      await sql.end({ timeout: 5 });
+      await Promise.all([sql.end({ timeout: 5 }), service.end({ timeout: 5 })]);
       await onServer(server, (admin) => admin.unsafe(`drop database if exists ${name} with (force)`));
     },
   };
@@ -43,6 +53,7 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const database = await createEmptyDatabase();
   await migrate(database.sql);
+  await ensureServiceRole(database.sql);
   return database;
 }
 

@@ -21,29 +21,36 @@ import {
 import { listNaturalKeys, loadDiagram, removeOrigin, saveDiagram, saveNaturalKeys } from './catalog-views.ts';
 import { sqlState } from './connect.ts';
 import type { Sql } from './connect.ts';
+import { withinOrganisation } from './organisation.ts';
 
 export function createPostgresCatalogStore(sql: Sql): CatalogStore {
+  /** What is asked for one organisation sees that one's rows. */
+  const within = <T>(idOrg: number, work: (tx: Sql) => Promise<T>): Promise<T> =>
+    withinOrganisation(sql, idOrg, work);
   return {
-    createOrigin: (origin) => createOrigin(sql, origin),
-    createLogicalSchema: (idOrg, idSch, model, idJob) => createLogicalSchema(sql, idOrg, idSch, model, idJob),
-    listOrigins: (idOrg) => listOrigins(sql, idOrg),
-    findOrigin: (idOrg, idSch, idLschma) => findOrigin(sql, idOrg, idSch, idLschma),
-    loadOrigin: (idOrg, idSch) => loadOrigin(sql, idOrg, idSch),
-    loadLogicalSchema: (idOrg, which) => loadLogicalSchema(sql, idOrg, which),
-    listTables: (idOrg, idLschma) => listTables(sql, idOrg, idLschma),
-    listMappings: (idOrg, idLschma) => listMappings(sql, idOrg, idLschma),
+    createOrigin: (origin) => within(origin.idOrg, (tx) => createOrigin(tx, origin)),
+    createLogicalSchema: (idOrg, idSch, model, idJob) =>
+      within(idOrg, (tx) => createLogicalSchema(tx, idOrg, idSch, model, idJob)),
+    listOrigins: (idOrg) => within(idOrg, (tx) => listOrigins(tx, idOrg)),
+    findOrigin: (idOrg, idSch, idLschma) => within(idOrg, (tx) => findOrigin(tx, idOrg, idSch, idLschma)),
+    loadOrigin: (idOrg, idSch) => within(idOrg, (tx) => loadOrigin(tx, idOrg, idSch)),
+    loadLogicalSchema: (idOrg, which) => within(idOrg, (tx) => loadLogicalSchema(tx, idOrg, which)),
+    listTables: (idOrg, idLschma) => within(idOrg, (tx) => listTables(tx, idOrg, idLschma)),
+    listMappings: (idOrg, idLschma) => within(idOrg, (tx) => listMappings(tx, idOrg, idLschma)),
     saveStatistics: (idOrg, idSch, idJob, statistics, merged) =>
-      saveStatistics(sql, idOrg, idSch, idJob, statistics, merged),
+      within(idOrg, (tx) => saveStatistics(tx, idOrg, idSch, idJob, statistics, merged)),
     setMappingsActive: (idOrg, idLschma, idMaps, active) =>
-      setMappingsActive(sql, idOrg, idLschma, idMaps, active),
-    refineOrigin: (idOrg, idSch, model) => refineOrigin(sql, idOrg, idSch, model),
-    loadJobStatistics: (idOrg, idSch, idJob) => loadJobStatistics(sql, idOrg, idSch, idJob),
-    loadStatistics: (idOrg, idJobs) => loadStatistics(sql, idOrg, idJobs),
+      within(idOrg, (tx) => setMappingsActive(tx, idOrg, idLschma, idMaps, active)),
+    refineOrigin: (idOrg, idSch, model) => within(idOrg, (tx) => refineOrigin(tx, idOrg, idSch, model)),
+    loadJobStatistics: (idOrg, idSch, idJob) =>
+      within(idOrg, (tx) => loadJobStatistics(tx, idOrg, idSch, idJob)),
+    loadStatistics: (idOrg, idJobs) => within(idOrg, (tx) => loadStatistics(tx, idOrg, idJobs)),
 
-    saveDiagram: (idOrg, idLschma, svg) => saveDiagram(sql, idOrg, idLschma, svg),
-    loadDiagram: (idOrg, idLschma) => loadDiagram(sql, idOrg, idLschma),
-    listNaturalKeys: (idOrg, idSch) => listNaturalKeys(sql, idOrg, idSch),
-    saveNaturalKeys: (idOrg, idSch, keys) => saveNaturalKeys(sql, idOrg, idSch, keys),
+    saveDiagram: (idOrg, idLschma, svg) => within(idOrg, (tx) => saveDiagram(tx, idOrg, idLschma, svg)),
+    loadDiagram: (idOrg, idLschma) => within(idOrg, (tx) => loadDiagram(tx, idOrg, idLschma)),
+    listNaturalKeys: (idOrg, idSch) => within(idOrg, (tx) => listNaturalKeys(tx, idOrg, idSch)),
+    saveNaturalKeys: (idOrg, idSch, keys) => within(idOrg, (tx) => saveNaturalKeys(tx, idOrg, idSch, keys)),
+    // across organisations: contents of files are shared, and who else refers to them decides whether they go
     removeOrigin: (idOrg, idSch) => removeOrigin(sql, idOrg, idSch),
 
     async installation() {
@@ -51,6 +58,7 @@ export function createPostgresCatalogStore(sql: Sql): CatalogStore {
       return row!.installation;
     },
 
+    // across organisations: it tells whether the name is another's
     async claimTargetSchema(idOrg, name) {
       try {
         const [row] = await sql<{ id_org: number }[]>`

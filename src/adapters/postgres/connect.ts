@@ -15,6 +15,12 @@ export interface ConnectOptions {
   readonly prepare?: boolean;
   /** closes a connection that rests so long; 0 keeps it (0) */
   readonly idleTimeoutMs?: number;
+  /** taken on by every connection from its first moment; it must exist, and the login must be a member of it */
+  readonly role?: string;
+  /** whose rows the connections see where row-level security binds them: one organisation's, or `*` for all */
+  readonly idOrg?: string;
+  /** connected to in place of the address's host, which was resolved to these and checked */
+  readonly addresses?: readonly string[];
   /** array parameters and results need the server's type table, one more query per pool (false) */
   readonly fetchTypes?: boolean;
 }
@@ -24,7 +30,10 @@ export interface ConnectOptions {
  * `bigint` (ids, counts, epoch milliseconds) comes as number, beyond 2^53 as BigInt: never rounded.
  */
 export function connectPostgres(url: string, options: ConnectOptions): Sql {
+  const { addresses } = options;
+  const port = Number(URL.parse(url)?.port || 5432);
   return postgres(url, {
+    ...(addresses === undefined ? {} : { host: [...addresses], port: addresses.map(() => port) }),
     max: options.max ?? 10,
     prepare: options.prepare ?? true,
     idle_timeout: (options.idleTimeoutMs ?? 0) / 1000,
@@ -38,6 +47,8 @@ export function connectPostgres(url: string, options: ConnectOptions): Sql {
       TimeZone: 'UTC',
       DateStyle: 'ISO, MDY',
       client_min_messages: 'warning',
+      ...(options.role === undefined ? {} : { role: options.role }),
+      ...(options.idOrg === undefined ? {} : { 'svc.id_org': options.idOrg }),
     },
     types: { bigint: { to: 20, from: [20], serialize: String, parse: parseBigint } },
   } as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;

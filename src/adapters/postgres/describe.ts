@@ -40,5 +40,8 @@ async function describeTable(sql: TransactionSql, oid: number): Promise<string[]
      where i.indrelid = ${oid}::oid order by c.relname collate "C"`;
   const triggers = await sql<{ text: string }[]>`
     select '  ' || pg_get_triggerdef(oid) as text from pg_trigger where tgrelid = ${oid}::oid and not tgisinternal order by tgname collate "C"`;
-  return [...columns, ...constraints, ...indexes, ...triggers].map((line) => line.text);
+  const policies = await sql<{ text: string }[]>`
+    select format('  policy %s using %s', polname, pg_get_expr(polqual, polrelid)) as text from pg_policy
+     where polrelid = ${oid}::oid order by polname collate "C"`;
+  return [...columns, ...constraints, ...indexes, ...triggers, ...policies].map((line) => line.text);
 }

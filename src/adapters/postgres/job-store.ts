@@ -5,6 +5,7 @@ import { createJobNotifications } from './job-notifications.ts';
 import { claim, finish, handBack, heartbeat, reap, report, request } from './job-queue.ts';
 import { find, findWorkflow, list, listOfWorkflow, listWorkflows, requestKill } from './job-reading.ts';
 import { countByStatus, findRun, listRuns, removeJob, sumLoadedRows } from './job-runs.ts';
+import { withinOrganisation } from './organisation.ts';
 import { rerun, startByHand, submit } from './job-submission.ts';
 
 /** Limits of interface-decisions §10; times in milliseconds. */
@@ -38,15 +39,20 @@ export function createPostgresJobStore(
 ): JobStore & { close(): Promise<void> } {
   const settings = { ...defaultJobStoreSettings, ...options };
   const notifications = createJobNotifications(sql);
+  /** What is asked for one organisation sees that one's rows; workers go across all. */
+  const within = <T>(idOrg: number, work: (tx: Sql) => Promise<T>, mode?: string): Promise<T> =>
+    withinOrganisation(sql, idOrg, work, mode);
   return {
-    submit: (submission) => submit(sql, settings, submission),
-    find: (idOrg, idJob) => find(sql, idOrg, idJob),
-    list: (idOrg, page, size) => list(sql, idOrg, page, size),
-    listOfWorkflow: (idOrg, idWorkflow, page, size) => listOfWorkflow(sql, idOrg, idWorkflow, page, size),
-    rerun: (idOrg, idJob) => rerun(sql, settings, idOrg, idJob),
-    requestKill: (idOrg, idJob) => requestKill(sql, idOrg, idJob),
+    submit: (submission) => within(submission.idOrg, (tx) => submit(tx, settings, submission)),
+    find: (idOrg, idJob) => within(idOrg, (tx) => find(tx, idOrg, idJob)),
+    list: (idOrg, page, size) => within(idOrg, (tx) => list(tx, idOrg, page, size)),
+    listOfWorkflow: (idOrg, idWorkflow, page, size) =>
+      within(idOrg, (tx) => listOfWorkflow(tx, idOrg, idWorkflow, page, size)),
+    rerun: (idOrg, idJob) => within(idOrg, (tx) => rerun(tx, settings, idOrg, idJob)),
+    requestKill: (idOrg, idJob) => within(idOrg, (tx) => requestKill(tx, idOrg, idJob)),
     claim: (worker, leaseMs) => claim(sql, settings, worker, leaseMs),
-    startByHand: (job, idOrg, worker, leaseMs) => startByHand(sql, job, idOrg, worker, leaseMs),
+    startByHand: (job, idOrg, worker, leaseMs) =>
+      within(idOrg, (tx) => startByHand(tx, job, idOrg, worker, leaseMs)),
     heartbeat: (held, leaseMs) => heartbeat(sql, held, leaseMs),
     request: (idJob) => request(sql, idJob),
     report: (held, progress) => report(sql, held, progress),
@@ -54,13 +60,15 @@ export function createPostgresJobStore(
     handBack: (held, delayMs, failure) => handBack(sql, held, delayMs, failure),
     reap: () => reap(sql, settings),
     waitForWork: (timeoutMs, signal) => notifications.wait(timeoutMs, signal),
-    listWorkflows: (idOrg, page, size) => listWorkflows(sql, idOrg, page, size),
-    findWorkflow: (idOrg, idWorkflow) => findWorkflow(sql, idOrg, idWorkflow),
+    listWorkflows: (idOrg, page, size) => within(idOrg, (tx) => listWorkflows(tx, idOrg, page, size)),
+    // one snapshot for the workflow and its jobs
+    findWorkflow: (idOrg, idWorkflow) =>
+      within(idOrg, (tx) => findWorkflow(tx, idOrg, idWorkflow), 'isolation level repeatable read read only'),
     countByStatus: () => countByStatus(sql),
-    listRuns: (idOrg, idSchs, page, size) => listRuns(sql, idOrg, idSchs, page, size),
-    findRun: (idOrg, idJob) => findRun(sql, idOrg, idJob),
-    sumLoadedRows: (idOrg) => sumLoadedRows(sql, idOrg),
-    remove: (idOrg, idJob) => removeJob(sql, idOrg, idJob),
+    listRuns: (idOrg, idSchs, page, size) => within(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size)),
+    findRun: (idOrg, idJob) => within(idOrg, (tx) => findRun(tx, idOrg, idJob)),
+    sumLoadedRows: (idOrg) => within(idOrg, (tx) => sumLoadedRows(tx, idOrg)),
+    remove: (idOrg, idJob) => within(idOrg, (tx) => removeJob(tx, idOrg, idJob)),
     close: () => notifications.close(),
   };
 }

@@ -56,6 +56,9 @@ export async function migrate(sql: Sql, migrations?: readonly Migration[]): Prom
       await transaction`insert into svc.migration (name, checksum) values (${migration.name}, ${checksum})`;
       names.push(migration.name);
     }
+    // Tables that any of them made belong to organisations too (migration 0010)
+    const [binds] = await transaction`select to_regprocedure('svc.bind_rows()') is not null as known`;
+    if (binds?.known === true && names.length > 0) await transaction`select svc.bind_rows()`;
     return names;
   });
 }

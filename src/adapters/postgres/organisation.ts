@@ -1,0 +1,29 @@
+/** Transactions that speak for one organisation: row-level security shows them its rows alone (migration 0010). */
+import type { Sql, TransactionSql } from './connect.ts';
+
+/** What `svc.id_org` is set to on connections that go across organisations. */
+export const everyOrganisation = '*';
+
+/**
+ * Runs `work` in a transaction that sees this organisation's rows and no other's, whatever its statements ask for.
+ * Functions that begin a transaction of their own join this one; `mode` is its isolation where that matters.
+ */
+export async function withinOrganisation<T>(
+  sql: Sql,
+  idOrg: number,
+  work: (tx: Sql) => Promise<T>,
+  mode = '',
+): Promise<T> {
+  const done = sql.begin(mode, async (tx) => {
+    // first on its way, and not waited for: the setting costs no round trip of its own
+    const setting = tx`select set_config('svc.id_org', ${String(idOrg)}, true)`.execute();
+    const [result] = await Promise.all([work(joining(tx)), setting]);
+    return { result };
+  });
+  return (await done).result;
+}
+
+function joining(tx: TransactionSql): Sql {
+  const begin = (...given: unknown[]): unknown => (given.at(-1) as (inner: TransactionSql) => unknown)(tx);
+  return Object.assign(tx, { begin }) as unknown as Sql;
+}
