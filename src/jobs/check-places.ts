@@ -120,7 +120,8 @@ function hostFault(
   };
 }
 
-function isMetadataDatabase(
+/** Whether a database target is the metadata database by its address, which jobs may reach without being allowed to. */
+export function isMetadataDatabase(
   metadbUrl: string | null,
   target: { readonly host: string; readonly port: number },
 ): boolean {

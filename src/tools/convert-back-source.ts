@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts';
 import { parseTarget } from '../jobs/target.ts';
 import type { RowSource } from '../ports/row-source.ts';
 import { connectionUrl } from './open-sink.ts';
+import { targetAddresses } from './target-addresses.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
@@ -17,6 +18,7 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
   if (target.kind === 'postgresql') {
     return createPostgresRowSource({
       url: connectionUrl(target, request.outUser, request.outPassword),
+      ...(await targetAddresses(session, target)),
       sqlSchema,
       label: `${target.address}?schema=${sqlSchema}`,
     });

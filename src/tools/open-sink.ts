@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { AppError } from '../errors.ts';
 import { parseTarget, type Target } from '../jobs/target.ts';
 import type { RowSink } from '../ports/row-sink.ts';
+import { targetAddresses } from './target-addresses.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export async function openSink(session: ToolSession): Promise<RowSink> {
@@ -16,6 +17,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       const { createPostgresRowSink } = await import('../adapters/postgres/postgres-row-sink.ts');
       return createPostgresRowSink({
         url: connectionUrl(target, request.outUser, request.outPassword),
+        ...(await targetAddresses(session, target)),
         sqlSchema: target.sqlSchema,
         label: `${target.address}?schema=${target.sqlSchema}`,
         createSchema: true,

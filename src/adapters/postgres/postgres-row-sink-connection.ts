@@ -10,6 +10,8 @@ export interface TargetAddress {
   /** instead of the address's */
   readonly user?: string;
   readonly password?: string;
+  /** connected to in place of the address's host, which was resolved to these and checked */
+  readonly addresses?: readonly string[];
   /** role that every connection takes on from its first moment */
   readonly setRole?: string;
 }
@@ -17,6 +19,8 @@ export interface TargetAddress {
 interface Place {
   readonly host: string;
   readonly port: number;
+  /** the address of the host that is connected to; absent: whatever its name resolves to */
+  readonly to?: string;
 }
 
 interface AddressParts {
@@ -34,10 +38,12 @@ export const applicationName = 'conversion-job-service';
 export function connectTarget(address: TargetAddress): Sql {
   const parts = addressParts(address.url);
   const password = address.password ?? parts.password;
+  const [{ host, port }] = parts.places;
+  const checked = address.addresses?.map((to) => ({ host, port, to }));
   return postgres({
-    host: [parts.places[0].host],
-    port: [parts.places[0].port],
-    socket: () => firstOpenSocket(parts.places),
+    host: [host],
+    port: [port],
+    socket: () => firstOpenSocket(checked ?? parts.places),
     database: parts.database,
     user: (address.user ?? parts.user) || undefined,
     // A function even when there is none: the service's own PGPASSWORD is not for other hosts.
@@ -68,7 +74,7 @@ const connectTimeoutMs = 10_000;
  * A connected socket without Nagle's delay: the driver ends every COPY with a small packet of its own, which would wait 40 ms
  * for the acknowledgement of the one before.
  */
-async function firstOpenSocket(places: readonly [Place, ...Place[]]): Promise<Socket> {
+async function firstOpenSocket(places: readonly Place[]): Promise<Socket> {
   let fault: unknown;
   for (const place of places) {
     try {
@@ -80,9 +86,9 @@ async function firstOpenSocket(places: readonly [Place, ...Place[]]): Promise<So
   throw fault;
 }
 
-function openSocket({ host, port }: Place): Promise<Socket> {
+function openSocket({ host, port, to = host }: Place): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true });
+    const socket = connect({ host: to, port, noDelay: true });
     const timer = setTimeout(() => {
       socket.destroy(Object.assign(new Error(`no answer from ${host}:${port}`), { code: 'CONNECT_TIMEOUT' }));
     }, connectTimeoutMs);
