@@ -16,6 +16,7 @@ import { createExecutionRoutes } from './http/executions.ts';
 import { createFileRoutes } from './http/files.ts';
 import { createMappingRoutes } from './http/mappings.ts';
 import { createMetrics } from './http/metrics.ts';
+import { createMigrationRoutes } from './http/migration.ts';
 import { createErrorHandler, problemResponse } from './http/problem.ts';
 import { requestId } from './http/request-id.ts';
 import { createRunRoutes } from './http/run.ts';
@@ -48,6 +49,7 @@ export function createApp(adapters: Adapters, config: Config): OpenAPIHono<AppEn
   app.route('/', createWorkflowRoutes(adapters, guards));
   app.route('/', createFileRoutes(adapters, config, guards));
   app.route('/', createSchemaRoutes(adapters, config, guards));
+  app.route('/', createMigrationRoutes(adapters, config, guards));
   app.route('/', createMappingRoutes(adapters, config, guards));
   app.route('/', createDiagramRoutes(adapters, config, guards));
   app.route('/', createCilRoutes(adapters, config, guards));

@@ -7,6 +7,8 @@ import type { FileStore } from './file-store.ts';
 import type { HealthProbe } from './health-probe.ts';
 import type { JobStore } from './job-store.ts';
 import type { Logger } from './logger.ts';
+import type { MigrationProgram } from './migration-program.ts';
+import type { HostResolver } from './outgoing.ts';
 import type { SchemaCompiler } from './schema-compiler.ts';
 import type { SecretBox } from './secret-box.ts';
 
@@ -46,4 +48,8 @@ export interface Adapters {
   readonly assets: AssetStore;
   readonly runtime: RuntimeInfo;
   readonly build: BuildInfo;
+  /** names of hosts that requests name, for the gate that they pass */
+  readonly hosts: HostResolver;
+  /** null: no processes here, so schemas are neither exported nor imported */
+  readonly migrations: MigrationProgram | null;
 }

@@ -10,6 +10,7 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueKey } from '../../src/access/issue-key.ts';
 import { readBuildInfo } from '../../src/adapters/node/build-info.ts';
+import { createHostResolver } from '../../src/adapters/node/host-resolver.ts';
 import { createNodeHealthProbe } from '../../src/adapters/node/node-health-probe.ts';
 import { createPackageAssetStore } from '../../src/adapters/node/package-asset-store.ts';
 import { createApp } from '../../src/app.ts';
@@ -47,6 +48,8 @@ beforeAll(async () => {
     assets: createPackageAssetStore(),
     runtime: { name: 'node', version: process.versions.node, capabilities: { commands: true } },
     build: await readBuildInfo(),
+    hosts: createHostResolver(),
+    migrations: null,
   };
   const wanted = { idOrg: 1, name: 'test', scopes: allScopes, expiresAt: null };
   ({ key } = await issueKey(adapters.access, wanted));

@@ -36,7 +36,15 @@ const areas: readonly Area[] = [
   {
     name: 'adapters/node',
     ...adapter,
-    packages: ['node:', 'postgres', 'yauzl', 'tar-stream', 'swagger-ui-dist', '@duckdb/node-api'],
+    packages: [
+      'node:',
+      'postgres',
+      'yauzl',
+      'tar-stream',
+      'swagger-ui-dist',
+      '@duckdb/node-api',
+      '@azure/storage-blob',
+    ],
   },
   { name: 'adapters/edge', ...adapter, packages: [] },
   { name: 'index.ts', values: ['*'], packages: [] },

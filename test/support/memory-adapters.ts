@@ -79,6 +79,8 @@ export function createMemoryAdapters(): MemoryAdapters {
       time: 1_789_000_000_000,
       git: { branch: 'main', commit: { id: 'ee27ec5', time: null } },
     },
+    hosts: { resolve: async () => ['192.0.2.1'] },
+    migrations: null,
     time,
     healthStates,
     logLines,

@@ -52,7 +52,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   };
 }
 
-function baseEnvironment(): Record<string, string> {
+/** What every child process gets of this one's environment. */
+export function baseEnvironment(): Record<string, string> {
   const { PATH = '/usr/local/bin:/usr/bin:/bin', HOME = '/', LANG = 'C.UTF-8', TZ } = process.env;
   return TZ === undefined ? { PATH, HOME, LANG } : { PATH, HOME, LANG, TZ };
 }
@@ -97,7 +98,7 @@ function watch(child: ChildProcess): ToolProcess {
 }
 
 /** `setpriv --pdeathsig KILL`, where it is there and can do that: the kernel then ends the tool with this process, kill -9 included. */
-async function findTie(): Promise<readonly string[]> {
+export async function findTie(): Promise<readonly string[]> {
   if (process.platform !== 'linux') return [];
   const tie = ['setpriv', '--pdeathsig', 'KILL', '--'];
   const [program = '', ...args] = tie;

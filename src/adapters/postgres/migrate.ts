@@ -63,6 +63,13 @@ export async function migrate(sql: Sql, migrations?: readonly Migration[]): Prom
   });
 }
 
+/** Names of what a database lacks; changes nothing. AppError as `migrate`, for one of a newer version. */
+export async function missingMigrations(sql: Sql): Promise<readonly string[]> {
+  const wanted = await readMigrations();
+  const checksums = await Promise.all(wanted.map((migration) => sha256(migration.sql)));
+  return missing(wanted, checksums, await applied(sql)).map((index) => wanted[index]!.name);
+}
+
 async function applied(sql: Sql | TransactionSql): Promise<readonly Applied[]> {
   return sql<Applied[]>`select name, checksum from svc.migration order by name`;
 }

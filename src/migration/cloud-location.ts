@@ -1,0 +1,40 @@
+/** Locations in cloud storage: an address that ends in a slash, then the query with its token. */
+import { isLoopback, parseAddress } from '../access/network-address.ts';
+
+export interface CloudLocation {
+  readonly url: URL;
+  /** without the query: what may be shown */
+  readonly shown: string;
+  /** what must not be: the query, and the parts of it that open the door */
+  readonly secrets: readonly string[];
+}
+
+/** Answers the location, or what is wrong with its text; the answer never repeats it. */
+export function parseCloudLocation(text: string): CloudLocation | { readonly fault: string } {
+  if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text))
+    return { fault: 'must be the address of a location' };
+  const url = new URL(text);
+  const local = url.hostname === 'localhost' || isLoopbackAddress(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && local))
+    return { fault: 'must be an https: address' };
+  if (url.username !== '' || url.password !== '' || text.includes('#'))
+    return { fault: 'must have neither a user nor a fragment' };
+  if (!url.pathname.endsWith('/') || url.pathname === '/')
+    return { fault: 'must name a container, and end in a slash before its query' };
+  if (url.search.length < 2) return { fault: 'must have the query with the token behind its slash' };
+  const query = text.slice(text.indexOf('?') + 1);
+  const signatures = url.searchParams.getAll('sig').flatMap((sig) => [sig, encodeURIComponent(sig)]);
+  const raw = query
+    .split('&')
+    .flatMap((part) => (part.startsWith('sig=') ? [part.slice('sig='.length)] : []));
+  return {
+    url,
+    shown: text.slice(0, text.indexOf('?')),
+    secrets: [...new Set([query, url.search.slice(1), ...signatures, ...raw])],
+  };
+}
+
+function isLoopbackAddress(host: string): boolean {
+  const address = parseAddress(host);
+  return address !== null && isLoopback(address);
+}

@@ -1,0 +1,98 @@
+/** Which metadata database a migration works on, and whose password goes there (interface-decisions §6). */
+import type { OutgoingGuard } from '../access/outgoing-guard.ts';
+import { AppError } from '../errors.ts';
+import type { MetadataDatabase, MigrationProgram, MigrationRequest } from '../ports/migration-program.ts';
+
+/** Members of a request; absent and '' say nothing. Their form was checked. */
+export interface MetadbFields {
+  readonly metadb_host?: string;
+  readonly metadb_port?: string;
+  readonly metadb_user?: string;
+  readonly metadb_db?: string;
+  readonly metadb_password?: string;
+}
+
+export interface ChosenDatabase {
+  /** the service's own: ids of its jobs and organisations mean something there */
+  readonly own: boolean;
+  /** members of the request file */
+  readonly fields: MigrationRequest;
+  readonly secrets: readonly string[];
+}
+
+const defaultPort = 5432;
+
+/**
+ * The service's own database is reached as it stands in its settings; any other host needs the operator's leave, and is
+ * connected to by the addresses that were checked. AppError `host_not_allowed`; `forbidden` where another database would
+ * be opened with the service's own password for an organisation other than the operator's: organisations are numbered
+ * there by someone else.
+ */
+export async function chooseDatabase(
+  asked: MetadbFields,
+  idOrg: number,
+  program: Pick<MigrationProgram, 'ownDatabase' | 'environmentPassword'>,
+  guard: OutgoingGuard,
+  allowedHosts: readonly string[],
+): Promise<ChosenDatabase> {
+  const own = program.ownDatabase;
+  const host = asked.metadb_host ? hostForm(asked.metadb_host) : own.host;
+  const port = asked.metadb_port ? Number(asked.metadb_port) : asked.metadb_host ? defaultPort : own.port;
+  const database = asked.metadb_db || own.database;
+  const ownServer = host === own.host && port === own.port;
+  const isOwn = ownServer && database === own.database;
+  const place = ownServer ? null : await guard.check(host, port);
+  if (!isOwn && !asked.metadb_password && idOrg !== operatorsOrg)
+    throw new AppError('forbidden', 'another metadata database needs a metadb_password of its own');
+  const password =
+    asked.metadb_password || passwordFor(asked, program, ownServer || inFull(allowedHosts, host, port));
+  return {
+    own: isOwn,
+    fields: {
+      metadb_host: host.replaceAll(/^\[|\]$/g, ''),
+      metadb_port: String(port),
+      metadb_user: asked.metadb_user || own.user,
+      metadb_db: database,
+      ...(password === null ? {} : { metadb_password: password }),
+      metadb_sslmode: ownServer ? own.sslMode : 'prefer',
+      ...(place === null ? {} : { metadb_addresses: place.addresses }),
+    },
+    secrets: password === null ? [] : [password, encodeURIComponent(password)],
+  };
+}
+
+/** Who runs the service is organisation 1, as with the folders of `svc.files.roots`. */
+const operatorsOrg = 1;
+
+/** What the operator has to give; it goes only where the operator said so by name. */
+function passwordFor(
+  asked: MetadbFields,
+  { ownDatabase, environmentPassword }: Pick<MigrationProgram, 'ownDatabase' | 'environmentPassword'>,
+  trusted: boolean,
+): string | null {
+  if (!trusted) return null;
+  const namesDatabase = Object.values(asked).some((value) => value !== undefined && value !== '');
+  return namesDatabase ? (environmentPassword ?? ownDatabase.password) : ownDatabase.password;
+}
+
+/** Lower case, IPv6 in brackets, as the settings have it. */
+function hostForm(host: string): string {
+  const lower = host.toLowerCase();
+  return lower.includes(':') && !lower.startsWith('[') ? `[${lower}]` : lower;
+}
+
+function inFull(allowedHosts: readonly string[], host: string, port: number): boolean {
+  return allowedHosts.some((entry) => entry === host || entry === `${host}:${port}`);
+}
+
+/** By hand: the parts as given, none of them refused. */
+export function databaseOf(fields: MetadbFields & { readonly metadb_host: string }): MetadataDatabase {
+  return {
+    host: hostForm(fields.metadb_host),
+    port: Number(fields.metadb_port || defaultPort),
+    user: fields.metadb_user || 'postgres',
+    database: fields.metadb_db || fields.metadb_user || 'postgres',
+    password: fields.metadb_password || null,
+    sslMode: 'prefer',
+  };
+}

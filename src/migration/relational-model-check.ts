@@ -1,0 +1,190 @@
+/** Whether a value is a relational model whose indexes lead somewhere. */
+import type {
+  Column,
+  ColumnType,
+  IgnoredParts,
+  MappingEntry,
+  ModelOptions,
+  PlanEdge,
+  PlanNode,
+  RelationalModel,
+  Table,
+} from '../engine/model/relational-model.ts';
+import { array, flag, integer, nullable, object, oneOf, record, shapeFault, text } from './shape.ts';
+import type { Shape } from './shape.ts';
+import { qualifiedName } from './source-model-check.ts';
+
+const count = integer(0);
+const columnIndex = integer(-1);
+
+const columnKinds =
+  'text boolean smallint integer bigint numeric real double date time timestamp timestamptz'.split(' ');
+
+const columnType = object<ColumnType>(
+  {
+    kind: oneOf(...columnKinds),
+  },
+  { length: count, precision: count, scale: count, list: flag },
+);
+
+const column = object<Column>(
+  {
+    name: text(/./),
+    role: text(/^[a-z_]+$/),
+    type: columnType,
+    nullable: flag,
+    xpath: nullable(text()),
+    sourceType: nullable(text(/^[A-Za-z]+$/)),
+    references: nullable(count),
+  },
+  { documentation: text() },
+);
+
+const table = object<Table>(
+  {
+    name: text(/./),
+    kind: oneOf('element', 'text', 'wildcard'),
+    xpath: text(),
+    columns: array(column),
+    uniqueKeys: array(object({ name: text(/./), columns: array(count) })),
+  },
+  { documentation: text(), continues: count },
+);
+
+const edge: Shape = object<PlanEdge>(
+  {
+    name: qualifiedName,
+    node: count,
+    parentKeyColumn: columnIndex,
+    minOccurs: count,
+    maxOccurs: nullable(count),
+  },
+  { substitution: flag, head: object({ node: count, parentKeyColumn: columnIndex }) },
+);
+
+const node = object<PlanNode>(
+  {
+    name: qualifiedName,
+    table: count,
+    opensRow: flag,
+    content: oneOf('empty', 'simple', 'elements', 'mixed'),
+    textColumn: columnIndex,
+    presenceColumn: columnIndex,
+    nilColumn: columnIndex,
+    elementNameColumn: columnIndex,
+    typeNameColumn: columnIndex,
+    foldedPositionColumn: columnIndex,
+    attributes: array(object({ name: qualifiedName, column: columnIndex })),
+    edges: array(edge),
+    textTable: columnIndex,
+    wildcardTable: columnIndex,
+    anyAttributeColumn: columnIndex,
+    typeEdges: array(object({ name: qualifiedName, node: count, parentKeyColumn: columnIndex })),
+    sourceElement: integer(-1),
+    sourceType: integer(-1),
+  },
+  {
+    ignored: object<IgnoredParts>({
+      elements: array(qualifiedName),
+      attributes: array(qualifiedName),
+      text: flag,
+      anyElement: flag,
+      anyAttribute: flag,
+    }),
+  },
+);
+
+const mapping = object<MappingEntry>(
+  {
+    xpath: nullable(text()),
+    nodeType: oneOf('element', 'attribute', 'text', 'mixed', 'any'),
+    sourceType: text(),
+    minOccurs: count,
+    maxOccurs: nullable(count),
+    table: count,
+    column: nullable(count),
+  },
+  { documentation: text(), active: oneOf(false) },
+);
+
+const options = object<ModelOptions>(
+  {},
+  {
+    nameMode: oneOf('l', 'u', 'c'),
+    tablePrefix: text(),
+    tableSuffix: text(),
+    rename: array(array(text())),
+    defaultTextLength: count,
+  },
+);
+
+const shape = object<RelationalModel>(
+  {
+    mapLevel: integer(0, 3),
+    nameMaxLength: integer(1, 1024),
+    tables: array(table),
+    nodes: array(node),
+    roots: array(edge),
+    mappings: array(mapping),
+    namespaces: record(text()),
+  },
+  { options },
+);
+
+/** By table: the columns of its rows, those of the tables that it is continued in included. */
+function rowWidths(tables: readonly Table[], at: string): number[] {
+  const firstOf = (index: number): number => {
+    for (let hops = 0, first = index; hops <= tables.length; hops += 1) {
+      const before = tables[first]?.continues;
+      if (before === undefined) return first;
+      first = before;
+    }
+    throw shapeFault(at, 'has a table that goes on with itself');
+  };
+  const widths = tables.map(() => 0);
+  for (const [index, { columns, continues }] of tables.entries()) {
+    if (continues !== undefined && continues >= tables.length)
+      throw shapeFault(at, 'refers to what it does not hold');
+    widths[firstOf(index)]! += columns.length;
+  }
+  return tables.map((_, index) => widths[firstOf(index)]!);
+}
+
+export const checkRelationalModel: Shape = (value, at) => {
+  shape(value, at);
+  const model = value as RelationalModel;
+  const within = (index: number, length: number): void => {
+    if (index >= length) throw shapeFault(at, 'refers to what it does not hold');
+  };
+  const tableAt = (index: number): void => within(index, model.tables.length);
+  const nodeAt = (index: number): void => within(index, model.nodes.length);
+  for (const { columns, uniqueKeys } of model.tables) {
+    for (const { references } of columns) if (references !== null) tableAt(references);
+    for (const key of uniqueKeys) for (const index of key.columns) within(index, columns.length);
+  }
+  const widths = rowWidths(model.tables, at);
+  for (const one of model.nodes) {
+    for (const index of [one.table, one.textTable, one.wildcardTable]) tableAt(index);
+    const width = widths[one.table]!;
+    const own = [
+      one.textColumn,
+      one.presenceColumn,
+      one.nilColumn,
+      one.elementNameColumn,
+      one.typeNameColumn,
+    ];
+    const more = [
+      one.foldedPositionColumn,
+      one.anyAttributeColumn,
+      ...one.attributes.map((each) => each.column),
+    ];
+    for (const index of [...own, ...more]) within(index, width);
+    for (const { node: to } of [...one.edges, ...one.typeEdges]) nodeAt(to);
+    for (const { head } of one.edges) if (head !== undefined) nodeAt(head.node);
+  }
+  for (const root of model.roots) nodeAt(root.node);
+  for (const entry of model.mappings) {
+    tableAt(entry.table);
+    if (entry.column !== null) within(entry.column, model.tables[entry.table]!.columns.length);
+  }
+};

@@ -1,0 +1,168 @@
+/** One run of the migration program: its job record, its log, its answer. */
+import { AppError } from '../errors.ts';
+import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { pause } from '../jobs/waiting.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import type { Claim } from '../ports/job-store.ts';
+import type { MigrationCommand, MigrationProgram, MigrationRequest } from '../ports/migration-program.ts';
+
+export type MigrationAdapters = Pick<
+  Adapters,
+  'jobs' | 'catalog' | 'files' | 'clock' | 'logger' | 'migrations' | 'hosts'
+>;
+
+/** A `Config` is one. */
+export interface MigrationSettings {
+  readonly allowedHosts: readonly string[];
+  readonly migration: { readonly azcopyBinary: string };
+  readonly limits: { readonly leaseMs: number; readonly heartbeatMs: number };
+}
+
+/** Who asks, and under which id the log tells of it. */
+export interface MigrationCaller {
+  readonly idOrg: number;
+  readonly requestId: string;
+}
+
+export interface PlannedRun {
+  readonly command: MigrationCommand;
+  readonly request: MigrationRequest;
+  /** texts that no log, record or answer may hold */
+  readonly secrets: readonly string[];
+  /** the service's own metadata database: the program may name the job there */
+  readonly ownDatabase: boolean;
+  /** for the record: one line, and where from and where to */
+  readonly params: string;
+  readonly inputPath: string | null;
+  readonly outputPath: string | null;
+  readonly idSch: number | null;
+}
+
+/** `answer`: the object in the last line of the program's output; null when the run failed. */
+export interface EndedRun {
+  readonly answer: Readonly<Record<string, unknown>> | null;
+  /** what a failed run says of itself for programs: `not_found` */
+  readonly code: string | null;
+}
+
+/** AppError `runtime_unsupported` where no program can be run. */
+export function requireProgram({ migrations }: Pick<MigrationAdapters, 'migrations'>): MigrationProgram {
+  if (migrations !== null) return migrations;
+  throw new AppError('runtime_unsupported', 'schemas are exported and imported where processes can be run');
+}
+
+/** A failed run is no error here: it is told in the log under the request id, and in the job record. */
+export async function runMigration(
+  adapters: MigrationAdapters,
+  settings: MigrationSettings,
+  caller: MigrationCaller,
+  plan: PlannedRun,
+): Promise<EndedRun> {
+  const { jobs } = adapters;
+  const migrations = requireProgram(adapters);
+  const mask = (text: string): string => maskKnownSecrets(text, plan.secrets);
+  const claim = await jobs.startByHand(
+    {
+      jobType: plan.command === 'export' ? 'Export' : 'Import',
+      tool: 'migrate',
+      params: mask(plan.params),
+      paramsJson: JSON.stringify({ spark: {}, action: { command: plan.command } }),
+      // What was asked for holds secrets, and is asked for again by the same request, not by a rerun
+      request: JSON.stringify({ tool: 'migrate', command: plan.command }),
+      inputPath: plan.inputPath,
+      outputPath: plan.outputPath,
+      idSch: plan.idSch,
+      idParentJob: null,
+    },
+    caller.idOrg,
+    migrations.identity,
+    settings.limits.leaseMs,
+  );
+  const log = (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
+    adapters.logger.info(message, { request_id: caller.requestId, job: claim.idJob, ...fields });
+  const ended = new AbortController();
+  const killed = keepLease(adapters, settings, claim, ended.signal);
+  const stop = new AbortController();
+  void killed.then((told) => {
+    if (told) stop.abort();
+  });
+  let run: EndedRun & { readonly failure: string | null };
+  try {
+    await jobs.report(claim, { idApp: `local-${adapters.clock.nowMs()}` });
+    const request = plan.ownDatabase ? { ...plan.request, id_job: claim.idJob } : plan.request;
+    const { code, lastLine } = await migrations.run(plan.command, request, {
+      signal: stop.signal,
+      onLine: (line) => log('migration', { line: mask(line) }),
+    });
+    run = readAnswer(code, lastLine);
+  } catch (error) {
+    run = { answer: null, code: null, failure: error instanceof Error ? error.message : String(error) };
+  }
+  ended.abort();
+  const failure = run.failure === null ? null : mask(run.failure);
+  if (failure !== null)
+    adapters.logger.warn('migration failed', { request_id: caller.requestId, job: claim.idJob, failure });
+  await record(adapters, claim, run.answer, failure, await killed);
+  return run;
+}
+
+/** Sends heartbeats until the run has ended; answers whether it was told to end. */
+async function keepLease(
+  { jobs }: MigrationAdapters,
+  { limits }: MigrationSettings,
+  claim: Claim,
+  ended: AbortSignal,
+): Promise<boolean> {
+  // a kill is heard within two seconds, as nothing tells of it otherwise
+  const everyMs = Math.min(limits.heartbeatMs, 2000);
+  for (;;) {
+    await pause(everyMs, ended);
+    if (ended.aborted) return false;
+    const answer = await jobs.heartbeat(claim, limits.leaseMs).catch(() => 'ok' as const);
+    if (answer !== 'ok') return true;
+  }
+}
+
+function readAnswer(
+  code: number | null,
+  lastLine: string | null,
+): EndedRun & { readonly failure: string | null } {
+  const answer = parseObject(lastLine ?? '');
+  if (code === 0 && answer?.['error'] === false) return { answer, code: null, failure: null };
+  const stated = answer?.['failure'];
+  const how = code === null ? 'was ended by a signal' : `ended with exit code ${code}`;
+  return {
+    answer: null,
+    code: typeof answer?.['code'] === 'string' ? answer['code'] : null,
+    failure: typeof stated === 'string' ? stated : `the migration program ${how} and gave no answer`,
+  };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A record that cannot be written changes nothing about what was done: its lease will end it. */
+async function record(
+  { jobs, logger }: MigrationAdapters,
+  claim: Claim,
+  answer: EndedRun['answer'],
+  failure: string | null,
+  killed: boolean,
+): Promise<void> {
+  try {
+    const ids = typeof answer?.['origin_ids'] === 'string' ? answer['origin_ids'].split(', ') : [];
+    const idSch = Number(ids.at(-1) ?? Number.NaN);
+    if (Number.isSafeInteger(idSch)) await jobs.report(claim, { idSch }).catch(() => false);
+    if (failure === null) await jobs.report(claim, { progress: 1 });
+    else await jobs.report(claim, { failure });
+    await jobs.finish(claim, failure === null ? 'C' : killed ? 'K' : 'F', failure);
+  } catch (error) {
+    logger.warn('the end of the job cannot be written now', { job: claim.idJob, error: String(error) });
+  }
+}

@@ -1,0 +1,24 @@
+/** A folder that holds one migration package: `manifest.json`, and parts of one JSON value a line beside it. */
+
+export interface PartDigest {
+  readonly records: number;
+  readonly bytes: number;
+  /** hexadecimal, of the whole file */
+  readonly sha256: string;
+}
+
+/** One reading of a part, from its start; may be begun again as a new one. */
+export interface PartReading {
+  /** Lines without their ends. AppError `unprocessable_input` where the bytes are no lines of UTF-8 text. */
+  readonly lines: AsyncIterable<string>;
+  /** Of all that was read; complete once the lines have ended. */
+  digest(): PartDigest;
+}
+
+export interface PackageFolder {
+  /** What lies in it, by name. AppError `unprocessable_input` for what is no plain file. */
+  list(): Promise<readonly { readonly name: string; readonly bytes: number }[]>;
+  /** Writes a new file, each line with its end. */
+  write(name: string, lines: AsyncIterable<string> | Iterable<string>): Promise<PartDigest>;
+  read(name: string): PartReading;
+}

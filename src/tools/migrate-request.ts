@@ -1,0 +1,116 @@
+/** What the command `migrate` is asked for: words of a command line, or the file that the service hands it. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { AppError } from '../errors.ts';
+import type { MetadbFields } from '../migration/metadata-database.ts';
+import type { MigrationCommand } from '../ports/migration-program.ts';
+
+/** Members of the request file. Those of the service's own making come last. */
+export interface ToolMigration extends MetadbFields {
+  readonly origin_id?: string;
+  readonly output_path?: string;
+  readonly az_output_path?: string;
+  readonly input_path?: string;
+  readonly az_input_path?: string;
+  readonly azcopy_binary?: string;
+  readonly id_org?: number;
+  readonly id_job?: number;
+  readonly metadb_sslmode?: string;
+  /** addresses that were checked: nothing else is connected to */
+  readonly metadb_addresses?: readonly string[];
+  readonly az_addresses?: readonly string[];
+}
+
+export interface MigrateCall {
+  readonly command: MigrationCommand;
+  readonly request: ToolMigration;
+}
+
+export const migrateUsage = `migrate export --request FILE        FILE holds the members of POST /v2/schema/export as JSON
+migrate import --request FILE        ... of POST /v2/schema/import
+migrate export -x ORIGIN -o FOLDER   the schema with all its versions, from the service's own database
+migrate import -i FOLDER             what a package holds, under new ids
+
+A cloud location holds a token, which belongs into a file, not into a command line.
+The last line of the output is the answer as JSON: {"error":false,"origin_ids":"12, 13"}`;
+
+const pathMembers = ['output_path', 'az_output_path', 'input_path', 'az_input_path', 'azcopy_binary'];
+const databaseMembers = ['host', 'port', 'user', 'db', 'password', 'sslmode'].map((name) => `metadb_${name}`);
+const textMembers = ['origin_id', ...pathMembers, ...databaseMembers];
+const numberMembers = ['id_org', 'id_job'];
+const listMembers = ['metadb_addresses', 'az_addresses'];
+
+/** AppError `invalid_option` for what is no call of it; the message never repeats a value of the file. */
+export async function readMigrateCall(argv: readonly string[]): Promise<MigrateCall> {
+  const [command, ...words] = argv;
+  if (command !== 'export' && command !== 'import') throw wrong('the first word is export or import');
+  const values = parseWords(words);
+  if (values.request !== undefined && Object.keys(values).length > 1)
+    throw wrong('--request takes everything from its file');
+  const request =
+    values.request !== undefined ? await readRequest(values.request) : fromWords(command, values);
+  if (command === 'export') {
+    if (!/^\d{1,16}$/.test(request.origin_id ?? ''))
+      throw wrong('an export needs the digits of an origin id');
+    if (!request.output_path === !request.az_output_path)
+      throw wrong('an export needs exactly one of output_path and az_output_path');
+  } else if (!request.input_path) throw wrong('an import needs input_path');
+  return { command, request };
+}
+
+interface Words {
+  readonly request?: string;
+  readonly origin?: string;
+  readonly out?: string;
+  readonly in?: string;
+}
+
+function parseWords(words: readonly string[]): Words {
+  try {
+    return parseArgs({
+      args: [...words],
+      options: {
+        request: { type: 'string' },
+        origin: { type: 'string', short: 'x' },
+        out: { type: 'string', short: 'o' },
+        in: { type: 'string', short: 'i' },
+      },
+    }).values;
+  } catch (error) {
+    throw wrong((error as Error).message);
+  }
+}
+
+function fromWords(command: MigrationCommand, { origin, out, in: source }: Words): ToolMigration {
+  const paths = [out, source].filter((path) => path !== undefined);
+  if (paths.some((path) => /^https?:/i.test(path)))
+    throw wrong('a cloud location belongs into the file of --request: its token would be seen by every user');
+  if (command === 'import') return source === undefined ? {} : { input_path: resolve(source) };
+  return { origin_id: origin, ...(out === undefined ? {} : { output_path: resolve(out) }) };
+}
+
+async function readRequest(file: string): Promise<ToolMigration> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw wrong(`the file of --request ${code === undefined ? 'is not JSON' : `cannot be read (${code})`}`);
+  }
+  if (typeof value !== 'object' || value === null) throw wrong('the file of --request holds no object');
+  for (const [name, member] of Object.entries(value)) {
+    const fits =
+      (textMembers.includes(name) && typeof member === 'string') ||
+      (numberMembers.includes(name) && Number.isSafeInteger(member)) ||
+      (listMembers.includes(name) &&
+        Array.isArray(member) &&
+        member.every((item) => typeof item === 'string'));
+    if (!fits) throw wrong(`the member ${JSON.stringify(name)} of the file is not known, or not of its type`);
+  }
+  return value as ToolMigration;
+}
+
+function wrong(detail: string): AppError {
+  return new AppError('invalid_option', detail);
+}

@@ -1,0 +1,150 @@
+/** The command `migrate`: schemas between installations, as packages in folders or in cloud storage. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createAzcopyTransfer, isAzcopyThere } from '../adapters/node/azcopy.ts';
+import { createBlobTransfer } from '../adapters/node/blob-transfer.ts';
+import { createLocalPackageFolder, replaceFolder } from '../adapters/node/local-package-folder.ts';
+import type { PackageTransfer } from '../adapters/node/package-transfer.ts';
+import { AppError } from '../errors.ts';
+import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { parseCloudLocation } from '../migration/cloud-location.ts';
+import { exportPackage } from '../migration/export-package.ts';
+import { importPackage } from '../migration/import-package.ts';
+import { manifestName, partNames } from '../migration/package-format.ts';
+import { openMigrationDatabase } from './migrate-database.ts';
+import type { MigrationDatabase } from './migrate-database.ts';
+import { migrateUsage, readMigrateCall } from './migrate-request.ts';
+import type { MigrateCall, ToolMigration } from './migrate-request.ts';
+import { createTerminal } from './terminal.ts';
+
+/** As of the other tools (interface-decisions §9). */
+const exitCodes = { completed: 0, failed: 1, usage: 2 } as const;
+const packageFiles = [manifestName, ...partNames];
+const terminal = createTerminal();
+
+async function main(argv: readonly string[]): Promise<number> {
+  if (argv.length === 0 || argv.includes('--help') || argv.includes('-h')) {
+    terminal.log(migrateUsage);
+    return argv.length === 0 ? exitCodes.usage : exitCodes.completed;
+  }
+  let call: MigrateCall;
+  try {
+    call = await readMigrateCall(argv);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    terminal.complain(`migrate: ${error.message}`);
+    terminal.complain('migrate --help tells how it is called');
+    return exitCodes.usage;
+  }
+  return runCall(call);
+}
+
+async function runCall({ command, request }: MigrateCall): Promise<number> {
+  const location = request.az_output_path || request.az_input_path;
+  const shown = location === undefined ? '' : (location.split('?')[0] ?? '');
+  const mask = (text: string): string => maskKnownSecrets(text, secretsOf(request));
+  const log = (line: string): void => terminal.log(mask(line));
+  let database: MigrationDatabase | null = null;
+  try {
+    database = await openMigrationDatabase(command, request);
+    const origins =
+      command === 'export'
+        ? await runExport(database, request, log)
+        : await runImport(database, request, log);
+    await database.finish(origins, null);
+    const answer =
+      command === 'export'
+        ? { error: false, az_output_path: shown }
+        : { error: false, origin_ids: origins.join(', ') };
+    terminal.log(JSON.stringify(answer));
+    return exitCodes.completed;
+  } catch (error) {
+    const failure = mask(reasonOf(error));
+    terminal.complain(`failed: ${failure}`);
+    await database?.finish([], failure).catch(() => undefined);
+    const code = error instanceof AppError ? error.code : 'internal_error';
+    const empty = command === 'export' ? { az_output_path: shown } : { origin_ids: '' };
+    terminal.log(JSON.stringify({ error: true, ...empty, code, failure }));
+    return exitCodes.failed;
+  } finally {
+    await database?.close();
+  }
+}
+
+async function runExport(
+  { store, idOrg }: MigrationDatabase,
+  request: ToolMigration,
+  log: (line: string) => void,
+): Promise<readonly number[]> {
+  const what = { idOrg, idSch: Number(request.origin_id), nowMs: Date.now() };
+  const write = async (folder: string): Promise<readonly number[]> => {
+    const { parts, origins } = await exportPackage(store, createLocalPackageFolder(folder), what);
+    for (const { name, records, bytes } of parts) log(`${name}: ${records} records, ${bytes} bytes`);
+    return origins;
+  };
+  if (!request.az_output_path) return replaceFolder(resolve(request.output_path!), packageFiles, write);
+  const transfer = await chooseTransfer(request, request.az_output_path, log);
+  const scratch = await mkdtemp(join(tmpdir(), 'export-'));
+  try {
+    const origins = await write(scratch);
+    await transfer.upload(scratch);
+    log('copied to the cloud location');
+    return origins;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function runImport(
+  { store, idOrg, idJob }: MigrationDatabase,
+  request: ToolMigration,
+  log: (line: string) => void,
+): Promise<readonly number[]> {
+  const folder = resolve(request.input_path!);
+  if (request.az_input_path) {
+    const transfer = await chooseTransfer(request, request.az_input_path, log);
+    await replaceFolder(folder, packageFiles, (part) => transfer.download(part));
+    log('copied from the cloud location');
+  }
+  const { origins } = await importPackage(store, createLocalPackageFolder(folder), { idOrg, idJob });
+  log(`stored as ${origins.join(', ')}`);
+  return origins;
+}
+
+async function chooseTransfer(
+  request: ToolMigration,
+  text: string,
+  log: (line: string) => void,
+): Promise<PackageTransfer> {
+  const location = parseCloudLocation(text);
+  if ('fault' in location) throw new AppError('invalid_parameter', `the cloud location ${location.fault}`);
+  const { url } = location;
+  const addresses = request.az_addresses;
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+  const place = addresses === undefined ? null : { host: url.hostname, port, addresses };
+  const binary = request.azcopy_binary || 'azcopy';
+  if (binary !== 'builtin' && (await isAzcopyThere(binary))) {
+    log('copying with azcopy');
+    return createAzcopyTransfer(binary, url, place, manifestName);
+  }
+  log('copying with the built-in client');
+  return createBlobTransfer(url, place, manifestName);
+}
+
+function secretsOf(request: ToolMigration): readonly string[] {
+  const locations = [request.az_output_path, request.az_input_path].flatMap((text) => {
+    const location = text ? parseCloudLocation(text) : { fault: '' };
+    return 'fault' in location ? [] : location.secrets;
+  });
+  return [...locations, ...(request.metadb_password ? [request.metadb_password] : [])];
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof AppError) return error.message;
+  const { code } = error as { code?: unknown };
+  if (code === 'ENOSPC') return 'the disk is full';
+  return error instanceof Error ? error.message : String(error);
+}
+
+process.exitCode = await main(process.argv.slice(2));
