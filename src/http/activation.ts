@@ -29,8 +29,8 @@ function selection(name: string, verb: string) {
       description: `Which lines of the newest map to ${verb}. An element takes with it all that lies below it.`,
       example,
       anyOf: [
-        { required: ['ids'], properties: { ids: { type: 'array', minItems: 1 } } },
-        { required: ['xpaths'], properties: { xpaths: { type: 'array', minItems: 1 } } },
+        { required: ['ids'], properties: { ids: { type: 'array', items: {}, minItems: 1 } } },
+        { required: ['xpaths'], properties: { xpaths: { type: 'array', items: {}, minItems: 1 } } },
       ],
     });
 }

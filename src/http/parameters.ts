@@ -4,6 +4,8 @@ import { z } from '@hono/zod-openapi';
 const maxInt64 = 9223372036854775807n;
 const maxInt32 = 2147483647n;
 const digits = /^[0-9]+$/;
+// oxlint-disable-next-line no-control-regex -- they are what it is about
+const controlFree = /^[^\u0000-\u001f\u007f]*$/;
 
 function integerUpTo(max: bigint, detail: string) {
   return z
@@ -68,6 +70,15 @@ export function byteCount(meaning: string, example = 0) {
       description: meaning,
       example: example as unknown as string,
     });
+}
+
+/** A name or a path in a body: no control characters, some of which the database cannot hold and no log can show. */
+export function plainText(maxCharacters: number, minCharacters = 1) {
+  return z
+    .string()
+    .min(minCharacters)
+    .max(maxCharacters)
+    .regex(controlFree, { error: 'must not hold control characters' });
 }
 
 /** An id in a body, 0 … 2^63-1. What JSON's numbers cannot tell apart comes out as 0, which no record has. */

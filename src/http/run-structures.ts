@@ -1,5 +1,6 @@
 /** Bodies of the run operations (interface-specification §2, interface-decisions §2). */
 import { z } from '@hono/zod-openapi';
+import { plainText } from './parameters.ts';
 
 const enabled = z
   .union([z.boolean(), z.enum(['true', 'false'])], { error: 'must be true, false, "true" or "false"' })
@@ -53,12 +54,7 @@ const Execution = z
 export function executionRequest(maxExecutions: number) {
   return z
     .strictObject({
-      name: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .openapi({ description: 'Name of the workflow.', example: 'donuts' }),
+      name: plainText(200).optional().openapi({ description: 'Name of the workflow.', example: 'donuts' }),
       executions: z.array(Execution).min(1).max(maxExecutions),
     })
     .openapi('ExecutionRequest', {

@@ -1,6 +1,6 @@
 /** Schemas and mappings as they go over the wire (interface-decisions §3). */
 import { z } from '@hono/zod-openapi';
-import { bodyId } from './parameters.ts';
+import { bodyId, plainText } from './parameters.ts';
 
 const id = z.int().openapi({ format: 'int64' });
 
@@ -260,14 +260,14 @@ export const Schema = z.strictObject({ ...XMLSchema.shape, tables: z.array(Schem
   },
 });
 
-const paths = z.array(z.string().min(1).max(4096)).min(1).max(1000).optional();
+const paths = z.array(plainText(4096)).min(1).max(1000).optional();
 
 export const CreateSchemaRequest = z
   .strictObject({
-    name: z.string().min(1).max(200),
+    name: plainText(200),
     xsd: paths,
     xml: paths,
-    root: z.string().min(1).max(2000).optional(),
+    root: plainText(2000).optional(),
     map_level: z
       .union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)])
       .optional()

@@ -1,0 +1,39 @@
+/** Programs of other package registries that some tests use: fetched once, kept outside the project, never needed. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+export function toolCache(name: string): string {
+  const root = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  return join(root, 'conversion-job-service', name);
+}
+
+/** Path of a program from PyPI in an environment of its own; null, and a line that says why, where it cannot be had. */
+export async function pythonProgram(requirement: string, program: string): Promise<string | null> {
+  const folder = toolCache(requirement.replace(/[^\w.-]+/g, '-'));
+  const path = join(folder, 'bin', program);
+  if (existsSync(path)) return path;
+  try {
+    await mkdir(folder, { recursive: true });
+    await execute('python3', ['-m', 'venv', folder]);
+    const quietly = [
+      '--quiet',
+      '--disable-pip-version-check',
+      '--no-input',
+      '--retries',
+      '0',
+      '--timeout',
+      '10',
+    ];
+    await execute(join(folder, 'bin', 'python'), ['-m', 'pip', 'install', ...quietly, requirement]);
+    return path;
+  } catch (error) {
+    console.warn(`skipped: ${requirement} cannot be had (${String(error).split('\n', 1)[0]})`);
+    return null;
+  }
+}
