@@ -9,6 +9,7 @@ import type { RowSource, StoredDocument } from '../ports/row-source.ts';
 import { noDetails, type Conversion, type ConversionDetails } from './conversion.ts';
 import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './convert-back-files.ts';
 import { chooseRowSource } from './convert-back-source.ts';
+import { namedLogicalSchema } from './logical-schema.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export async function convertBack(session: ToolSession): Promise<Conversion> {
@@ -19,7 +20,7 @@ export async function convertBack(session: ToolSession): Promise<Conversion> {
       `-S ${request.saveMode}: er2xml writes documents, and knows e, a, o and i`,
     );
   }
-  const logical = await loadLogical(session);
+  const logical = await namedLogicalSchema(session);
   await session.report({ idSch: logical.idSch, idLschma: logical.idLschma });
   const directory = await outputDirectory(session);
   const source = await chooseRowSource(session);
@@ -30,23 +31,6 @@ export async function convertBack(session: ToolSession): Promise<Conversion> {
   } finally {
     await source.close();
   }
-}
-
-async function loadLogical({ request, home, idOrg }: ToolSession): Promise<StoredLogicalSchema> {
-  const { catalog } = home.adapters;
-  if (request.logicalId !== undefined) {
-    const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: request.logicalId });
-    if (logical === null)
-      throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
-    return logical;
-  }
-  if (request.originId === undefined || !('id' in request.originId)) {
-    throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
-  }
-  const { id } = request.originId;
-  const logical = await catalog.loadLogicalSchema(idOrg, { idSch: id });
-  if (logical === null) throw new AppError('not_found', `-x ${id}: that origin has no logical schema`);
-  return logical;
 }
 
 async function outputDirectory(session: ToolSession): Promise<string> {

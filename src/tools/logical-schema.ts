@@ -150,6 +150,28 @@ export async function chooseLogicalSchema(
   return storeModel(session, idSch, model);
 }
 
+/** The one that `-l` names, or the newest of the origin that `-x` names. */
+export async function namedLogicalSchema({
+  request,
+  home,
+  idOrg,
+}: ToolSession): Promise<StoredLogicalSchema> {
+  const { catalog } = home.adapters;
+  if (request.logicalId !== undefined) {
+    const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: request.logicalId });
+    if (logical === null)
+      throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
+    return logical;
+  }
+  if (request.originId === undefined || !('id' in request.originId)) {
+    throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
+  }
+  const { id } = request.originId;
+  const logical = await catalog.loadLogicalSchema(idOrg, { idSch: id });
+  if (logical === null) throw new AppError('not_found', `-x ${id}: that origin has no logical schema`);
+  return logical;
+}
+
 export function storeModel(
   session: ToolSession,
   idSch: number,

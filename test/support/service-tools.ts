@@ -34,7 +34,7 @@ export interface StartedTool {
 
 export function startTool(
   home: ServiceHome,
-  tool: 'xsd2er' | 'xml2er' | 'er2xml',
+  tool: 'xsd2er' | 'xml2er' | 'er2xml' | 'unload' | 'migrate',
   argv: readonly string[],
   input = '',
 ): StartedTool {
@@ -63,7 +63,7 @@ export function startTool(
 
 export function runTool(
   home: ServiceHome,
-  tool: 'xsd2er' | 'xml2er' | 'er2xml',
+  tool: 'xsd2er' | 'xml2er' | 'er2xml' | 'unload' | 'migrate',
   argv: readonly string[],
   input = '',
 ): Promise<ToolRun> {
@@ -73,7 +73,7 @@ export function runTool(
 /** The summary of a run that must succeed. */
 export async function convert(
   home: ServiceHome,
-  tool: 'xsd2er' | 'xml2er' | 'er2xml',
+  tool: 'xsd2er' | 'xml2er' | 'er2xml' | 'unload' | 'migrate',
   ...argv: readonly string[]
 ): Promise<Summary> {
   const { code, stdout, stderr, summary } = await runTool(home, tool, [...argv, '--json']);

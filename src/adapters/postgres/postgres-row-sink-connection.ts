@@ -1,6 +1,7 @@
 /** Connections to a target database, and its faults in the words of the service. */
 import { connect, type Socket } from 'node:net';
 import postgres from 'postgres';
+import { standardLiteral } from '../../engine/dialects/dialect.ts';
 import { AppError } from '../../errors.ts';
 import type { Sql } from './connect.ts';
 
@@ -108,6 +109,11 @@ function openSocket({ host, port, to = host }: Place): Promise<Socket> {
 /** First statement on each connection: what the database's owner set for people is not for a load. */
 export const sessionSettings = `SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
 SET search_path = pg_catalog, pg_temp; SET standard_conforming_strings = on; SET jit = off; SET client_min_messages = warning`;
+
+/** Statement: one job at a time changes the tables of a target; held until the transaction ends. */
+export function targetLock(sqlSchema: string): string {
+  return `SELECT pg_advisory_xact_lock(hashtextextended(${standardLiteral(`conversion-job-service ${sqlSchema}`)}, 0))`;
+}
 
 /** The address without user, password and parameters. */
 export function addressLabel(url: string): string {

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+import { fileURLToPath } from 'node:url';
+import { launch } from './launch.mjs';
+
+await launch(fileURLToPath(new URL('../unload.ts', import.meta.url)), process.argv.slice(2));

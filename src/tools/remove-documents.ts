@@ -1,0 +1,54 @@
+/** unload: the rows of a document leave a target. */
+import { noDetails, type Conversion } from './conversion.ts';
+import { chooseRowRemover } from './convert-back-source.ts';
+import { namedLogicalSchema } from './logical-schema.ts';
+import type { ToolSession } from './tool-session.ts';
+
+export async function removeDocuments(session: ToolSession): Promise<Conversion> {
+  const { request, home } = session;
+  const started = performance.now();
+  const { idSch, idLschma, model } = await namedLogicalSchema(session);
+  await session.report({ idSch, idLschma });
+  const remover = await chooseRowRemover(session);
+  try {
+    await session.report({ outputPath: remover.label });
+    const removed = await remover.remove(
+      {
+        model,
+        documentName: request.document!,
+        idJob: session.idJob,
+        installation: await home.adapters.catalog.installation(),
+        idSch,
+        idLschma,
+        dryRun: request.dryRun,
+      },
+      ({ documents, rows }) =>
+        session.stillOurs({
+          origin: idSch,
+          logical: idLschma,
+          documents,
+          rejected: 0,
+          tables: rows,
+          unknownPaths: 0,
+          bytes: 0,
+          details: noDetails,
+        }),
+    );
+    if (removed.already) session.log('an earlier attempt of this job had removed the rows');
+    if (request.dryRun) session.log('dry run: nothing was removed');
+    return {
+      origin: idSch,
+      logical: idLschma,
+      documents: removed.documents,
+      rejected: 0,
+      rows: removed.rows,
+      mapped: new Set(model.mappings.map(({ xpath }) => xpath)).size,
+      unknown: 0,
+      bytes: 0,
+      details: noDetails,
+      steps: [['remove', (performance.now() - started) / 1000]],
+    };
+  } finally {
+    await remover.close();
+  }
+}
