@@ -50,3 +50,30 @@ async function openMembers(value: unknown, secrets: SecretBox): Promise<unknown>
 function isSealed(value: object): value is Sealed {
   return Object.keys(value).length === 1 && 'sealed' in value && typeof value.sealed === 'string';
 }
+
+/**
+ * What must not be read in a log of the job: passwords and signatures of its request, as they stand and decoded. Of an address
+ * only the secret part, so that the rest stays readable.
+ */
+export function secretsIn(request: ToolRequest): string[] {
+  const found = new Set<string>();
+  const add = (secret: string): void => {
+    found.add(secret);
+    try {
+      found.add(decodeURIComponent(secret));
+    } catch {
+      // no percent-encoding, but a password with a percent sign
+    }
+  };
+  if (request.outPassword !== undefined) add(request.outPassword);
+  for (const text of [request.out, request.in, ...request.inputs]) {
+    if (text === undefined) continue;
+    for (const [, secret] of text.matchAll(/:\/\/[^\s/?#:@]*:([^\s/?#]*)@/g)) add(secret!);
+    for (const [, secret] of text.matchAll(/[?&](?:sig|[\w.-]*(?:password|secret|token)[\w.-]*)=([^&\s]+)/gi))
+      add(secret!);
+  }
+  for (const [key, value] of Object.entries(request.sparkConf))
+    if (holdsSecret(`${key}=${value}`)) add(value);
+  // a secret of several lines is written as several
+  return [...found].flatMap((secret) => secret.split(/[\r\n]+/)).filter((secret) => secret.length >= 4);
+}

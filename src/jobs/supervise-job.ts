@@ -1,11 +1,19 @@
 /** One claimed job from the start of its process to the record of its end. */
-import type { Claim, JobStore } from '../ports/job-store.ts';
-import type { ToolProcess } from '../ports/process-runner.ts';
+import type { Claim, StoredJob } from '../ports/job-store.ts';
+import { keepLease, type EndReason } from './keep-lease.ts';
+import { askTarget } from './reconcile.ts';
+import { crashSignals, exitCodes } from './tool-exit.ts';
 import { backOffMs, pause } from './waiting.ts';
 import type { WorkerOptions } from './worker.ts';
 
-/** Why a process was told to end. */
-type EndReason = 'kill' | 'lost' | 'handed back';
+/** How a tool's process ended, and why we had told it to. */
+interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** what kept its output from the log */
+  readonly logFault: string | null;
+  readonly told: EndReason | null;
+}
 
 const never: AbortSignal = new AbortController().signal;
 
@@ -20,113 +28,137 @@ export async function superviseJob(
   claim: Claim,
   handBack: AbortSignal,
 ): Promise<void> {
-  const { jobs, runner, logger } = options;
-  let child: ToolProcess;
+  const { jobs, logger } = options;
+  if (claim.purpose === 'reconcile') {
+    logger.info('a dead worker left the job while it published', { job: claim.idJob });
+    return settle(options, claim, null, handBack);
+  }
+  let ending: Ending;
   try {
-    child = await runner.start({
-      tool: claim.tool,
-      argv: ['-j', String(claim.idJob)],
-      environment: { SVC_JOB_EPOCH: String(claim.epoch) },
-      idJob: claim.idJob,
-    });
+    ending = await runProcess(options, claim, handBack);
   } catch (error) {
     logger.error('the tool cannot be started', { job: claim.idJob, error: String(error) });
     const failure = `the tool ${claim.tool} could not be started`;
-    const last = claim.attempt >= options.maxAttempts;
-    await persist(options, claim, () =>
-      last ? jobs.finish(claim, 'F', failure) : jobs.handBack(claim, retryDelayMs(claim.attempt), failure),
-    );
-    return;
+    return persist(options, claim, () => tryAgain(options, claim, failure));
   }
+  logger.info('process ended', { job: claim.idJob, ...ending });
+  if (ending.code === exitCodes.completed) {
+    return persist(options, claim, () => jobs.finish(claim, 'C', null));
+  }
+  if (ending.told !== 'lost') await settle(options, claim, ending, handBack);
+}
 
+async function runProcess(options: WorkerOptions, claim: Claim, handBack: AbortSignal): Promise<Ending> {
+  const child = await options.runner.start({
+    tool: claim.tool,
+    argv: ['-j', String(claim.idJob)],
+    environment: { SVC_JOB_EPOCH: String(claim.epoch) },
+    idJob: claim.idJob,
+  });
   const ended = new AbortController();
   const reason = keepLease(options, claim, child, ended.signal, handBack);
-  const { code, signal } = await child.ended;
+  const { code, signal, logFault } = await child.ended;
   ended.abort();
-  const told = await reason;
-  logger.info('process ended', { job: claim.idJob, code, signal, told });
-  await record(options, claim, code, signal, told);
+  return { code, signal, logFault, told: await reason };
 }
 
-/** Sends heartbeats while the process runs; answers why it was told to end, or null when it ended by itself. */
-async function keepLease(
+/**
+ * The record of a job whose process did not complete. One that may have published is not judged before its target was asked.
+ * `ending` null: the process was a dead worker's.
+ */
+async function settle(
   options: WorkerOptions,
   claim: Claim,
-  child: ToolProcess,
-  ended: AbortSignal,
+  ending: Ending | null,
   handBack: AbortSignal,
-): Promise<EndReason | null> {
-  const { jobs, logger, leaseMs, heartbeatMs } = options;
-  const wake = AbortSignal.any([ended, handBack]);
-  let heldSince = performance.now();
-  let waitMs = heartbeatMs;
-  for (;;) {
-    await pause(waitMs, wake);
-    if (ended.aborted) return null;
-    if (handBack.aborted) {
-      child.stop(options.killGraceMs);
-      return 'handed back';
-    }
-    const asked = performance.now();
-    const answer = await jobs.heartbeat(claim, leaseMs).catch((error: unknown) => {
-      logger.warn('heartbeat not answered', { job: claim.idJob, error: String(error) });
-      return null;
-    });
-    if (ended.aborted) return null;
-    if (answer === 'ok') {
-      heldSince = asked;
-      waitMs = heartbeatMs;
-    } else if (answer === 'kill') {
-      child.stop(options.killGraceMs);
-      return 'kill';
-    } else if (answer === 'lost' || performance.now() - heldSince > leaseMs) {
-      // Someone else may run this job by now: no grace
-      child.stop(0);
-      return 'lost';
-    } else {
-      waitMs = Math.min(heartbeatMs, 1000);
-    }
-  }
-}
-
-async function record(
-  options: WorkerOptions,
-  claim: Claim,
-  code: number | null,
-  signal: string | null,
-  told: EndReason | null,
 ): Promise<void> {
   const { jobs } = options;
-  if (code === 0) {
-    await persist(options, claim, () => jobs.finish(claim, 'C', null));
-  } else if (told === 'lost') {
-    return;
-  } else if (told === 'kill') {
-    await persist(options, claim, async () => jobs.finish(claim, await endOfKilled(jobs, claim), null));
-  } else if (told === 'handed back') {
-    await persist(options, claim, () => jobs.handBack(claim, 0, null));
-  } else if (code === 2) {
-    // It refused its own job record, and would again
-    await persist(options, claim, () =>
-      jobs.finish(claim, 'F', `the tool ${claim.tool} refused its options`),
-    );
-  } else {
-    const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
-    const failure = `the process of attempt ${claim.attempt} was ended ${how} and gave no reason; its log may have one`;
-    await persist(options, claim, async () => {
-      // 1 with a reason in the record: what the tool has found is final. All else may pass.
-      if (code === 1 && (await jobs.request(claim.idJob)).record.failure !== null)
-        return jobs.finish(claim, 'F', null);
-      if (claim.attempt >= options.maxAttempts) return jobs.finish(claim, 'F', failure);
-      return jobs.handBack(claim, retryDelayMs(claim.attempt), failure);
-    });
+  const stored = await persistently(options, claim, () => jobs.request(claim.idJob));
+  if (stored.epoch !== claim.epoch) return;
+  let open = false;
+  if (stored.committing) {
+    const hurried = stored.record.status === 'T' || ending?.told === 'kill';
+    const answer = await askTarget(options, claim, hurried, handBack);
+    options.logger.info('the target was asked', { job: claim.idJob, answer });
+    if (answer === 'lost') return;
+    if (answer === 'published') return persist(options, claim, () => jobs.finish(claim, 'C', null));
+    // A worker that drains leaves the question to the next one
+    if (answer === 'unknown' && handBack.aborted && ending?.told !== 'kill') return;
+    open = answer === 'unknown';
   }
+  await persist(options, claim, async () => {
+    if (stored.committing && !open) await jobs.settleCommit(claim);
+    return recordEnd(options, claim, ending, open);
+  });
 }
 
-/** K when someone asked for it, E when the deadline passed. */
-async function endOfKilled(jobs: JobStore, claim: Claim): Promise<'K' | 'E'> {
-  const { record } = await jobs.request(claim.idJob);
-  return record.status === 'T' ? 'K' : 'E';
+/** `open`: it could not be found out whether the rows are in the target. */
+async function recordEnd(
+  options: WorkerOptions,
+  claim: Claim,
+  ending: Ending | null,
+  open: boolean,
+): Promise<boolean> {
+  const { jobs } = options;
+  const stored = await jobs.request(claim.idJob);
+  const standing = await jobs.checkClaim(claim);
+  if (standing === 'lost') return false;
+  if (open) {
+    const failure =
+      'ended while it published, and its target did not answer: the table _loads there tells whether its rows are in it';
+    return jobs.finish(claim, stored.record.status === 'T' ? 'K' : standing === 'kill' ? 'E' : 'F', failure);
+  }
+  if (standing === 'kill') {
+    return stored.record.status === 'T'
+      ? jobs.finish(claim, 'K', null)
+      : jobs.finish(claim, 'E', 'its deadline passed');
+  }
+  if (ending === null) return tryAgain(options, claim, 'its worker died');
+  if (ending.told === 'handed back') return jobs.handBack(claim, 0, null);
+  return recordFault(options, claim, ending, stored);
+}
+
+function recordFault(
+  options: WorkerOptions,
+  claim: Claim,
+  ending: Ending,
+  stored: StoredJob,
+): Promise<boolean> {
+  const { jobs } = options;
+  const { code, signal, logFault } = ending;
+  const reason = stored.record.failure;
+  if (logFault !== null) {
+    return tryAgain(options, claim, `the log of the job could not be written: ${logFault}`);
+  }
+  // It refused its own job record, and would again
+  if (code === exitCodes.usage) {
+    return jobs.finish(claim, 'F', `the tool ${claim.tool} refused its options`);
+  }
+  // With a reason in the record, what the tool has found is final. All else may pass.
+  if (code === exitCodes.failed && reason !== null) return jobs.finish(claim, 'F', null);
+  if (code === exitCodes.tryAgain && reason !== null) return tryAgain(options, claim, reason);
+  const crash = signal ?? (code !== null && code > 128 ? signalNames[code - 128] : undefined);
+  const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+  const failure = `the process of attempt ${claim.attempt} was ended ${how} and gave no reason; its log may have one`;
+  return crash !== undefined && crashSignals.has(crash)
+    ? jobs.finish(claim, 'F', failure)
+    : tryAgain(options, claim, failure);
+}
+
+/** As a shell tells them: exit code 128 + n. */
+const signalNames: Readonly<Record<number, string>> = {
+  4: 'SIGILL',
+  5: 'SIGTRAP',
+  6: 'SIGABRT',
+  8: 'SIGFPE',
+  11: 'SIGSEGV',
+};
+
+/** Waits for its next attempt; failed, with the reason of this one, when it was the last. */
+function tryAgain(options: WorkerOptions, claim: Claim, failure: string): Promise<boolean> {
+  return claim.attempt >= options.maxAttempts
+    ? options.jobs.finish(claim, 'F', failure)
+    : options.jobs.handBack(claim, retryDelayMs(claim.attempt), failure);
 }
 
 /**
@@ -134,12 +166,15 @@ async function endOfKilled(jobs: JobStore, claim: Claim): Promise<'K' | 'E'> {
  * but the epoch decides that: an answer of false is left as it is.
  */
 async function persist(options: WorkerOptions, claim: Claim, write: () => Promise<boolean>): Promise<void> {
+  const ours = await persistently(options, claim, write);
+  if (!ours) options.logger.warn('the job was no longer ours', { job: claim.idJob });
+}
+
+async function persistently<T>(options: WorkerOptions, claim: Claim, work: () => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + 4 * options.leaseMs;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const ours = await write();
-      if (!ours) options.logger.warn('the job was no longer ours', { job: claim.idJob });
-      return;
+      return await work();
     } catch (error) {
       if (performance.now() > giveUpAt) throw error;
       if (attempt === 1)

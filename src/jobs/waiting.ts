@@ -32,3 +32,15 @@ export function race(promises: readonly Promise<unknown>[], signal: AbortSignal)
 export function backOffMs(attempt: number, firstMs: number, maxMs: number): number {
   return Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 30));
 }
+
+/** What a promise answers, null when it is rejected or takes longer than `ms`. */
+export function answerWithin<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(null), ms);
+    const settle = (answer: T | null): void => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    promise.then(settle, () => settle(null));
+  });
+}

@@ -5,6 +5,7 @@
 import type { JobStore, WorkerIdentity } from '../ports/job-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ProcessRunner } from '../ports/process-runner.ts';
+import { startReaper, type Reaper } from './reaper.ts';
 import { superviseJob } from './supervise-job.ts';
 import { backOffMs, pause, race } from './waiting.ts';
 
@@ -39,6 +40,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const handingBack = new AbortController();
   const running = new Set<Promise<void>>();
   let loops: Promise<unknown> | null = null;
+  let reaper: Reaper | null = null;
   let drained: Promise<void> | null = null;
 
   async function claimLoop(): Promise<void> {
@@ -70,26 +72,16 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  async function reapLoop(): Promise<void> {
-    while (!draining.signal.aborted) {
-      try {
-        const changed = await jobs.reap();
-        if (changed > 0) logger.info('jobs whose lease or deadline had passed', { changed });
-      } catch (error) {
-        logger.warn('leases cannot be checked now', { error: messageOf(error) });
-      }
-      await pause(Math.min(options.heartbeatMs, 5000), draining.signal);
-    }
-  }
-
   return {
     start: () => {
-      loops ??= Promise.all([claimLoop(), reapLoop()]);
+      if (loops !== null) return;
+      reaper = startReaper({ jobs, logger, everyMs: Math.min(options.heartbeatMs, 2000) });
+      loops = claimLoop();
     },
     drain: (graceMs) => {
       drained ??= (async () => {
         draining.abort();
-        await loops;
+        await Promise.all([loops, reaper?.stop()]);
         await pause(graceMs, handingBack.signal, Promise.all(running));
         handingBack.abort();
         await Promise.all(running);

@@ -57,6 +57,21 @@ export interface Claim {
   readonly epoch: number;
   readonly attempt: number;
   readonly tool: string;
+  /**
+   * `reconcile`: its last holder died between `beginCommit` and the end. Nothing is to be run again before the target has told
+   * whether the rows are there.
+   */
+  readonly purpose: 'run' | 'reconcile';
+}
+
+/** A job as its tool and its worker need it. */
+export interface StoredJob {
+  readonly request: string;
+  readonly record: JobRecord;
+  readonly epoch: number;
+  /** between `beginCommit` and its outcome */
+  readonly committing: boolean;
+  readonly summary: unknown;
 }
 
 export interface WorkerIdentity {
@@ -118,11 +133,19 @@ export interface JobStore {
   startByHand(job: NewJob, idOrg: number, worker: WorkerIdentity, leaseMs: number): Promise<Claim>;
   /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (status T or deadline passed). */
   heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
+  /** What a heartbeat would answer; extends nothing. */
+  checkClaim(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<'ok' | 'kill' | 'lost'>;
   /** The request of a claimed job, with `$N` references resolved to origin ids where their jobs have ended. */
-  request(
-    idJob: number,
-  ): Promise<{ readonly request: string; readonly record: JobRecord; readonly epoch: number }>;
+  request(idJob: number): Promise<StoredJob>;
   report(claim: Pick<Claim, 'idJob' | 'epoch'>, progress: JobProgress): Promise<boolean>;
+  /**
+   * The fence, in the last moment before rows are committed: false when the job is killed, expired or another's by now. From
+   * then on the job ends, or is tried again, only after somebody knows whether the target did commit. `summary`: kept for the
+   * case that it did, and nobody was left to tell.
+   */
+  beginCommit(claim: Pick<Claim, 'idJob' | 'epoch'>, summary: unknown): Promise<boolean>;
+  /** The target did not commit: the job may be tried again or end. */
+  settleCommit(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<boolean>;
   /** Ends a claimed job; on F, K, E, L the later jobs of its workflow end K. False when the epoch is not ours any more. */
   finish(
     claim: Pick<Claim, 'idJob' | 'epoch'>,
@@ -135,6 +158,8 @@ export interface JobStore {
   reap(): Promise<number>;
   /** Resolves when a job may be runnable, or after `timeoutMs`, or when aborted. */
   waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Resolves when that job is asked to end, or after `timeoutMs`, or when aborted. A request may be missed: heartbeats tell too. */
+  waitForKill(idJob: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
 
   listWorkflows(
     idOrg: number,

@@ -1,13 +1,21 @@
-/** Runs a tool as a child process: an argument vector, never a shell; the whole process group ends with it. */
+/** Runs a tool as a child process: an argument vector that no shell reads; all that it started ends with it. */
+export interface ProcessEnd {
+  /** null: ended by a signal */
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** why output is missing in the log, such as ENOSPC; the process was killed then. null: all of it is there */
+  readonly logFault: string | null;
+}
+
 export interface ToolProcess {
-  /** Resolves when the process and its group have ended. `code` null: ended by a signal. */
-  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Resolves when the process, all it started, and the writing of its log have ended. */
+  readonly ended: Promise<ProcessEnd>;
   /** SIGTERM to the group, SIGKILL after `graceMs`. Idempotent. */
   stop(graceMs: number): void;
 }
 
 export interface ProcessRunner {
-  /** `environment` is added to a minimal one; stdout and stderr go, in order, to the job's log. */
+  /** `environment` is added to a minimal one; stdout and stderr go, in order and with secrets masked, to the job's log. */
   start(command: {
     readonly tool: string;
     readonly argv: readonly string[];

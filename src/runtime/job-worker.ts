@@ -1,6 +1,8 @@
 /** A worker on this machine: what the service runs inside itself and `npm run worker` runs alone. */
 import { fileURLToPath } from 'node:url';
 import { createProcessRunner } from '../adapters/node/process-runner.ts';
+import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { openRequest, secretsIn } from '../jobs/stored-request.ts';
 import { createWorker } from '../jobs/worker.ts';
 import type { Worker } from '../jobs/worker.ts';
 import type { Environment } from './home.ts';
@@ -20,6 +22,7 @@ export function createJobWorker(opened: OpenedHome, environment: Environment, co
     logsDirectory: home.logsDirectory,
     workingDirectory: home.directory,
     environment: toolEnvironment(environment, home.directory),
+    maskOf: (idJob) => maskOf(opened, idJob),
   });
   return createWorker({
     jobs: adapters.jobs,
@@ -35,6 +38,16 @@ export function createJobWorker(opened: OpenedHome, environment: Environment, co
   });
 }
 
+/** Takes the secrets of the home and of the job's own request out of what its tool, and whatever that starts, prints. */
+async function maskOf(opened: OpenedHome, idJob: number): Promise<(text: string) => string> {
+  const { jobs, secrets } = opened.adapters;
+  const { request } = await jobs.request(idJob);
+  const known = secretsIn(await openRequest(request, secrets));
+  // The log is masked byte by byte: what is not ASCII in a secret has several of them
+  const bytes = known.map((secret) => Buffer.from(secret).toString('latin1'));
+  return (text) => opened.mask(maskKnownSecrets(text, bytes));
+}
+
 /** The settings go along, the address of the database does not: tools read it from the home folder's private file. */
 function toolEnvironment(environment: Environment, directory: string): Record<string, string> {
   const tool: Record<string, string> = {};
@@ -43,7 +56,8 @@ function toolEnvironment(environment: Environment, directory: string): Record<st
       name.startsWith('SVC_') &&
       name !== 'SVC_METADB_URL' &&
       name !== 'SVC_LAUNCHED_BY' &&
-      name !== 'SVC_JOB_EPOCH';
+      name !== 'SVC_JOB_EPOCH' &&
+      name !== 'SVC_JOB_MARK';
     if (own && value !== undefined) tool[name] = value;
   }
   tool['SVC_HOME'] = directory;

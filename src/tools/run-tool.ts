@@ -2,20 +2,14 @@
 import { InputError } from '../engine/diagnostics.ts';
 import { AppError, errorCatalogue, isOutage } from '../errors.ts';
 import { ConfigError } from '../config.ts';
+import { exitCodes, reconcileVariable } from '../jobs/tool-exit.ts';
 import { parseToolArguments, type Tool, type ToolRequest } from '../jobs/tool-request.ts';
 import type { Conversion } from './conversion.ts';
+import { isPublished } from './reconcile-job.ts';
 import { printSummary, type ToolSummary } from './summary.ts';
 import { openSession, type ToolSession } from './tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 import { usageOf } from './usage.ts';
-
-export const exitCodes = {
-  completed: 0,
-  failed: 1,
-  usage: 2,
-  /** under a worker: an outage, the job may be tried again (sysexits.h EX_TEMPFAIL) */
-  tryAgain: 75,
-} as const;
 
 export async function runTool(
   tool: Tool,
@@ -49,9 +43,29 @@ export async function runTool(
     return again && request.jobId !== undefined ? exitCodes.tryAgain : exitCodes.failed;
   }
   try {
+    if (process.env[reconcileVariable] !== undefined && !session.byHand)
+      return await reconcileSession(session);
     return await runSession(tool, session, convert, terminal);
   } finally {
     await session.close();
+  }
+}
+
+/** The job's worker asks what became of an attempt that died while it published. */
+async function reconcileSession(session: ToolSession): Promise<number> {
+  try {
+    const published = await isPublished(session);
+    session.log(
+      published
+        ? 'the attempt before had published its rows: the job is complete'
+        : 'the attempt before had published nothing',
+    );
+    return published ? exitCodes.completed : exitCodes.notPublished;
+  } catch (error) {
+    session.log(`the target cannot be asked now: ${session.home.mask(describe(error).text)}`);
+    return exitCodes.tryAgain;
+  } finally {
+    await session.finish('C', null);
   }
 }
 
@@ -82,7 +96,11 @@ async function runSession(
     const { text, again } = describe(error);
     const failure = session.home.mask(text);
     session.log(`failed: ${failure}`);
-    if (again && !session.byHand) return exitCodes.tryAgain;
+    if (again && !session.byHand) {
+      // the worker tries again, or gives this as the reason
+      await session.report({ failure }).catch(() => undefined);
+      return exitCodes.tryAgain;
+    }
     await session.report({ failure });
     await session.finish('F', failure);
     if (session.request.json) terminal.log(JSON.stringify(summaryOf(session, null, 'F', started)));
@@ -123,7 +141,8 @@ function describe(error: unknown): { readonly text: string; readonly again: bool
   const { code } = error as { code?: unknown };
   const message = error instanceof Error ? error.message : String(error);
   if (isOutage(error)) return { text: `the database does not answer: ${message}`, again: true };
-  if (code === 'ENOSPC') return { text: 'the disk is full: make room and run the job again', again: false };
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return { text: 'the disk is full: make room and run the job again', again: true };
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   process.stderr.write(`${stack}\n`);
   return { text: `unexpected fault: ${message.split('\n')[0]}`, again: false };

@@ -1,4 +1,5 @@
 /** What a tool says at its end (interface-decisions §9). */
+import type { WrittenSoFar } from './tool-session.ts';
 
 export interface ToolSummary {
   readonly job: number | null;
@@ -15,6 +16,29 @@ export interface ToolSummary {
   readonly bytes: number;
   readonly seconds: number;
   readonly mb_per_s: number;
+}
+
+/** As the record of a job keeps it until its own summary is there. */
+export function summaryOfWritten(
+  idJob: number,
+  written: WrittenSoFar,
+): ToolSummary & { readonly details: WrittenSoFar['details'] } {
+  const { origin, logical, documents, rejected, tables, unknownPaths, bytes, details } = written;
+  return {
+    job: idJob,
+    origin,
+    logical,
+    status: 'C',
+    documents,
+    rejected,
+    rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0),
+    tables,
+    xpaths: { mapped: 0, new: unknownPaths },
+    bytes,
+    seconds: 0,
+    mb_per_s: 0,
+    details,
+  };
 }
 
 /** Steps of a conversion and what each took, in seconds. */

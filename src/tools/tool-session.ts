@@ -8,6 +8,9 @@ import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { JobProgress } from '../ports/job-store.ts';
 import { newJob } from '../jobs/submit.ts';
 import type { ArchiveLimits } from './archive-members.ts';
+import { watchClaim } from './claim-watch.ts';
+import type { ConversionDetails } from './conversion.ts';
+import { summaryOfWritten } from './summary.ts';
 import { openHome, type OpenedHome } from '../runtime/open.ts';
 import { readWorkerIdentity } from '../runtime/worker-identity.ts';
 
@@ -28,12 +31,28 @@ export interface ToolSession {
   /** `fraction` 0 … 1; at most a write per second reaches the record */
   progress(fraction: number): void;
   report(progress: JobProgress): Promise<void>;
-  /** Whether this attempt still holds the job: asked in the last moment before rows are published. */
-  stillOurs(): Promise<boolean>;
+  /**
+   * Whether this attempt still holds the job, and nobody has killed it: asked in the last moment before rows are committed. From
+   * then on only the target knows how the job ends (jobs/reconcile.ts); `written` is what its record will say then.
+   */
+  stillOurs(written: WrittenSoFar): Promise<boolean>;
   resolvePath(path: string, mustExist: boolean): Promise<string>;
   /** Ends the record of a run by hand; a worker ends its jobs itself. */
   finish(status: 'C' | 'F', failure: string | null): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What a job will have added to its target. */
+export interface WrittenSoFar {
+  readonly origin: number | null;
+  readonly logical: number | null;
+  readonly documents: number;
+  readonly rejected: number;
+  /** rows by table */
+  readonly tables: Readonly<Record<string, number>>;
+  readonly unknownPaths: number;
+  readonly bytes: number;
+  readonly details: ConversionDetails;
 }
 
 const leaseMs = 30_000;
@@ -72,13 +91,18 @@ async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOpt
   const stored = await jobs.request(idJob);
   const request = await openRequest(stored.request, secrets);
   const claim = { idJob, epoch };
+  const watch = watchClaim(jobs, claim, (why) => {
+    options.log(why === 'lost' ? 'the job is another worker’s by now' : 'the job was killed');
+    // this process leads its group: all that it has started ends with it
+    process.kill(-process.pid, 'SIGKILL');
+  });
   return session(home, request, options, {
     idOrg: stored.record.id_org,
     claim,
     byHand: false,
     originOfEarlierAttempt: request.originId === undefined ? stored.record.id_sch : null,
     resolvePath: (path, mustExist) => files.resolve(stored.record.id_org, path, mustExist),
-    finish: () => Promise.resolve(),
+    finish: async () => watch.stop(),
   });
 }
 
@@ -164,9 +188,9 @@ function session(
       await pending;
       await jobs.report(parts.claim, progress);
     },
-    async stillOurs() {
+    async stillOurs(written) {
       await pending;
-      return jobs.report(parts.claim, {});
+      return jobs.beginCommit(parts.claim, summaryOfWritten(parts.claim.idJob, written));
     },
     resolvePath: parts.resolvePath,
     finish: parts.finish,

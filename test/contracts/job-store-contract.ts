@@ -167,7 +167,7 @@ export function describeJobStore(name: string, open: () => Promise<JobStoreFixtu
       const idJob = await submitOne(idOrg);
       const before = Date.now();
       const claim = await claimJob(idJob);
-      expect(claim).toEqual({ idJob, idOrg, epoch: 1, attempt: 1, tool: 'xml2er' });
+      expect(claim).toEqual({ idJob, idOrg, epoch: 1, attempt: 1, tool: 'xml2er', purpose: 'run' });
       const running = await jobs.find(idOrg, idJob);
       expect(running).toMatchObject({
         status: 'R',
@@ -385,6 +385,57 @@ export function describeJobStore(name: string, open: () => Promise<JobStoreFixtu
       const direct = await submitOne(idOrg);
       expect(await jobs.finish(await claimJob(direct), 'K', null)).toBe(true);
       expect(await statusOf(idOrg, direct)).toBe('K');
+    });
+
+    test('a kill is heard at once, and a worker that does not answer is not waited for', async () => {
+      const idOrg = await fixture.createOrg();
+      const idJob = await submitOne(idOrg);
+      const claim = await claimJob(idJob);
+      const never = new AbortController();
+      await jobs.waitForKill(idJob, 20, never.signal);
+      let heard = false;
+      const waiting = jobs.waitForKill(idJob, 2000, never.signal).then(() => (heard = true));
+      expect(await jobs.checkClaim(claim)).toBe('ok');
+      await jobs.requestKill(idOrg, idJob);
+      await waiting;
+      expect(heard).toBe(true);
+      expect(await jobs.checkClaim(claim)).toBe('kill');
+      await jobs.finish(claim, 'K', null);
+      expect(await jobs.checkClaim(claim)).toBe('lost');
+    });
+
+    test('what may be published is asked for before the job ends: by its worker, or by the one that adopts it', async () => {
+      await drain();
+      const idOrg = await fixture.createOrg();
+      const idJob = await submitOne(idOrg);
+      const dead = await claimJob(idJob, 50);
+      expect(await jobs.beginCommit(dead, { rows: 7 })).toBe(true);
+      expect(await jobs.request(idJob)).toMatchObject({ committing: true, summary: { rows: 7 } });
+      await delay(80);
+      await jobs.reap();
+      expect(await statusOf(idOrg, idJob)).toBe('R');
+      const adopted = await jobs.claim(worker, minute);
+      expect(adopted).toMatchObject({ idJob, epoch: 2, attempt: 1, purpose: 'reconcile' });
+      expect(await jobs.beginCommit(dead, null)).toBe(false);
+      expect(await jobs.finish(dead, 'C', null)).toBe(false);
+      if (adopted === null) return;
+      expect(await jobs.settleCommit(adopted)).toBe(true);
+      expect(await jobs.request(idJob)).toMatchObject({ committing: false, summary: null });
+      expect(await jobs.handBack(adopted, 0, 'its worker died')).toBe(true);
+      const again = await claimJob(idJob);
+      expect(again).toMatchObject({ epoch: 3, attempt: 2, purpose: 'run' });
+      expect(await jobs.beginCommit(again, { rows: 8 })).toBe(true);
+      expect(await jobs.finish(again, 'C', null)).toBe(true);
+      expect(await jobs.request(idJob)).toMatchObject({ committing: false, summary: { rows: 8 } });
+    });
+
+    test('a killed job may not publish', async () => {
+      const idOrg = await fixture.createOrg();
+      const idJob = await submitOne(idOrg);
+      const claim = await claimJob(idJob);
+      await jobs.requestKill(idOrg, idJob);
+      expect(await jobs.beginCommit(claim, null)).toBe(false);
+      await jobs.finish(claim, 'K', null);
     });
 
     test('past its deadline a waiting job expires and a running one is told to end', async () => {

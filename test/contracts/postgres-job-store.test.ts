@@ -52,7 +52,8 @@ const columnsOf = (status: JobStatus): string => {
   return (
     `status = '${status}', end_date = ${ended ? 'coalesce(end_date, clock_timestamp())' : 'null'}, ` +
     `lease_until = ${status === 'R' || status === 'T' ? 'clock_timestamp()' : 'null'}, next_attempt = ${status === 'W' ? 'clock_timestamp()' : 'null'}, ` +
-    `start_date = ${status === 'Q' ? 'start_date' : 'coalesce(start_date, clock_timestamp())'}`
+    `start_date = ${status === 'Q' ? 'start_date' : 'coalesce(start_date, clock_timestamp())'}` +
+    (status === 'R' ? ', epoch = epoch + 1' : '')
   );
 };
 
@@ -110,6 +111,40 @@ describe('the job table', () => {
     ).rejects.toMatchObject({ constraint_name: 'job_transition' });
   });
 
+  test('keeps epochs apart, an ended record as it was, and a job open whose rows may be published', async () => {
+    const jobs = createPostgresJobStore(database.sql);
+    const idJob = (await jobs.submit(submission(1, 1))).idJobs[0] ?? 0;
+    const change = (columns: string) =>
+      database.sql.unsafe(`update svc.job set ${columns} where id_job = ${idJob}`);
+    const refused = (columns: string, constraint: string) =>
+      expect(change(columns)).rejects.toMatchObject({ code: '23514', constraint_name: constraint });
+    await refused(`${columnsOf('R')}, epoch = epoch`.replace(', epoch = epoch + 1', ''), 'job_epoch');
+    await refused('committing = true', 'job_committing');
+    await change(columnsOf('R'));
+    await refused('epoch = 0', 'job_epoch');
+    await change('committing = true');
+    await refused(columnsOf('W'), 'job_committing');
+    await refused(columnsOf('L'), 'job_committing');
+    await change(`${columnsOf('C')}, committing = false`);
+    for (const member of ["failure = 'late'", "summary = '{}'", 'attempts = 2', 'epoch = 9'])
+      await refused(member, 'job_end');
+  });
+
+  test('a kill that no worker answers ends the job all the same, and soon', async () => {
+    const jobs = createPostgresJobStore(database.sql, { maxRunningPerOrg: 1000 });
+    const idJob = (await jobs.submit(submission(1, 1))).idJobs[0] ?? 0;
+    for (let claim = await jobs.claim(worker, 3_600_000); claim?.idJob !== idJob;)
+      claim = await jobs.claim(worker, 3_600_000);
+    await jobs.requestKill(1, idJob);
+    const [left] = await database.sql<{ seconds: number }[]>`
+      select extract(epoch from lease_until - clock_timestamp())::int as seconds from svc.job where id_job = ${idJob}`;
+    expect(left!.seconds).toBeLessThanOrEqual(10);
+    await database.sql`update svc.job set lease_until = clock_timestamp() where id_job = ${idJob}`;
+    await jobs.reap();
+    expect(await jobs.find(1, idJob)).toMatchObject({ status: 'K' });
+    await jobs.close();
+  });
+
   test('workers hear of work again after their connection broke', async () => {
     const jobs = createPostgresJobStore(database.service);
     const never = new AbortController();
@@ -128,12 +163,15 @@ describe('the job table', () => {
   });
 
   test('queries stay on indexes when there are many jobs', async () => {
-    const jobs = createPostgresJobStore(database.service, { maxQueuedPerOrg: 20_000, maxRunningPerOrg: 1000 });
+    const jobs = createPostgresJobStore(database.service, {
+      maxQueuedPerOrg: 20_000,
+      maxRunningPerOrg: 1000,
+    });
     for (let i = 0; i < 110; i++) await jobs.submit(submission(1, 100));
     await database.sql`analyze svc.job`;
     const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
-      explain select id_job from svc.job where id_org = 1 and ready and status in ('Q', 'W') order by id_job limit 1`;
-    expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toMatch(/Index.*job_claimable/);
+      explain select id_job from svc.job where id_org = 1 and ready and status = 'Q' order by id_job + 0 limit 1`;
+    expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toMatch(/Index.*job_next/);
     const listed = await jobs.list(1, 400, 20);
     expect(listed.totalElements).toBeGreaterThan(11_000);
     expect(listed.content).toHaveLength(20);

@@ -14,6 +14,7 @@ export interface Row {
   readonly byHand: boolean;
   attempts: number;
   epoch: number;
+  committing: boolean;
   leaseUntil: number | null;
   nextAttempt: number | null;
   readonly deadline: number;

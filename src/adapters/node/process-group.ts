@@ -1,6 +1,7 @@
-/** The processes that a child started, ended and watched as one group. */
+/** The processes that a child started, ended and watched as one: its group, and those that left it but carry its mark. */
 import { readFile, readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { markVariable } from './process-guard.ts';
 
 /** Sends a signal to every process of the group; false when there is none. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
@@ -14,10 +15,13 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
 }
 
 /** Kills what is left of a group and waits until it is gone; gives up after `timeoutMs` (a process in an unkillable state). */
-export async function endGroup(groupId: number, timeoutMs: number): Promise<boolean> {
+export async function endGroup(groupId: number, mark: string, timeoutMs: number): Promise<boolean> {
   const until = performance.now() + timeoutMs;
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 100)) {
-    if (!signalGroup(groupId, 'SIGKILL') || !(await hasLiveMember(groupId))) return true;
+    const group = signalGroup(groupId, 'SIGKILL') && (await hasLiveMember(groupId));
+    const others = await marked(mark);
+    for (const pid of others) killOne(pid);
+    if (!group && others.length === 0) return true;
     if (performance.now() > until) return false;
     await delay(waitMs);
   }
@@ -26,13 +30,42 @@ export async function endGroup(groupId: number, timeoutMs: number): Promise<bool
 /** A dead process that its parent has not collected still counts for the kernel, where init collects nothing for ever. */
 async function hasLiveMember(groupId: number): Promise<boolean> {
   if (process.platform !== 'linux') return true;
-  const entries = await readdir('/proc');
-  for (const entry of entries) {
-    if (!/^\d+$/.test(entry)) continue;
-    const status = await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '');
-    // "pid (name) state ppid pgrp …"; a name may hold blanks and brackets
-    const [state, , group] = status.slice(status.lastIndexOf(')') + 2).split(' ');
-    if (Number(group) === groupId && state !== 'Z' && state !== 'X') return true;
+  for (const pid of await processIds()) {
+    const { state, group } = await stateOf(pid);
+    if (group === groupId && state !== 'Z' && state !== 'X') return true;
   }
   return false;
+}
+
+/** Live processes whose environment holds the mark: sessions of their own, daemons. */
+async function marked(mark: string): Promise<number[]> {
+  if (process.platform !== 'linux') return [];
+  const wanted = `${markVariable}=${mark}`;
+  const found: number[] = [];
+  for (const pid of await processIds()) {
+    const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+    if (!environment.split('\0').includes(wanted)) continue;
+    const { state } = await stateOf(pid);
+    if (state !== undefined && state !== 'Z' && state !== 'X') found.push(pid);
+  }
+  return found;
+}
+
+async function processIds(): Promise<number[]> {
+  return (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number);
+}
+
+async function stateOf(pid: number): Promise<{ readonly state: string | undefined; readonly group: number }> {
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // "pid (name) state ppid pgrp …"; a name may hold blanks and brackets
+  const [state, , group] = status.slice(status.lastIndexOf(')') + 2).split(' ');
+  return { state: state === '' ? undefined : state, group: Number(group) };
+}
+
+function killOne(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // gone meanwhile
+  }
 }

@@ -1,13 +1,19 @@
 /** Tools as child processes of Node: an argument vector, a process group of their own, a log file, and no life after their parent's. */
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ProcessRunner, ToolProcess } from '../../ports/process-runner.ts';
 import { logName } from './local-file-store.ts';
 import { endGroup, signalGroup } from './process-group.ts';
+import { createProcessGuard, markVariable } from './process-guard.ts';
+import type { ProcessGuard } from './process-guard.ts';
+import { copyToLog } from './process-log.ts';
+import type { LogMask } from './process-log.ts';
 
 export interface ProcessRunnerOptions {
   /** absolute path of the module that is a tool's entry */
@@ -17,36 +23,47 @@ export interface ProcessRunnerOptions {
   readonly workingDirectory: string;
   /** what every tool gets beside PATH, HOME, LANG and TZ of this process */
   readonly environment: Readonly<Record<string, string>>;
+  /** what takes the secrets of a job out of its log; a rejection keeps the tool from starting */
+  readonly maskOf?: (idJob: number) => Promise<LogMask>;
 }
 
 /** How long the rest of a killed group may take to disappear before it is no longer waited for. */
 const disappearMs = 5000;
+/** How long output may still come once every process is gone. */
+const lastOutputMs = 2000;
+
+/** One pipe for both streams: what is written first stands first. The arguments are the tool's, no shell reads them. */
+const bothStreams = ['/bin/sh', '-c', 'exec "$0" "$@" 2>&1'];
 
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
   let tieProbe: Promise<readonly string[]> | null = null;
+  const guard = createProcessGuard();
 
   return {
     start: async ({ tool, argv, environment, idJob }) => {
       const entry = options.entryOf(tool);
       tieProbe ??= findTie();
-      const [program = process.execPath, ...args] = [...(await tieProbe), process.execPath, entry, ...argv];
+      const command = [...bothStreams, ...(await tieProbe), process.execPath, entry, ...argv];
+      const mask = (await options.maskOf?.(idJob)) ?? ((text: string) => text);
       await mkdir(options.logsDirectory, { recursive: true, mode: 0o700 });
       const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
       const log = await open(join(options.logsDirectory, logName(idJob)), flags, 0o600);
+      const mark = randomBytes(16).toString('hex');
       try {
-        const child = spawn(program, args, {
+        const child = spawn(command[0]!, command.slice(1), {
           cwd: options.workingDirectory,
-          env: { ...baseEnvironment(), ...options.environment, ...environment },
-          // One descriptor for both, opened for appending: what is written first stands first.
+          env: { ...baseEnvironment(), ...options.environment, ...environment, [markVariable]: mark },
           // The open pipe to stdin closes when this process dies, however it dies.
-          stdio: ['pipe', log.fd, log.fd],
+          stdio: ['pipe', 'pipe', 'ignore'],
           detached: true,
           shell: false,
         });
         await spawned(child);
-        return watch(child);
-      } finally {
+        guard.watch(child.pid!, mark);
+        return watch(child, { guard, mark, log, mask });
+      } catch (error) {
         await log.close();
+        throw error;
       }
     },
   };
@@ -65,36 +82,51 @@ function spawned(child: ChildProcess): Promise<void> {
   });
 }
 
-function watch(child: ChildProcess): ToolProcess {
+interface Watched {
+  readonly guard: ProcessGuard;
+  readonly mark: string;
+  readonly log: FileHandle;
+  readonly mask: LogMask;
+}
+
+function watch(child: ChildProcess, { guard, mark, log, mask }: Watched): ToolProcess {
   const groupId = child.pid!;
   let exited = false;
   let killTimer: NodeJS.Timeout | null = null;
   // A child that has closed its stdin is no fault of ours
   child.stdin?.on('error', () => undefined);
   child.on('error', () => undefined);
-  const ended = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
+  const stop = (graceMs: number): void => {
+    // After the exit the number may belong to someone else
+    if (exited) return;
+    if (graceMs <= 0) {
+      signalGroup(groupId, 'SIGKILL');
+    } else if (killTimer === null) {
+      signalGroup(groupId, 'SIGTERM');
+      killTimer = setTimeout(() => {
+        if (!exited) signalGroup(groupId, 'SIGKILL');
+      }, graceMs);
+    }
+  };
+  const output = child.stdout!;
+  const logged = copyToLog(output, log, mask, () => stop(0)).finally(() => log.close());
+  const gone = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
     child.once('exit', (code, signal) => {
       exited = true;
       if (killTimer !== null) clearTimeout(killTimer);
       child.stdin?.destroy();
-      endGroup(groupId, disappearMs).then(() => resolve({ code, signal }), reject);
+      endGroup(groupId, mark, disappearMs).then(() => resolve({ code, signal }), reject);
     });
   });
-  return {
-    ended,
-    stop: (graceMs) => {
-      // After the exit the number may belong to someone else
-      if (exited) return;
-      if (graceMs <= 0) {
-        signalGroup(groupId, 'SIGKILL');
-      } else if (killTimer === null) {
-        signalGroup(groupId, 'SIGTERM');
-        killTimer = setTimeout(() => {
-          if (!exited) signalGroup(groupId, 'SIGKILL');
-        }, graceMs);
-      }
-    },
-  };
+  const ended = gone.then(async (end) => {
+    guard.release(groupId);
+    // Whoever still holds the pipe is none of ours
+    const late = setTimeout(() => output.destroy(), lastOutputMs);
+    const logFault = await logged;
+    clearTimeout(late);
+    return { ...end, logFault };
+  });
+  return { ended, stop };
 }
 
 /** `setpriv --pdeathsig KILL`, where it is there and can do that: the kernel then ends the tool with this process, kill -9 included. */

@@ -3,6 +3,7 @@ import type { JobRecord, JobStatus } from '../../jobs/job.ts';
 import type { Page, WorkflowRecord } from '../../ports/job-store.ts';
 import { isId } from './connect.ts';
 import type { Sql } from './connect.ts';
+import { killAnswerMs } from './job-queue.ts';
 import { jobColumns } from './job-records.ts';
 
 export async function find(sql: Sql, idOrg: number, idJob: number): Promise<JobRecord | null> {
@@ -49,6 +50,8 @@ export async function requestKill(sql: Sql, idOrg: number, idJob: number): Promi
        set status = case when j.status = 'R' then 'T' else 'K' end,
            end_date = case when j.status = 'R' then null else clock_timestamp() end,
            next_attempt = null,
+           -- a worker that lives answers with a heartbeat; one that does not is not waited for
+           lease_until = case when j.status = 'R' then least(j.lease_until, clock_timestamp() + ${killAnswerMs} * interval '1 millisecond') end,
            failure = 'killed on request'
      where j.id_job = ${idJob} and j.id_org = ${idOrg} and j.status in ('Q', 'W', 'R')
     returning ${jobColumns(sql)}`;

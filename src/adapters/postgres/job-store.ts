@@ -2,7 +2,18 @@
 import type { JobStore } from '../../ports/job-store.ts';
 import type { Sql } from './connect.ts';
 import { createJobNotifications } from './job-notifications.ts';
-import { claim, finish, handBack, heartbeat, reap, report, request } from './job-queue.ts';
+import {
+  beginCommit,
+  checkClaim,
+  claim,
+  finish,
+  handBack,
+  heartbeat,
+  reap,
+  report,
+  request,
+  settleCommit,
+} from './job-queue.ts';
 import { find, findWorkflow, list, listOfWorkflow, listWorkflows, requestKill } from './job-reading.ts';
 import { countByStatus, findRun, listRuns, removeJob, sumLoadedRows } from './job-runs.ts';
 import { withinOrganisation } from './organisation.ts';
@@ -54,12 +65,16 @@ export function createPostgresJobStore(
     startByHand: (job, idOrg, worker, leaseMs) =>
       within(idOrg, (tx) => startByHand(tx, job, idOrg, worker, leaseMs)),
     heartbeat: (held, leaseMs) => heartbeat(sql, held, leaseMs),
+    checkClaim: (held) => checkClaim(sql, held),
     request: (idJob) => request(sql, idJob),
     report: (held, progress) => report(sql, held, progress),
+    beginCommit: (held, summary) => beginCommit(sql, held, summary),
+    settleCommit: (held) => settleCommit(sql, held),
     finish: (held, status, failure) => finish(sql, held, status, failure),
     handBack: (held, delayMs, failure) => handBack(sql, held, delayMs, failure),
     reap: () => reap(sql, settings),
-    waitForWork: (timeoutMs, signal) => notifications.wait(timeoutMs, signal),
+    waitForWork: (timeoutMs, signal) => notifications.waitForWork(timeoutMs, signal),
+    waitForKill: (idJob, timeoutMs, signal) => notifications.waitForKill(idJob, timeoutMs, signal),
     listWorkflows: (idOrg, page, size) => within(idOrg, (tx) => listWorkflows(tx, idOrg, page, size)),
     // one snapshot for the workflow and its jobs
     findWorkflow: (idOrg, idWorkflow) =>

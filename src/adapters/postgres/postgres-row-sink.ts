@@ -16,6 +16,7 @@ import {
   connectTarget,
   sessionSettings,
   targetFault,
+  targetLock,
   type TargetAddress,
 } from './postgres-row-sink-connection.ts';
 import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './postgres-row-sink-leftovers.ts';
@@ -34,6 +35,12 @@ export interface PostgresRowSinkOptions extends TargetAddress {
   /** connections for COPY beside the one that publishes (4) */
   readonly maxConnections?: number;
 }
+
+/**
+ * A publisher that is stopped, or cut off, in its transaction holds the target's lock: the server ends it after so long. The steps
+ * follow one another at once; the fence between them may wait for a metadata database that has just been restarted.
+ */
+const stoppedSeconds = 20;
 
 /** tables made empty in one transaction: each takes several locks of a table that PostgreSQL keeps in fixed memory */
 const tablesPerTransaction = 100;
@@ -295,8 +302,8 @@ class PostgresRowSink implements RowSink {
   async #begin(tx: TransactionSql): Promise<Publication> {
     const { sqlSchema } = this.#options;
     const results = await tx.unsafe(
-      `SELECT pg_advisory_xact_lock(hashtextextended(${standardLiteral(`conversion-job-service ${sqlSchema}`)}, 0));
-       SET LOCAL lock_timeout = '60s'; SELECT pg_backend_pid() AS pid`,
+      `${targetLock(sqlSchema)};
+       SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'; SELECT pg_backend_pid() AS pid`,
     );
     const [{ pid }] = results.at(-1) as unknown as [{ pid: number }];
     if (pid !== this.#controlPid) {

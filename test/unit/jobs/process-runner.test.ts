@@ -21,7 +21,7 @@ describe('process runner', () => {
       environment: {},
       idJob: 7,
     });
-    expect(await child.ended).toEqual({ code: 0, signal: null });
+    expect(await child.ended).toEqual({ code: 0, signal: null, logFault: null });
     const lines = Array.from({ length: 50 }, (_, at) => `line ${at + 1}\n`);
     expect(await test.log(7)).toBe(lines.join(''));
     expect((await stat(join(test.directory, 'logs', 'job-7.log'))).mode & 0o777).toBe(0o600);
@@ -58,9 +58,10 @@ describe('process runner', () => {
     expect(shown.cwd).toBe(test.directory);
     expect(shown.environment).toMatchObject({ SVC_HOME: '/somewhere', SVC_JOB_EPOCH: '3' });
     const names = Object.keys(shown.environment).filter(
-      (name) => !['PATH', 'HOME', 'LANG', 'TZ'].includes(name),
+      // sh sets PWD and the like for itself, and hands them on
+      (name) => !['PATH', 'HOME', 'LANG', 'TZ', 'PWD', 'OLDPWD', 'SHLVL', '_'].includes(name),
     );
-    expect(names.toSorted()).toEqual(['SVC_HOME', 'SVC_JOB_EPOCH']);
+    expect(names.toSorted()).toEqual(['SVC_HOME', 'SVC_JOB_EPOCH', 'SVC_JOB_MARK']);
   });
 
   it('ends a child that heeds SIGTERM', async () => {
@@ -68,7 +69,7 @@ describe('process runner', () => {
     const child = await test.runner.start({ tool: 'sleeps', argv: [], environment: {}, idJob: 1 });
     const pid = await pidIn(test, 1);
     child.stop(30_000);
-    expect(await child.ended).toEqual({ code: null, signal: 'SIGTERM' });
+    expect(await child.ended).toEqual({ code: null, signal: 'SIGTERM', logFault: null });
     expect(await runs(pid)).toBe(false);
   });
 
@@ -78,7 +79,7 @@ describe('process runner', () => {
     const pid = await pidIn(test, 1);
     child.stop(50);
     child.stop(50);
-    expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL', logFault: null });
     expect(await runs(pid)).toBe(false);
   });
 
@@ -95,7 +96,7 @@ describe('process runner', () => {
   it('leaves no grandchild behind when the child ends by itself', async () => {
     const test = await createTestRunner();
     const child = await test.runner.start({ tool: 'leaves-grandchild', argv: [], environment: {}, idJob: 1 });
-    expect(await child.ended).toEqual({ code: 0, signal: null });
+    expect(await child.ended).toEqual({ code: 0, signal: null, logFault: null });
     expect(await runs(await pidIn(test, 1))).toBe(false);
   });
 
@@ -105,6 +106,48 @@ describe('process runner', () => {
     const { code } = await child.ended;
     expect(code).not.toBe(0);
     expect(await test.log(1)).toContain('is-not-there');
+  });
+
+  it('ends a grandchild that left the group for a session of its own', async () => {
+    const test = await createTestRunner();
+    const child = await test.runner.start({ tool: 'starts-daemon', argv: [], environment: {}, idJob: 1 });
+    const daemon = await pidIn(test, 1);
+    expect(await runs(daemon)).toBe(true);
+    child.stop(50);
+    await child.ended;
+    expect(await runs(daemon)).toBe(false);
+  });
+
+  it('masks secrets in whatever is printed, also where they come in two writes, and changes no other byte', async () => {
+    const test = await createTestRunner({}, async () => (text) => text.replaceAll('hunter2', '***'));
+    const child = await test.runner.start({ tool: 'prints-secrets', argv: [], environment: {}, idJob: 1 });
+    expect(await child.ended).toMatchObject({ code: 0, logFault: null });
+    const log = await readFile(join(test.directory, 'logs', 'job-1.log'));
+    const long = 'x'.repeat(600_000);
+    expect(
+      log.equals(
+        Buffer.concat([
+          Buffer.from('whole ***\nin two writes ***!\nto stderr ***\n'),
+          Buffer.from([0xff, 0xfe, 0x00, 0xe2, 0x82, 0xac, 0x0a]),
+          Buffer.from(`${long} and the end ***`),
+        ]),
+      ),
+    ).toBe(true);
+  });
+
+  it('ends the grandchildren, daemons included, when the worker is killed', async () => {
+    const folder = await temporaryFolder();
+    const script = fileURLToPath(new URL('../../fixtures/processes/runs-a-sleeper.ts', import.meta.url));
+    for (const tool of ['starts-grandchild', 'starts-daemon']) {
+      const parent = spawn(process.execPath, [script, join(folder, tool), tool], { stdio: 'inherit' });
+      const pid = await eventually(async () => {
+        const text = await readFile(join(folder, tool, 'job-1.log'), 'utf8').catch(() => '');
+        return text === '' ? null : Number(text);
+      });
+      expect(await runs(pid)).toBe(true);
+      parent.kill('SIGKILL');
+      await eventually(async () => ((await runs(pid)) ? null : true));
+    }
   });
 
   it('ends the child when its parent is killed', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { createProcessRunner } from '../../../src/adapters/node/process-runner.ts';
+import type { ProcessRunnerOptions } from '../../../src/adapters/node/process-runner.ts';
 import type { ProcessRunner } from '../../../src/ports/process-runner.ts';
 
 export interface TestRunner {
@@ -17,6 +18,7 @@ export interface TestRunner {
 
 export async function createTestRunner(
   environment: Readonly<Record<string, string>> = {},
+  maskOf?: ProcessRunnerOptions['maskOf'],
 ): Promise<TestRunner> {
   const directory = await temporaryFolder();
   const logsDirectory = join(directory, 'logs');
@@ -27,6 +29,7 @@ export async function createTestRunner(
       logsDirectory,
       workingDirectory: directory,
       environment,
+      ...(maskOf === undefined ? {} : { maskOf }),
     }),
     directory,
     log: (idJob) => readFile(join(logsDirectory, `job-${idJob}.log`), 'utf8').catch(() => ''),

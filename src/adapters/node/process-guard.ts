@@ -1,0 +1,82 @@
+/**
+ * Ends what a killed worker leaves: a small shell process of its own session holds the reading end of a pipe and a list of process
+ * groups. When the pipe closes, however its writer ended, it kills them. The tie of the kernel (`setpriv --pdeathsig`) ends a tool
+ * itself; this ends what the tool has started, too.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+
+/** Inherited by all that a tool starts, also where it leaves the group: value of a tool's own. */
+export const markVariable = 'SVC_JOB_MARK';
+
+export interface ProcessGuard {
+  watch(groupId: number, mark: string): void;
+  release(groupId: number): void;
+}
+
+// `grep -z` reads an environment as the kernel shows it; where it cannot, the groups are ended all the same.
+const script = `
+trap '' HUP INT TERM
+groups=
+while read -r sign group mark; do
+  kept=
+  for one in $groups; do case $one in "$group":*) ;; *) kept="$kept $one" ;; esac; done
+  groups=$kept
+  if [ "$sign" = + ]; then groups="$groups $group:$mark"; fi
+done
+set --
+for one in $groups; do
+  kill -9 -- "-\${one%%:*}" 2>/dev/null
+  set -- "$@" -e "${markVariable}=\${one#*:}"
+done
+if [ $# -gt 0 ]; then
+  for file in $(grep -lszxF "$@" /proc/[0-9]*/environ 2>/dev/null); do
+    file=\${file#/proc/}
+    kill -9 "\${file%/environ}" 2>/dev/null
+  done
+fi`;
+
+export function createProcessGuard(): ProcessGuard {
+  const watched = new Map<number, string>();
+  let guard: ChildProcess | null = null;
+
+  function start(): ChildProcess {
+    const child = spawn('/bin/sh', ['-c', script], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+      cwd: '/',
+      detached: true,
+    });
+    const gone = (): void => {
+      if (guard === child) guard = null;
+    };
+    child.once('exit', gone);
+    child.once('error', gone);
+    child.stdin?.on('error', gone);
+    // Neither keeps this process running
+    child.unref();
+    (child.stdin as { unref?: () => void } | null)?.unref?.();
+    return child;
+  }
+
+  /** A guard that was ended itself is replaced, and told all again. */
+  function tell(line: string): void {
+    if (guard !== null) {
+      guard.stdin?.write(line);
+      return;
+    }
+    if (watched.size === 0) return;
+    guard = start();
+    guard.stdin?.write([...watched].map(([groupId, mark]) => `+ ${groupId} ${mark}\n`).join(''));
+  }
+
+  return {
+    watch(groupId, mark) {
+      watched.set(groupId, mark);
+      tell(`+ ${groupId} ${mark}\n`);
+    },
+    release(groupId) {
+      watched.delete(groupId);
+      tell(`- ${groupId}\n`);
+    },
+  };
+}
