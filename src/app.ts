@@ -48,8 +48,9 @@ export function createApp(adapters: Adapters, config: Config): OpenAPIHono<AppEn
   app.route('/', createExecutionRoutes(adapters, guards));
   app.route('/', createWorkflowRoutes(adapters, guards));
   app.route('/', createFileRoutes(adapters, config, guards));
-  app.route('/', createSchemaRoutes(adapters, config, guards));
+  // before the schemas, whose `/v2/schema/{id}` would take its paths
   app.route('/', createMigrationRoutes(adapters, config, guards));
+  app.route('/', createSchemaRoutes(adapters, config, guards));
   app.route('/', createMappingRoutes(adapters, config, guards));
   app.route('/', createDiagramRoutes(adapters, config, guards));
   app.route('/', createCilRoutes(adapters, config, guards));

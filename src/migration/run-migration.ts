@@ -1,6 +1,7 @@
 /** One run of the migration program: its job record, its log, its answer. */
 import { AppError } from '../errors.ts';
 import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { engineDefaults } from '../jobs/submit.ts';
 import { pause } from '../jobs/waiting.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Claim } from '../ports/job-store.ts';
@@ -66,7 +67,7 @@ export async function runMigration(
       jobType: plan.command === 'export' ? 'Export' : 'Import',
       tool: 'migrate',
       params: mask(plan.params),
-      paramsJson: JSON.stringify({ spark: {}, action: { command: plan.command } }),
+      paramsJson: JSON.stringify({ spark: engineDefaults, action: { command: plan.command } }),
       // What was asked for holds secrets, and is asked for again by the same request, not by a rerun
       request: JSON.stringify({ tool: 'migrate', command: plan.command }),
       inputPath: plan.inputPath,

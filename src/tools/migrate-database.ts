@@ -3,6 +3,7 @@ import { connectPostgres } from '../adapters/postgres/connect.ts';
 import { migrate, missingMigrations } from '../adapters/postgres/migrate.ts';
 import { createPostgresMigrationStore } from '../adapters/postgres/migration-store.ts';
 import { AppError } from '../errors.ts';
+import { engineDefaults } from '../jobs/submit.ts';
 import { databaseOf } from '../migration/metadata-database.ts';
 import type { MigrationCommand } from '../ports/migration-program.ts';
 import type { MigrationStore } from '../ports/migration-store.ts';
@@ -99,7 +100,7 @@ async function openOwn(command: MigrationCommand, request: ToolMigration): Promi
       params: [command, request.origin_id, outputPath ?? inputPath]
         .filter((word) => word !== undefined)
         .join(' '),
-      paramsJson: JSON.stringify({ spark: {}, action: { command } }),
+      paramsJson: JSON.stringify({ spark: engineDefaults, action: { command } }),
       request: JSON.stringify({ tool: 'migrate', command }),
       inputPath: command === 'import' ? inputPath : null,
       outputPath: command === 'export' ? outputPath : null,

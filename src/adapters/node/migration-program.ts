@@ -74,7 +74,7 @@ async function runToEnd(
   const [program = '', ...args] = words;
   const child = spawn(program, args, {
     cwd: workingDirectory,
-    env: baseEnvironment(),
+    env: { ...baseEnvironment(), TMPDIR: tmpdir() },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     shell: false,
