@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { dialectNames } from '../../src/engine/dialects/all-dialects.ts';
 import { renderDdl } from '../../src/engine/dialects/ddl.ts';
+import { columnBytes, maxRowBytes } from '../../src/engine/map/split-tables.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
 import { sideTableNames } from '../../src/engine/model/side-tables.ts';
 import { compiled, shred } from '../support/shredding.ts';
@@ -23,11 +24,13 @@ function expectGoodNames(names: readonly string[]): void {
 function expectSound(model: RelationalModel): void {
   for (const [index, table] of model.tables.entries()) {
     for (const { role, references, name } of table.columns) {
-      if (role === 'parent_key') expect(model.tables[references!], `${table.name}.${name}`).toBeDefined();
+      if (role === 'row_key') expect(references ?? undefined).toBe(table.continues);
+      else if (role === 'parent_key')
+        expect(model.tables[references!], `${table.name}.${name}`).toBeDefined();
       else expect(references).toBeNull();
     }
     expect(table.columns.filter(({ role }) => role === 'row_key')).toHaveLength(1);
-    expect(table.columns.length, String(index)).toBeLessThanOrEqual(1600);
+    expect(table.columns.length, String(index)).toBeLessThanOrEqual(maxRowBytes / columnBytes('row_key'));
   }
   for (const { table, column } of model.mappings) {
     expect(model.tables[table]).toBeDefined();

@@ -3,8 +3,10 @@
  * their parent's row, and where a type's rows share one table.
  *
  * What was learnt from real sets: writing every path out doubles at each level of a type graph (FpML, NeTEx: more paths than
- * atoms), so beyond `maxExpandedPaths` every type used in several places shares a table at all levels; and folding is worth
- * it while a person would still read the row, so a child that would bring more than `maxFoldedColumns` keeps its own table.
+ * atoms), so beyond `maxExpandedPaths` every type used in several places shares a table at all levels; folding is worth it
+ * while a person would still read the row, so a child that would bring more than `maxFoldedColumns` keeps its own table; and
+ * folding a type that has rows inside, at each of its places, makes those tables anew at each, so where types are reused, such a
+ * type is (camt.053: 34 tables at level 3 instead of 91).
  */
 import type { ColumnType, MapLevel } from '../model/relational-model.ts';
 import {
@@ -359,7 +361,7 @@ class ModelDrawing {
     const declared = this.#model.elements[child.element]!;
     const variants = variantsOf(this.#model, child.element);
     const polymorphic = variants.length > 1 || (variants.length === 1 && variants[0]!.substitution);
-    if (this.#choices.isFolded(child, place.table.columns.length)) {
+    if (this.#choices.isFolded(parent.type, child)) {
       this.#foldChild(parent, place, child, variants, polymorphic);
       return;
     }

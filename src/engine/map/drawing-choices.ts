@@ -10,10 +10,10 @@ export const drawingLimits = {
   maxFoldedColumns: 100,
   /** the same, where types share tables for size: what is folded is written out at every place */
   maxFoldedColumnsOfLargeSets: 24,
-  /** columns of one table; PostgreSQL's own limit is 1,600, a row of wide values reaches it earlier */
-  maxTableColumns: 500,
+  /** columns of one row, what is folded into it included: less than one table takes (split-tables.ts) */
+  maxRowColumns: 240,
   /** columns that substitution members or derived types may have together to share their head's table */
-  maxUnionColumns: 300,
+  maxUnionColumns: 200,
   maxUnionColumnsOfLargeSets: 48,
   /** places of a type without child elements that share one table */
   maxPlacesOfSharedLeaf: 1_500,
@@ -35,7 +35,11 @@ export class DrawingChoices {
     this.#mapLevel = mapLevel;
     this.#roots = roots;
     this.#elevate = mapLevel === 1 || mapLevel === 3;
+    this.#widths = new Float64Array(model.types.length).fill(-1);
+    this.#makesRows = new Uint8Array(model.types.length);
     this.sharedForSize = graph.expandedPaths > drawingLimits.maxExpandedPaths;
+    // children before parents, so that each finds the widths it asks for
+    for (const type of graph.reachable.toReversed()) this.#settleFolds(type);
     this.#shared = this.#findSharedTypes();
   }
 
@@ -56,7 +60,7 @@ export class DrawingChoices {
     // parents come before children but for cycles, which share anyway
     for (const type of this.#graph.reachable) {
       for (const child of types[type]!.children) {
-        const folded = this.isFolded(child, 0);
+        const folded = this.isFolded(type, child);
         const copies = folded ? places[type]! : 1;
         for (const childType of this.#graph.childTypes(child.element)) {
           places[childType] = Math.min(places[childType]! + Math.max(1, copies), 1e9);
@@ -68,9 +72,14 @@ export class DrawingChoices {
       if (!definition.complex || places[type]! < 2) continue;
       // a parent key for each place: more than any database has columns; without children of its own a type is as well apart
       if (places[type]! > drawingLimits.maxPlacesOfSharedLeaf && definition.children.length === 0) continue;
-      if (this.sharedForSize || definition.name !== null) shared[type] = 1;
+      if (this.#mayShare(type)) shared[type] = 1;
     }
     return shared;
+  }
+
+  /** Whether a type that stands at several places may have one table for all of them. */
+  #mayShare(type: number): boolean {
+    return this.sharedForSize || (this.#mapLevel >= 2 && this.#model.types[type]!.name !== null);
   }
 
   /** Whether rows of this declared type share a table: it, or a derivation that stands in its place, is shared. */
@@ -81,13 +90,63 @@ export class DrawingChoices {
     );
   }
 
-  /** At most once, and narrow enough to be read in its parent's row. */
-  isFolded(child: SourceChild, columnsSoFar: number): boolean {
+  /** At most once, and narrow enough to be read in the row of its parent, an element of `type`. */
+  isFolded(type: number, child: SourceChild): boolean {
     if (child.maxOccurs === null || child.maxOccurs > 1) return false;
     if (this.#isSimple(child.element)) return true;
+    if (this.#widths[type] === -1) this.#settleFolds(type);
+    return this.#mayFold(child.element) && this.#columnsOfChild(child.element) <= this.#widestFold.get(type)!;
+  }
+
+  /**
+   * Folding a type writes it out at each of its places, and with it a table, or a parent key, for each thing that repeats inside.
+   * That multiplies (OVAL: 1,012 tables become 28,000), so where types are reused, one that is used again and makes rows of its own
+   * has a table, shared by its places.
+   */
+  #mayFold(element: number): boolean {
     if (!this.#elevate) return false;
-    const columns = this.#columnsOfChild(child.element);
-    return columns <= this.#maxFoldedColumns() && columns + columnsSoFar <= drawingLimits.maxTableColumns;
+    return this.#graph
+      .childTypes(element)
+      .every((type) => this.#makesRows[type] === 0 || this.#graph.uses[type]! <= 1 || !this.#mayShare(type));
+  }
+
+  /** By type: 1 when what it holds, folded in or not, has rows beside the row that it is folded into. */
+  readonly #makesRows: Uint8Array;
+  /** By type: columns of a row that holds an element of it and all that is folded into that; -1: not known yet. */
+  readonly #widths: Float64Array;
+  /** By type: the most columns that a child may bring to be folded. */
+  readonly #widestFold = new Map<number, number>();
+
+  /**
+   * Children are folded as long as the row stays readable. Where all of them together would be too many columns, the widest give
+   * way, and with them all that are as wide: ten agents of the same type are ten groups of columns or ten rows, never some of each.
+   */
+  #settleFolds(type: number): void {
+    const { attributes, content, children, anyAttribute } = this.#model.types[type]!;
+    let columns = attributes.length + (content === 'simple' ? 1 : 0) + (anyAttribute === null ? 0 : 1);
+    const widths: number[] = [];
+    for (const child of children) {
+      if (child.maxOccurs === null || child.maxOccurs > 1) continue;
+      if (this.#isSimple(child.element)) columns += 1;
+      else if (this.#mayFold(child.element)) widths.push(this.#columnsOfChild(child.element));
+    }
+    let widest = this.#maxFoldedColumns();
+    const total = (): number => widths.reduce((sum, width) => sum + (width <= widest ? width : 0), columns);
+    while (widths.some((width) => width <= widest) && total() > drawingLimits.maxRowColumns)
+      widest = Math.max(...widths.filter((width) => width <= widest)) - 1;
+    this.#widestFold.set(type, widest);
+    this.#widths[type] = this.#graph.recursive[type] === 1 ? Infinity : total();
+    this.#makesRows[type] = this.#holdsRows(type) ? 1 : 0;
+  }
+
+  #holdsRows(type: number): boolean {
+    const { content, anyElement, children } = this.#model.types[type]!;
+    if (content === 'mixed' || anyElement !== null) return true;
+    return children.some(
+      (child) =>
+        !this.isFolded(type, child) ||
+        this.#graph.childTypes(child.element).some((inner) => this.#makesRows[inner] === 1),
+    );
   }
 
   readonly #simple = new Map<number, boolean>();
@@ -102,8 +161,10 @@ export class DrawingChoices {
   #columnsOfChild(element: number): number {
     return cached(this.#childColumns, element, () => {
       let columns = 1;
-      for (const type of this.#graph.childTypes(element))
-        columns += Math.max(1, this.#graph.foldedColumns[type]!);
+      for (const type of this.#graph.childTypes(element)) {
+        const width = this.#graph.recursive[type] === 1 ? Infinity : this.#widths[type]!;
+        columns += Math.max(1, width);
+      }
       return columns;
     });
   }
@@ -124,7 +185,7 @@ export class DrawingChoices {
       const definition = this.#model.types[type]!;
       let columns = definition.attributes.length + 1;
       for (const child of definition.children)
-        if (this.isFolded(child, 0)) columns += this.#columnsOfChild(child.element);
+        if (this.isFolded(type, child)) columns += this.#columnsOfChild(child.element);
       return columns;
     });
   }

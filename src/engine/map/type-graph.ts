@@ -43,10 +43,10 @@ export function isSimpleChild(model: SourceModel, element: number): boolean {
 export interface TypeGraph {
   /** per type: it can contain itself */
   readonly recursive: Uint8Array;
-  /** per type: columns it takes when folded or when a row holds it alone; Infinity where folding would not end */
-  readonly foldedColumns: Float64Array;
   /** element paths below the roots when every path is written out (recursive types once); may be huge */
   readonly expandedPaths: number;
+  /** per type: how often the types reached have a child that may be of it */
+  readonly uses: Int32Array;
   /** types in the order they are first met from the roots */
   readonly reachable: readonly number[];
   /** types of all variants and derivations that a child can bring */
@@ -83,29 +83,22 @@ export function analyseTypes(model: SourceModel, roots: readonly number[]): Type
   for (const root of roots) for (const type of actualTypesOf(model, root)) rootTypes.add(type);
 
   const { recursive, finished } = stronglyConnected(model.types.length, [...rootTypes], successors);
-  const foldedColumns = new Float64Array(model.types.length);
+  const uses = new Int32Array(model.types.length);
   const paths = new Float64Array(model.types.length);
   for (const type of finished) {
-    const definition = model.types[type]!;
-    let columns = definition.attributes.length + (definition.content === 'simple' ? 1 : 0);
     let below = 1;
-    for (const child of definition.children) {
-      const types = childTypes(child.element);
-      const single = child.maxOccurs !== null && child.maxOccurs <= 1;
-      for (const childType of types) {
-        const inner = recursive[childType] === 1 ? Infinity : foldedColumns[childType]!;
-        if (single && !model.types[childType]!.complex) columns += 1;
-        else if (single && recursive[childType] === 0) columns += Math.max(1, inner);
+    for (const child of model.types[type]!.children) {
+      for (const childType of childTypes(child.element)) {
+        uses[childType]! += 1;
         below += recursive[childType] === 1 ? 1 : paths[childType]!;
       }
     }
-    foldedColumns[type] = recursive[type] === 1 ? Infinity : columns;
     paths[type] = Math.min(below, Number.MAX_SAFE_INTEGER);
   }
   let expandedPaths = 0;
   for (const type of finished)
     if (recursive[type] === 1 || rootTypes.has(type)) expandedPaths += paths[type]!;
-  return { recursive, foldedColumns, expandedPaths, reachable: finished.toReversed(), childTypes };
+  return { recursive, expandedPaths, uses, reachable: finished.toReversed(), childTypes };
 }
 
 /**

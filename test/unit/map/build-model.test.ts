@@ -59,15 +59,23 @@ describe('the four map levels on an order', () => {
     );
   });
 
-  it('3 both: what elevation leaves is reused', () => {
-    const model = modelOf(source, 3);
-    expect(model.tables.map((table) => table.name)).toEqual([
-      'order',
-      'ship_to_street',
-      'bill_to_street',
-      'line',
-      'tag',
-    ]);
+  it('3 both: a type that makes rows of its own is reused, all else is folded', () => {
+    expect(outline(modelOf(source, 3))).toBe(
+      [
+        'order: order_key bigint!, document_key bigint!, id integer!, date date!',
+        'address: address_key bigint!, order_ship_to_key bigint -> order, order_bill_to_key bigint -> order, position integer!, city text(40)!',
+        'line: line_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!, price_currency text!, price numeric(18,2)!',
+        'street: street_key bigint!, address_key bigint! -> address, position integer!, value text!',
+        'tag: tag_key bigint!, line_key bigint! -> line, position integer!, value text!',
+      ].join('\n'),
+    );
+  });
+
+  it('3 both: a type that is columns alone is folded at all its places', () => {
+    const model = modelOf(compiled(order.replace('maxOccurs="3"', '')), 3);
+    expect(outline(model).split('\n')[0]).toBe(
+      'order: order_key bigint!, document_key bigint!, id integer!, date date!, ship_to_street text!, ship_to_city text(40)!, bill_to_street text, bill_to_city text(40)',
+    );
   });
 });
 
