@@ -1,6 +1,7 @@
 /** From the text of a target (`-i`) to where its rows are; the code that reads or removes them is loaded when it is used. */
+import { resolve } from 'node:path';
 import { AppError } from '../errors.ts';
-import { parseTarget } from '../jobs/target.ts';
+import { parseTarget, type Target } from '../jobs/target.ts';
 import type { RowRemover } from '../ports/row-remover.ts';
 import type { RowSource } from '../ports/row-source.ts';
 import { connectionUrl } from './open-sink.ts';
@@ -8,13 +9,34 @@ import { targetAddresses } from './target-addresses.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
-  const place = await postgresPlace(session);
-  const { createPostgresRowSource } = await import('../adapters/postgres/postgres-row-source.ts');
-  return createPostgresRowSource(place);
+  const target = inputTarget(session);
+  const place = (path: string): Promise<string> =>
+    session.byHand ? Promise.resolve(resolve(path)) : session.resolvePath(path, true);
+  switch (target.kind) {
+    case 'duckdb': {
+      const { createDuckDbRowSource } = await import('../adapters/node/duckdb-row-source.ts');
+      return createDuckDbRowSource({ file: await place(target.file) });
+    }
+    case 'folder': {
+      const { createFolderRowSource } = await import('../adapters/node/folder-row-source.ts');
+      return createFolderRowSource({ directory: await place(target.path) });
+    }
+    default: {
+      const { createPostgresRowSource } = await import('../adapters/postgres/postgres-row-source.ts');
+      return createPostgresRowSource(await postgresPlace(session, target));
+    }
+  }
 }
 
 export async function chooseRowRemover(session: ToolSession): Promise<RowRemover> {
-  const place = await postgresPlace(session);
+  const target = inputTarget(session);
+  if (target.kind === 'duckdb' || target.kind === 'folder') {
+    throw new AppError(
+      'invalid_option',
+      '-i: unload knows targets postgresql:// and metadb:; files are written anew by another load (-S o)',
+    );
+  }
+  const place = await postgresPlace(session, target);
   const { createPostgresRowRemover } = await import('../adapters/postgres/postgres-row-remover.ts');
   return createPostgresRowRemover(place);
 }
@@ -28,16 +50,17 @@ interface PostgresPlace {
   readonly setRole?: string;
 }
 
-async function postgresPlace(session: ToolSession): Promise<PostgresPlace> {
-  const { request, home, idOrg } = session;
+function inputTarget({ request }: ToolSession): Target {
   const target = parseTarget(request.in!);
   if ('fault' in target) throw new AppError('invalid_option', `-i: the target ${target.fault}`);
-  if (target.kind !== 'metadb' && target.kind !== 'postgresql') {
-    throw new AppError(
-      'invalid_option',
-      `-i: ${request.tool} knows targets postgresql:// and metadb:; files are written anew by another load (-S o)`,
-    );
-  }
+  return target;
+}
+
+async function postgresPlace(
+  session: ToolSession,
+  target: Extract<Target, { kind: 'metadb' | 'postgresql' }>,
+): Promise<PostgresPlace> {
+  const { request, home, idOrg } = session;
   const { sqlSchema } = target;
   if (target.kind === 'postgresql') {
     return {

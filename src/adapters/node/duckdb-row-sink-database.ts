@@ -75,6 +75,46 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
   }
 }
 
+export interface DuckDbReader {
+  read<T>(sql: string): Promise<T[]>;
+  /** for one stream of rows */
+  connect(): Promise<DuckDBConnection>;
+  close(): void;
+}
+
+/** memory for sorting; more waits in the folder */
+const readerBytes = 192 * 1024 * 1024;
+
+/**
+ * A file, or nothing (`:memory:`), only to be read, with connections as many as wanted. `spill`: a folder for what does not fit into
+ * memory; `data`: one whose files queries may read.
+ */
+export async function openDuckDbReader(path: string, spill: string, data?: string): Promise<DuckDbReader> {
+  const { DuckDBInstance } = await import('@duckdb/node-api');
+  const instance = await DuckDBInstance.create(path, {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    memory_limit: `${readerBytes / 1024}KiB`,
+    temp_directory: spill,
+    threads: '2',
+    ...(path === ':memory:' ? {} : { access_mode: 'READ_ONLY' }),
+  });
+  const first = await instance.connect();
+  const allowed = [spill, ...(data === undefined ? [] : [data])].map(standardLiteral);
+  await first.run(
+    `SET TimeZone = 'UTC'; SET GLOBAL TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
+     SET enable_external_access = false; SET lock_configuration = true`,
+  );
+  return {
+    read: async <T>(sql: string) => (await first.runAndReadAll(sql)).getRowObjectsJS() as T[],
+    connect: () => instance.connect(),
+    close: () => {
+      first.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
 function opened(connection: DuckDBConnection, closeInstance: () => void): DuckDb {
   let isOpen = true;
   return {

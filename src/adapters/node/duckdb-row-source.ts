@@ -1,0 +1,78 @@
+/** The tables of a DuckDB file, for reading rows back. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { doubleQuoted } from '../../engine/dialects/dialect.ts';
+import { duckdb } from '../../engine/dialects/duckdb.ts';
+import { physicalName } from '../../engine/dialects/physical-names.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
+import type { RowSource } from '../../ports/row-source.ts';
+import { foldedName, openDuckDbReader } from './duckdb-row-sink-database.ts';
+import { lexicalText } from './duckdb-row-sink-types.ts';
+import { createFileRowSource, type SourceTable, type SourceTables } from './file-row-source.ts';
+
+export function createDuckDbRowSource({ file }: { readonly file: string }): RowSource {
+  return createFileRowSource({ label: `duckdb:${file}`, openTables: () => openTables(file) });
+}
+
+async function openTables(file: string): Promise<SourceTables> {
+  const directory = await mkdtemp(join(tmpdir(), 'row-source-'));
+  const removeFolder = (): Promise<void> => rm(directory, { recursive: true, force: true });
+  try {
+    const database = await openDuckDbReader(file, directory);
+    const described = await database.read<{ table: string; column: string; type: string }>(
+      `SELECT table_name AS "table", column_name AS "column", data_type AS type FROM duckdb_columns() WHERE NOT internal`,
+    );
+    const tables = new Map<string, Map<string, { readonly name: string; readonly type: string }>>();
+    for (const { table, column, type } of described) {
+      const columns = tables.get(foldedName(table)) ?? new Map();
+      tables.set(foldedName(table), columns.set(foldedName(column), { name: column, type }));
+    }
+    const ledger = sideTableNames.loads;
+    const jobs = !tables.has(ledger)
+      ? []
+      : await database.read<{ job: string; logical: string | null }>(
+          `SELECT job::VARCHAR AS job, CASE WHEN count(*) = 1 THEN max(id_lschma)::VARCHAR END AS logical FROM ${doubleQuoted(ledger)} GROUP BY job`,
+        );
+    const logicals = new Map(jobs.map(({ job, logical }) => [Number(job), logical]));
+    return {
+      table: (name) => sourceTable(name, tables.get(foldedName(physicalName(duckdb, name)))),
+      connect: () => database.connect(),
+      logicalSchemaOf: async (job) => {
+        const logical = logicals.get(job) ?? null;
+        return logical === null ? null : Number(logical);
+      },
+      close: async () => {
+        database.close();
+        await removeFolder();
+      },
+    };
+  } catch (error) {
+    await removeFolder();
+    throw error instanceof Error && /does not exist|No such file/i.test(error.message)
+      ? new AppError('not_found', `duckdb:${file}: there is no such file.`)
+      : error;
+  }
+}
+
+function sourceTable(
+  name: string,
+  columns: ReadonlyMap<string, { readonly name: string; readonly type: string }> | undefined,
+): SourceTable | null {
+  if (columns === undefined) return null;
+  const column = (wanted: string) => columns.get(foldedName(physicalName(duckdb, wanted)));
+  const places = new Map([...columns.keys()].map((key, at) => [key, at]));
+  return {
+    from: doubleQuoted(physicalName(duckdb, name)),
+    whole: (wanted) => {
+      const found = column(wanted);
+      return found === undefined ? null : doubleQuoted(found.name);
+    },
+    selection: [...columns.values()].map(({ name: own, type }) => lexicalText(doubleQuoted(own), type)),
+    values: (row) => (wanted) => {
+      const at = places.get(foldedName(physicalName(duckdb, wanted)));
+      return at === undefined ? null : row[at]!;
+    },
+  };
+}
