@@ -220,7 +220,6 @@ class FolderRowSink implements RowSink {
   /** What stays of the jobs that wrote into tables of this model. */
   #ownDocuments(): readonly ManifestTable[] {
     const own = new Set(this.#plan.model.tables.map((table) => table.name));
-    const jobOf = (file: ManifestFile): string => `${file.installation}/${file.job}`;
     const jobs = new Set(this.#kept.flatMap(({ name, files }) => (own.has(name) ? files.map(jobOf) : [])));
     return this.#kept.map((table) => ({
       ...table,
@@ -330,6 +329,10 @@ class FolderRowSink implements RowSink {
       throw fileFault(error, this.label);
     }
   }
+}
+
+function jobOf({ installation, job }: ManifestFile): string {
+  return `${installation}/${job}`;
 }
 
 function isSideTable(name: string): boolean {
