@@ -52,7 +52,7 @@ const drain = (): void => {
 };
 shredder.beginDocument(path);
 const onBatch = (batch: TokenBatch): void => shredder.consume(batch, (record) => tokenizer.locate(record));
-const tokenizer: XmlTokenizer = createFastXmlTokenizer({ names, onBatch }, kernels);
+const tokenizer: XmlTokenizer = createFastXmlTokenizer({ names, onBatch }, shredder.tokenizerKernels());
 read(tokenizer, drain);
 shredder.endDocument({ sha256: '', bytes: bytesRead, loadedAt: new Date(0).toISOString() });
 shredder.output.flush();

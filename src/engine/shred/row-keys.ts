@@ -28,12 +28,18 @@ export class RowKeys {
     this.#low = Math.floor((Number.parseInt(sha256.slice(12, 20), 16) / 2 ** 32) * low);
   }
 
+  /** What is added to a row's number. */
+  get base(): bigint {
+    return this.#high < 0 ? 0n : BigInt(this.#high) * BigInt(low) + BigInt(this.#low);
+  }
+
   /** The key of row `number` as it is written: a number, or decimal digits. */
   key(number: number): number | string {
     if (this.#high < 0) return number;
     const rest = this.#low + number;
     const carry = Math.floor(rest / low);
-    return `${this.#high + carry}${String(rest - carry * low).padStart(9, '0')}`;
+    const whole = this.#high + carry;
+    return whole === 0 ? String(rest) : `${whole}${String(rest - carry * low).padStart(9, '0')}`;
   }
 
   push(out: ByteBuffer, number: number): void {

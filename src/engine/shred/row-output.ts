@@ -18,15 +18,21 @@ const utf8 = new TextEncoder();
 export class RowOutput {
   /** full buffers, oldest first; the consumer empties it */
   readonly chunks: RowChunk[] = [];
+  /** by table: rows in all chunks so far */
   readonly rowCounts: Float64Array;
   readonly #encoder: RowEncoder;
   readonly #buffers: (ByteBuffer | undefined)[] = [];
-  readonly #pendingRows: Int32Array;
+  /** by table: bytes in its buffer, and rows */
+  #lengths: Int32Array;
+  #pendingRows: Int32Array;
+  /** where the buffers lie that have been given a place */
+  #places: readonly Uint8Array<ArrayBuffer>[] = [];
   readonly #sides = new Map<Exclude<RowChunk['table'], number>, { buffer: ByteBuffer; rows: number }>();
   readonly #threshold: number;
 
   constructor(tableCount: number, encoder: RowEncoder) {
     this.rowCounts = new Float64Array(tableCount);
+    this.#lengths = new Int32Array(tableCount);
     this.#pendingRows = new Int32Array(tableCount);
     this.#encoder = encoder;
     this.#threshold = Math.max(
@@ -35,15 +41,42 @@ export class RowOutput {
     );
   }
 
+  /** Bytes that a buffer has to hold before it is handed over, and room for most rows behind them. */
+  get bufferBytes(): number {
+    return this.#threshold + Math.min(32 * 1024, this.#threshold >> 1);
+  }
+
+  /** Gives the tables' buffers, their lengths and the counts of rows in them, a place where others write rows too. */
+  moveTo(buffers: readonly Uint8Array<ArrayBuffer>[], lengths: Int32Array, pendingRows: Int32Array): void {
+    this.#handAll();
+    this.#places = buffers;
+    this.#lengths = lengths;
+    this.#pendingRows = pendingRows;
+    for (const [table, place] of buffers.entries()) {
+      const buffer = this.#buffers[table];
+      if (buffer !== undefined) buffer.bytes = place;
+    }
+  }
+
+  /** The buffer that rows of `table` are appended to; `rowWritten` has to follow. */
   buffer(table: number): ByteBuffer {
-    return (this.#buffers[table] ??= new ByteBuffer(4096));
+    let buffer = this.#buffers[table];
+    if (buffer === undefined) {
+      buffer = new ByteBuffer(this.#places.length > 0 ? 0 : 4096);
+      if (this.#places.length > 0) buffer.bytes = this.#places[table]!;
+      this.#buffers[table] = buffer;
+    }
+    buffer.length = this.#lengths[table]!;
+    return buffer;
   }
 
   /** A row of `table` has been written to its buffer. */
   rowWritten(table: number): void {
-    this.rowCounts[table]! += 1;
+    const { bytes, length } = this.#buffers[table]!;
+    this.#lengths[table] = length;
     this.#pendingRows[table]! += 1;
-    if (this.#buffers[table]!.length >= this.#threshold) this.#hand(table);
+    const outgrown = this.#places.length > 0 && bytes !== this.#places[table];
+    if (length >= this.#threshold || outgrown) this.hand(table);
   }
 
   /** A row of a side table: text, whole numbers, or NULL. */
@@ -70,14 +103,29 @@ export class RowOutput {
 
   /** Hands over everything, full or not. */
   flush(): void {
-    for (const [table, buffer] of this.#buffers.entries())
-      if (buffer !== undefined && buffer.length > 0) this.#hand(table);
+    this.#handAll();
     for (const [table, { buffer }] of this.#sides) if (buffer.length > 0) this.#handSide(table);
   }
 
-  #hand(table: number): void {
-    this.chunks.push({ table, bytes: this.#buffers[table]!.take(), rowCount: this.#pendingRows[table]! });
+  #handAll(): void {
+    for (let table = 0; table < this.#lengths.length; table += 1)
+      if (this.#lengths[table]! > 0) this.hand(table);
+  }
+
+  /** Hands over what a table's buffer holds. */
+  hand(table: number): void {
+    const buffer = this.buffer(table);
+    const rowCount = this.#pendingRows[table]!;
+    const place = this.#places[table];
+    if (place === undefined) this.chunks.push({ table, bytes: buffer.take(), rowCount });
+    else {
+      const { bytes, length } = buffer;
+      this.chunks.push({ table, bytes: bytes === place ? bytes.slice(0, length) : buffer.take(), rowCount });
+      buffer.bytes = place;
+    }
+    this.#lengths[table] = 0;
     this.#pendingRows[table] = 0;
+    this.rowCounts[table]! += rowCount;
   }
 
   #handSide(table: Exclude<RowChunk['table'], number>): void {

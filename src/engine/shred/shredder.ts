@@ -6,6 +6,7 @@ import { InputError } from '../diagnostics.ts';
 import { createNameLabels, pathSteps, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
 import type { PlanEdge, RelationalModel } from '../model/relational-model.ts';
 import { clarkName, type QName } from '../model/source-model.ts';
+import { createTokenizerKernels, type TokenizerKernels } from '../xml/fast-tokenizer.ts';
 import {
   FLAG_DECODED,
   FLAG_WHITE_SPACE,
@@ -21,14 +22,35 @@ import {
   type TokenBatch,
 } from '../xml/tokens.ts';
 import { ByteBuffer } from './byte-buffer.ts';
-import { compilePlan, partOf, type CompiledNode, type CompiledPlan } from './compiled-plan.ts';
+import {
+  compilePlan,
+  partOf,
+  type CompiledNode,
+  type CompiledPlan,
+  type CompiledTable,
+} from './compiled-plan.ts';
 import { createDrift, type Drift } from './drift.ts';
 import { NamespaceScope } from './namespace-scope.ts';
 import { OpenRows } from './open-rows.ts';
-import { rowEncoderFor } from './row-encoding.ts';
+import { rowEncoderFor, type RowEncoder } from './row-encoding.ts';
 import { RowKeys } from './row-keys.ts';
 import { RowOutput } from './row-output.ts';
+import {
+  FRAME_INTS,
+  FRAME_LAST_FOLDED,
+  FRAME_NAME,
+  FRAME_NIL,
+  FRAME_NODE,
+  FRAME_ORDINAL,
+  FRAME_POSITION,
+  FRAME_ROW,
+  FRAME_ROW_COUNT,
+  FRAME_SCOPE,
+  FRAME_SHOWN,
+  ShredState,
+} from './shred-state.ts';
 import { EMPTY, FITS, MISFIT } from './value-conversion.ts';
+import { createShredKernel, type ShredKernel } from './wasm/shred-kernel.ts';
 import { rangeText, XmlCapture } from './xml-capture.ts';
 
 export { xsiNamespace };
@@ -45,6 +67,11 @@ export interface ShredderOptions {
   readonly unmapped: 'capture' | 'report' | 'fail';
   /** values of the model's extra columns for a document, in column order */
   readonly extraValues: (documentKey: number) => readonly (string | null)[];
+  /**
+   * Records of a batch from which on WebAssembly handles what is common (1024: below, it does not pay for being made). Infinity: by
+   * TypeScript alone; the rows are the same.
+   */
+  readonly kernelFrom?: number;
 }
 
 export interface Misfit {
@@ -64,6 +91,8 @@ export interface Shredder {
   readonly relaxed: { readonly table: number; readonly column: number }[];
   /** root element names the model knows */
   readonly rootNames: readonly string[];
+  /** For the tokeniser whose batches are handed in, where there is a choice: what it writes need not be copied. */
+  tokenizerKernels(): TokenizerKernels;
   /** With its SHA-256 (hex) the rows' keys follow from it (`--keys hash`); without, they are numbers that go on from document to document. */
   /** `inherited`: namespaces declared around a document that is a part of a larger one. */
   beginDocument(name: string, sha256?: string, inherited?: ReadonlyMap<string, string>): void;
@@ -72,6 +101,10 @@ export interface Shredder {
   /** highest keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
   lastKeys(): ReadonlyMap<string, number>;
 }
+
+const usualKernelFrom = 1024;
+/** Records that TypeScript handles at most before it asks the kernel again. */
+const longestPause = 63;
 
 export function createShredder(options: ShredderOptions): Shredder {
   return new DocumentShredder(options);
@@ -90,32 +123,25 @@ class DocumentShredder implements Shredder {
   readonly #rowKeys = new RowKeys();
   #hashed = false;
   readonly #capture: XmlCapture;
-  readonly #text = new ByteBuffer(1024);
-  readonly #lastKeys: Float64Array;
+  readonly #encoder: RowEncoder;
+  readonly #state: ShredState;
+  /** null: not needed yet, or not to be had */
+  #kernel: ShredKernel | null = null;
+  /** records of a batch that it is made for; Infinity once it was tried */
+  #kernelFrom: number;
+  readonly #otherKernels = createTokenizerKernels();
+  /** records that are left to TypeScript before the kernel is asked again, where it does not get far */
+  #pause = 0;
+  #pauseLength = 0;
   #lastDocumentKey: number;
   #documentKey = 0;
   #documentName = '';
   #extra: readonly (string | null)[] = [];
-  // the open elements, outermost first
-  #depth = 0;
-  #frameNode: (CompiledNode | null)[] = [];
-  #frameRow = new Int32Array(64);
-  #framePosition = new Int32Array(64);
-  #frameName = new Int32Array(64);
-  /** rows that close with the element: 0 for folded ones, 2 where a subtype has a table of its own */
-  #frameRowCount = new Int32Array(64);
-  #frameNil = new Uint8Array(64);
-  /** 1: something was kept that shows a folded element was there */
-  #frameShown = new Uint8Array(64);
-  #frameOrdinal = new Int32Array(64);
-  /** node of the last folded child whose place its order tells */
-  #frameLastFolded = new Int32Array(64);
-  /** where the present text run starts in `#text`, for values that children interrupt */
+  /** where the present text run starts in the state's text, for values that children interrupt */
   #runStart = 0;
   /** white space that a batch ended with, where only other text would make it matter */
   readonly #heldSpace = new ByteBuffer(64);
   readonly #scope = new NamespaceScope();
-  #scopeMarks = new Int32Array(64);
   #capturing: { readonly wildcardTable: number; readonly position: number } | null = null;
   readonly #relaxedSeen = new Set<number>();
   readonly #labels: NameLabels;
@@ -127,12 +153,16 @@ class DocumentShredder implements Shredder {
     const encoder = rowEncoderFor(options.encoding);
     this.#options = options;
     this.#names = names;
+    this.#encoder = encoder;
     this.#plan = compilePlan(model, names, encoder);
+    this.#state = new ShredState(
+      Float64Array.from(model.tables, (table) => options.keyOffsets.get(table.name) ?? 0),
+    );
+    this.#kernelFrom = options.kernelFrom ?? usualKernelFrom;
     this.output = new RowOutput(model.tables.length, encoder);
     this.drift = createDrift(options.unmapped);
-    this.#rows = new OpenRows(this.output, encoder, this.#rowKeys);
+    this.#rows = new OpenRows(this.#state, this.#plan, this.output, encoder, this.#rowKeys);
     this.#capture = new XmlCapture(names);
-    this.#lastKeys = Float64Array.from(model.tables, (table) => options.keyOffsets.get(table.name) ?? 0);
     this.#lastDocumentKey = options.keyOffsets.get('_documents') ?? 0;
     this.#labels = createNameLabels(model);
     this.rootNames = model.roots.map((root) => root.name.localName);
@@ -146,21 +176,33 @@ class DocumentShredder implements Shredder {
     };
   }
 
+  tokenizerKernels(): TokenizerKernels {
+    return {
+      fromBytes: this.#otherKernels.fromBytes,
+      take: () => {
+        if (this.#kernel === null) this.#makeKernel();
+        return (this.#kernel?.tokenizerKernels ?? this.#otherKernels).take();
+      },
+      giveBack: (kernel) => (this.#kernel?.tokenizerKernels ?? this.#otherKernels).giveBack(kernel),
+    };
+  }
+
   beginDocument(name: string, sha256?: string, inherited?: ReadonlyMap<string, string>): void {
+    this.#pause = 0;
+    this.#pauseLength = 0;
     this.#hashed = sha256 !== undefined;
     this.#rowKeys.begin(sha256 ?? null);
-    if (this.#hashed) this.#lastKeys.fill(0);
+    if (this.#hashed) this.#state.lastNumbers.fill(0);
     this.#documentKey = this.#hashed ? 0 : ++this.#lastDocumentKey;
     this.#documentName = name;
     this.#extra = this.#options.extraValues(this.#documentKey);
-    this.#depth = 0;
+    this.#kernel?.beginDocument(this.#rowKeys.base, this.#extra);
+    this.#state.reset();
     this.#scope.leave(0);
     for (const [prefix, uri] of inherited ?? []) this.#scope.declare(prefix, uri);
     this.#heldSpace.length = 0;
     this.#runStart = 0;
-    this.#text.length = 0;
     this.#capturing = null;
-    this.#rows.reset();
   }
 
   endDocument(facts: { readonly sha256: string; readonly bytes: number; readonly loadedAt: string }): void {
@@ -179,43 +221,100 @@ class DocumentShredder implements Shredder {
     const keys = new Map<string, number>([['_documents', this.#lastDocumentKey]]);
     // a table that continues another's rows has been named with that
     for (const { index, parts } of this.#plan.tables)
-      for (const { name } of parts) if (!keys.has(name)) keys.set(name, this.#lastKeys[index]!);
+      for (const { name } of parts) if (!keys.has(name)) keys.set(name, this.#state.lastNumbers[index]!);
     return keys;
   }
 
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void {
-    const { events, count } = batch;
+    const { count } = batch;
+    const kernel = this.#kernelFor(batch);
     for (let i = 0; i < count; i += 1) {
-      const flags = events[i * RECORD_INTS]!;
-      const kind = flags & KIND_MASK;
-      if (this.#capturing !== null) {
-        i = this.#capturePart(batch, i, kind);
-      } else if (kind === KIND_START) {
-        i = this.#start(batch, i, locate);
-      } else if (kind === KIND_END) {
-        this.#end();
-      } else if (kind === KIND_TEXT) {
-        const node = this.#frameNode[this.#depth - 1];
-        if (node !== undefined && !node!.takesText && this.#text.length === 0) {
-          if ((flags & FLAG_WHITE_SPACE) !== 0) continue;
-          this.#pushSpaceBefore(batch, i);
-        }
-        this.#pushText(batch, i);
+      if (kernel !== null && this.#capturing === null) {
+        if (this.#pause > 0) this.#pause -= 1;
+        else if (kernel.serves()) i = this.#runKernel(kernel, i, count);
+        if (i >= count) break;
       }
+      i = this.#record(batch, i, locate);
     }
     if (this.#capturing === null) this.#holdSpace(batch);
+  }
+
+  /** Handles the record `at`, a START with what belongs to it; answers the index of the last record handled. */
+  #record(batch: TokenBatch, at: number, locate: (recordIndex: number) => TextLocation): number {
+    const flags = batch.events[at * RECORD_INTS]!;
+    const kind = flags & KIND_MASK;
+    const { frames, depth } = this.#state;
+    if (this.#capturing !== null) return this.#capturePart(batch, at, kind);
+    if (kind === KIND_START) return this.#start(batch, at, locate);
+    if (kind === KIND_END) this.#end();
+    else if (kind === KIND_TEXT) {
+      const node = depth === 0 ? null : this.#nodeOf(depth - 1);
+      if (node !== null && !node.takesText && this.#state.text.length === 0) {
+        if ((flags & FLAG_WHITE_SPACE) !== 0) return at;
+        this.#pushSpaceBefore(batch, at);
+      }
+      this.#pushText(batch, at);
+    } else if (kind === KIND_ATTRIBUTE) {
+      // those before it were the kernel's
+      this.#attribute(batch, at, this.#nodeOf(depth - 1), frames[(depth - 1) * FRAME_INTS + FRAME_ROW]!);
+    }
+    return at;
+  }
+
+  /** The kernel where it can read this batch; it is made for the first that is worth it. */
+  #kernelFor(batch: TokenBatch): ShredKernel | null {
+    if (this.#kernel === null && batch.count >= this.#kernelFrom) this.#makeKernel();
+    return this.#kernel?.reaches(batch) === true ? this.#kernel : null;
+  }
+
+  #makeKernel(): void {
+    if (this.#kernelFrom === Infinity) return;
+    this.#kernelFrom = Infinity;
+    this.#kernel = createShredKernel({
+      plan: this.#plan,
+      state: this.#state,
+      output: this.output,
+      encoder: this.#encoder,
+      isCsv: this.#options.encoding === 'csv',
+      xsiType: this.#xsi.type,
+    });
+    this.#kernel?.beginDocument(this.#rowKeys.base, this.#extra);
+    for (let frame = 0; frame < this.#state.depth; frame += 1) this.#learnOpened(frame);
+  }
+
+  /** Lets the kernel handle records from `from` on; answers the index of the first that it leaves. */
+  #runKernel(kernel: ShredKernel, from: number, count: number): number {
+    const next = kernel.run(from, count, this.#scope.size);
+    for (const [table, column] of kernel.takeRelaxed()) this.#relax(this.#plan.tables[table]!, column);
+    // where it stops again and again it only costs
+    if (next - from > 8 || next >= count) this.#pauseLength = 0;
+    else {
+      this.#pauseLength = Math.min(longestPause, this.#pauseLength * 2 + 1);
+      this.#pause = this.#pauseLength;
+    }
+    return next;
+  }
+
+  #learnOpened(frame: number): void {
+    const { frames } = this.#state;
+    const row = frames[frame * FRAME_INTS + FRAME_ROW]!;
+    this.#kernel?.learnOpened(frames[frame * FRAME_INTS + FRAME_NODE]!, this.#rows.table(row).index);
+  }
+
+  #nodeOf(frame: number): CompiledNode {
+    return this.#plan.nodes[this.#state.frames[frame * FRAME_INTS + FRAME_NODE]!]!;
   }
 
   #pushText(batch: TokenBatch, at: number): void {
     const { events } = batch;
     const source = (events[at * RECORD_INTS]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-    this.#text.push(source, events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!);
+    this.#state.text.push(source, events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!);
   }
 
   /** White space was passed over before text that now turns out to stand where no text is expected: it belongs to it. */
   #pushSpaceBefore(batch: TokenBatch, at: number): void {
     const first = firstOfSpace(batch, at);
-    if (first === 0) this.#text.push(this.#heldSpace.bytes, 0, this.#heldSpace.length);
+    if (first === 0) this.#state.text.push(this.#heldSpace.bytes, 0, this.#heldSpace.length);
     for (let i = first; i < at; i += 1) this.#pushText(batch, i);
   }
 
@@ -223,7 +322,7 @@ class DocumentShredder implements Shredder {
   #holdSpace(batch: TokenBatch): void {
     const first = firstOfSpace(batch, batch.count);
     if (first > 0) this.#heldSpace.length = 0;
-    if (first === batch.count || this.#text.length > 0) return;
+    if (first === batch.count || this.#state.text.length > 0) return;
     for (let i = first; i < batch.count; i += 1) {
       const source = (batch.events[i * RECORD_INTS]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
       this.#heldSpace.push(source, batch.events[i * RECORD_INTS + 2]!, batch.events[i * RECORD_INTS + 3]!);
@@ -233,7 +332,7 @@ class DocumentShredder implements Shredder {
   /** Handles a START with its declarations and attributes; answers the index of its last record. */
   #start(batch: TokenBatch, at: number, locate: (recordIndex: number) => TextLocation): number {
     const nameId = batch.events[at * RECORD_INTS + 1]!;
-    const parentFrame = this.#depth - 1;
+    const parentFrame = this.#state.depth - 1;
     let edge: PlanEdge | null;
     let position = 0;
     if (parentFrame < 0) {
@@ -241,18 +340,25 @@ class DocumentShredder implements Shredder {
       if (edge === null) throw this.#unknownRoot(nameId, locate(at));
     } else {
       this.#closeTextRun(parentFrame);
-      position = ++this.#framePosition[parentFrame]!;
-      this.#frameShown[parentFrame] = 1;
-      const parent = this.#frameNode[parentFrame]!;
-      edge = this.#plan.childEdge(parent!.index, nameId);
+      position = this.#state.nextPosition(parentFrame);
+      this.#state.setFrame(parentFrame, FRAME_SHOWN, 1);
+      const parent = this.#nodeOf(parentFrame);
+      edge = this.#plan.childEdge(parent.index, nameId);
       if (edge === null) {
-        const left = this.#isIgnored(parent!, 'elements', nameId);
-        return this.#captureElement(batch, at, left ? -1 : parent!.plan.wildcardTable, position);
+        const left = this.#isIgnored(parent, 'elements', nameId);
+        return this.#captureElement(batch, at, left ? -1 : parent.plan.wildcardTable, position);
       }
       const target = this.#plan.nodes[edge.node]!;
-      if (target.seenSlot >= 0 && !this.#rows.mark(this.#frameRow[parentFrame]!, target.seenSlot)) {
+      if (this.#kernel !== null) {
+        const isNamed = target.plan.elementNameColumn >= 0;
+        this.#kernel.learnElement(parent.index, nameId, edge, isNamed ? this.#label(nameId) : null);
+      }
+      if (
+        target.seenSlot >= 0 &&
+        !this.#rows.mark(this.#state.frame(parentFrame, FRAME_ROW), target.seenSlot)
+      ) {
         // the model has room for one: the second may match a wildcard, else it is kept whole beside the data
-        return this.#captureElement(batch, at, parent!.plan.wildcardTable, position);
+        return this.#captureElement(batch, at, parent.plan.wildcardTable, position);
       }
     }
     return this.#open(batch, at, edge, parentFrame, position);
@@ -261,8 +367,8 @@ class DocumentShredder implements Shredder {
   #open(batch: TokenBatch, at: number, edge: PlanEdge, parentFrame: number, position: number): number {
     const { events, count } = batch;
     let last = at;
-    this.#growFrames();
-    this.#scopeMarks[this.#depth] = this.#scope.size;
+    this.#state.reserveFrame();
+    this.#state.setFrame(this.#state.depth, FRAME_SCOPE, this.#scope.size);
     while (last + 1 < count && (events[(last + 1) * RECORD_INTS]! & KIND_MASK) === KIND_NAMESPACE) {
       last += 1;
       this.#scope.declare(this.#names.localName(events[last * RECORD_INTS + 1]!), rangeText(batch, last));
@@ -284,27 +390,27 @@ class DocumentShredder implements Shredder {
       row = this.#openRow(node, edge.parentKeyColumn, parentFrame, position);
       rowCount = 1;
     } else {
-      row = this.#frameRow[parentFrame]!;
+      row = this.#state.frame(parentFrame, FRAME_ROW);
       if (node.plan.presenceColumn >= 0) this.#rows.setBoolean(row, node.plan.presenceColumn, true);
       if (node.plan.foldedPositionColumn >= 0)
         this.#rows.setInteger(row, node.plan.foldedPositionColumn, position);
-      else if (node.index > this.#frameLastFolded[parentFrame]!)
-        this.#frameLastFolded[parentFrame] = node.index;
+      else if (node.index > this.#state.frame(parentFrame, FRAME_LAST_FOLDED))
+        this.#state.setFrame(parentFrame, FRAME_LAST_FOLDED, node.index);
       else misplaced = true;
     }
     if (node.plan.elementNameColumn >= 0) {
       this.#rows.setAscii(row, node.plan.elementNameColumn, this.#label(events[at * RECORD_INTS + 1]!));
     }
-    const frame = this.#depth;
-    this.#frameName[frame] = events[at * RECORD_INTS + 1]!;
-    this.#framePosition[frame] = 0;
-    this.#frameNil[frame] = 0;
-    this.#frameShown[frame] = 0;
-    this.#frameOrdinal[frame] = position;
-    this.#frameLastFolded[frame] = -1;
-    this.#frameNode[frame] = node;
-    this.#frameRow[frame] = row;
-    this.#depth += 1;
+    const frame = this.#state.depth;
+    this.#state.setFrame(frame, FRAME_NAME, events[at * RECORD_INTS + 1]!);
+    this.#state.setFrame(frame, FRAME_POSITION, 0);
+    this.#state.setFrame(frame, FRAME_NIL, 0);
+    this.#state.setFrame(frame, FRAME_SHOWN, 0);
+    this.#state.setFrame(frame, FRAME_ORDINAL, position);
+    this.#state.setFrame(frame, FRAME_LAST_FOLDED, -1);
+    this.#state.setFrame(frame, FRAME_NODE, node.index);
+    this.#state.setFrame(frame, FRAME_ROW, row);
+    this.#state.depth += 1;
     if (misplaced) this.#keepPlace(frame);
     let typed = -1;
     for (let i = firstAttribute; i <= last; i += 1)
@@ -318,51 +424,50 @@ class DocumentShredder implements Shredder {
         this.#rows.setAscii(row, node.plan.typeNameColumn, this.#labels.type(typeName));
       else if (typeName === null) this.#unmappedAttribute(batch, typed, row);
       else this.#keepType(batch, typed, row, typeName);
-      this.#frameShown[frame] = 1;
+      this.#state.setFrame(frame, FRAME_SHOWN, 1);
       if (typeEdge !== undefined) {
         node = this.#plan.nodes[typeEdge.node]!;
         if (typeEdge.parentKeyColumn >= 0) {
-          this.#frameRow[frame] = row;
+          this.#state.setFrame(frame, FRAME_ROW, row);
           row = this.#openSubtypeRow(node, typeEdge.parentKeyColumn, row);
           rowCount += 1;
         }
-        this.#frameNode[frame] = node;
-        this.#frameRow[frame] = row;
+        this.#state.setFrame(frame, FRAME_NODE, node.index);
+        this.#state.setFrame(frame, FRAME_ROW, row);
       }
     }
-    this.#frameRowCount[frame] = rowCount;
+    this.#state.setFrame(frame, FRAME_ROW_COUNT, rowCount);
     for (let i = firstAttribute; i <= last; i += 1) if (i !== typed) this.#attribute(batch, i, node, row);
-    this.#text.length = 0;
+    this.#state.text.length = 0;
     this.#runStart = 0;
+    this.#learnOpened(frame);
     return last;
   }
 
   #openRow(node: CompiledNode, parentKeyColumn: number, parentFrame: number, position: number): number {
     const { table } = node;
-    const key = ++this.#lastKeys[table.index]!;
-    const row = this.#rows.open(table, key);
+    const row = this.#rows.open(table);
     if (parentFrame < 0) {
       if (table.documentColumn >= 0) this.#rows.setKey(row, table.documentColumn, this.#documentKey);
     } else {
       if (parentKeyColumn >= 0)
-        this.#rows.setKey(row, parentKeyColumn, this.#rows.number(this.#frameRow[parentFrame]!));
+        this.#rows.setKey(row, parentKeyColumn, this.#rows.number(this.#state.frame(parentFrame, FRAME_ROW)));
       if (table.positionColumn >= 0) this.#rows.setInteger(row, table.positionColumn, position);
     }
     return row;
   }
 
   #openSubtypeRow(node: CompiledNode, parentKeyColumn: number, headRow: number): number {
-    const key = ++this.#lastKeys[node.table.index]!;
-    const row = this.#rows.open(node.table, key);
+    const row = this.#rows.open(node.table);
     this.#rows.setKey(row, parentKeyColumn, this.#rows.number(headRow));
     return row;
   }
 
   #attribute(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
     const nameId = batch.events[at * RECORD_INTS + 1]!;
-    const frame = this.#depth - 1;
+    const frame = this.#state.depth - 1;
     if (this.#xsi.locations.has(nameId)) return;
-    this.#frameShown[frame] = 1;
+    this.#state.setFrame(frame, FRAME_SHOWN, 1);
     const column = this.#plan.attributeColumn(node.index, nameId);
     if (column >= 0 && nameId === this.#xsi.type) {
       const typeName = this.#scope.resolve(rangeText(batch, at).trim());
@@ -373,6 +478,7 @@ class DocumentShredder implements Shredder {
       return;
     }
     if (column >= 0) {
+      this.#kernel?.learnAttribute(node.index, nameId, column);
       const source = (batch.events[at * RECORD_INTS]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
       this.#value(
         row,
@@ -387,7 +493,7 @@ class DocumentShredder implements Shredder {
       const nil = { true: true, 1: true, false: false, 0: false }[rangeText(batch, at).trim()];
       if (node.plan.nilColumn < 0 || nil === undefined) this.#unmappedAttribute(batch, at, row);
       else this.#rows.setBoolean(row, node.plan.nilColumn, nil);
-      if (nil === true) this.#frameNil[frame] = 1;
+      if (nil === true) this.#state.setFrame(frame, FRAME_NIL, 1);
       return;
     }
     if (node.plan.anyAttributeColumn >= 0 && !this.#isIgnored(node, 'attributes', nameId)) {
@@ -410,7 +516,12 @@ class DocumentShredder implements Shredder {
     if (result === MISFIT) {
       const text = new TextDecoder().decode(source.subarray(start, end));
       const part = partOf(table, column);
-      this.misfits.push({ table: part.index, column: column - part.start, rowKey: this.#rows.key(row), text });
+      this.misfits.push({
+        table: part.index,
+        column: column - part.start,
+        rowKey: this.#rows.key(row),
+        text,
+      });
       if (this.#options.widensInPlace) this.#rows.mark(row, column);
       else this.#rows.setRaw(row, column, source, start, end);
       this.drift.misfit(`${part.name}.${table.columns[column]!.name}`, text);
@@ -439,23 +550,23 @@ class DocumentShredder implements Shredder {
   }
 
   #end(): void {
-    const frame = this.#depth - 1;
-    const node = this.#frameNode[frame]!;
-    const row = this.#frameRow[frame]!;
+    const frame = this.#state.depth - 1;
+    const node = this.#nodeOf(frame);
+    const row = this.#state.frame(frame, FRAME_ROW);
     const { textColumn } = node.plan;
     if (textColumn >= 0) {
-      if (this.#framePosition[frame]! > 0) this.#closeTextRun(frame);
-      if (this.#frameNil[frame] === 0 || this.#text.length > 0) {
-        this.#value(row, textColumn, this.#text.bytes, 0, this.#text.length);
-        this.#frameShown[frame] = 1;
+      if (this.#state.frame(frame, FRAME_POSITION) > 0) this.#closeTextRun(frame);
+      if (this.#state.frame(frame, FRAME_NIL) === 0 || this.#state.text.length > 0) {
+        this.#value(row, textColumn, this.#state.text.bytes, 0, this.#state.text.length);
+        this.#state.setFrame(frame, FRAME_SHOWN, 1);
       }
-      this.#text.length = 0;
+      this.#state.text.length = 0;
       this.#runStart = 0;
     } else this.#closeTextRun(frame);
-    if (this.#frameShown[frame] === 0 && node.showsNothing) this.#keepPlace(frame);
-    this.#scope.leave(this.#scopeMarks[frame]!);
-    this.#depth = frame;
-    for (let open = this.#frameRowCount[frame]!; open > 0; open -= 1) this.#closeRow();
+    if (this.#state.frame(frame, FRAME_SHOWN) === 0 && node.showsNothing) this.#keepPlace(frame);
+    this.#scope.leave(this.#state.frame(frame, FRAME_SCOPE));
+    this.#state.depth = frame;
+    for (let open = this.#state.frame(frame, FRAME_ROW_COUNT); open > 0; open -= 1) this.#closeRow();
   }
 
   #closeRow(): void {
@@ -463,50 +574,60 @@ class DocumentShredder implements Shredder {
     const table = this.#rows.table(row);
     for (let i = 0; i < table.required.length; i += 1) {
       const column = table.required[i]!;
-      if (this.#rows.isSet(row, column)) continue;
-      const identity = table.index * 65_536 + column;
-      if (this.#relaxedSeen.has(identity)) continue;
-      this.#relaxedSeen.add(identity);
-      const part = partOf(table, column);
-      this.relaxed.push({ table: part.index, column: column - part.start });
+      if (!this.#rows.isSet(row, column)) this.#relax(table, column);
     }
     this.#rows.close(this.#extra);
   }
 
+  /** Notes that a NOT NULL column was left empty, the first time. */
+  #relax(table: CompiledTable, column: number): void {
+    const identity = table.index * 65_536 + column;
+    if (this.#relaxedSeen.has(identity)) return;
+    this.#relaxedSeen.add(identity);
+    const part = partOf(table, column);
+    this.relaxed.push({ table: part.index, column: column - part.start });
+  }
+
   /** A run of text ends where a child starts or the element ends. */
   #closeTextRun(frame: number): void {
-    const { length } = this.#text;
+    const { length } = this.#state.text;
     if (length === 0) return;
-    const node = this.#frameNode[frame]!;
-    const row = this.#frameRow[frame]!;
+    const node = this.#nodeOf(frame);
+    const row = this.#state.frame(frame, FRAME_ROW);
     if (node.plan.textColumn >= 0) {
       // a value's text goes on over a child that has no place in it; its parts are kept beside
-      const run = this.#text.bytes.slice(this.#runStart, length);
+      const run = this.#state.text.bytes.slice(this.#runStart, length);
       this.#runStart = length;
       if (isWhiteSpace(run, run.length)) return;
-      this.#unmapped('text', ++this.#framePosition[frame]!, this.#path(frame), run, row);
+      this.#unmapped('text', this.#state.nextPosition(frame), this.#path(frame), run, row);
       return;
     }
     if (node.plan.textTable >= 0) {
-      this.#frameShown[frame] = 1;
-      this.#contentRow(node.plan.textTable, row, ++this.#framePosition[frame]!, this.#text.bytes, length);
-    } else if (!isWhiteSpace(this.#text.bytes, length)) {
-      this.#frameShown[frame] = 1;
+      this.#state.setFrame(frame, FRAME_SHOWN, 1);
+      this.#contentRow(
+        node.plan.textTable,
+        row,
+        this.#state.nextPosition(frame),
+        this.#state.text.bytes,
+        length,
+      );
+    } else if (!isWhiteSpace(this.#state.text.bytes, length)) {
+      this.#state.setFrame(frame, FRAME_SHOWN, 1);
       this.#unmapped(
         'text',
-        ++this.#framePosition[frame]!,
+        this.#state.nextPosition(frame),
         this.#path(frame),
-        this.#text.bytes.slice(0, length),
+        this.#state.text.bytes.slice(0, length),
         row,
       );
     }
-    this.#text.length = 0;
+    this.#state.text.length = 0;
   }
 
   #contentRow(table: number, parentRow: number, position: number, content: Uint8Array, length: number): void {
     const compiled = this.#plan.tables[table]!;
     const parent = this.#rows.number(parentRow);
-    const row = this.#rows.open(compiled, ++this.#lastKeys[table]!);
+    const row = this.#rows.open(compiled);
     this.#rows.setKey(row, compiled.parentKeyColumn, parent);
     this.#rows.setInteger(row, compiled.positionColumn, position);
     this.#rows.setRaw(row, compiled.contentColumn, content, 0, length);
@@ -515,8 +636,8 @@ class DocumentShredder implements Shredder {
 
   #captureElement(batch: TokenBatch, at: number, wildcardTable: number, position: number): number {
     this.#capturing = { wildcardTable, position };
-    this.#growFrames();
-    this.#frameName[this.#depth] = batch.events[at * RECORD_INTS + 1]!;
+    this.#state.reserveFrame();
+    this.#state.setFrame(this.#state.depth, FRAME_NAME, batch.events[at * RECORD_INTS + 1]!);
     return this.#capture.begin(batch, at, this.#scope.declared());
   }
 
@@ -532,12 +653,18 @@ class DocumentShredder implements Shredder {
     const { wildcardTable, position } = this.#capturing!;
     this.#capturing = null;
     const { out } = this.#capture;
-    const parent = this.#depth - 1;
+    const parent = this.#state.depth - 1;
     if (wildcardTable >= 0)
-      this.#contentRow(wildcardTable, this.#frameRow[parent]!, position, out.bytes, out.length);
+      this.#contentRow(wildcardTable, this.#state.frame(parent, FRAME_ROW), position, out.bytes, out.length);
     else {
-      const xpath = `${this.#path(parent)}/${this.#label(this.#frameName[this.#depth]!)}`;
-      this.#unmapped('element', position, xpath, out.bytes.slice(0, out.length), this.#frameRow[parent]!);
+      const xpath = `${this.#path(parent)}/${this.#label(this.#state.frame(this.#state.depth, FRAME_NAME))}`;
+      this.#unmapped(
+        'element',
+        position,
+        xpath,
+        out.bytes.slice(0, out.length),
+        this.#state.frame(parent, FRAME_ROW),
+      );
     }
     return at;
   }
@@ -557,7 +684,7 @@ class DocumentShredder implements Shredder {
 
   #attributePath(batch: TokenBatch, at: number): string {
     const label = this.#labels.attribute(this.#nameOf(batch.events[at * RECORD_INTS + 1]!));
-    return `${this.#path(this.#depth - 1)}/@${label}`;
+    return `${this.#path(this.#state.depth - 1)}/@${label}`;
   }
 
   /** Whether the plan leaves out the child or attribute of that name on purpose. */
@@ -568,7 +695,7 @@ class DocumentShredder implements Shredder {
 
   /** The same for content of the innermost open element that found no place; its path ends with its name. */
   #isLeftOut(kind: 'element' | 'attribute' | 'text', xpath: string): boolean {
-    const ignored = this.#frameNode[this.#depth - 1]?.plan.ignored;
+    const ignored = this.#state.depth === 0 ? undefined : this.#nodeOf(this.#state.depth - 1).plan.ignored;
     if (ignored === undefined) return false;
     if (kind === 'text') return ignored.text;
     if (kind === 'element' ? ignored.anyElement : ignored.anyAttribute) return true;
@@ -581,8 +708,14 @@ class DocumentShredder implements Shredder {
   /** Where a folded element stood, when neither its columns nor its order will tell. */
   #keepPlace(frame: number): void {
     if (this.#options.unmapped !== 'capture') return;
-    this.#keep('place', this.#frameOrdinal[frame]!, this.#path(frame), null, this.#frameRow[frame]!);
-    this.#frameShown[frame] = 1;
+    this.#keep(
+      'place',
+      this.#state.frame(frame, FRAME_ORDINAL),
+      this.#path(frame),
+      null,
+      this.#state.frame(frame, FRAME_ROW),
+    );
+    this.#state.setFrame(frame, FRAME_SHOWN, 1);
   }
 
   #unmapped(
@@ -625,7 +758,7 @@ class DocumentShredder implements Shredder {
 
   #path(frame: number): string {
     let path = '';
-    for (let i = 0; i <= frame; i += 1) path += `/${this.#label(this.#frameName[i]!)}`;
+    for (let i = 0; i <= frame; i += 1) path += `/${this.#label(this.#state.frame(i, FRAME_NAME))}`;
     return path;
   }
 
@@ -639,28 +772,6 @@ class DocumentShredder implements Shredder {
       line: place.line,
       column: place.column,
     });
-  }
-
-  #growFrames(): void {
-    if (this.#depth < this.#frameRow.length) return;
-    const size = this.#frameRow.length * 2;
-    const grow = (old: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> => {
-      const grown = new Int32Array(size);
-      grown.set(old);
-      return grown;
-    };
-    this.#frameRow = grow(this.#frameRow);
-    this.#framePosition = grow(this.#framePosition);
-    this.#frameName = grow(this.#frameName);
-    this.#frameRowCount = grow(this.#frameRowCount);
-    this.#scopeMarks = grow(this.#scopeMarks);
-    this.#frameOrdinal = grow(this.#frameOrdinal);
-    this.#frameLastFolded = grow(this.#frameLastFolded);
-    const [nil, shown] = [new Uint8Array(size), new Uint8Array(size)];
-    nil.set(this.#frameNil);
-    shown.set(this.#frameShown);
-    this.#frameNil = nil;
-    this.#frameShown = shown;
   }
 }
 

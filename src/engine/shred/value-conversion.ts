@@ -41,6 +41,11 @@ const collapsed: ReadonlySet<BuiltInType> = new Set<BuiltInType>([
   'NOTATION',
 ]);
 
+/** White space around and within values means no more than that there is some (XSD 1.0 Part 2 §4.3.6, `collapse`), as text is written. */
+export function isCollapsed({ sourceType }: Column): boolean {
+  return sourceType !== null && collapsed.has(sourceType);
+}
+
 export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
   const { type } = column;
   if (type.list) return listConversion(column, encoder);
@@ -58,7 +63,7 @@ export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
       return from === start && to === end && isPrintedAlike(type, source, start, end) ? FITS : INEXACT;
     };
   }
-  const collapse = column.sourceType !== null && collapsed.has(column.sourceType);
+  const collapse = isCollapsed(column);
   const limit = type.length ?? Infinity;
   return (source, start, end, out) => {
     if (collapse && needsCollapse(source, start, end)) {

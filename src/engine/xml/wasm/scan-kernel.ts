@@ -67,6 +67,8 @@ const DEPTH_MAX = 1024;
 const DECODED_BYTES = DECODED_BATCH_BYTES + 2 * KERNEL_WINDOW_BYTES;
 const PAGE_BYTES = 65_536;
 const PAGES = 28;
+/** Of a memory that others use too, the kernel takes so much from its start. */
+export const SCAN_KERNEL_BYTES: number = PAGES * PAGE_BYTES;
 /** Vectors are read and written beyond the end of an array. */
 const MARGIN_BYTES = 32;
 const int32Max = 0x7fffffff;
@@ -95,8 +97,9 @@ export function compileKernel(): WebAssembly.Module | null {
   }
 }
 
-export function createScanKernel(module: WebAssembly.Module): ScanKernel {
-  return new SharedKernel(module);
+/** `memory`: one of at least `SCAN_KERNEL_BYTES`, which others use behind these; without it the kernel has its own. */
+export function createScanKernel(module: WebAssembly.Module, memory?: WebAssembly.Memory): ScanKernel {
+  return new SharedKernel(module, memory ?? new WebAssembly.Memory({ initial: PAGES, maximum: PAGES }));
 }
 
 class SharedKernel implements ScanKernel {
@@ -116,8 +119,7 @@ class SharedKernel implements ScanKernel {
   #arena: Uint8Array | null = null;
   #expanded: Int32Array | null = null;
 
-  constructor(module: WebAssembly.Module) {
-    const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
+  constructor(module: WebAssembly.Module, memory: WebAssembly.Memory) {
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
     this.#buffer = memory.buffer as ArrayBuffer;
     this.#control = new Int32Array(this.#buffer, 0, CONTROL_SLOTS);
@@ -194,7 +196,7 @@ class SharedKernel implements ScanKernel {
   #allocate(bytes: number): number {
     const at = this.#used;
     this.#used = at + Math.ceil((bytes + MARGIN_BYTES) / 16) * 16;
-    if (this.#used > this.#buffer.byteLength) throw new RangeError('the kernel’s memory is too small');
+    if (this.#used > SCAN_KERNEL_BYTES) throw new RangeError('the kernel’s memory is too small');
     return at;
   }
 
