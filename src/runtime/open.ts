@@ -14,6 +14,7 @@ import { ensureLoaderRole } from '../adapters/postgres/loader-role.ts';
 import { migrate } from '../adapters/postgres/migrate.ts';
 import { everyOrganisation } from '../adapters/postgres/organisation.ts';
 import { ensureServiceRole, serviceRole } from '../adapters/postgres/service-role.ts';
+import { closeWhenSilent, firstOpenSocket } from '../adapters/postgres/watched-socket.ts';
 import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
@@ -34,6 +35,9 @@ export interface OpenOptions {
   /** takes the lines of the log, their ends included */
   readonly write: (line: string) => void;
 }
+
+/** A metadata database that answers nothing for so long is connected to anew; its queries take moments. */
+const silenceMs = 45_000;
 
 /** Schemas that are compiled at the same time; each may take the memory that one is allowed. */
 const compilerThreads = 2;
@@ -83,6 +87,11 @@ export async function openHome(environment: Environment, options: OpenOptions): 
     const pool = connectPostgres(database.url, {
       applicationName,
       max: options.maxConnections ?? (options.role === 'service' ? 10 : 4),
+      openSocket: async (hosts, ports) =>
+        closeWhenSilent(
+          await firstOpenSocket(hosts.map((host, at) => ({ host, port: ports[at]! }))),
+          silenceMs,
+        ),
       ...(roles.service ? { role: serviceRole, idOrg: everyOrganisation } : {}),
     });
     sql = pool;

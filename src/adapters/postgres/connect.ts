@@ -21,19 +21,42 @@ export interface ConnectOptions {
   readonly idOrg?: string;
   /** connected to in place of the address's host, which was resolved to these and checked */
   readonly addresses?: readonly string[];
+  /**
+   * Opens the sockets, as on Node, where a connection that is cut half must be noticed (`openWatchedSocket`); absent: the driver's
+   * own. The server is told to notice it, too.
+   */
+  readonly openSocket?: OpenSocket;
   /** array parameters and results need the server's type table, one more query per pool (false) */
   readonly fetchTypes?: boolean;
 }
+
+/** A connected socket to the first of these hosts that answers. */
+export type OpenSocket = (hosts: readonly string[], ports: readonly number[]) => Promise<unknown>;
+
+/** How the server ends sessions whose client is gone: what they have locked is free within a minute. */
+const noticeGoneClients = {
+  tcp_keepalives_idle: 15,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 30_000,
+  idle_in_transaction_session_timeout: 60_000,
+};
 
 /**
  * A pool for `postgres://…`. Nothing is sent before the first query.
  * `bigint` (ids, counts, epoch milliseconds) comes as number, beyond 2^53 as BigInt: never rounded.
  */
 export function connectPostgres(url: string, options: ConnectOptions): Sql {
-  const { addresses } = options;
+  const { addresses, openSocket } = options;
   const port = Number(URL.parse(url)?.port || 5432);
   return postgres(url, {
     ...(addresses === undefined ? {} : { host: [...addresses], port: addresses.map(() => port) }),
+    ...(openSocket === undefined || !isTcp(url)
+      ? {}
+      : {
+          socket: ({ host, port: ports }: { host: string[]; port: number[] }) => openSocket(host, ports),
+          keep_alive: 15,
+        }),
     max: options.max ?? 10,
     prepare: options.prepare ?? true,
     idle_timeout: (options.idleTimeoutMs ?? 0) / 1000,
@@ -47,11 +70,23 @@ export function connectPostgres(url: string, options: ConnectOptions): Sql {
       TimeZone: 'UTC',
       DateStyle: 'ISO, MDY',
       client_min_messages: 'warning',
+      ...(openSocket === undefined ? {} : noticeGoneClients),
       ...(options.role === undefined ? {} : { role: options.role }),
       ...(options.idOrg === undefined ? {} : { 'svc.id_org': options.idOrg }),
     },
     types: { bigint: { to: 20, from: [20], serialize: String, parse: parseBigint } },
   } as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
+}
+
+/** A host that is a path, or none at all, may be a socket of the file system. */
+function isTcp(url: string): boolean {
+  const parsed = URL.parse(url);
+  return (
+    parsed !== null &&
+    parsed.hostname !== '' &&
+    !parsed.hostname.startsWith('%2F') &&
+    !parsed.searchParams.has('host')
+  );
 }
 
 function parseBigint(text: string): number {

@@ -1,9 +1,9 @@
 /** Connections to a target database, and its faults in the words of the service. */
-import { connect, type Socket } from 'node:net';
 import postgres from 'postgres';
 import { standardLiteral } from '../../engine/dialects/dialect.ts';
 import { AppError } from '../../errors.ts';
 import type { Sql } from './connect.ts';
+import { closeWhenStalled, firstOpenSocket } from './watched-socket.ts';
 
 export interface TargetAddress {
   /** `postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; of its parameters only `sslmode` is heard */
@@ -35,6 +35,9 @@ interface AddressParts {
 /** shown in `pg_stat_activity` */
 export const applicationName = 'conversion-job-service';
 
+/** A target that takes no byte for so long does not come back. */
+const stallMs = 5 * 60_000;
+
 /** One connection, opened with the first query; it is never closed for its age. */
 export function connectTarget(address: TargetAddress): Sql {
   const parts = addressParts(address.url);
@@ -44,7 +47,9 @@ export function connectTarget(address: TargetAddress): Sql {
   return postgres({
     host: [host],
     port: [port],
-    socket: () => firstOpenSocket(checked ?? parts.places),
+    socket: async () => closeWhenStalled(await firstOpenSocket(checked ?? parts.places), stallMs),
+    // seconds; the kernel then asks every second, and gives up after ten
+    keep_alive: 10,
     database: parts.database,
     user: (address.user ?? parts.user) || undefined,
     // A function even when there is none: the service's own PGPASSWORD is not for other hosts.
@@ -67,43 +72,6 @@ export function connectTarget(address: TargetAddress): Sql {
     },
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
   } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
-}
-
-const connectTimeoutMs = 10_000;
-
-/**
- * A connected socket without Nagle's delay: the driver ends every COPY with a small packet of its own, which would wait 40 ms
- * for the acknowledgement of the one before.
- */
-async function firstOpenSocket(places: readonly Place[]): Promise<Socket> {
-  let fault: unknown;
-  for (const place of places) {
-    try {
-      return await openSocket(place);
-    } catch (error) {
-      fault = error;
-    }
-  }
-  throw fault;
-}
-
-function openSocket({ host, port, to = host }: Place): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: to, port, noDelay: true });
-    const timer = setTimeout(() => {
-      socket.destroy(Object.assign(new Error(`no answer from ${host}:${port}`), { code: 'CONNECT_TIMEOUT' }));
-    }, connectTimeoutMs);
-    socket.once('error', (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
-    socket.once('connect', () => {
-      clearTimeout(timer);
-      socket.removeAllListeners();
-      // the name that TLS asks for
-      resolve(Object.assign(socket, { host }));
-    });
-  });
 }
 
 /** First statement on each connection: what the database's owner set for people is not for a load. */

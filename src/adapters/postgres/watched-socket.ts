@@ -1,0 +1,86 @@
+/** Sockets of Node to a database, which notice that the other side is gone: a connection cut half says nothing of itself. */
+import { connect, type Socket } from 'node:net';
+
+/** `to`: connected to in place of the host, which was resolved to it. */
+export interface SocketPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly to?: string;
+}
+
+const connectTimeoutMs = 10_000;
+const checkMs = 5_000;
+
+/** Connected to the first place that answers; the fault of the last where none does. */
+export async function firstOpenSocket(places: readonly SocketPlace[]): Promise<Socket> {
+  let fault: unknown;
+  for (const place of places) {
+    try {
+      return await openSocket(place);
+    } catch (error) {
+      fault = error;
+    }
+  }
+  throw fault;
+}
+
+/**
+ * Without Nagle's delay: the driver ends every COPY with a small packet of its own, which would wait 40 ms for the
+ * acknowledgement of the one before.
+ */
+function openSocket({ host, port, to = host }: SocketPlace): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: to, port, noDelay: true });
+    const timer = setTimeout(() => {
+      socket.destroy(Object.assign(new Error(`no answer from ${host}:${port}`), { code: 'CONNECT_TIMEOUT' }));
+    }, connectTimeoutMs);
+    socket.once('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.removeAllListeners();
+      // the name that TLS asks for
+      resolve(Object.assign(socket, { host }));
+    });
+  });
+}
+
+/** Closes a socket on which nothing has come for so long; for connections whose queries are all short. */
+export function closeWhenSilent(socket: Socket, silenceMs: number): Socket {
+  return watch(socket, silenceMs, () => socket.bytesRead);
+}
+
+/** Closes a socket that has had bytes to send for so long and got rid of none; waiting for an answer may take any time. */
+export function closeWhenStalled(socket: Socket, stallMs: number): Socket {
+  let sent = 0;
+  return watch(socket, stallMs, () => {
+    if (socket.writableLength === 0) sent += 1;
+    return sent * 2 ** 40 + socket.bytesWritten - socket.writableLength;
+  });
+}
+
+/** By a timer of its own: the driver takes all listeners off the socket when it starts TLS on it. */
+function watch(socket: Socket, limitMs: number, measure: () => number): Socket {
+  let last = measure();
+  let since = performance.now();
+  const timer = setInterval(
+    () => {
+      if (socket.destroyed) return clearInterval(timer);
+      const now = measure();
+      if (now !== last) {
+        last = now;
+        since = performance.now();
+      } else if (performance.now() - since > limitMs) {
+        clearInterval(timer);
+        socket.destroy(
+          Object.assign(new Error('the database has not answered for too long'), { code: 'ETIMEDOUT' }),
+        );
+      }
+    },
+    Math.min(checkMs, limitMs / 2),
+  );
+  timer.unref();
+  return socket;
+}
