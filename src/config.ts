@@ -4,6 +4,22 @@
  */
 import { defaultEngineLimits } from './engine/limits.ts';
 import type { EngineLimits } from './engine/limits.ts';
+import { eventProperties, readEvents } from './config-events.ts';
+import type { EventConfig } from './config-events.ts';
+import { readOidc } from './config-oidc.ts';
+import type { OidcConfig } from './config-oidc.ts';
+import {
+  parseCount,
+  parseDatabaseUrl,
+  parseHosts,
+  parseKey,
+  parseOrigins,
+  parseQuantity,
+  parseRoots,
+  parseSwitch,
+  sizeUnits,
+  timeUnits,
+} from './config-values.ts';
 
 /** Times in milliseconds, sizes in bytes. */
 export interface Config {
@@ -16,6 +32,8 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   /** base64 of 32 bytes; null: the key file of the home folder */
   readonly secretKey: string | null;
+  /** bearer tokens of an identity provider beside our own keys; null: keys alone */
+  readonly oidc: OidcConfig | null;
   /** origins whose pages may read answers; none: no CORS headers at all */
   readonly corsOrigins: readonly string[];
   readonly migration: { readonly binary: string | null; readonly azcopyBinary: string };
@@ -26,6 +44,7 @@ export interface Config {
     /** how long running jobs may go on after SIGTERM before they are handed back */
     readonly drainMs: number;
   };
+  readonly events: EventConfig;
   readonly limits: Limits;
 }
 
@@ -83,7 +102,40 @@ export const properties = [
     initial: '',
     meaning: 'base64 of the 32 bytes that encrypt stored passwords; empty: secret.key in the home folder',
   },
+  {
+    name: 'svc.oidc.issuer',
+    initial: '',
+    meaning: 'issuer (iss) of bearer tokens that are accepted beside API keys; empty: none are',
+  },
+  { name: 'svc.oidc.audience', initial: '', meaning: 'audience (aud) that such tokens must be for' },
+  {
+    name: 'svc.oidc.jwks',
+    initial: '',
+    meaning: 'public keys of the issuer: https: address of its key set, or absolute path of a file',
+  },
+  {
+    name: 'svc.oidc.algorithms',
+    initial: 'RS256, ES256',
+    meaning: 'signature algorithms accepted, comma-separated: RS…, PS…, ES…, EdDSA',
+  },
+  {
+    name: 'svc.oidc.scope_claim',
+    initial: 'scope',
+    meaning: 'claim with the scopes, text or list; dots lead into objects',
+  },
+  { name: 'svc.oidc.org_claim', initial: 'org', meaning: 'claim with the id or name of the organisation' },
+  {
+    name: 'svc.oidc.default_org',
+    initial: '',
+    meaning: 'organisation of tokens without that claim; empty: they are refused',
+  },
+  {
+    name: 'svc.oidc.scopes',
+    initial: '',
+    meaning: 'what values of the scope claim mean: analyst=jobs:read schemas:read, comma-separated',
+  },
   { name: 'svc.cors.origins', initial: '', meaning: 'origins whose pages may use the API, comma-separated' },
+  ...eventProperties,
   {
     name: 'svc.migration.binary',
     initial: '',
@@ -209,6 +261,7 @@ export function readConfig(record: PropertyRecord): Config {
     fileRoots: read('svc.files.roots', parseRoots),
     allowedHosts: read('svc.allow.hosts', parseHosts),
     secretKey: read('svc.secret.key', parseKey),
+    oidc: readOidc(read, complaints),
     corsOrigins: read('svc.cors.origins', parseOrigins),
     migration: {
       binary: text('svc.migration.binary'),
@@ -216,6 +269,7 @@ export function readConfig(record: PropertyRecord): Config {
     },
     sparkSubmit: text('svc.spark.submit'),
     worker: { concurrency: count('svc.worker.concurrency', 0), drainMs: time('svc.worker.drain') },
+    events: readEvents(read, complaints),
     limits: {
       jsonBodyBytes: size('svc.limits.json_body'),
       uploadBytes: size('svc.limits.upload'),
@@ -253,90 +307,4 @@ export function readConfig(record: PropertyRecord): Config {
   }
   if (complaints.length > 0) throw new ConfigError(complaints);
   return config;
-}
-
-const sizeUnits: Readonly<Record<string, number>> = {
-  '': 1,
-  b: 1,
-  kib: 1024,
-  mib: 1024 ** 2,
-  gib: 1024 ** 3,
-  tib: 1024 ** 4,
-};
-const timeUnits: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-
-function parseQuantity(text: string, units: Readonly<Record<string, number>>, form: string): number {
-  const match = /^(\d{1,12})\s*([a-z]*)$/i.exec(text);
-  const unit = match === null ? undefined : units[match[2]!.toLowerCase()];
-  const value = match === null || unit === undefined ? Number.NaN : Number(match[1]) * unit;
-  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`must be ${form}, and more than zero`);
-  return value;
-}
-
-function parseCount(text: string, min: number): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= 2_147_483_647)) throw new Error(`must be a whole number from ${min} on`);
-  return value;
-}
-
-function parseSwitch(text: string): boolean {
-  const word = text.toLowerCase();
-  if (word !== 'true' && word !== 'false') throw new Error('must be true or false');
-  return word === 'true';
-}
-
-function parseDatabaseUrl(text: string): string | null {
-  if (text === '') return null;
-  // Never repeats the address: it may hold a password
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
-    throw new Error('must be a postgresql:// address');
-  return text;
-}
-
-function list(text: string): string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
-function parseRoots(text: string): string[] {
-  const roots = list(text);
-  for (const root of roots) {
-    if (!root.startsWith('/')) throw new Error(`${root} must be an absolute path`);
-    if (root.split('/').includes('..')) throw new Error(`${root} must not contain ..`);
-  }
-  return roots;
-}
-
-function parseHosts(text: string): string[] {
-  const hosts = list(text).map((host) => host.toLowerCase());
-  for (const host of hosts) {
-    if (host !== '*' && !/^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/.test(host))
-      throw new Error(`${host} must be host, host:port or *`);
-  }
-  return hosts;
-}
-
-function parseOrigins(text: string): string[] {
-  const origins = list(text);
-  for (const origin of origins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
-      throw new Error(`${origin} must be an origin such as https://host`);
-  }
-  return origins;
-}
-
-function parseKey(text: string): string | null {
-  if (text === '') return null;
-  // The message must not repeat the key
-  const fault = new Error('must be the base64 form of 32 bytes');
-  if (!/^[A-Za-z0-9+/]{43}=$/.test(text)) throw fault;
-  return text;
 }

@@ -1,4 +1,4 @@
-/** Keys and organisations: /v2/admin. A key of organisation 1 speaks for all of them, any other for its own. */
+/** Keys, organisations and the audit log: /v2/admin. A key of organisation 1 speaks for all of them, any other for its own. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { issueKey } from '../access/issue-key.ts';
 import type { Principal } from '../access/check-key.ts';
@@ -11,6 +11,7 @@ import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
 import { createGroup, json, operation, problems, removed } from './operation.ts';
 import { bodyId, plainText } from './parameters.ts';
+import { defaultPageSize, pageOf, pageParam, sizeQuery, toWirePage } from './paging.ts';
 import { wire } from './wire.ts';
 
 const tags = ['admin'];
@@ -73,6 +74,39 @@ const NewOrg = z
   .strictObject({ name: plainText(200), description: plainText(2000, 0).nullable().optional() })
   .openapi('NewOrg', { example: { name: 'research', description: 'Laboratory feeds' } });
 
+const exampleLine = {
+  id_audit: 12,
+  time: 1790000000000,
+  id_org: 1,
+  actor: 'key 0f3c9a7d5b21e6448a10',
+  action: 'POST /v2/run/cmd',
+  subject: '/v2/run/cmd',
+  status: 200,
+  request_id: '6b0f6f4e-0c5c-4a55-9d5c-3c8b9a7f1d10',
+};
+
+const AuditLine = z
+  .strictObject({
+    id_audit: int,
+    time: int,
+    id_org: int,
+    actor: z.string(),
+    action: z.string(),
+    subject: z.string().nullable(),
+    status: z.int().nullable(),
+    request_id: z.string().nullable(),
+  })
+  .openapi('AuditLine', {
+    description:
+      'Who did what: `actor` is a key, a subject of the identity provider, or the command line; `status` is null for a command.',
+    example: exampleLine,
+  });
+
+const AuditPage = pageOf(AuditLine).openapi('AuditPage', {
+  description: 'A page of the audit log.',
+  example: { content: [exampleLine], page: 0, size: 20, total_elements: 1, total_pages: 1 },
+});
+
 /** The organisation whose keys and whose self the key may see; null: all. */
 function reach({ idOrg }: Principal): number | null {
   return idOrg === operatorOrg ? null : idOrg;
@@ -123,6 +157,7 @@ export function createAdminRoutes(
         scopes: body.scopes,
         expiresAt,
       });
+      c.set('auditSubject', `key ${idKey} of organisation ${idOrg}: ${body.scopes.join(' ')}`);
       return c.json({ id_key: idKey, id_org: idOrg, key }, 201);
     },
   );
@@ -197,7 +232,9 @@ export function createAdminRoutes(
       if (reach(c.get('principal')) !== null)
         throw new AppError('forbidden', 'only keys of organisation 1 may make organisations');
       const { name, description = null } = c.req.valid('json');
-      return c.json(wire(await access.createOrg({ name, description })), 201);
+      const org = await access.createOrg({ name, description });
+      c.set('auditSubject', `organisation ${org.id_org}`);
+      return c.json(wire(org), 201);
     },
   );
 
@@ -219,5 +256,51 @@ export function createAdminRoutes(
     },
   );
 
-  return createGroup([createKey, listKeys, revokeKey, createOrg, listOrgs]);
+  async function auditPage(principal: Principal, page: number, size = defaultPageSize) {
+    const found = await access.listAudit(reach(principal), page, size);
+    const content = found.content.map((line) => ({
+      id_audit: line.idAudit,
+      time: line.at,
+      id_org: line.idOrg,
+      actor: line.actor,
+      action: line.action,
+      subject: line.subject,
+      status: line.status,
+      request_id: line.requestId,
+    }));
+    return wire(toWirePage({ ...found, content }));
+  }
+
+  const listAudit = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/admin/audit',
+      operationId: 'listAudit',
+      summary: 'Read the audit log, newest first: the first page',
+      description:
+        'What changed something, and what a key was refused for want of a scope. Lines are never changed or removed.',
+      tags,
+      ...guard,
+      request: { query: sizeQuery },
+      responses: { 200: json(AuditPage, 'A page of lines.'), ...problems(400) },
+    }),
+    async (c) => c.json(await auditPage(c.get('principal'), 0, c.req.valid('query').size), 200),
+  );
+
+  const listAuditPage = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/admin/audit/{page}',
+      operationId: 'listAuditPage',
+      summary: 'Read the audit log, newest first: one page',
+      tags,
+      ...guard,
+      request: { params: pageParam, query: sizeQuery },
+      responses: { 200: json(AuditPage, 'A page of lines, empty past the end.'), ...problems(400) },
+    }),
+    async (c) =>
+      c.json(await auditPage(c.get('principal'), c.req.valid('param').page, c.req.valid('query').size), 200),
+  );
+
+  return createGroup([createKey, listKeys, revokeKey, createOrg, listOrgs, listAudit, listAuditPage]);
 }

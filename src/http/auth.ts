@@ -1,7 +1,9 @@
-/** Who may call an operation: API keys in `Authorization: Bearer` (interface-decisions §7, §11). */
+/** Who may call an operation: API keys, and tokens of an identity provider, in `Authorization: Bearer` (interface-decisions §7, §11). */
 import type { Context, MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
 import { checkKey } from '../access/check-key.ts';
 import type { Principal } from '../access/check-key.ts';
+import { checkToken } from '../access/check-token.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { Scope } from '../ports/access-store.ts';
@@ -27,9 +29,12 @@ export interface Guards {
   identify(c: Context<AppEnv>): Promise<Principal | null>;
 }
 
+/** Scopes whose GET operations change something too. */
+const changingScopes: ReadonlySet<Scope | null> = new Set(['jobs:run', 'schemas:write']);
+
 export function createGuards(
-  adapters: Pick<Adapters, 'access' | 'clock'>,
-  config: Pick<Config, 'limits'>,
+  adapters: Pick<Adapters, 'access' | 'clock' | 'logger' | 'tokens'>,
+  config: Pick<Config, 'limits' | 'oidc'>,
 ): Guards {
   const rateLimiter = createRateLimiter(adapters.clock, {
     perSecond: config.limits.requestsPerSecond,
@@ -37,8 +42,37 @@ export function createGuards(
   });
 
   async function identify(c: Context<AppEnv>): Promise<Principal | null> {
-    const key = bearer.exec(c.req.header('Authorization') ?? '')?.[1];
-    return key === undefined ? null : await checkKey(adapters.access, adapters.clock, key);
+    const given = bearer.exec(c.req.header('Authorization') ?? '')?.[1];
+    if (given === undefined) return null;
+    const { access, clock, tokens } = adapters;
+    if (given.startsWith('svk_') || tokens === undefined || config.oidc === null)
+      return await checkKey(access, clock, given);
+    return await checkToken(access, tokens, config.oidc, given);
+  }
+
+  /** The work is done by then: a line that cannot be written is told in the log, and the answer stays. */
+  async function record(
+    c: Context<AppEnv>,
+    { idKey, idOrg }: Principal,
+    action: string,
+    status: number,
+  ): Promise<void> {
+    try {
+      await adapters.access.recordAudit({
+        idOrg,
+        actor: idKey.startsWith('oidc ') ? idKey : `key ${idKey}`,
+        action,
+        subject: c.get('auditSubject') ?? c.req.path,
+        status,
+        requestId: c.get('requestId'),
+      });
+    } catch (error) {
+      adapters.logger.error('audit line not written', {
+        request_id: c.get('requestId'),
+        action,
+        error: String(error),
+      });
+    }
   }
 
   function check(scope: Scope | null): MiddlewareHandler<AppEnv> {
@@ -58,13 +92,18 @@ export function createGuards(
           headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
         });
       }
+      const { method } = c.req;
+      const action = `${method} ${routePath(c)}`;
       if (scope !== null && !principal.scopes.includes(scope)) {
+        await record(c, principal, action, 403);
         throw new AppError('forbidden', `the operation needs the scope ${scope}`, {
           headers: { 'WWW-Authenticate': `Bearer realm="api", error="insufficient_scope", scope="${scope}"` },
         });
       }
       c.set('principal', principal);
       await next();
+      const changes = (method !== 'GET' && method !== 'HEAD') || changingScopes.has(scope);
+      if (changes && c.res.status < 400) await record(c, principal, action, c.res.status);
     };
   }
 

@@ -6,5 +6,7 @@ export interface AppEnv {
     requestId: string;
     /** set on every operation that needs a key */
     principal: Principal;
+    /** what the audit log names beside the action, where its path does not */
+    auditSubject?: string;
   };
 }

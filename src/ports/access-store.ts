@@ -1,4 +1,6 @@
-/** Organisations, API keys, upload tokens. Secrets are stored as SHA-256 only. */
+/** Organisations, API keys, upload tokens, the audit log. Secrets are stored as SHA-256 only. */
+import type { Page } from './job-store.ts';
+
 export type Scope =
   'jobs:read' | 'jobs:run' | 'schemas:read' | 'schemas:write' | 'files:upload' | 'migrate' | 'admin';
 
@@ -47,6 +49,27 @@ export interface ApiKeyInfo {
   readonly revokedAt: number | null;
 }
 
+/** One line of the audit log: who did what. */
+export interface AuditEvent {
+  /** of whoever acted */
+  readonly idOrg: number;
+  /** `key 0f3c…`, `oidc alice`, `command line root` */
+  readonly actor: string;
+  /** a method and the pattern of its path, or a command */
+  readonly action: string;
+  /** what it was done to: the path asked for, the id of what was made; null where the action says it all */
+  readonly subject: string | null;
+  /** of the answer; null for a command */
+  readonly status: number | null;
+  readonly requestId: string | null;
+}
+
+export type AuditRecord = AuditEvent & {
+  readonly idAudit: number;
+  /** epoch milliseconds, by the store's clock */
+  readonly at: number;
+};
+
 export interface AccessStore {
   findKey(idKey: string): Promise<ApiKeyRecord | null>;
   createKey(key: ApiKeyRecord & { readonly name: string }): Promise<void>;
@@ -61,6 +84,12 @@ export interface AccessStore {
   /** Oldest first. */
   listOrgs(): Promise<readonly OrgRecord[]>;
   findOrg(idOrg: number): Promise<OrgRecord | null>;
+  /** An organisation by its exact name. */
+  findOrgNamed(name: string): Promise<{ readonly idOrg: number } | null>;
+  /** Appends a line to the audit log; no line is ever changed or removed. */
+  recordAudit(event: AuditEvent): Promise<void>;
+  /** Newest first: of an organisation, or of all (null). */
+  listAudit(idOrg: number | null, page: number, size: number): Promise<Page<AuditRecord>>;
   saveUploadToken(token: {
     readonly sha256: string;
     readonly idOrg: number;

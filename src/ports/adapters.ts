@@ -11,6 +11,7 @@ import type { MigrationProgram } from './migration-program.ts';
 import type { HostResolver } from './outgoing.ts';
 import type { SchemaCompiler } from './schema-compiler.ts';
 import type { SecretBox } from './secret-box.ts';
+import type { TokenVerifier } from './token-verifier.ts';
 
 /** Where the application runs, and what can be done there. */
 export interface RuntimeInfo {
@@ -46,6 +47,8 @@ export interface Adapters {
   readonly logger: Logger;
   readonly health: HealthProbe;
   readonly assets: AssetStore;
+  /** of the identity provider whose tokens are accepted beside our keys; absent where there is none */
+  readonly tokens?: TokenVerifier;
   readonly runtime: RuntimeInfo;
   readonly build: BuildInfo;
   /** names of hosts that requests name, for the gate that they pass */

@@ -55,7 +55,8 @@ export function mergeSettings(file: PropertyRecord, environment: Environment): P
   const merged: Record<string, string | undefined> = { ...file };
   for (const { name } of properties) {
     const given = environment[environmentName(name)];
-    if (given !== undefined) merged[name] = given;
+    // Set to nothing is not set: container tools pass empty variables on, and the file must not lose to one
+    if (given !== undefined && given.trim() !== '') merged[name] = given;
   }
   if ((merged['metadb.url'] ?? '').trim() === '') merged['metadb.url'] = environment['DATABASE_URL'];
   return merged;

@@ -5,6 +5,7 @@ import { serve } from '@hono/node-server';
 import { readBuildInfo } from '../adapters/node/build-info.ts';
 import { createHostResolver } from '../adapters/node/host-resolver.ts';
 import { createNodeHealthProbe } from '../adapters/node/node-health-probe.ts';
+import { createOidcVerifier } from '../adapters/node/oidc-verifier.ts';
 import { createPackageAssetStore } from '../adapters/node/package-asset-store.ts';
 import { createApp } from '../app.ts';
 import { ConfigError } from '../config.ts';
@@ -64,6 +65,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       runtime: { name: 'node', version: process.versions.node, capabilities: { commands: true } },
       build: await readBuildInfo(),
       hosts: createHostResolver(),
+      ...(config.oidc === null ? {} : { tokens: await createOidcVerifier(config.oidc) }),
       migrations,
     };
     const madeKey = await ensureAdminKey(adapters.access, home.adminKeyFile);

@@ -10,6 +10,9 @@ export interface AccessStoreFixture {
 
 const hash = (digit: string): string => digit.repeat(64);
 
+const event = (idOrg: number, subject: string | null) =>
+  ({ idOrg, actor: 'key a1', action: 'POST /x', subject, status: 200, requestId: 'r1' }) as const;
+
 export function describeAccessStore(name: string, open: () => Promise<AccessStoreFixture>): void {
   describe(`${name} as an access store`, () => {
     let fixture: AccessStoreFixture;
@@ -127,6 +130,29 @@ export function describeAccessStore(name: string, open: () => Promise<AccessStor
       expect(await access.revoke(null, 'l1')).toBe(true);
       expect((await access.findKey('l1'))!.revokedAt).toBe(revokedAt);
       expect((await access.findKey('l2'))!.revokedAt).toBeNull();
+    });
+
+    test('the audit log keeps what it was told, newest first, organisation by organisation', async () => {
+      for (const [idOrg, subject] of [
+        [1, 'first'],
+        [2, 'second'],
+        [1, null],
+      ] as const)
+        await access.recordAudit(event(idOrg, subject));
+      const all = await access.listAudit(null, 0, 2);
+      expect(all).toMatchObject({ page: 0, size: 2, totalElements: 3 });
+      expect(all.content).toMatchObject([event(1, null), event(2, 'second')]);
+      expect(Math.abs(all.content[0]!.at - Date.now())).toBeLessThan(60_000);
+      expect(all.content[0]!.idAudit).toBeGreaterThan(all.content[1]!.idAudit);
+      const own = await access.listAudit(1, 0, 20);
+      expect(own.content.map(({ subject }) => subject)).toEqual([null, 'first']);
+      expect((await access.listAudit(2, 1, 20)).content).toEqual([]);
+    });
+
+    test('an organisation is found by its exact name', async () => {
+      expect(await access.findOrgNamed('default')).toEqual({ idOrg: 1 });
+      expect(await access.findOrgNamed('Default')).toBeNull();
+      expect(await access.findOrgNamed('')).toBeNull();
     });
   });
 }

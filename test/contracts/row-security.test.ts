@@ -10,7 +10,14 @@ import type { TestDatabase } from '../support/postgres.ts';
 import { submission, worker } from './job-store-contract.ts';
 
 /** Tables that belong to no organisation: what all share, and what is looked up by its own secret name. */
-const shared = new Set(['file_content', 'installation', 'job_transition', 'migration', 'next_model_id']);
+const shared = new Set([
+  'event_kind',
+  'file_content',
+  'installation',
+  'job_transition',
+  'migration',
+  'next_model_id',
+]);
 
 let database: TestDatabase;
 let other: number;
@@ -132,6 +139,15 @@ describe('row-level security', () => {
       'create table svc.x (n int)',
     ])
       await expect(database.service.unsafe(statement), statement).rejects.toMatchObject({ code: '42501' });
+  });
+
+  it('lets nobody change or empty the audit log', async () => {
+    await database.service`insert into svc.audit (id_org, actor, action) values (1, 'key a', 'x')`;
+    const changes = ['update svc.audit set actor = null', 'delete from svc.audit', 'truncate svc.audit'];
+    for (const sql of [database.service, database.sql])
+      for (const statement of changes)
+        await expect(sql.unsafe(statement), statement).rejects.toMatchObject({ code: '42501' });
+    expect(await database.service`select actor from svc.audit`).toEqual([{ actor: 'key a' }]);
   });
 
   it('leaves the role of loads without any way in', async () => {

@@ -17,19 +17,26 @@ interface Area {
 /** Sinks write a relational model in a dialect, and both are the engine's: quoting and DDL are there once. */
 const adapter = { values: ['ports', 'engine', 'errors.ts'], types: ['jobs', 'config.ts'] };
 /** Domains: verbs on ports. They know neither HTTP nor SQL nor where they run. */
-const domain = { values: ['ports', 'engine', 'errors.ts', 'domain'], types: ['config.ts'], packages: [] };
+const domain = {
+  values: ['ports', 'engine', 'errors.ts', 'domain'],
+  types: ['config.ts', 'config-oidc.ts'],
+  packages: [],
+};
 const web = ['hono', '@hono/zod-openapi', '@hono/zod-validator', 'zod'];
 
 const areas: readonly Area[] = [
   { name: 'errors.ts', values: [], packages: [] },
   { name: 'engine', values: [], packages: [] },
-  { name: 'config.ts', values: ['engine'], packages: [] },
+  { name: 'config-values.ts', values: [], packages: [] },
+  { name: 'config-oidc.ts', values: ['config-values.ts'], packages: [] },
+  { name: 'config.ts', values: ['engine', 'config-values.ts', 'config-oidc.ts'], packages: [] },
   { name: 'ports', values: [], types: ['engine', 'jobs'], packages: [] },
   { name: 'jobs', ...domain },
   { name: 'catalog', ...domain },
   { name: 'access', ...domain },
   { name: 'files', ...domain },
   { name: 'migration', ...domain },
+  { name: 'events', ...domain },
   { name: 'http', values: ['domain', 'engine', 'errors.ts'], types: ['ports', 'config.ts'], packages: web },
   { name: 'app.ts', values: ['http', 'errors.ts'], types: ['ports', 'config.ts'], packages: web },
   { name: 'adapters/postgres', ...adapter, packages: ['node:', 'postgres'] },
@@ -43,6 +50,7 @@ const areas: readonly Area[] = [
       'tar-stream',
       'swagger-ui-dist',
       '@duckdb/node-api',
+      'jose',
       '@azure/storage-blob',
     ],
   },
@@ -53,7 +61,7 @@ const areas: readonly Area[] = [
   { name: 'tools', values: ['*'], packages: ['node:', 'postgres', 'yauzl', 'tar-stream'] },
 ];
 
-const domains = new Set(['jobs', 'catalog', 'access', 'files', 'migration']);
+const domains = new Set(['jobs', 'catalog', 'access', 'files', 'migration', 'events']);
 
 /** The area of a path under src/: the longest name that fits. */
 function areaOf(path: string): Area | undefined {

@@ -1,6 +1,6 @@
 /** Organisations, keys and upload tokens in memory. */
 import { AppError } from '../../src/errors.ts';
-import type { AccessStore, ApiKeyRecord, OrgRecord } from '../../src/ports/access-store.ts';
+import type { AccessStore, ApiKeyRecord, AuditRecord, OrgRecord } from '../../src/ports/access-store.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 
 export interface MemoryAccessStore extends AccessStore {
@@ -23,6 +23,8 @@ export function createMemoryAccessStore(
     string,
     { idOrg: number; kind: 'xml' | 'xsd'; maxBytes: number; expiresAt: number; spent: boolean }
   >();
+
+  const audit: AuditRecord[] = [];
 
   return {
     addOrg: ({ id_org, name }) =>
@@ -70,6 +72,21 @@ export function createMemoryAccessStore(
       if (org === undefined) return null;
       const { schemas, jobs } = counts(idOrg);
       return { ...org, schema_count: schemas, job_count: jobs };
+    },
+    async findOrgNamed(name) {
+      const org = [...orgs.values()].find((one) => one.name === name);
+      return org === undefined ? null : { idOrg: org.id_org };
+    },
+    recordAudit: async (event) =>
+      void audit.unshift({ ...event, idAudit: audit.length + 1, at: clock.nowMs() }),
+    async listAudit(idOrg, page, size) {
+      const lines = audit.filter((line) => idOrg === null || line.idOrg === idOrg);
+      return {
+        content: lines.slice(page * size, (page + 1) * size),
+        page,
+        size,
+        totalElements: lines.length,
+      };
     },
     async saveUploadToken({ sha256, idOrg, kind, maxBytes, ttlMs }) {
       const expiresAt = clock.nowMs() + ttlMs;

@@ -1,12 +1,13 @@
-/** Organisations, API keys and upload tokens on PostgreSQL (migration 0001). */
+/** Organisations, API keys, upload tokens and the audit log on PostgreSQL (migrations 0001, 0011). */
 import type {
   AccessStore,
   ApiKeyInfo,
   ApiKeyRecord,
+  AuditRecord,
   OrgRecord,
   UploadTokenClaim,
 } from '../../ports/access-store.ts';
-import { isId, sqlState } from './connect.ts';
+import { isId, sqlState, storable } from './connect.ts';
 import type { Sql } from './connect.ts';
 import { AppError } from '../../errors.ts';
 
@@ -91,6 +92,30 @@ export function createPostgresAccessStore(sql: Sql): AccessStore {
                (select count(*) from svc.job j where j.id_org = o.id_org) as job_count
           from svc.org o where id_org = ${idOrg}`;
       return row ?? null;
+    },
+
+    async findOrgNamed(name) {
+      const [row] = await sql<{ idOrg: number }[]>`
+        select id_org as "idOrg" from svc.org where name = ${storable(name)}`;
+      return row ?? null;
+    },
+
+    async recordAudit({ idOrg, actor, action, subject, status, requestId }) {
+      await sql`
+        insert into svc.audit (id_org, actor, action, subject, status, request_id)
+        values (${idOrg}, ${storable(actor)}, ${action}, ${subject === null ? null : storable(subject)}, ${status}, ${requestId})`;
+    },
+
+    async listAudit(idOrg, page, size) {
+      const [content, [total]] = await Promise.all([
+        sql<AuditRecord[]>`
+          select id_audit as "idAudit", svc.epoch_ms(at) as at, id_org as "idOrg", actor, action, subject, status, request_id as "requestId"
+            from svc.audit where ${idOrg}::bigint is null or id_org = ${idOrg}
+           order by id_audit desc offset ${page * size} limit ${size}`,
+        sql<{ n: number }[]>`
+          select count(*) as n from svc.audit where ${idOrg}::bigint is null or id_org = ${idOrg}`,
+      ]);
+      return { content, page, size, totalElements: total?.n ?? 0 };
     },
 
     async saveUploadToken(token) {

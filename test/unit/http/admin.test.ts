@@ -134,3 +134,69 @@ describe('GET /actuator/prometheus', () => {
     expect((await send('/actuator/prometheus', { key: null })).status).toBe(401);
   });
 });
+
+describe('the audit log', () => {
+  it('tells who changed what, and who was refused for want of a scope; reading leaves no line', async () => {
+    const { post, send, newKey, adapters } = await createWithKeys();
+    const made = await post('/v2/admin/keys', { name: 'nightly', scopes: ['jobs:read'] });
+    const { id_key: idKey } = (await made.json()) as { id_key: string };
+    await send('/v2/executions/all');
+    await post('/v2/admin/keys', { name: '', scopes: [] });
+    const { key, idKey: idReader } = await newKey(2, ['jobs:read']);
+    expect((await send('/v2/schema/all?secret=1', { key })).status).toBe(403);
+    const { content, total_elements: total } = (await (await send('/v2/admin/audit')).json()) as {
+      content: Record<string, unknown>[];
+      total_elements: number;
+    };
+    expect(total).toBe(2);
+    expect(content).toMatchObject([
+      {
+        id_org: 2,
+        actor: `key ${idReader}`,
+        action: 'GET /v2/schema/all',
+        subject: '/v2/schema/all',
+        status: 403,
+      },
+      {
+        id_org: 1,
+        action: 'POST /v2/admin/keys',
+        subject: `key ${idKey} of organisation 1: jobs:read`,
+        status: 201,
+      },
+    ]);
+    expect(content[1]!['request_id']).toBe(made.headers.get('X-Request-Id'));
+    expect((await adapters.access.listAudit(null, 0, 10)).totalElements).toBe(2);
+  });
+
+  it('shows an organisation its own lines, page by page', async () => {
+    const { post, send, second } = await createWithKeys();
+    await post('/v2/admin/orgs', { name: 'research' });
+    await post('/v2/admin/keys', { name: 'a', scopes: ['jobs:read'] }, second);
+    const page = async (path: string, key?: string) =>
+      (await (await send(path, key === undefined ? {} : { key })).json()) as {
+        content: { action: string }[];
+      };
+    expect((await page('/v2/admin/audit', second)).content).toMatchObject([
+      { action: 'POST /v2/admin/keys' },
+    ]);
+    expect((await page('/v2/admin/audit/1?size=1')).content).toMatchObject([
+      { action: 'POST /v2/admin/orgs' },
+    ]);
+    expect((await page('/v2/admin/audit/7')).content).toEqual([]);
+  });
+
+  it('does not stop an answer when it cannot be written, and tells the log of the service', async () => {
+    const { adapters, newKey, app } = await createTestApp();
+    const { key } = await newKey(1, ['admin']);
+    adapters.access.recordAudit = () => Promise.reject(new Error('full'));
+    const answer = await app.request('/v2/admin/orgs', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: '{"name":"x"}',
+    });
+    expect(answer.status).toBe(201);
+    expect(adapters.logLines).toContainEqual(
+      expect.objectContaining({ level: 'error', message: 'audit line not written' }),
+    );
+  });
+});

@@ -1,0 +1,206 @@
+/** Tokens of an identity provider: real ones, signed and checked with the keys of a real key set served over HTTP. */
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import type { JWTPayload } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOidcVerifier } from '../../../src/adapters/node/oidc-verifier.ts';
+import { createTestApp } from '../../support/memory-adapters.ts';
+
+const issuer = 'https://idp.example/realms/main';
+const audience = 'conversion';
+type Keys = Awaited<ReturnType<typeof generateKeyPair>>;
+
+let rsa: Keys;
+let elliptic: Keys;
+let stranger: Keys;
+let server: Server;
+let keySet: object;
+let served = 0;
+let broken = false;
+let jwks: string;
+
+beforeAll(async () => {
+  [rsa, elliptic, stranger] = await Promise.all([
+    generateKeyPair('RS256'),
+    generateKeyPair('ES256'),
+    generateKeyPair('RS256'),
+  ]);
+  keySet = {
+    keys: [
+      { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256', use: 'sig' },
+      { ...(await exportJWK(elliptic.publicKey)), kid: 'ec', alg: 'ES256', use: 'sig' },
+    ],
+  };
+  server = createServer((_, answer) => {
+    served += 1;
+    answer.writeHead(broken ? 500 : 200, { 'Content-Type': 'application/json' }).end(JSON.stringify(keySet));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  jwks = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+});
+afterAll(() => server.close());
+
+function sign(
+  claims: JWTPayload,
+  how: { kid?: string; alg?: string; key?: Keys['privateKey']; expires?: string } = {},
+) {
+  const token = new SignJWT({ sub: 'alice', iss: issuer, aud: audience, ...claims }).setProtectedHeader({
+    alg: how.alg ?? 'RS256',
+    kid: how.kid ?? 'rsa',
+  });
+  if (how.expires !== '') token.setExpirationTime(how.expires ?? '5m');
+  return token.sign(how.key ?? rsa.privateKey);
+}
+
+async function appWith(more: Record<string, string> = {}) {
+  const properties = {
+    'svc.oidc.issuer': issuer,
+    'svc.oidc.audience': audience,
+    'svc.oidc.jwks': jwks,
+    ...more,
+  };
+  const tokens = await createOidcVerifier({
+    issuer,
+    audience,
+    jwks: properties['svc.oidc.jwks'],
+    algorithms: ['RS256', 'ES256'],
+  });
+  const app = await createTestApp(properties, { tokens });
+  const status = async (token: string, path = '/v2/executions/all') =>
+    (await app.send(path, { key: token })).status;
+  return { ...app, status };
+}
+
+describe('tokens of an identity provider', () => {
+  it('do what their scopes say, for the organisation that they name', async () => {
+    const { status, send } = await appWith();
+    const token = await sign({ org: 2, scope: 'openid jobs:read' });
+    expect(await status(token)).toBe(200);
+    expect(await status(token, '/v2/schema/all')).toBe(403);
+    expect(await (await send('/v2/about/org', { key: token })).json()).toMatchObject({ id_org: 2 });
+    const named = await sign(
+      { org: 'other', scope: ['schemas:read'] },
+      { kid: 'ec', alg: 'ES256', key: elliptic.privateKey },
+    );
+    expect(await status(named, '/v2/schema/all')).toBe(200);
+    expect(await (await send('/v2/about/org', { key: named })).json()).toMatchObject({ id_org: 2 });
+  });
+
+  it('are mapped from the claims and names that the operator says', async () => {
+    const { status } = await appWith({
+      'svc.oidc.scope_claim': 'realm_access.roles',
+      'svc.oidc.scopes': 'analyst=jobs:read schemas:read, boss=admin',
+      'svc.oidc.default_org': '1',
+    });
+    const token = await sign({ realm_access: { roles: ['analyst', 'constructor'] } });
+    expect([
+      await status(token),
+      await status(token, '/v2/schema/all'),
+      await status(token, '/v2/admin/keys'),
+    ]).toEqual([200, 200, 403]);
+    expect(await status(await sign({ realm_access: { roles: ['boss'] } }), '/v2/admin/keys')).toBe(200);
+  });
+
+  it('are refused when anything is wrong with them', async () => {
+    const { status, send } = await appWith();
+    const good = { org: 1, scope: 'jobs:read' };
+    const [header, payload, signature] = (await sign(good)).split('.') as [string, string, string];
+    const forged = btoa(
+      JSON.stringify({ ...good, sub: 'alice', iss: issuer, aud: audience, exp: 4e9, scope: 'admin' }),
+    ).replaceAll('=', '');
+    const secret = new TextEncoder().encode(JSON.stringify(await exportJWK(rsa.publicKey)));
+    const wrong: Record<string, string> = {
+      'another issuer': await sign({ ...good, iss: 'https://idp.example' }),
+      'another audience': await sign({ ...good, aud: 'someone else' }),
+      expired: await sign(good, { expires: '-2m' }),
+      'no expiry': await sign(good, { expires: '' }),
+      'not yet valid': await sign({ ...good, nbf: Math.floor(Date.now() / 1000) + 600 }),
+      'no subject': await sign({ ...good, sub: undefined as unknown as string }),
+      'a key that is not in the set': await sign(good, { key: stranger.privateKey }),
+      'an unknown key id': await sign(good, { kid: 'gone', key: stranger.privateKey }),
+      'an algorithm that is not pinned': await sign(good, {
+        alg: 'PS256',
+        key: await privateKeyFor('PS256'),
+      }),
+      'no signature': new UnsecuredJWT({ ...good, sub: 'alice', iss: issuer, aud: audience })
+        .setExpirationTime('5m')
+        .encode(),
+      'a symmetric one, signed with the public key': await new SignJWT({
+        ...good,
+        sub: 'a',
+        iss: issuer,
+        aud: audience,
+      })
+        .setProtectedHeader({ alg: 'HS256', kid: 'rsa' })
+        .setExpirationTime('5m')
+        .sign(secret),
+      'changed claims': `${header}.${forged}.${signature}`,
+      'a cut signature': `${header}.${payload}.${signature.slice(0, -4)}`,
+      'no organisation': await sign({ scope: 'jobs:read' }),
+      'an organisation that is not there': await sign({ ...good, org: 4711 }),
+      'an organisation by an object': await sign({ ...good, org: { id: 1 } }),
+      'nothing like a token': 'a.b.c',
+      'too long': `${header}.${'A'.repeat(20_000)}.${signature}`,
+    };
+    for (const [name, token] of Object.entries(wrong))
+      expect([name, await status(token)]).toEqual([name, 401]);
+    const answer = await send('/v2/executions/all', { key: wrong['expired']! });
+    expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
+  });
+
+  it('are no concern of the keys, nor of a service without a provider', async () => {
+    const { send } = await appWith();
+    expect((await send('/v2/executions/all')).status).toBe(200);
+    const without = await createTestApp();
+    expect(
+      (await without.send('/v2/executions/all', { key: await sign({ org: 1, scope: 'jobs:read' }) })).status,
+    ).toBe(401);
+  });
+
+  it('are told apart from a provider that does not answer: 503', async () => {
+    broken = true;
+    try {
+      const { status } = await appWith();
+      expect(await status(await sign({ org: 1, scope: 'jobs:read' }))).toBe(503);
+      const { status: unreachable } = await appWith({ 'svc.oidc.jwks': 'http://127.0.0.1:1/keys' });
+      expect(await unreachable(await sign({ org: 1, scope: 'jobs:read' }))).toBe(503);
+      expect(await unreachable('not a token')).toBe(401);
+    } finally {
+      broken = false;
+    }
+  });
+
+  it('with unknown key ids do not make the service ask the provider each time', async () => {
+    const { status } = await appWith();
+    await status(await sign({ org: 1, scope: 'jobs:read' }));
+    const before = served;
+    for (let at = 0; at < 20; at += 1)
+      expect(await status(await sign({ org: 1 }, { kid: `k${at}`, key: stranger.privateKey }))).toBe(401);
+    expect(served - before).toBeLessThanOrEqual(1);
+  });
+
+  it('are checked with keys from a file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'oidc-'));
+    try {
+      const file = join(folder, 'jwks.json');
+      await writeFile(file, JSON.stringify(keySet));
+      const { status } = await appWith({ 'svc.oidc.jwks': file });
+      expect(await status(await sign({ org: 1, scope: 'jobs:read' }))).toBe(200);
+      await expect(
+        createOidcVerifier({ issuer, audience, jwks: join(folder, 'none.json'), algorithms: ['RS256'] }),
+      ).rejects.toMatchObject({ code: 'service_unavailable' });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+/** The private RSA key again, for another algorithm. */
+async function privateKeyFor(alg: string): Promise<Keys['privateKey']> {
+  return (await generateKeyPair(alg)).privateKey;
+}
