@@ -4,6 +4,7 @@ import { inferSourceModel } from '../engine/infer/infer-model.ts';
 import { mergeStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
 import { rootsNamed } from '../engine/map/build-model.ts';
 import { pruneSourceModel } from '../engine/map/prune.ts';
+import { factsOf } from '../engine/model/model-facts.ts';
 import type { QName, SourceModel } from '../engine/model/source-model.ts';
 import type { RowElementName } from '../engine/shred/row-elements.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
@@ -266,9 +267,7 @@ class XmlConversion {
       documents: this.#documents,
       rejected: 0,
       rows: {},
-      mapped: new Set(
-        logical.model.mappings.flatMap(({ xpath, active }) => (active === false ? [] : [xpath])),
-      ).size,
+      mapped: factsOf(logical.model).mappedPaths,
       unknown: 0,
       bytes: this.#bytes,
       details: noDetails,

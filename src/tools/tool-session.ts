@@ -12,6 +12,7 @@ import { watchClaim } from './claim-watch.ts';
 import type { ConversionDetails } from './conversion.ts';
 import { summaryOfWritten } from './summary.ts';
 import { openHome, type OpenedHome } from '../runtime/open.ts';
+import { rememberReads } from './remembered-catalog.ts';
 import { readWorkerIdentity } from '../runtime/worker-identity.ts';
 
 export interface ToolSession {
@@ -161,7 +162,7 @@ function session(
   let lastReport = 0;
   let pending: Promise<unknown> = Promise.resolve();
   return {
-    home,
+    home: { ...home, adapters: { ...home.adapters, catalog: rememberReads(home.adapters.catalog) } },
     request,
     idOrg: parts.idOrg,
     idJob: parts.claim.idJob,

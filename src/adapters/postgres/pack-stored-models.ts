@@ -38,8 +38,6 @@ async function packLogicalSchema(tx: TransactionSql, idLschma: number): Promise<
     select id_map as id, active from svc.mapping where id_lschma = ${idLschma} order by id_map`;
   if (lines.length !== model.mappings.length + structure.length)
     throw new Error(`the rows of logical schema ${idLschma} are not those of its model`);
-  const runs = (rows: readonly { readonly id: number }[]): string =>
-    JSON.stringify(runsOf(rows.map(({ id }) => id)));
   await tx`
     update svc.logical_schema
        set packed_plan = ${await deflated(packed.plan)}, packed_mappings = ${await deflated(packed.mappings)},
@@ -50,4 +48,8 @@ async function packLogicalSchema(tx: TransactionSql, idLschma: number): Promise<
   await tx`
     insert into svc.inactive_mapping (id_lschma, place)
     select ${idLschma}, json_array_elements_text(${JSON.stringify(inactive)}::text::json)::int`;
+}
+
+function runs(rows: readonly { readonly id: number }[]): string {
+  return JSON.stringify(runsOf(rows.map(({ id }) => id)));
 }

@@ -15,8 +15,9 @@ export async function loosenForeignKeys(publication: Publication): Promise<void>
   const { tx, target, staging, tables, present } = publication;
   for (const [index, { name }] of tables.entries()) {
     const staged = staging.get(index)!;
+    if (staged.rows < bulkRows || !present.has(name)) continue;
     const keys = target.foreignKeys.filter((key) => key.table === name);
-    if (staged.rows < bulkRows || !present.has(name) || keys.length === 0) continue;
+    if (keys.length === 0) continue;
     const [sizes] = (await tx.unsafe(
       `SELECT pg_relation_size(${standardLiteral(relation(publication, name))}::regclass) AS there,
               pg_relation_size(${standardLiteral(staged.relation)}::regclass) AS staged`,

@@ -81,9 +81,10 @@ async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string,
   const needed = new Set(
     filled.flatMap((table) => [table.name, ...table.foreignKeys.map((key) => key.parentTable)]),
   );
-  const keyed = tables.flatMap(({ name, primaryKey }) =>
-    present.has(name) && needed.has(name) && primaryKey.length > 0 ? [[name, primaryKey[0]!] as const] : [],
-  );
+  const keyed = tables.flatMap((table) => {
+    const key = present.has(table.name) && needed.has(table.name) ? table.primaryKey[0] : undefined;
+    return key === undefined ? [] : [[table.name, key] as const];
+  });
   keyed.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
   const offsets = new Map<string, number>();
   for (let from = 0; from < keyed.length; from += 200) {
@@ -161,7 +162,12 @@ function canMove(
   offsets: ReadonlyMap<string, number>,
 ): boolean {
   const { plan, tables, target, present } = publication;
-  if (!staged.logged || plan.keys === 'hash' || target.hasDefaultGrants || present.has(tables[index]!.name))
+  if (
+    !staged.form.logged ||
+    plan.keys === 'hash' ||
+    target.hasDefaultGrants ||
+    present.has(tables[index]!.name)
+  )
     return false;
   return tables[index]!.foreignKeys.every((key) => !offsets.has(key.parentTable));
 }
@@ -272,9 +278,9 @@ async function addDocuments(publication: Publication, offsets: ReadonlyMap<strin
 /** `_unmapped` and `_lexical` name rows of any table: each with its own shift. */
 async function addSideRows(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<void> {
   const { plan, tables, staging } = publication;
-  const shifts = plan.model.tables.flatMap(({ name }, index) => {
-    const offset = offsets.get(tables[index]!.keysOf) ?? 0;
-    return offset === 0 ? [] : [`(${standardLiteral(name)}, ${offset})`];
+  const shifts = tables.flatMap((table, index) => {
+    const offset = staging.get(index)!.created ? (offsets.get(table.keysOf) ?? 0) : 0;
+    return offset === 0 ? [] : [`(${standardLiteral(plan.model.tables[index]!.name)}, ${offset})`];
   });
   const documentShift = offsets.get(sideTableNames.documents) ?? 0;
   const places = { unmapped: ['parent_table', 'parent_key'], lexical: ['table_name', 'row_key'] } as const;
@@ -305,9 +311,10 @@ async function addSideRows(publication: Publication, offsets: ReadonlyMap<string
 async function keepKeys(publication: Publication): Promise<void> {
   const { plan, tables, staging } = publication;
   if (plan.keys === 'hash') return;
-  const highest = tables.flatMap(({ name, primaryKey }, index) =>
-    staging.get(index)!.created && primaryKey.length > 0 ? [[name, primaryKey[0]!] as const] : [],
-  );
+  const highest = tables.flatMap((table, index) => {
+    const key = staging.get(index)!.created ? table.primaryKey[0] : undefined;
+    return key === undefined ? [] : [[table.name, key] as const];
+  });
   if (staging.get('documents')!.created) {
     highest.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
   }

@@ -21,14 +21,19 @@ export interface StagedColumn {
   readonly sqlType: string;
 }
 
+export interface StagedForm {
+  readonly columns: readonly StagedColumn[];
+  readonly logged: boolean;
+}
+
 export class StagedTable {
   /** index of a table of the model, or the name of another */
   readonly key: number | string;
   /** quoted, with its SQL schema */
   readonly relation: string;
   readonly name: string;
-  readonly columns: readonly StagedColumn[];
-  readonly logged: boolean;
+  readonly #makeForm: () => StagedForm;
+  #form: StagedForm | null = null;
   created = false;
   /** it has what `StagingOptions.keys` said */
   keyed = false;
@@ -39,18 +44,15 @@ export class StagedTable {
   lane: Lane | null = null;
   #pending: Uint8Array[] = [];
 
-  constructor(
-    key: number | string,
-    sqlSchema: string,
-    name: string,
-    columns: readonly StagedColumn[],
-    logged: boolean,
-  ) {
+  constructor(key: number | string, sqlSchema: string, name: string, form: () => StagedForm) {
     this.key = key;
     this.name = name;
     this.relation = `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
-    this.columns = columns;
-    this.logged = logged;
+    this.#makeForm = form;
+  }
+
+  get form(): StagedForm {
+    return (this.#form ??= this.#makeForm());
   }
 
   push(bytes: Uint8Array): void {
@@ -75,8 +77,9 @@ export class StagedTable {
   }
 
   createStatement(): string {
-    const columns = this.columns.map(({ name, sqlType }) => `${doubleQuoted(name)} ${sqlType}`);
-    return `CREATE ${this.logged ? '' : 'UNLOGGED '}TABLE ${this.relation} (${columns.join(', ')})`;
+    const { logged } = this.form;
+    const columns = this.form.columns.map(({ name, sqlType }) => `${doubleQuoted(name)} ${sqlType}`);
+    return `CREATE ${logged ? '' : 'UNLOGGED '}TABLE ${this.relation} (${columns.join(', ')})`;
   }
 
   /** The first COPY into a table of the same transaction writes its rows as they will stay. */
@@ -132,9 +135,10 @@ export class StagingArea {
     return this.#tables.get(key);
   }
 
-  define(key: number | string, columns: readonly StagedColumn[], logged: boolean): StagedTable {
+  /** `form` is asked for when the table takes its first rows: of a large model, most tables take none. */
+  define(key: number | string, form: () => StagedForm): StagedTable {
     const { sqlSchema, token } = this.#options;
-    const table = new StagedTable(key, sqlSchema, `${token}_${this.#tables.size}`, columns, logged);
+    const table = new StagedTable(key, sqlSchema, `${token}_${this.#tables.size}`, form);
     this.#tables.set(key, table);
     return table;
   }
@@ -316,7 +320,7 @@ export class StagingArea {
     table.copied += await lane.copy.finish();
     lane.copy = null;
     const keys =
-      this.#draining && table.logged && table.pendingBytes === 0 ? this.#options.keys(table.key) : '';
+      this.#draining && table.form.logged && table.pendingBytes === 0 ? this.#options.keys(table.key) : '';
     if (keys !== '') {
       await lane.sql.unsafe(`ALTER TABLE ${table.relation} ${keys}`);
       table.keyed = true;

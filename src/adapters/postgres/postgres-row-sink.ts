@@ -254,24 +254,22 @@ class PostgresRowSink implements RowSink {
       },
     });
     const willBeNew = (name: string): boolean => this.#plan.saveMode === 'o' || !target.tables.has(name);
-    for (const [index, table] of this.#tables.entries()) {
-      // what may become the target's own table must outlive a crash; what is read once and dropped need not
-      const logged =
-        this.#plan.keys === 'sequence' &&
-        !target.hasDefaultGrants &&
-        willBeNew(table.name) &&
-        table.foreignKeys.every((key) => willBeNew(key.parentTable));
-      staging.define(index, table.columns, logged);
-    }
+    // what may become the target's own table must outlive a crash; what is read once and dropped need not
+    const isLogged = ({ name, foreignKeys }: PhysicalTable): boolean =>
+      this.#plan.keys === 'sequence' &&
+      !target.hasDefaultGrants &&
+      willBeNew(name) &&
+      foreignKeys.every((key) => willBeNew(key.parentTable));
+    for (const [index, table] of this.#tables.entries())
+      staging.define(index, () => ({ columns: table.columns, logged: isLogged(table) }));
     for (const side of ['documents', 'unmapped', 'lexical'] as const) {
       const { columns } = sideTableDefinitions[side];
-      staging.define(
-        side,
-        columns.map(({ name, type }) => ({ name, sqlType: postgresql.typeName(type) })),
-        false,
-      );
+      staging.define(side, () => ({
+        columns: columns.map(({ name, type }) => ({ name, sqlType: postgresql.typeName(type) })),
+        logged: false,
+      }));
     }
-    staging.define(misfits, misfitColumns, false);
+    staging.define(misfits, () => ({ columns: misfitColumns, logged: false }));
     return staging;
   }
 

@@ -1,4 +1,5 @@
 /** The tables of one database, ready to be written as DDL: physical names, SQL types, keys, comments. */
+import { lazyArray } from '../model/lazy-array.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
 import { columnComment, tableComment } from './comment-text.ts';
@@ -44,10 +45,41 @@ export interface PhysicalTable {
   readonly notes: readonly string[];
 }
 
-/** The model's tables, in its order. */
+/** The model's tables, in its order. Their names are known at once; what else there is of a table, when it is looked at. */
 export function physicalTables(model: RelationalModel, dialect: Dialect): PhysicalTable[] {
   const names = physicalNames(model, dialect);
-  return model.tables.map((table, index) => physicalTable(model, dialect, names, table, index));
+  return lazyArray(model.tables.length, (index) => {
+    let whole: PhysicalTable | null = null;
+    const read = (): PhysicalTable =>
+      (whole ??= physicalTable(model, dialect, names, model.tables[index]!, index));
+    return {
+      name: names[index]!.name,
+      get comment() {
+        return read().comment;
+      },
+      get columns() {
+        return read().columns;
+      },
+      get primaryKey() {
+        return read().primaryKey;
+      },
+      get keysOf() {
+        return read().keysOf;
+      },
+      get uniqueKeys() {
+        return read().uniqueKeys;
+      },
+      get foreignKeys() {
+        return read().foreignKeys;
+      },
+      get index() {
+        return read().index;
+      },
+      get notes() {
+        return read().notes;
+      },
+    };
+  });
 }
 
 export function physicalSideTable(definition: SideTableDefinition, dialect: Dialect): PhysicalTable {

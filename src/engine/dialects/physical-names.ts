@@ -1,5 +1,6 @@
 /** From the model's names to those of one database: the place where a logical name becomes a physical one. */
 import { byteLength, stableHash, truncateToBytes } from '../map/names.ts';
+import { lazyArray } from '../model/lazy-array.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -19,10 +20,16 @@ export function physicalName(dialect: Dialect, name: string): string {
   return `${truncateToBytes(clean, dialect.identifierMaxBytes - 9)}_${stableHash(name)}`;
 }
 
-/** Names of all tables and columns in that dialect, in the model's order. */
+/** Names of all tables and columns in that dialect, in the model's order; of a large model, when they are looked at. */
 export function physicalNames(model: RelationalModel, dialect: Dialect): PhysicalTableNames[] {
-  return model.tables.map((table) => ({
-    name: physicalName(dialect, table.name),
-    columns: table.columns.map((column) => physicalName(dialect, column.name)),
-  }));
+  return lazyArray(model.tables.length, (index) => {
+    const table = model.tables[index]!;
+    let columns: readonly string[] | null = null;
+    return {
+      name: physicalName(dialect, table.name),
+      get columns() {
+        return (columns ??= table.columns.map((column) => physicalName(dialect, column.name)));
+      },
+    };
+  });
 }

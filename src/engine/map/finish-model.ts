@@ -13,7 +13,13 @@ import {
 } from './model-builder.ts';
 import { noPreviousNames, type PreviousNames } from './previous-names.ts';
 import { splitTable } from './split-tables.ts';
-import { identifierOf, NameScope, structureWord, type NamingOptions } from './names.ts';
+import {
+  NameScope,
+  rememberedIdentifiers,
+  structureWord,
+  type Identifiers,
+  type NamingOptions,
+} from './names.ts';
 
 /** `-R`: a column on every table, filled with the same kind of value in every row. */
 export interface ExtraColumn {
@@ -27,13 +33,14 @@ export function finishTables(
   extras: readonly ExtraColumn[],
   previous: PreviousNames = noPreviousNames,
 ): void {
-  nameTables(drawing.tables, naming, previous);
+  const identifiers = rememberedIdentifiers(naming.nameMode);
+  nameTables(drawing.tables, naming, identifiers, previous);
   for (const table of drawing.tables) {
     for (const extra of extras)
       table.columns.push(newColumn({ role: 'extra', type: extra.type, nameParts: [extra.name] }));
   }
   for (const table of drawing.tables) {
-    nameColumns(table, naming, previous);
+    nameColumns(table, naming, identifiers, previous);
     splitTable(table, previous.parts(table.name));
   }
   nameContinuations(drawing.tables, naming, previous);
@@ -70,7 +77,12 @@ function nameContinuations(
 }
 
 /** A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. */
-function nameTables(tables: readonly TableDraft[], naming: NamingOptions, previous: PreviousNames): void {
+function nameTables(
+  tables: readonly TableDraft[],
+  naming: NamingOptions,
+  identifiers: Identifiers,
+  previous: PreviousNames,
+): void {
   const kept = new Map<TableDraft, string>();
   for (const table of tables) {
     const name = previous.table(table.kind, table.xpath);
@@ -82,7 +94,7 @@ function nameTables(tables: readonly TableDraft[], naming: NamingOptions, previo
   const candidate = (table: TableDraft, ancestors: number): string => {
     const own = table.ownName ?? table.path.at(-1)!;
     const before = table.path.slice(Math.max(0, table.path.length - 1 - ancestors), table.path.length - 1);
-    const words = [...before, own].map((word) => identifierOf(word, naming.nameMode)).join('_');
+    const words = [...before, own].map(identifiers).join('_');
     return naming.tablePrefix + words + naming.tableSuffix;
   };
   for (let again = true; again;) {
@@ -108,13 +120,18 @@ function nameTables(tables: readonly TableDraft[], naming: NamingOptions, previo
   for (const table of tables) {
     if (table.kind === 'element' || kept.has(table)) continue;
     const owner = table.columns.find((column) => column.role === 'parent_key')!.parent!;
-    const words = table.path.slice(owner.path.length).map((word) => identifierOf(word, naming.nameMode));
+    const words = table.path.slice(owner.path.length).map(identifiers);
     settle(table, [owner.name, ...words].join('_'));
   }
 }
 
 /** Columns that hold source values take their names first; structure makes way. */
-function nameColumns(table: TableDraft, naming: NamingOptions, previous: PreviousNames): void {
+function nameColumns(
+  table: TableDraft,
+  naming: NamingOptions,
+  identifiers: Identifiers,
+  previous: PreviousNames,
+): void {
   const scope = new NameScope(naming.maxBytes);
   const word = (text: string): string => structureWord(text, naming.nameMode);
   const ordered = orderedColumns(table);
@@ -137,7 +154,7 @@ function nameColumns(table: TableDraft, naming: NamingOptions, previous: Previou
       structure.push(column);
       continue;
     }
-    const words = column.nameParts.map((part) => identifierOf(part, naming.nameMode)).join('_');
+    const words = column.nameParts.map(identifiers).join('_');
     const name = column.role === 'extra' ? column.nameParts[0]! : words === '' ? word('value') : words;
     const wanted = naming.rename.get(name) ?? name;
     const candidates =
@@ -145,7 +162,7 @@ function nameColumns(table: TableDraft, naming: NamingOptions, previous: Previou
     column.name = scope.claim(candidates, column.xpath ?? name);
   }
   for (const column of structure) {
-    const candidates = structureCandidates(table, column, uses.get(column.parent)!, naming);
+    const candidates = structureCandidates(table, column, uses.get(column.parent)!, naming, identifiers);
     column.name = scope.claim(
       candidates.map((name) => naming.rename.get(name) ?? name),
       `${table.xpath}#${column.role}/${column.via.join('/')}/${column.nameParts.join('/')}`,
@@ -159,6 +176,7 @@ function structureCandidates(
   column: ColumnDraft,
   uses: number,
   naming: NamingOptions,
+  identifiers: Identifiers,
 ): string[] {
   const word = (text: string): string => structureWord(text, naming.nameMode);
   switch (column.role) {
@@ -170,7 +188,7 @@ function structureCandidates(
       return [word('position'), word('_position'), word('child_position')];
     case 'parent_key': {
       const parent = column.parent!;
-      const via = column.via.map((part) => identifierOf(part, naming.nameMode)).join('_');
+      const via = column.via.map(identifiers).join('_');
       if (parent === table && uses === 1) return [`${word('parent')}_${parent.name}_${word('key')}`];
       const detailed = `${parent.name}_${via}_${word('key')}`;
       return uses === 1
@@ -178,7 +196,7 @@ function structureCandidates(
         : [detailed, `${word('parent')}_${detailed}`];
     }
     default: {
-      const name = column.nameParts.map((part) => identifierOf(part, naming.nameMode)).join('_');
+      const name = column.nameParts.map(identifiers).join('_');
       return [name, `_${name}`, `${name}_2`];
     }
   }

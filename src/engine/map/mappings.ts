@@ -10,6 +10,8 @@ const manyMappings = 40_000;
 /** Lines beyond which further paths to a shared table are not listed at all. */
 const mostMappings = 80_000;
 
+const nodeTypes: readonly MappingEntry['nodeType'][] = ['element', 'attribute', 'text', 'mixed', 'any'];
+
 interface Plan {
   readonly tables: readonly Table[];
   readonly nodes: readonly PlanNode[];
@@ -154,16 +156,22 @@ class MappingListing {
     });
   }
 
-  /** xsi:type alternatives share their head's columns: a path and column are listed once. */
-  readonly #seen = new Set<string>();
+  /** xsi:type alternatives share their head's columns: a path and column are listed once. By path, the others as one number. */
+  readonly #seen = new Map<string | null, Set<number>>();
 
   // columns are given as the plan counts them, and listed where they lie
   #push(line: MappingEntry): void {
     const place = line.column === null ? null : this.#rowColumns(line.table)[line.column]!;
     const entry = place === null ? line : { ...line, table: place.table, column: place.at };
-    const identity = `${entry.table}/${entry.column}/${entry.nodeType}/${entry.xpath}`;
-    if (this.#seen.has(identity)) return;
-    this.#seen.add(identity);
+    const identity =
+      (entry.table * 0x10000 + (entry.column ?? -1) + 1) * 8 + nodeTypes.indexOf(entry.nodeType);
+    let seen = this.#seen.get(entry.xpath);
+    if (seen === undefined) {
+      seen = new Set();
+      this.#seen.set(entry.xpath, seen);
+    }
+    if (seen.has(identity)) return;
+    seen.add(identity);
     this.entries.push(entry);
   }
 }

@@ -34,6 +34,21 @@ export function identifierOf(localName: string, mode: NamingOptions['nameMode'])
   return mode === 'u' ? name.toUpperCase() : name.toLowerCase();
 }
 
+export type Identifiers = (localName: string) => string;
+
+/** `identifierOf`, worked out once for each name: a model says the same few thousand in hundreds of thousands of places. */
+export function rememberedIdentifiers(mode: NamingOptions['nameMode']): Identifiers {
+  const known = new Map<string, string>();
+  return (localName) => {
+    let identifier = known.get(localName);
+    if (identifier === undefined) {
+      identifier = identifierOf(localName, mode);
+      known.set(localName, identifier);
+    }
+    return identifier;
+  };
+}
+
 /** Structure words (`key`, `position`) in the case of the other names. */
 export function structureWord(word: string, mode: NamingOptions['nameMode']): string {
   return mode === 'u' ? word.toUpperCase() : word;
@@ -41,8 +56,10 @@ export function structureWord(word: string, mode: NamingOptions['nameMode']): st
 
 const utf8 = new TextEncoder();
 
+/** Of the name in UTF-8. */
 export function byteLength(name: string): number {
-  return utf8.encode(name).length;
+  for (let at = 0; at < name.length; at += 1) if (name.charCodeAt(at) > 0x7f) return utf8.encode(name).length;
+  return name.length;
 }
 
 /** The longest start of `name` that has at most `maxBytes` bytes of UTF-8. */

@@ -27,7 +27,9 @@ export function createNameLabels(model: RelationalModel): NameLabels {
   for (const [prefix, uri] of Object.entries(model.namespaces))
     if (!prefixes.has(uri)) prefixes.set(uri, prefix);
   const uris = new Map([...prefixes].map(([uri, prefix]) => [prefix, uri]));
-  const inBoth = rootUri === '' ? new Set<string>() : localsInBoth(model, rootUri);
+  let known: Set<string> | null = rootUri === '' ? new Set() : null;
+  // a walk through the whole model, for those that have elements in no namespace beside those of the root's
+  const inBoth = (): Set<string> => (known ??= localsInBoth(model, rootUri));
 
   const qualified = (name: QName): string => {
     const prefix = prefixes.get(name.namespaceUri);
@@ -42,7 +44,7 @@ export function createNameLabels(model: RelationalModel): NameLabels {
   return {
     element(name) {
       if (name.namespaceUri === '')
-        return inBoth.has(name.localName) ? `{}${name.localName}` : name.localName;
+        return inBoth().has(name.localName) ? `{}${name.localName}` : name.localName;
       return name.namespaceUri === rootUri ? name.localName : qualified(name);
     },
     type(name) {

@@ -31,6 +31,8 @@ export const tags = {
   array: 0xa8,
   /** count, the byte length of each element, then the elements: each is decoded when it is first looked at */
   indexedArray: 0xa9,
+  /** a member of an object: byte length, then the value: decoded when it is first read */
+  heldValue: 0xaa,
   /** 0xc0-0xff: text id of 14 bits, the lower 8 in the next byte */
   smallText: 0xc0,
 } as const;

@@ -1,4 +1,5 @@
 /** Reads packed JSON (`packed-json-layout.ts`). */
+import { lazyArray } from './lazy-array.ts';
 import { tags, version } from './packed-json-layout.ts';
 
 const plainMember = { configurable: true, enumerable: true, writable: true } as const;
@@ -71,9 +72,28 @@ export class PackedReader {
     for (const key of this.#shapes[shape]!) {
       // assigned to, this one name would change the object's prototype
       if (key === '__proto__') Object.defineProperty(value, key, { ...plainMember, value: this.value() });
+      else if (this.#bytes[this.#at] === tags.heldValue) this.#hold(value, key);
       else value[key] = this.value();
     }
     return value;
+  }
+
+  /** A member that is decoded when somebody reads it. */
+  #hold(object: Record<string, unknown>, key: string): void {
+    this.#at += 1;
+    const size = this.#varint();
+    const start = this.#at;
+    this.#at += size;
+    Object.defineProperty(object, key, {
+      configurable: true,
+      enumerable: true,
+      get: () => {
+        this.#at = start;
+        const value = this.value();
+        Object.defineProperty(object, key, { ...plainMember, value });
+        return value;
+      },
+    });
   }
 
   #array(length: number): unknown[] {
@@ -82,25 +102,16 @@ export class PackedReader {
     return values;
   }
 
-  /** An array whose elements are accessors until they are read, and values from then on. */
+  /** Its elements are decoded when they are looked at. */
   #indexedArray(length: number): unknown[] {
     const starts = new Float64Array(length + 1);
     for (let index = 0; index < length; index += 1) starts[index + 1] = starts[index]! + this.#varint();
     const first = this.#at;
-    this.#at += starts[length]!;
-    const values: unknown[] = [];
-    for (let index = 0; index < length; index += 1) {
-      Object.defineProperty(values, index, {
-        configurable: true,
-        enumerable: true,
-        get: () => {
-          this.#at = first + starts[index]!;
-          const value = this.value();
-          Object.defineProperty(values, index, { ...plainMember, value });
-          return value;
-        },
-      });
-    }
+    const values = lazyArray(length, (index) => {
+      this.#at = first + starts[index]!;
+      return this.value();
+    });
+    this.#at = first + starts[length]!;
     return values;
   }
 

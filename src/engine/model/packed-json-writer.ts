@@ -19,17 +19,33 @@ function shapeStep(): ShapeStep {
   return { shape: -1, next: new Map(), lastKey: null, last: null };
 }
 
+/** a shorter array costs less decoded than held back */
+const fewestHeld = 8;
+
+/** What a reader is to decode when it is looked at, and not before. */
+export interface LazyParts {
+  /** keys of the outermost object: each element of their arrays by itself */
+  readonly indexed?: readonly string[];
+  /** keys of any object: their arrays whole */
+  readonly held?: readonly string[];
+}
+
 export class PackedWriter {
   readonly #indexed: ReadonlySet<string>;
+  readonly #held: ReadonlySet<string>;
   readonly #values = new ByteWriter();
   readonly #shapes: (readonly string[])[] = [];
   readonly #noKeys = shapeStep();
   readonly #textIds = new Map<string, number>();
   readonly #prefixes: number[] = [];
   readonly #rests: string[] = [];
+  /** the prefix met last: paths come in the order of a tree */
+  #prefix = '';
+  #prefixId = -1;
 
-  constructor(indexed: ReadonlySet<string>) {
-    this.#indexed = indexed;
+  constructor({ indexed = [], held = [] }: LazyParts) {
+    this.#indexed = new Set(indexed);
+    this.#held = new Set(held);
   }
 
   pack(value: unknown): Uint8Array<ArrayBuffer> {
@@ -103,11 +119,20 @@ export class PackedWriter {
     const known = this.#textIds.get(value);
     if (known !== undefined) return known;
     const cut = value.charCodeAt(0) === 0x2f && value.length <= longestPath ? value.lastIndexOf('/') : 0;
-    const prefix = cut > 0 ? this.#textId(value.slice(0, cut)) : -1;
+    const prefix = cut > 0 ? this.#idOfPrefix(value, cut) : -1;
     const id = this.#rests.length;
     this.#textIds.set(value, id);
     this.#prefixes.push(prefix);
     this.#rests.push(cut > 0 ? value.slice(cut) : value);
+    return id;
+  }
+
+  #idOfPrefix(path: string, length: number): number {
+    if (this.#prefix.length === length && path.startsWith(this.#prefix)) return this.#prefixId;
+    const prefix = path.slice(0, length);
+    const id = this.#textId(prefix);
+    this.#prefix = prefix;
+    this.#prefixId = id;
     return id;
   }
 
@@ -136,6 +161,16 @@ export class PackedWriter {
     out.bytes(elements);
   }
 
+  #hold(value: unknown): void {
+    const out = this.#values;
+    out.byte(tags.heldValue);
+    const start = out.length;
+    this.#value(value);
+    const bytes = out.cut(start);
+    out.varint(bytes.length);
+    out.bytes(bytes);
+  }
+
   #object(value: Readonly<Record<string, unknown>>, outermost: boolean): void {
     const out = this.#values;
     const keys = Object.keys(value);
@@ -155,6 +190,8 @@ export class PackedWriter {
       if (member === undefined) continue;
       if (outermost && Array.isArray(member) && this.#indexed.has(key))
         this.#indexedArray(member as unknown[]);
+      else if (Array.isArray(member) && member.length >= fewestHeld && this.#held.has(key))
+        this.#hold(member);
       else this.#value(member);
     }
   }

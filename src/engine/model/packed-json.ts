@@ -4,14 +4,11 @@
  * pack to equal bytes.
  */
 import { PackedReader } from './packed-json-reader.ts';
-import { PackedWriter } from './packed-json-writer.ts';
+import { PackedWriter, type LazyParts } from './packed-json-writer.ts';
 
-/**
- * `indexed`: keys of the outermost object whose arrays are read element by element. Members that are undefined are left out, as
- * JSON.stringify does.
- */
-export function packJson(value: unknown, indexed: readonly string[] = []): Uint8Array<ArrayBuffer> {
-  return new PackedWriter(new Set(indexed)).pack(value);
+/** Members that are undefined are left out, as JSON.stringify does. */
+export function packJson(value: unknown, lazy: LazyParts = {}): Uint8Array<ArrayBuffer> {
+  return new PackedWriter(lazy).pack(value);
 }
 
 /** The value again. RangeError where the bytes are none of `packJson`. */

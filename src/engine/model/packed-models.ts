@@ -1,10 +1,11 @@
 /** Models in packed form: to be stored, and to be handed from one thread to another. */
+import { factsOf, withFacts, type ModelFacts } from './model-facts.ts';
 import { packJson, unpackJson } from './packed-json.ts';
 import type { MappingEntry, RelationalModel } from './relational-model.ts';
 import type { SourceModel } from './source-model.ts';
 
 export interface PackedRelationalModel {
-  /** all but the mappings: what rows are made with */
+  /** all but the mappings: what rows are made with; and what follows from the whole (`ModelFacts`) */
   readonly plan: Uint8Array<ArrayBuffer>;
   readonly mappings: Uint8Array<ArrayBuffer>;
 }
@@ -18,29 +19,34 @@ export function packRelationalModel(
   const known = model[packedForm];
   if (known !== undefined) return known();
   const { mappings, ...plan } = model;
-  return { plan: packJson(plan, ['tables', 'nodes']), mappings: packJson(mappings) };
+  const lazy = { indexed: ['tables', 'nodes'], held: ['columns'] };
+  return {
+    plan: packJson({ ...plan, facts: factsOf(model) }, lazy),
+    mappings: packJson(mappings),
+  };
 }
 
-/** Tables and nodes are decoded one by one when they are looked at, mappings (`mappings` gives their bytes) all at once. */
+/** Tables, nodes and the columns of tables are decoded when they are looked at, mappings (`mappings` gives their bytes) all at once. */
 export function unpackRelationalModel(
   plan: Uint8Array<ArrayBuffer>,
   mappings: () => Uint8Array<ArrayBuffer>,
 ): RelationalModel {
-  const model = unpackJson(plan) as Omit<RelationalModel, 'mappings'>;
+  const { facts, ...model } = unpackJson(plan) as Omit<RelationalModel, 'mappings'> & { facts: ModelFacts };
   let read: readonly MappingEntry[] | null = null;
-  return Object.defineProperties(model, {
+  const whole = Object.defineProperties(model, {
     mappings: {
       enumerable: true,
       get: () => (read ??= unpackJson(mappings()) as readonly MappingEntry[]),
     },
     [packedForm]: { value: () => ({ plan, mappings: mappings() }) },
   }) as RelationalModel;
+  return withFacts(whole, facts);
 }
 
 export function packSourceModel(
   model: SourceModel & { readonly [packedForm]?: Uint8Array<ArrayBuffer> },
 ): Uint8Array<ArrayBuffer> {
-  return model[packedForm] ?? packJson(model, ['elements', 'types']);
+  return model[packedForm] ?? packJson(model, { indexed: ['elements', 'types'] });
 }
 
 /** Elements and types are decoded one by one when they are looked at. */

@@ -1,4 +1,6 @@
-/** The mapping plan in the form the shredder walks: dense arrays, names as interned ids, conversions at hand. */
+/** The mapping plan in the form the shredder walks: names as interned ids, conversions at hand; of a large model, what documents reach. */
+import { lazyArray } from '../model/lazy-array.ts';
+import { factsOf } from '../model/model-facts.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { rowColumns, rowTables } from '../model/wide-rows.ts';
 import type { NameTable } from '../xml/tokens.ts';
@@ -60,15 +62,14 @@ export interface CompiledPlan {
 }
 
 export function compilePlan(model: RelationalModel, names: NameTable, encoder: RowEncoder): CompiledPlan {
-  const marks = countMarks(model);
-  const rows = model.tables.map((_, table) => rowColumns(model, table).map(({ column }) => column));
-  const tables = model.tables.map((table, index): CompiledTable => {
-    const columns = rows[index]!;
+  const { marks, markCounts } = factsOf(model);
+  const tables = lazyArray(model.tables.length, (index): CompiledTable => {
+    const columns = rowColumns(model, index).map(({ column }) => column);
     const find = (role: Column['role']): number => columns.findIndex((column) => column.role === role);
     const required = columns.flatMap((column, i) => (column.role === 'value' && !column.nullable ? [i] : []));
     return {
       index,
-      name: table.name,
+      name: model.tables[index]!.name,
       columns,
       parts: compileParts(model, index),
       repeatedKeys: Int32Array.from(
@@ -86,21 +87,25 @@ export function compilePlan(model: RelationalModel, names: NameTable, encoder: R
       holdsNames: Uint8Array.from(columns, ({ sourceType }) =>
         sourceType === 'QName' || sourceType === 'NOTATION' ? 1 : 0,
       ),
-      slotCount: columns.length + (marks.count.get(index) ?? 0),
+      slotCount: columns.length + markCounts[index]!,
     };
   });
-  const nodes = model.nodes.map((plan, index): CompiledNode => ({
-    plan,
-    index,
-    table: tables[plan.table]!,
-    seenSlot: plan.opensRow ? -1 : rows[plan.table]!.length + marks.of[index]!,
-    takesText: plan.textColumn >= 0 || plan.textTable >= 0,
-    showsNothing:
-      !plan.opensRow &&
-      plan.presenceColumn < 0 &&
-      plan.elementNameColumn < 0 &&
-      plan.foldedPositionColumn < 0,
-  }));
+  const nodes = lazyArray(model.nodes.length, (index): CompiledNode => {
+    const plan = model.nodes[index]!;
+    const table = tables[plan.table]!;
+    return {
+      plan,
+      index,
+      table,
+      seenSlot: plan.opensRow ? -1 : table.columns.length + marks[index]!,
+      takesText: plan.textColumn >= 0 || plan.textTable >= 0,
+      showsNothing:
+        !plan.opensRow &&
+        plan.presenceColumn < 0 &&
+        plan.elementNameColumn < 0 &&
+        plan.foldedPositionColumn < 0,
+    };
+  });
   const roots = nameLookup(names, model.roots);
   const edges: (((id: number) => PlanEdge | null) | undefined)[] = [];
   const attributes: (((id: number) => { column: number } | null) | undefined)[] = [];
@@ -129,23 +134,6 @@ export function partOf(table: CompiledTable, column: number): CompiledPart {
   return table.parts.find((part) => column < part.end)!;
 }
 
-/** One mark per folded place; the members of a substitution group that share a place share its mark. */
-function countMarks(model: RelationalModel): { of: Int32Array; count: Map<number, number> } {
-  const of = new Int32Array(model.nodes.length).fill(-1);
-  const count = new Map<number, number>();
-  const shared = new Map<string, number>();
-  for (const [index, node] of model.nodes.entries()) {
-    if (node.opensRow) continue;
-    const group = node.elementNameColumn >= 0 ? `${node.table}/${node.elementNameColumn}` : null;
-    const known = group === null ? undefined : shared.get(group);
-    const mark = known ?? count.get(node.table) ?? 0;
-    of[index] = mark;
-    if (known === undefined) count.set(node.table, mark + 1);
-    if (group !== null) shared.set(group, mark);
-  }
-  return { of, count };
-}
-
 /** Lookup by interned name id; interning the wanted names once makes it one array access. */
 function nameLookup<
   T extends { readonly name: { readonly namespaceUri: string; readonly localName: string } },
@@ -153,9 +141,9 @@ function nameLookup<
   const byId: (T | undefined)[] = [];
   const ids = new Map<number, T>();
   for (const item of items) ids.set(names.intern(item.name.namespaceUri, item.name.localName), item);
-  // a dense array while ids are small; interned ids of one model are
+  // a dense array while ids are small, as those of one model of usual size are
   const largest = Math.max(-1, ...ids.keys());
-  if (largest > 100_000) return (nameId) => ids.get(nameId) ?? null;
+  if (largest > 1000 + 16 * items.length) return (nameId) => ids.get(nameId) ?? null;
   for (let id = 0; id <= largest; id += 1) byId.push(ids.get(id));
   return (nameId) => byId[nameId] ?? null;
 }

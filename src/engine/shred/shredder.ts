@@ -219,9 +219,9 @@ class DocumentShredder implements Shredder {
   lastKeys(): ReadonlyMap<string, number> {
     if (this.#hashed) return new Map();
     const keys = new Map<string, number>([['_documents', this.#lastDocumentKey]]);
-    // a table that continues another's rows has been named with that
-    for (const { index, parts } of this.#plan.tables)
-      for (const { name } of parts) if (!keys.has(name)) keys.set(name, this.#state.lastNumbers[index]!);
+    // a table that continues another's rows has the keys of that
+    for (const [index, { name, continues }] of this.#options.model.tables.entries())
+      keys.set(name, this.#state.lastNumbers[continues ?? index]!);
     return keys;
   }
 

@@ -1,9 +1,18 @@
 /** Packed JSON: every value comes back as JSON would give it, equal values in equal bytes, decoded when looked at. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { LazyParts } from '../../../src/engine/model/packed-json-writer.ts';
 import { packJson, unpackJson } from '../../../src/engine/model/packed-json.ts';
 
-const again = (value: unknown, indexed?: readonly string[]): unknown => unpackJson(packJson(value, indexed));
+const again = (value: unknown, lazy?: LazyParts): unknown => unpackJson(packJson(value, lazy));
+/** Members that are still to be decoded. */
+const pending = (value: object): number =>
+  Object.values(Object.getOwnPropertyDescriptors(value)).filter(({ get }) => get !== undefined).length;
+
+const table = (columns: number) => ({
+  name: 'a table',
+  columns: Array.from({ length: columns }, (_, at) => ({ name: `c${at}`, columns: [] })),
+});
 
 describe('packed JSON', () => {
   test('gives back any JSON value, and packs equal values to equal bytes', () => {
@@ -42,13 +51,13 @@ describe('packed JSON', () => {
   });
 
   test('more texts and more shapes than their short forms hold', () => {
-    const texts = Array.from({ length: 20_000 }, (_, at) => `/root/part${at % 100}/leaf${at}`);
+    const texts = Array.from({ length: 20_000 }, (_, at) => `/top/part${at % 100}/leaf${at}`);
     const shapes = Array.from({ length: 200 }, (_, at) => ({ [`key${at}`]: at }));
     expect(again({ texts, shapes })).toEqual({ texts, shapes });
   });
 
   test('a path costs its last step', () => {
-    const below = '/a-long-name-of-a-root/with-a-long-name-below'.repeat(20);
+    const below = '/a-long-name-of-a-top/with-a-long-name-below'.repeat(20);
     const paths = Array.from({ length: 1000 }, (_, at) => `${below}/p${at}`);
     expect(packJson(paths).length).toBeLessThan(15_000);
     expect(again(paths)).toEqual(paths);
@@ -61,19 +70,33 @@ describe('packed JSON', () => {
   });
 
   test('elements of indexed arrays are decoded when they are looked at, in any order, and then stay', () => {
-    const rows = Array.from({ length: 100 }, (_, at) => ({ name: `/rows/row${at}`, columns: [at, { at }] }));
-    const read = again({ rows, others: rows }, ['rows']) as { rows: typeof rows; others: typeof rows };
-    const pending = (): number =>
-      Object.values(Object.getOwnPropertyDescriptors(read.rows)).filter(({ get }) => get !== undefined)
-        .length;
-    expect(pending()).toBe(100);
+    const rows = Array.from({ length: 1000 }, (_, at) => ({ name: `/rows/row${at}`, columns: [at, { at }] }));
+    const lazy = { indexed: ['rows'] };
+    const read = again({ rows, others: rows }, lazy) as { rows: typeof rows; others: typeof rows };
+    expect(pending(read.rows)).toBe(1000);
     expect(read.rows[70]).toEqual(rows[70]);
     expect(read.rows[3]).toBe(read.rows[3]);
-    expect(pending()).toBe(98);
-    expect(read.rows.length).toBe(100);
+    expect(pending(read.rows)).toBe(998);
+    expect(read.rows.length).toBe(1000);
     expect(read.rows.map(({ name }) => name)).toEqual(rows.map(({ name }) => name));
     expect(read).toEqual({ rows, others: rows });
-    expect(structuredClone(again({ rows }, ['rows']))).toEqual({ rows });
+    expect(structuredClone(again({ rows }, lazy))).toEqual({ rows });
+    const few = again({ rows: rows.slice(0, 10) }, lazy) as { rows: typeof rows };
+    expect(pending(few.rows)).toBe(0);
+    expect(few.rows).toEqual(rows.slice(0, 10));
+  });
+
+  test('long arrays that are held are decoded when they are read, short ones at once', () => {
+    const tables = [table(3), table(50)];
+    const read = again({ tables }, { held: ['columns'] }) as { tables: typeof tables };
+    expect(read.tables.map(pending)).toEqual([0, 1]);
+    expect(Object.keys(read.tables[1]!)).toEqual(['name', 'columns']);
+    expect(read.tables[1]!.columns).toBe(read.tables[1]!.columns);
+    expect(pending(read.tables[1]!)).toBe(0);
+    expect(read).toEqual({ tables });
+    expect({ ...(again({ tables }, { held: ['columns'] }) as { tables: typeof tables }).tables[1] }).toEqual(
+      tables[1],
+    );
   });
 
   test('bytes that are no packed JSON are refused', () => {

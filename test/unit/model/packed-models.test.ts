@@ -1,5 +1,6 @@
 /** Models in packed form: the same again, whether all of one is read or a part. */
 import { describe, expect, test } from 'vitest';
+import { factsOf } from '../../../src/engine/model/model-facts.ts';
 import {
   packRelationalModel,
   packSourceModel,
@@ -29,6 +30,17 @@ describe('packed models', () => {
     expect(packRelationalModel(renamed)).toEqual(
       packRelationalModel({ ...donutRelationalModel, nameMaxLength: 20 }),
     );
+  });
+
+  test('what follows from a model comes with its plan', () => {
+    const facts = factsOf(donutRelationalModel);
+    expect(facts.mappedPaths).toBe(new Set(donutRelationalModel.mappings.map(({ xpath }) => xpath)).size);
+    expect(facts.marks.length).toBe(donutRelationalModel.nodes.length);
+    const { plan } = packRelationalModel(donutRelationalModel);
+    const model = unpackRelationalModel(plan, () => {
+      throw new Error('the mappings were read');
+    });
+    expect(factsOf(model)).toEqual(facts);
   });
 
   test('a source model comes back the same', () => {
