@@ -14,7 +14,7 @@ import {
 } from '../support/service.ts';
 import { execution } from '../support/service-client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service-fixtures.ts';
-import { shortLeases } from '../support/service-large-target.ts';
+import { shortLeases } from '../support/service-leases.ts';
 import { convert } from '../support/service-tools.ts';
 
 describe('a job left while it published', { timeout: 120_000 }, () => {

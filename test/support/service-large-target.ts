@@ -8,6 +8,7 @@ import { createServiceHome, type ServiceHome } from './service.ts';
 import { execution, type ServiceClient } from './service-client.ts';
 import { freightXsdFolder } from './service-fixtures.ts';
 import { writeLargeDocument, type LargeDocument } from './service-large-document.ts';
+import { shortLeases } from './service-leases.ts';
 import { tablesOf } from './service-schema.ts';
 import { convert } from './service-tools.ts';
 
@@ -20,9 +21,6 @@ export interface LargeLoad {
   submit(client: ServiceClient, sqlSchema: string): Promise<number>;
   remove(): Promise<void>;
 }
-
-/** Leases are short, so that a lost worker is noticed soon. */
-export const shortLeases = { 'svc.limits.lease': '2 s', 'svc.limits.heartbeat': '500 ms' };
 
 export async function createLargeLoad(
   megabytes: number,

@@ -1,0 +1,48 @@
+/**
+ * `npm run faults -- [--rounds N] [--database-rounds N] [--megabytes N]`: kills the parts of an installation under load and counts
+ * what came of it. Ends with 1 when a row was lost or doubled, or a job is stuck.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runFaults } from './run.ts';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '200' },
+    'database-rounds': { type: 'string', default: '50' },
+    megabytes: { type: 'string', default: '4' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+
+const folder = await mkdtemp(join(tmpdir(), 'faults-'));
+let sound = true;
+try {
+  for (const [kind, name, rounds] of [
+    ['processes', 'kill -9 or stop of worker, tool, service', Number(values.rounds)],
+    ['database', 'kill -9 of the database', Number(values['database-rounds'])],
+  ] as const) {
+    if (rounds === 0) continue;
+    process.stdout.write(`${name}:\n`);
+    const counts = await runFaults({
+      kind,
+      rounds,
+      megabytes: Number(values.megabytes),
+      folder,
+      tell: (line, number) => {
+        if (values.verbose || number % 10 === 0) process.stdout.write(`  ${line}\n`);
+      },
+    });
+    process.stdout.write(
+      `  cycles ${counts.cycles}, jobs ${counts.jobs} (${counts.completed} completed, ${counts.failed} failed), rows lost ${counts.lost}, ` +
+        `rows doubled ${counts.doubled}, jobs stuck ${counts.stuck}, submissions wrong ${counts.submissionsWrong}, processes left ${counts.leftProcesses}\n`,
+    );
+    sound &&=
+      counts.lost + counts.doubled + counts.stuck + counts.submissionsWrong + counts.leftProcesses === 0;
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+process.exitCode = sound ? 0 : 1;

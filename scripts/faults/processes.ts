@@ -1,0 +1,65 @@
+/** The processes of an installation under fault: a service without workers of its own, workers beside it, and what they start. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import {
+  projectRoot,
+  serviceEnvironment,
+  startService,
+  type RunningService,
+  type ServiceHome,
+} from '../../test/support/service.ts';
+
+export interface Installation {
+  readonly home: ServiceHome;
+  service(): RunningService;
+  /** those that run now */
+  workers(): readonly ChildProcess[];
+  /** starts what is missing */
+  mend(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** `workers` 0: the service runs the jobs itself. */
+export async function startInstallation(
+  home: ServiceHome,
+  workers: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Installation> {
+  let service: RunningService | null = null;
+  let serviceRuns = false;
+  const running = new Set<ChildProcess>();
+
+  async function mend(): Promise<void> {
+    if (!serviceRuns) {
+      service = await startService(home, {
+        ...environment,
+        ...(workers > 0 ? { SVC_WORKER_CONCURRENCY: '0' } : {}),
+        ...(service === null ? {} : { PORT: new URL(service.url).port }),
+      });
+      serviceRuns = true;
+      void service.ended.then(() => (serviceRuns = false));
+    }
+    while (running.size < workers) {
+      const worker = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/worker.ts'], {
+        cwd: projectRoot,
+        env: serviceEnvironment(home, environment),
+        stdio: 'ignore',
+      });
+      running.add(worker);
+      worker.once('exit', () => running.delete(worker));
+    }
+  }
+
+  await mend();
+  return {
+    home,
+    service: () => service!,
+    workers: () => [...running],
+    mend,
+    async end() {
+      const ends = [...running].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+      for (const worker of running) worker.kill('SIGTERM');
+      await Promise.all(ends);
+      if (serviceRuns) await service!.end('SIGTERM');
+    },
+  };
+}
