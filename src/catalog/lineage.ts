@@ -111,7 +111,7 @@ export async function feedLineage(
       mapping,
       target_table: table.name,
       target_column: column.name,
-      target_type: typeOf(column),
+      target_type: columnType(column),
       pid: latest?.record.id_job ?? null,
     };
     const sources = byColumn.get(column.name) ?? [];
@@ -121,7 +121,7 @@ export async function feedLineage(
       ...own,
       source_xpath: line.xpath,
       source_type: line.source_type,
-      transformation: read(line),
+      transformation: transformationOf(line),
     }));
   });
 }
@@ -173,7 +173,8 @@ async function loadedRows(
     idsOf(feed).reduce((sum, idSch) => sum + (rows.get(`${idSch}/${tableName}`) ?? 0), 0);
 }
 
-function typeOf({ data_type, length, precision, scale }: ColumnRecord): string {
+/** `numeric(14,2)` */
+export function columnType({ data_type, length, precision, scale }: ColumnRecord): string {
   const size = precision === null ? length : scale === null ? precision : `${precision},${scale}`;
   return size === null ? data_type : `${data_type}(${size})`;
 }
@@ -186,7 +187,8 @@ function made({ key, name, xpath }: ColumnRecord): string {
   return /position$/i.test(name) ? 'position among the children' : 'made by the loader';
 }
 
-function read(line: MappingRecord): string {
+/** What becomes of the source's value on its way to the column. */
+export function transformationOf(line: MappingRecord): string {
   if (line.node_type === 'any') return 'markup as it is';
   if (line.node_type === 'mixed') return 'run of text';
   if (line.data_type === 'boolean' && !line.source_type.startsWith('xs:')) return 'presence of the element';

@@ -5,6 +5,15 @@ export interface StoredFile {
   readonly bytes: number;
 }
 
+/** Times are epoch milliseconds, of the last change. */
+export interface ExpiredUploads {
+  readonly olderThan: number;
+  /** of uploads whose end never came */
+  readonly partialOlderThan: number;
+  /** `<id_org>/<path>` of files, or of folders with all that is in them, that stay */
+  readonly except: ReadonlySet<string>;
+}
+
 export interface FileStore {
   /** Streams a body to `uploads/<random>/<name>`; over `maxBytes`: AppError payload_too_large and nothing is left. */
   saveUpload(
@@ -23,6 +32,8 @@ export interface FileStore {
    * `path_not_allowed` for folders and for what lies elsewhere.
    */
   remove(idOrg: number, path: string): Promise<void>;
+  /** Removes uploads of all organisations that are older, and those that were broken off; answers how many there were. */
+  removeUploads(which: ExpiredUploads): Promise<number>;
   /** The log of a job whose record is gone; none is fine. */
   removeLog(idJob: number): Promise<void>;
   /** Size of a job's log in bytes; null when there is none (yet). */

@@ -73,7 +73,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
   const home = await openHomeFolder(locateHome(environment));
   const file = parseProperties((await readIfThere(home.propertiesFile)) ?? '');
   const config = readConfig(mergeSettings(file, environment));
-  const secretTexts: string[] = config.secretKey === null ? [] : [config.secretKey];
+  const secretTexts: string[] = secretsOf(config);
   const mask = (text: string): string => maskKnownSecrets(text, secretTexts);
   const logger = createJsonLogger({ write: options.write, mask });
 
@@ -200,6 +200,14 @@ async function answers(url: string): Promise<boolean> {
   } finally {
     await sql.end({ timeout: 1 });
   }
+}
+
+/** Addresses of receivers count: they may hold a token. */
+function secretsOf({ secretKey, events }: Config): string[] {
+  const { webhook, openLineage } = events;
+  return [secretKey, webhook?.url, webhook?.secret, openLineage?.url, openLineage?.key].filter(
+    (text) => typeof text === 'string',
+  );
 }
 
 /** As it stands in the address, and decoded. */

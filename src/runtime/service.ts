@@ -12,6 +12,7 @@ import { ConfigError } from '../config.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import { ensureAdminKey } from './admin-key.ts';
 import type { Environment } from './home.ts';
+import { startHousekeeping } from './housekeeping.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceMigrations } from './migrations.ts';
 import { openHome } from './open.ts';
@@ -71,6 +72,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const madeKey = await ensureAdminKey(adapters.access, home.adminKeyFile);
     const { server, url } = await listen(createApp(adapters, config).fetch, host, port);
     worker?.start();
+    const housekeeping = await startHousekeeping(opened, adapters.build);
 
     if (madeKey) print(`the first API key is in ${home.adminKeyFile}`);
     if (!opened.roles.service)
@@ -92,6 +94,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const close = async (): Promise<void> => {
       accepting = false;
       await worker?.drain(config.worker.drainMs);
+      await housekeeping.stop();
       await migrations.close();
       await closeServer(server);
       await opened.close();

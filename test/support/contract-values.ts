@@ -90,6 +90,8 @@ export const goodBodies = (conversion: Conversion): Readonly<Record<string, unkn
   createUploadToken: { kind: 'xml', max_bytes: 10 },
   createApiKey: { name: 'one more', scopes: ['jobs:read'] },
   createOrganisation: { name: 'third' },
+  exportSchema: { origin_id: String(conversion.idSch), output_path: `exports/${conversion.name}` },
+  importSchema: { input_path: `exports/${conversion.name}` },
   updateCilKeys: {
     cfxml: conversion.name,
     keys: [{ table_name: 'shipment', column_name: 'ref', key_type: 'NK' }],

@@ -49,6 +49,8 @@ export function createMemoryFileStore(): MemoryFileStore {
         throw new AppError('path_not_allowed', 'the path lies outside the allowed folders');
       if (!stored.delete(`${idOrg}/${path}`)) throw new AppError('not_found', 'there is no such file');
     },
+    // nothing here has an age
+    removeUploads: async () => 0,
     removeLog: async (idJob) => void logs.delete(idJob),
     logSize: async (idJob) => logs.get(idJob)?.byteLength ?? null,
     readLog: async (idJob, offset, length) =>

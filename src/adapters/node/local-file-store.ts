@@ -5,6 +5,7 @@ import { lstat, mkdir, open, realpath, rename, rm, rmdir, stat, unlink } from 'n
 import { basename, dirname, isAbsolute, join, relative, resolve as resolvePath, sep } from 'node:path';
 import { AppError } from '../../errors.ts';
 import type { FileStore } from '../../ports/file-store.ts';
+import { partPrefix, removeExpiredUploads } from './expired-uploads.ts';
 
 export interface LocalFileStoreOptions {
   /** holds one folder for each organisation */
@@ -47,7 +48,7 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
       checkFileName(name);
       const uploads = join(folderOf(idOrg), 'uploads');
       await mkdir(uploads, { recursive: true, mode: 0o700 });
-      const part = join(uploads, `.part-${randomBytes(16).toString('hex')}`);
+      const part = join(uploads, `${partPrefix}${randomBytes(16).toString('hex')}`);
       try {
         const bytes = await writeStream(part, body, maxBytes);
         const folder = randomBytes(8).toString('hex');
@@ -87,6 +88,8 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
       const uploads = await realpath(join(folderOf(idOrg), 'uploads')).catch(() => null);
       if (uploads !== null && dirname(folder) === uploads) await rmdir(folder).catch(() => undefined);
     },
+
+    removeUploads: (which) => removeExpiredUploads(options.filesDirectory, which),
 
     removeLog: async (idJob) => {
       await rm(logFile(idJob), { force: true });

@@ -1,0 +1,44 @@
+/** Names of files and tables in the form that OpenLineage gives datasets: a namespace and a name within it. */
+import type { JobRecord } from '../jobs/job.ts';
+
+export interface DatasetName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The metadata database, for targets of the form `metadb:NAME`. */
+export interface MetadataDatabase {
+  /** `host:port` */
+  readonly address: string;
+  readonly name: string;
+}
+
+/** What a job read from or wrote to: a file, a folder, or all tables of a target. */
+export function placeName(place: string, job: JobRecord, metadb: MetadataDatabase): DatasetName {
+  const ofMetadb = /^metadb:(.+)$/.exec(place)?.[1];
+  if (ofMetadb !== undefined)
+    return { namespace: `postgres://${metadb.address}`, name: `${metadb.name}.${ofMetadb}` };
+  const url = /^postgres(?:ql)?:\/\//.test(place) ? URL.parse(place) : null;
+  if (url !== null) {
+    const sqlSchema = url.searchParams.get('schema') ?? 'public';
+    return {
+      namespace: `postgres://${url.hostname}:${url.port || '5432'}`,
+      name: `${decodeURIComponent(url.pathname.slice(1))}.${sqlSchema}`,
+    };
+  }
+  const path = place.replace(/^duckdb:/, '');
+  // where the organisation's own files lie, as paths of requests are meant
+  const absolute = path.startsWith('/') ? path : `${job.base_path ?? ''}/files/${job.id_org}/${path}`;
+  return { namespace: 'file', name: absolute };
+}
+
+/** A table of a target. */
+export function tableName(
+  place: string,
+  table: string,
+  job: JobRecord,
+  metadb: MetadataDatabase,
+): DatasetName {
+  const { namespace, name } = placeName(place, job, metadb);
+  return { namespace, name: `${name}${namespace === 'file' ? '/' : '.'}${table}` };
+}

@@ -1,0 +1,156 @@
+/** Delivers what the outbox holds: again and again, at longer and longer intervals, until it is taken or given up. */
+import type { OutgoingGuard } from '../access/outgoing-guard.ts';
+import { AppError } from '../errors.ts';
+import { pause } from '../jobs/waiting.ts';
+import type { EventKind, EventOutbox, OutboxEvent } from '../ports/event-outbox.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { OutgoingHttp } from '../ports/outgoing.ts';
+
+/** Where events of one kind go, and what is sent. */
+export interface Receiver {
+  readonly kind: EventKind;
+  /** may hold secrets in its path and query: only its host is ever shown */
+  readonly url: URL;
+  render(
+    event: OutboxEvent,
+  ): Promise<{ readonly headers: Readonly<Record<string, string>>; readonly body: string }>;
+}
+
+export interface DeliveryOptions {
+  readonly outbox: EventOutbox;
+  readonly guard: OutgoingGuard;
+  readonly http: OutgoingHttp;
+  readonly logger: Logger;
+  readonly receivers: readonly Receiver[];
+  /** deliveries that are tried of one event */
+  readonly maxAttempts: number;
+  /** until the second delivery; each further pause is four times as long, at most a day */
+  readonly retryMs: number;
+}
+
+export interface EventDelivery {
+  start(): void;
+  /** Ends what is under way; it is delivered again later. Idempotent. */
+  stop(): Promise<void>;
+}
+
+const pollMs = 1000;
+const batch = 8;
+/** for the whole of one delivery */
+const timeoutMs = 20_000;
+const leaseMs = 60_000;
+const longestPauseMs = 24 * 3_600_000;
+
+export function createEventDelivery(options: DeliveryOptions): EventDelivery {
+  const { outbox, logger } = options;
+  const stopping = new AbortController();
+  let loops: Promise<unknown> | null = null;
+
+  async function loop(receiver: Receiver): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        const events = await outbox.claim(receiver.kind, batch, leaseMs);
+        await Promise.all(events.map((event) => deliver(options, receiver, event, stopping.signal)));
+        if (events.length === batch) continue;
+      } catch (error) {
+        logger.warn('events cannot be delivered now', { kind: receiver.kind, error: reasonOf(error) });
+      }
+      await pause(pollMs, stopping.signal);
+    }
+  }
+
+  return {
+    start: () => {
+      loops ??= Promise.all(options.receivers.map(loop));
+    },
+    stop: async () => {
+      stopping.abort();
+      await loops;
+    },
+  };
+}
+
+async function deliver(
+  options: DeliveryOptions,
+  receiver: Receiver,
+  event: OutboxEvent,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { outbox, logger } = options;
+  const { idEvent, attempt } = event;
+  const fields = { kind: receiver.kind, event: idEvent, job: event.job.id_job, attempt };
+  let outcome: Outcome;
+  try {
+    outcome = await send(options, receiver, event, stopping);
+  } catch (error) {
+    if (stopping.aborted) return;
+    outcome = { failure: reasonOf(error), final: false, afterMs: 0 };
+  }
+  if (outcome === 'taken') {
+    await outbox.delivered(idEvent);
+    logger.info('event delivered', fields);
+    return;
+  }
+  const { failure, final, afterMs } = outcome;
+  const dead = final || attempt >= options.maxAttempts;
+  await outbox.failed(
+    idEvent,
+    failure,
+    dead ? null : Math.max(afterMs, retryPauseMs(attempt, options.retryMs)),
+  );
+  logger.warn(dead ? 'event given up' : 'event not delivered', { ...fields, reason: failure });
+}
+
+type Outcome = 'taken' | { readonly failure: string; readonly final: boolean; readonly afterMs: number };
+
+async function send(
+  { guard, http }: DeliveryOptions,
+  { url, render }: Receiver,
+  event: OutboxEvent,
+  stopping: AbortSignal,
+): Promise<Outcome> {
+  const { headers, body } = await render(event);
+  const place = await guard.checkUrl(url);
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
+  const bytes = new TextEncoder().encode(body);
+  const answer = await http.send(place, {
+    method: 'POST',
+    url,
+    headers: {
+      'Content-Type': 'application/json',
+      'Content-Length': String(bytes.byteLength),
+      'User-Agent': 'conversion-job-service',
+      ...headers,
+    },
+    body: bytes,
+    idleTimeoutMs: timeoutMs,
+    signal,
+  });
+  await answer.body?.cancel();
+  if (answer.ok) return 'taken';
+  // Gone: the receiver says that it wants no more of them
+  return {
+    failure: `answered ${answer.status}`,
+    final: answer.status === 410,
+    afterMs: retryAfterMs(answer),
+  };
+}
+
+/** A little longer by chance: receivers that were away are not met by everything at once. */
+function retryPauseMs(attempt: number, firstMs: number): number {
+  return Math.min(firstMs * 4 ** (attempt - 1), longestPauseMs) * (1 + Math.random() / 10);
+}
+
+/** In its form of seconds. */
+function retryAfterMs(answer: Response): number {
+  const seconds = /^\d{1,6}$/.exec(answer.headers.get('Retry-After') ?? '')?.[0];
+  return seconds === undefined ? 0 : Math.min(Number(seconds) * 1000, longestPauseMs);
+}
+
+/** Codes and our own words: messages of libraries may hold the address. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AppError) return error.message;
+  if (error instanceof DOMException && error.name === 'TimeoutError') return 'no answer in time';
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : error instanceof Error ? error.name : 'unknown fault';
+}

@@ -1,0 +1,165 @@
+/** Runs of jobs as OpenLineage tells of them (specification 2-0-2): START, then one of COMPLETE, FAIL and ABORT. */
+import { sha256Hex } from '../access/credential.ts';
+import { columnType, transformationOf } from '../catalog/lineage.ts';
+import type { JobRecord, JobStatus } from '../jobs/job.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import type { MappingRecord, TableRecord } from '../ports/catalog-store.ts';
+import type { OutboxEvent } from '../ports/event-outbox.ts';
+import { placeName, tableName } from './datasets.ts';
+import type { DatasetName, MetadataDatabase } from './datasets.ts';
+
+export interface LineageSettings {
+  /** of the jobs */
+  readonly namespace: string;
+  /** a URI that names this program and its version */
+  readonly producer: string;
+  readonly metadb: MetadataDatabase;
+}
+
+const specification = 'https://openlineage.io/spec';
+const ends: Readonly<Partial<Record<JobStatus, string>>> = {
+  C: 'COMPLETE',
+  F: 'FAIL',
+  E: 'FAIL',
+  L: 'FAIL',
+  K: 'ABORT',
+};
+
+interface Dataset extends DatasetName {
+  readonly facets?: object;
+  readonly outputFacets?: object;
+}
+
+/** The event as JSON. Where the schema of the job is gone by now, its tables are left out. */
+export async function openLineageBody(
+  { catalog, jobs }: Pick<Adapters, 'catalog' | 'jobs'>,
+  settings: LineageSettings,
+  { moment, job, occurred }: OutboxEvent,
+): Promise<string> {
+  const facet = (path: string, members: object): object => ({
+    _producer: settings.producer,
+    _schemaURL: `${specification}/facets/${path}`,
+    ...members,
+  });
+  const eventType = moment === 'started' ? 'START' : (ends[job.status] ?? 'OTHER');
+  const feed = job.id_sch === null ? null : await catalog.findOrigin(job.id_org, job.id_sch);
+  const installation = await catalog.installation();
+  return JSON.stringify({
+    eventType,
+    eventTime: new Date(occurred).toISOString(),
+    producer: settings.producer,
+    schemaURL: `${specification}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
+    run: { runId: await runId(installation, job.id_job), facets: runFacets(job, eventType, facet) },
+    job: {
+      namespace: settings.namespace,
+      name: jobName(job, feed?.name ?? null),
+      facets: {
+        jobType: facet('2-0-4/JobTypeJobFacet.json#/$defs/JobTypeJobFacet', {
+          processingType: 'BATCH',
+          integration: 'CONVERSION_JOB_SERVICE',
+          jobType: job.job_type.toUpperCase(),
+        }),
+      },
+    },
+    inputs: inputsOf(job, settings.metadb),
+    outputs: job.status === 'C' ? await outputsOf() : [],
+  });
+
+  async function outputsOf(): Promise<readonly Dataset[]> {
+    const place = job.parm_path_output;
+    if (place === null) return [];
+    if (job.id_lschma === null || job.job_type !== 'Parse') return [placeName(place, job, settings.metadb)];
+    const run = await jobs.findRun(job.id_org, job.id_job);
+    const rows =
+      (run?.summary as { readonly tables?: Readonly<Record<string, number>> } | null)?.tables ?? {};
+    const [tables, mappings] = await Promise.all([
+      catalog.listTables(job.id_org, job.id_lschma),
+      catalog.listMappings(job.id_org, job.id_lschma),
+    ]);
+    const ofTable = Map.groupBy(mappings, (line) => line.id_tab);
+    return tables
+      .filter(({ name }) => Object.hasOwn(rows, name))
+      .map((table) => ({
+        ...tableName(place, table.name, job, settings.metadb),
+        facets: {
+          schema: facet('1-2-0/SchemaDatasetFacet.json#/$defs/SchemaDatasetFacet', {
+            fields: fieldsOf(table),
+          }),
+          columnLineage: facet('1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet', {
+            fields: lineageOf(ofTable.get(table.id_tab) ?? [], inputsOf(job, settings.metadb)),
+          }),
+        },
+        outputFacets: {
+          outputStatistics: facet(
+            '1-0-2/OutputStatisticsOutputDatasetFacet.json#/$defs/OutputStatisticsOutputDatasetFacet',
+            { rowCount: rows[table.name] },
+          ),
+        },
+      }));
+  }
+}
+
+/** One name for all runs over the same feed with the same tool. */
+function jobName(job: JobRecord, feed: string | null): string {
+  return [`org-${job.id_org}`, ...(feed === null ? [] : [feed]), job.job_type].join('.');
+}
+
+function runFacets(
+  job: JobRecord,
+  eventType: string,
+  facet: (path: string, members: object) => object,
+): object {
+  if (eventType !== 'FAIL' && eventType !== 'ABORT') return {};
+  return {
+    errorMessage: facet('1-0-1/ErrorMessageRunFacet.json#/$defs/ErrorMessageRunFacet', {
+      message: job.failure ?? 'no reason was recorded',
+      programmingLanguage: 'TypeScript',
+    }),
+  };
+}
+
+function inputsOf(job: JobRecord, metadb: MetadataDatabase): readonly DatasetName[] {
+  return job.parm_path_input === null ? [] : [placeName(job.parm_path_input, job, metadb)];
+}
+
+function fieldsOf({ columns }: TableRecord): readonly object[] {
+  return columns.map((column, at) => ({
+    name: column.name,
+    type: columnType(column),
+    ordinal_position: at + 1,
+    ...(column.xpath === null ? {} : { description: column.xpath }),
+  }));
+}
+
+/** From each column to the paths of the documents that its values come from. */
+function lineageOf(lines: readonly MappingRecord[], inputs: readonly DatasetName[]): Record<string, object> {
+  const sources = lines.filter(({ column_name: column, xpath }) => column !== null && xpath !== null);
+  return Object.fromEntries(
+    [...Map.groupBy(sources, (line) => line.column_name!)].map(([column, ofColumn]) => [
+      column,
+      {
+        inputFields: inputs.flatMap((input) =>
+          ofColumn.map((line) => ({
+            ...input,
+            field: line.xpath,
+            transformations: [
+              {
+                type: 'DIRECT',
+                subtype: line.data_type === 'text' ? 'IDENTITY' : 'TRANSFORMATION',
+                description: transformationOf(line),
+                masking: false,
+              },
+            ],
+          })),
+        ),
+      },
+    ]),
+  );
+}
+
+/** A UUID of the job, which is the same in every event: version 8, of a hash. */
+async function runId(installation: string, idJob: number): Promise<string> {
+  const hex = await sha256Hex(`${installation}/job/${idJob}`);
+  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

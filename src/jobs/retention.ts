@@ -1,0 +1,57 @@
+/** Removes what has been kept long enough (interface-decisions §10): jobs with their logs, uploads, idempotency keys, events. */
+import type { Limits } from '../config.ts';
+import type { FileStore } from '../ports/file-store.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { RetentionStore } from '../ports/retention-store.ts';
+
+/** workflows that go in one transaction */
+const batch = 200;
+/** An upload on which nothing moved for so long has lost its service: connections end after two minutes of silence. */
+const partialUploadMs = 3_600_000;
+
+export interface Swept {
+  readonly jobs: number;
+  readonly uploads: number;
+  readonly idempotencyKeys: number;
+  readonly events: number;
+}
+
+export interface RetentionAdapters {
+  readonly retention: RetentionStore;
+  readonly files: FileStore;
+  readonly logger: Logger;
+}
+
+export type RetentionLimits = Pick<Limits, 'keepJobsMs' | 'keepUploadsMs' | 'keepIdempotencyKeysMs'>;
+
+/** Null where another process does the same now. */
+export async function sweepExpired(
+  { retention, files, logger }: RetentionAdapters,
+  limits: RetentionLimits,
+): Promise<Swept | null> {
+  let swept: Swept | null = null;
+  await retention.alone(async () => {
+    let jobs = 0;
+    for (let removed = batch; removed > 0; jobs += removed) {
+      removed = await retention.removeEndedJobs(limits.keepJobsMs, batch, async (ids) => {
+        for (const id of ids) await files.removeLog(id);
+      });
+    }
+    // Looked up first: an upload that becomes a job's input from now on is younger than what goes
+    const inUse = await retention.inputsInUse();
+    const now = await retention.nowMs();
+    swept = {
+      jobs,
+      uploads: await files.removeUploads({
+        olderThan: now - limits.keepUploadsMs,
+        partialOlderThan: now - Math.min(partialUploadMs, limits.keepUploadsMs),
+        except: new Set(inUse.map(({ idOrg, path }) => `${idOrg}/${path}`)),
+      }),
+      idempotencyKeys: await retention.removeIdempotencyKeys(limits.keepIdempotencyKeysMs),
+      events: await retention.removeSettledEvents(limits.keepJobsMs),
+    };
+    if (Object.values(swept).some((count) => count > 0))
+      logger.info('kept long enough, now removed', { ...swept });
+  });
+  return swept;
+}

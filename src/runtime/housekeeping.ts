@@ -1,0 +1,108 @@
+/** What a service and a worker do beside their work: deliver events, and remove what has been kept long enough. */
+import { createHostResolver } from '../adapters/node/host-resolver.ts';
+import { createPinnedHttp } from '../adapters/node/pinned-http.ts';
+import { createPostgresEventOutbox } from '../adapters/postgres/event-outbox.ts';
+import { createPostgresRetentionStore } from '../adapters/postgres/retention-store.ts';
+import { createOutgoingGuard } from '../access/outgoing-guard.ts';
+import type { Limits } from '../config.ts';
+import { createEventDelivery } from '../events/deliver.ts';
+import type { Receiver } from '../events/deliver.ts';
+import type { MetadataDatabase } from '../events/datasets.ts';
+import { openLineageBody } from '../events/open-lineage.ts';
+import { decodeWebhookSecret, signedHeaders } from '../events/signature.ts';
+import { webhookBody } from '../events/webhook.ts';
+import { sweepExpired } from '../jobs/retention.ts';
+import { pause } from '../jobs/waiting.ts';
+import { messageOf } from '../jobs/worker.ts';
+import type { BuildInfo } from '../ports/adapters.ts';
+import type { OpenedHome } from './open.ts';
+
+export interface Housekeeping {
+  /** Ends what is under way. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** The settings of whoever starts last decide which events are recorded from then on. */
+export async function startHousekeeping(
+  opened: OpenedHome,
+  build: Pick<BuildInfo, 'name' | 'version'>,
+): Promise<Housekeeping> {
+  const { adapters, config, sql } = opened;
+  const stopping = new AbortController();
+  const outbox = createPostgresEventOutbox(sql);
+  const receivers = receiversOf(opened, build);
+  await outbox.record(receivers.map(({ kind }) => kind));
+  const delivery = createEventDelivery({
+    outbox,
+    guard: createOutgoingGuard(config.allowedHosts, createHostResolver()),
+    http: createPinnedHttp(),
+    logger: adapters.logger,
+    receivers,
+    maxAttempts: config.events.attempts,
+    retryMs: config.events.retryMs,
+  });
+  delivery.start();
+
+  const retention = createPostgresRetentionStore(sql);
+  const sweeping = (async () => {
+    while (!stopping.signal.aborted) {
+      await sweepExpired({ ...adapters, retention }, config.limits).catch((error: unknown) =>
+        adapters.logger.warn('nothing can be removed now', { error: messageOf(error) }),
+      );
+      await pause(sweepPauseMs(config.limits), stopping.signal);
+    }
+  })();
+
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([delivery.stop(), sweeping]);
+    },
+  };
+}
+
+/** A tenth of the shortest time that something is kept, from a second to an hour. */
+function sweepPauseMs({ keepJobsMs, keepUploadsMs, keepIdempotencyKeysMs }: Limits): number {
+  const shortest = Math.min(keepJobsMs, keepUploadsMs, keepIdempotencyKeysMs);
+  return Math.min(Math.max(shortest / 10, 1000), 3_600_000);
+}
+
+function receiversOf(
+  { adapters, config, databaseUrl }: OpenedHome,
+  build: Pick<BuildInfo, 'name' | 'version'>,
+): readonly Receiver[] {
+  const receivers: Receiver[] = [];
+  const { webhook, openLineage } = config.events;
+  if (webhook !== null) {
+    const secret = decodeWebhookSecret(webhook.secret)!;
+    receivers.push({
+      kind: 'webhook',
+      url: new URL(webhook.url),
+      render: async (event) => {
+        const body = webhookBody(event);
+        const headers = await signedHeaders(secret, `msg_${event.message}`, adapters.clock.nowMs(), body);
+        return { headers, body };
+      },
+    });
+  }
+  if (openLineage !== null) {
+    const headers: Record<string, string> = {};
+    if (openLineage.key !== null) headers['Authorization'] = `Bearer ${openLineage.key}`;
+    const settings = {
+      namespace: openLineage.namespace,
+      producer: `urn:${build.name}:${build.version}`,
+      metadb: metadataDatabase(databaseUrl),
+    };
+    receivers.push({
+      kind: 'openlineage',
+      url: new URL(openLineage.url),
+      render: async (event) => ({ headers, body: await openLineageBody(adapters, settings, event) }),
+    });
+  }
+  return receivers;
+}
+
+function metadataDatabase(url: string): MetadataDatabase {
+  const { hostname, port, pathname } = new URL(url);
+  return { address: `${hostname}:${port || '5432'}`, name: decodeURIComponent(pathname.slice(1)) };
+}

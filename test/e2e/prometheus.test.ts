@@ -1,0 +1,25 @@
+/** The metrics under Prometheus' own check (Debian package `prometheus`). */
+import { execFile, spawnSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { submitJobs } from '../support/memory-jobs.ts';
+import { createTestApp } from '../support/memory-adapters.ts';
+
+const promtool = process.env['PROMTOOL'] ?? 'promtool';
+const installed = spawnSync(promtool, ['--version']).error === undefined;
+if (!installed) console.warn(`skipped: no ${promtool} (PROMTOOL names another; Debian package prometheus)`);
+
+it.skipIf(!installed)('promtool check metrics has nothing to say', async () => {
+  const { send, adapters } = await createTestApp();
+  await submitJobs(adapters.jobs, 1, 3);
+  await send('/v2/executions/all');
+  await send('/no/such/path', { method: 'TEAPOT' });
+  const metrics = await (await send('/actuator/prometheus')).text();
+  expect(metrics).toContain('svc_jobs{status="Q"} 3\n');
+  const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
+    const child = execFile(promtool, ['check', 'metrics', '--extended'], (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, output: stdout + stderr }),
+    );
+    child.stdin!.end(metrics);
+  });
+  expect([code, output]).toEqual([0, expect.not.stringMatching(/error|should|no help|non-/i)]);
+});
