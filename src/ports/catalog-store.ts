@@ -1,4 +1,5 @@
 /** What the service knows of conversions: origins (source schemas), logical schemas, tables, mappings, statistics. */
+import type { Diagnostic } from '../engine/diagnostics.ts';
 import type { RelationalModel } from '../engine/model/relational-model.ts';
 import type { SourceModel } from '../engine/model/source-model.ts';
 
@@ -97,6 +98,13 @@ export interface StoredLogicalSchema {
   readonly modelHash: string;
 }
 
+/** What an XSD set was compiled to. */
+export interface CompiledSet {
+  readonly source: SourceModel;
+  readonly model: RelationalModel;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
 /** A column of a table's natural key: people declare them; tables and columns by their names in the target. */
 export interface NaturalKeyColumn {
   readonly tableName: string;
@@ -123,6 +131,17 @@ export interface CatalogStore {
     idOrg: number,
     which: { readonly idLschma: number } | { readonly idSch: number; readonly mapLevel?: number },
   ): Promise<StoredLogicalSchema | null>;
+  /**
+   * What a set with that fingerprint (SHA-256, hexadecimal) was compiled to, as long as the logical schema and the source model
+   * that came of it are there unchanged; null: compile it.
+   */
+  findCompiledSet(idOrg: number, fingerprint: string): Promise<CompiledSet | null>;
+  rememberCompiledSet(
+    idOrg: number,
+    fingerprint: string,
+    idLschma: number,
+    diagnostics: readonly Diagnostic[],
+  ): Promise<void>;
   listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
   listMappings(idOrg: number, idLschma: number): Promise<readonly MappingRecord[]>;
   /** Stores a job's statistics and merges them into the origin's through `merge`. */

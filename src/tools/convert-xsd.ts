@@ -1,18 +1,22 @@
 /** xsd2er: an XSD set becomes an origin, its logical schema and mapping. */
 import { formatDiagnostic, type Diagnostic } from '../engine/diagnostics.ts';
+import { factsOf } from '../engine/model/model-facts.ts';
+import type { SourceModel } from '../engine/model/source-model.ts';
 import { compileXsdSet } from '../engine/xsd/compile-xsd-set.ts';
 import { noDetails, type Conversion } from './conversion.ts';
 import { buildModel, choicesAfterParent, storeModel } from './logical-schema.ts';
 import { storeOrigin } from './new-origin.ts';
 import { inputPaths } from './session-inputs.ts';
+import { setFingerprint } from './set-fingerprint.ts';
 import type { ToolSession } from './tool-session.ts';
-import { readXsdSet } from './xsd-files.ts';
+import { readXsdSet, type XsdSetFiles } from './xsd-files.ts';
 
 /** diagnostics printed one by one; the rest are counted */
 const maxPrinted = 100;
 
 export async function convertXsd(session: ToolSession): Promise<Conversion> {
-  const { request } = session;
+  const { request, idOrg, home } = session;
+  const { catalog } = home.adapters;
   const steps: [string, number][] = [];
   let since = performance.now();
   const step = (name: string): void => {
@@ -20,21 +24,22 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
     since = performance.now();
   };
   const paths = await inputPaths(session);
-  const { files, records, entries, bytes } = await readXsdSet(paths, session.byHand, session.archiveLimits);
+  const set = await readXsdSet(paths, session.byHand, session.archiveLimits);
+  const { files, records, bytes } = set;
   step('read');
-  const { model: source, diagnostics } = compileXsdSet(files, {
-    missing: request.missing,
-    limits: session.limits,
-    ...(entries === undefined ? {} : { entries }),
-  });
+  // the next version of an origin depends on the one before, too
+  const fingerprint =
+    request.parent === undefined ? await setFingerprint(set, request, session.limits) : null;
+  const known = fingerprint === null ? null : await catalog.findCompiledSet(idOrg, fingerprint);
+  const { source, diagnostics } = known ?? compile(session, set);
   printDiagnostics(session, diagnostics);
-  step('compile');
+  step(known === null ? 'compile' : 'compiled before');
   session.log(
     `XSD set: ${files.length} files, ${source.elements.length} elements, ${source.types.length} types, ` +
       `${source.primaryRoots > 0 ? source.primaryRoots : source.roots.length} root elements`,
   );
-  const model = buildModel(request, source, await choicesAfterParent(session));
-  step('map');
+  const model = known?.model ?? buildModel(request, source, await choicesAfterParent(session));
+  if (known === null) step('map');
   session.log(
     `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
   );
@@ -46,6 +51,8 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
     const stored = await storeModel(session, record.id_sch, model);
     origin = record.id_sch;
     logical = stored.idLschma;
+    if (fingerprint !== null && known === null)
+      await catalog.rememberCompiledSet(idOrg, fingerprint, logical, diagnostics);
     await session.report({ idLschma: logical, messages: files.length, progress: 1 });
     step('store');
   }
@@ -55,12 +62,24 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
     documents: files.length,
     rejected: 0,
     rows: {},
-    mapped: new Set(model.mappings.map((mapping) => mapping.xpath)).size,
+    mapped: factsOf(model).mappedPaths,
     unknown: 0,
     bytes,
     details: noDetails,
     steps,
   };
+}
+
+function compile(
+  { request, limits }: ToolSession,
+  { files, entries }: XsdSetFiles,
+): { readonly source: SourceModel; readonly diagnostics: readonly Diagnostic[] } {
+  const { model, diagnostics } = compileXsdSet(files, {
+    missing: request.missing,
+    limits,
+    ...(entries === undefined ? {} : { entries }),
+  });
+  return { source: model, diagnostics };
 }
 
 /** A fault that makes the set unusable was thrown; those that leave it usable are reported like all others. */

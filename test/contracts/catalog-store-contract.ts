@@ -557,6 +557,37 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
         await expect(catalog.refineOrigin(org, id, stays)).rejects.toMatchObject({ code: 'not_found' });
     });
 
+    test('what a set was compiled to is known until the models change or go', async () => {
+      const idOrg = await fixture.createOrg();
+      const fingerprint = 'a1'.repeat(32);
+      const diagnostics = [
+        { code: 'xsd_missing_component', severity: 'warning', message: 'no type x', file: 'a.xsd', line: 3 },
+      ] as const;
+      const store = async (name: string): Promise<{ idSch: number; idLschma: number }> => {
+        const { id_sch: idSch } = await catalog.createOrigin(origin(idOrg, { name }));
+        const { idLschma } = await catalog.createLogicalSchema(idOrg, idSch, relational, null);
+        await catalog.rememberCompiledSet(idOrg, fingerprint, idLschma, diagnostics);
+        return { idSch, idLschma };
+      };
+      expect(await catalog.findCompiledSet(idOrg, fingerprint)).toBeNull();
+      const first = await store('first');
+      expect(await catalog.findCompiledSet(idOrg, fingerprint)).toEqual({
+        source: stays,
+        model: relational,
+        diagnostics,
+      });
+      expect(await catalog.findCompiledSet(await fixture.createOrg(), fingerprint)).toBeNull();
+      const other = await fixture.createOrg();
+      await catalog.rememberCompiledSet(other, fingerprint, first.idLschma, diagnostics);
+      expect(await catalog.findCompiledSet(other, fingerprint)).toBeNull();
+      await catalog.refineOrigin(idOrg, first.idSch, emptySourceModel);
+      expect(await catalog.findCompiledSet(idOrg, fingerprint)).toBeNull();
+      const second = await store('second');
+      expect(await catalog.findCompiledSet(idOrg, fingerprint)).not.toBeNull();
+      await catalog.removeOrigin(idOrg, second.idSch);
+      expect(await catalog.findCompiledSet(idOrg, fingerprint)).toBeNull();
+    });
+
     test('a drawing is kept with its logical schema', async () => {
       const [idOrg, other] = [await fixture.createOrg(), await fixture.createOrg()];
       const { id_sch } = await catalog.createOrigin(origin(idOrg));

@@ -1,5 +1,6 @@
 /** Origins, logical schemas, mappings and statistics in memory. */
 import { sha256Hex } from '../../src/access/credential.ts';
+import type { Diagnostic } from '../../src/engine/diagnostics.ts';
 import type { Column, ColumnType, RelationalModel, Table } from '../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../src/engine/model/source-model.ts';
 import { AppError } from '../../src/errors.ts';
@@ -47,6 +48,10 @@ export function createMemoryCatalogStore(
   const origins: OriginRow[] = [];
   const logicals: LogicalRow[] = [];
   const targets = new Map<string, number>();
+  const compiledSets = new Map<
+    string,
+    { readonly idLschma: number; readonly diagnostics: readonly Diagnostic[] }
+  >();
   const jobStatistics = new Map<number, { idOrg: number; idSch: number; statistics: unknown }>();
   const next = { origin: 1, logical: 1, table: 1, column: 1, mapping: 1 };
 
@@ -233,6 +238,17 @@ export function createMemoryCatalogStore(
       });
       return found?.stored ?? null;
     },
+    async findCompiledSet(idOrg, fingerprint) {
+      const set = compiledSets.get(`${idOrg}/${fingerprint}`);
+      const logical = set === undefined ? undefined : ownLogical(idOrg, set.idLschma);
+      const origin = logical === undefined ? undefined : own(idOrg, logical.stored.idSch);
+      if (set === undefined || logical === undefined || origin === undefined) return null;
+      return { source: origin.model, model: logical.stored.model, diagnostics: set.diagnostics };
+    },
+    async rememberCompiledSet(idOrg, fingerprint, idLschma, diagnostics) {
+      if (ownLogical(idOrg, idLschma) !== undefined)
+        compiledSets.set(`${idOrg}/${fingerprint}`, { idLschma, diagnostics });
+    },
     async listTables(idOrg, idLschma) {
       const found = logicals.find(
         ({ stored }) => stored.idLschma === idLschma && own(idOrg, stored.idSch) !== undefined,
@@ -271,6 +287,8 @@ export function createMemoryCatalogStore(
       const row = own(idOrg, idSch);
       if (row === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
       row.model = model;
+      for (const [key, { idLschma }] of compiledSets)
+        if (logicalsOf(idSch).some(({ stored }) => stored.idLschma === idLschma)) compiledSets.delete(key);
       row.base = { ...row.base, namespaces: model.namespaces, root_elements: rootNames(model) };
     },
     async loadJobStatistics(idOrg, idSch, idJob) {

@@ -188,14 +188,20 @@ export async function refineOrigin(
   idSch: number,
   model: SourceModel,
 ): Promise<void> {
-  const changed = isId(idSch)
-    ? await sql`
-        update svc.origin
-           set packed_model = ${await deflated(packSourceModel(model))}, root_elements = ${JSON.stringify(rootElements(model))},
-               namespaces = ${JSON.stringify(model.namespaces)}
-         where id_sch = ${idSch} and id_org = ${idOrg}`
-    : null;
-  if (changed?.count !== 1) throw new AppError('not_found', `there is no schema ${idSch}`);
+  if (!isId(idSch)) throw new AppError('not_found', `there is no schema ${idSch}`);
+  const packed = await deflated(packSourceModel(model));
+  await sql.begin(async (tx) => {
+    const changed = await tx`
+      update svc.origin
+         set packed_model = ${packed}, root_elements = ${JSON.stringify(rootElements(model))},
+             namespaces = ${JSON.stringify(model.namespaces)}
+       where id_sch = ${idSch} and id_org = ${idOrg}`;
+    if (changed.count !== 1) throw new AppError('not_found', `there is no schema ${idSch}`);
+    // it is no more what an XSD set was compiled to
+    await tx`
+      delete from svc.compiled_set
+       where id_org = ${idOrg} and id_lschma in (select id_lschma from svc.logical_schema where id_sch = ${idSch})`;
+  });
 }
 
 export async function loadJobStatistics(

@@ -1,6 +1,7 @@
 /** The catalog store on PostgreSQL (migrations 0003, 0004). */
 import { AppError } from '../../errors.ts';
 import type { CatalogStore } from '../../ports/catalog-store.ts';
+import { findCompiledSet, rememberCompiledSet } from './catalog-compiled-sets.ts';
 import {
   createLogicalSchema,
   listMappings,
@@ -35,6 +36,9 @@ export function createPostgresCatalogStore(sql: Sql): CatalogStore {
     findOrigin: (idOrg, idSch, idLschma) => within(idOrg, (tx) => findOrigin(tx, idOrg, idSch, idLschma)),
     loadOrigin: (idOrg, idSch) => within(idOrg, (tx) => loadOrigin(tx, idOrg, idSch)),
     loadLogicalSchema: (idOrg, which) => within(idOrg, (tx) => loadLogicalSchema(tx, idOrg, which)),
+    findCompiledSet: (idOrg, fingerprint) => within(idOrg, (tx) => findCompiledSet(tx, idOrg, fingerprint)),
+    rememberCompiledSet: (idOrg, fingerprint, idLschma, diagnostics) =>
+      within(idOrg, (tx) => rememberCompiledSet(tx, idOrg, fingerprint, idLschma, diagnostics)),
     listTables: (idOrg, idLschma) => within(idOrg, (tx) => listTables(tx, idOrg, idLschma)),
     listMappings: (idOrg, idLschma) => within(idOrg, (tx) => listMappings(tx, idOrg, idLschma)),
     saveStatistics: (idOrg, idSch, idJob, statistics, merged) =>
