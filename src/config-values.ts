@@ -119,6 +119,10 @@ export function parseKey(text: string): string | null {
   return text;
 }
 
+export function parseKeys(text: string): string[] {
+  return list(text).flatMap((key) => parseKey(key) ?? []);
+}
+
 /** The messages never repeat the address: it may hold a secret. */
 export function parseHttpAddress(text: string): string | null {
   if (text === '') return null;

@@ -13,6 +13,7 @@ import {
   parseDatabaseUrl,
   parseHosts,
   parseKey,
+  parseKeys,
   parseOrigins,
   parseQuantity,
   parseRoots,
@@ -34,6 +35,8 @@ export interface Config {
   readonly secretKey: string | null;
   /** bearer tokens of an identity provider beside our own keys; null: keys alone */
   readonly oidc: OidcConfig | null;
+  /** the same form: keys that open what was sealed before the key was changed */
+  readonly oldSecretKeys: readonly string[];
   /** origins whose pages may read answers; none: no CORS headers at all */
   readonly corsOrigins: readonly string[];
   readonly migration: { readonly binary: string | null; readonly azcopyBinary: string };
@@ -101,6 +104,11 @@ export const properties = [
     name: 'svc.secret.key',
     initial: '',
     meaning: 'base64 of the 32 bytes that encrypt stored passwords; empty: secret.key in the home folder',
+  },
+  {
+    name: 'svc.secret.old_keys',
+    initial: '',
+    meaning: 'keys before that one, comma-separated: they still open what they encrypted',
   },
   {
     name: 'svc.oidc.issuer',
@@ -261,6 +269,7 @@ export function readConfig(record: PropertyRecord): Config {
     fileRoots: read('svc.files.roots', parseRoots),
     allowedHosts: read('svc.allow.hosts', parseHosts),
     secretKey: read('svc.secret.key', parseKey),
+    oldSecretKeys: read('svc.secret.old_keys', parseKeys),
     oidc: readOidc(read, complaints),
     corsOrigins: read('svc.cors.origins', parseOrigins),
     migration: {

@@ -1,26 +1,36 @@
-/** Takes secrets out of text that people will read: passwords in addresses, passwords and signatures in parameters. */
+/** Takes secrets out of text that people will read: passwords in addresses, passwords and signatures in parameters, keys and tokens. */
+import { secretForms } from './secret-forms.ts';
 
 const mask = '***';
 
+/** words in the names of what holds a secret */
+const telling = '(?:password|passwd|pwd|secret|token|api_?key|accountkey|account_?key|credential)';
+
+const patterns: readonly (readonly [RegExp, string])[] = [
+  // scheme://user:password@host; greedy to the last @ of the authority, as a raw password may hold an @
+  [/([A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/?#:@]*):([^\s/?#]*)@/g, `$1:${mask}@`],
+  [new RegExp(`([?&;,("'\\s]|^)((?:[\\w.-]*${telling}[\\w.-]*|sig)=)([^&;\\s]+)`, 'gi'), `$1$2${mask}`],
+  // the same in an address that is itself a parameter
+  [/(%3F|%26)(sig%3D)((?:(?!%26)[^&;\s])+)/gi, `$1$2${mask}`],
+  [new RegExp(`("[\\w.-]*${telling}[\\w.-]*"\\s*:\\s*")((?:[^"\\\\]|\\\\.)*)"`, 'gi'), `$1${mask}"`],
+  [/\bsvk_([A-Za-z0-9]+)_[A-Za-z0-9_-]+/g, `svk_$1_${mask}`],
+  [/\b(Bearer +)(?!svk_)[A-Za-z0-9._~+/=-]{16,}/gi, `$1${mask}`],
+  [/\b(Authorization["']? *[:=] *["']?Basic +)[A-Za-z0-9+/=]+/gi, `$1${mask}`],
+  [/\bwhsec_[A-Za-z0-9+/=]{8,}/g, `whsec_${mask}`],
+  // a signed token: header, claims, signature
+  [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, mask],
+];
+
 export function maskSecrets(text: string): string {
-  return (
-    text
-      // scheme://user:password@host; greedy to the last @ of the authority, as a raw password may hold an @
-      .replace(/([A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/?#:@]*):([^\s/?#]*)@/g, `$1:${mask}@`)
-      .replace(
-        /([?&;\s]|^)((?:[\w.-]*(?:password|passwd|pwd|secret|token|api_?key|credential)[\w.-]*|sig)=)([^&;\s]+)/gi,
-        `$1$2${mask}`,
-      )
-      .replace(/\bsvk_([A-Za-z0-9]+)_[A-Za-z0-9_-]+/g, `svk_$1_${mask}`)
-  );
+  return patterns.reduce((rest, [pattern, shown]) => rest.replace(pattern, shown), text);
 }
 
-/** Masks the given secrets too, wherever they stand; the shortest ones are left, as they would eat the text around them. */
+/** Masks the given secrets too, wherever they stand and however they were encoded; the shortest ones are left, as they would eat the text around them. */
 export function maskKnownSecrets(text: string, secrets: readonly string[]): string {
   const masked = secrets
-    .filter((secret) => secret.length >= 4)
+    .flatMap(secretForms)
     .toSorted((a, b) => b.length - a.length)
-    .reduce((rest, secret) => rest.replaceAll(secret, mask), text);
+    .reduce((rest, form) => rest.replaceAll(form, mask), text);
   return maskSecrets(masked);
 }
 

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { createProcessRunner } from '../adapters/node/process-runner.ts';
 import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { secretForms } from '../jobs/secret-forms.ts';
 import { openRequest, secretsIn } from '../jobs/stored-request.ts';
 import { createWorker } from '../jobs/worker.ts';
 import type { Worker } from '../jobs/worker.ts';
@@ -44,7 +45,7 @@ async function maskOf(opened: OpenedHome, idJob: number): Promise<(text: string)
   const { request } = await jobs.request(idJob);
   const known = secretsIn(await openRequest(request, secrets));
   // The log is masked byte by byte: what is not ASCII in a secret has several of them
-  const bytes = known.map((secret) => Buffer.from(secret).toString('latin1'));
+  const bytes = known.flatMap(secretForms).map((form) => Buffer.from(form).toString('latin1'));
   return (text) => opened.mask(maskKnownSecrets(text, bytes));
 }
 
@@ -57,7 +58,8 @@ function toolEnvironment(environment: Environment, directory: string): Record<st
       name !== 'SVC_METADB_URL' &&
       name !== 'SVC_LAUNCHED_BY' &&
       name !== 'SVC_JOB_EPOCH' &&
-      name !== 'SVC_JOB_MARK';
+      name !== 'SVC_JOB_MARK' &&
+      !/^SVC_(?:WEBHOOKS|OPENLINEAGE)_/.test(name);
     if (own && value !== undefined) tool[name] = value;
   }
   tool['SVC_HOME'] = directory;

@@ -132,7 +132,10 @@ export async function openHome(environment: Environment, options: OpenOptions): 
           settings: limits.engine,
           concurrency: compilerThreads,
         }),
-        secrets: await createSecretBox(key),
+        secrets: await createSecretBox(
+          key,
+          config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
+        ),
         clock: createSystemClock(),
         logger,
       },

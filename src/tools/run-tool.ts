@@ -62,7 +62,7 @@ async function reconcileSession(session: ToolSession): Promise<number> {
     );
     return published ? exitCodes.completed : exitCodes.notPublished;
   } catch (error) {
-    session.log(`the target cannot be asked now: ${session.home.mask(describe(error).text)}`);
+    session.log(`the target cannot be asked now: ${session.mask(describe(error).text)}`);
     return exitCodes.tryAgain;
   } finally {
     await session.finish('C', null);
@@ -94,7 +94,7 @@ async function runSession(
   } catch (error) {
     terminal.endProgress();
     const { text, again } = describe(error);
-    const failure = session.home.mask(text);
+    const failure = session.mask(text);
     session.log(`failed: ${failure}`);
     if (again && !session.byHand) {
       // the worker tries again, or gives this as the reason

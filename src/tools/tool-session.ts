@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import type { EngineLimits } from '../engine/limits.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { AppError } from '../errors.ts';
-import { openRequest, sealRequest } from '../jobs/stored-request.ts';
+import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { openRequest, sealRequest, secretsIn } from '../jobs/stored-request.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { JobProgress } from '../ports/job-store.ts';
 import { newJob } from '../jobs/submit.ts';
@@ -27,6 +28,8 @@ export interface ToolSession {
   readonly limits: EngineLimits;
   readonly archiveLimits: ArchiveLimits;
   readonly kernels: TokenizerKernels;
+  /** takes the secrets of the request and of this home out of a text */
+  mask(text: string): string;
   /** a line of the job's log */
   log(line: string): void;
   /** `fraction` 0 … 1; at most a write per second reaches the record */
@@ -158,6 +161,8 @@ function session(
   options: SessionOptions,
   parts: SessionParts,
 ): ToolSession {
+  const secrets = secretsIn(request);
+  const mask = (text: string): string => home.mask(maskKnownSecrets(text, secrets));
   const { jobs } = home.adapters;
   let lastReport = 0;
   let pending: Promise<unknown> = Promise.resolve();
@@ -174,7 +179,8 @@ function session(
       maxExpansion: home.config.limits.archiveExpansion,
       maxMembers: home.config.limits.archiveMembers,
     },
-    log: (line) => options.log(home.mask(line)),
+    mask,
+    log: (line) => options.log(mask(line)),
     progress(fraction) {
       options.onProgress(fraction);
       const now = performance.now();

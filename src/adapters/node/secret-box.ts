@@ -4,37 +4,69 @@ import { link, open, readFile, unlink } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import type { SecretBox } from '../../ports/secret-box.ts';
 
-const version = 'v1.';
 const keyBytes = 32;
 const nonceBytes = 12;
+/** of a key's SHA-256, in hex: tells which key opens a text, and nothing of the key */
+const idLength = 12;
 
-/** `key`: 32 bytes. A sealed text is `v1.` and the base64url form of nonce, ciphertext and tag. */
-export async function createSecretBox(key: Uint8Array<ArrayBuffer>): Promise<SecretBox> {
-  const cryptoKey = await crypto.subtle.importKey('raw', key, 'AES-GCM', false, ['encrypt', 'decrypt']);
+interface NamedKey {
+  readonly id: string;
+  readonly key: CryptoKey;
+}
+
+/**
+ * `key`: 32 bytes, what is sealed from now on. `oldKeys` only open what was sealed with them before the key was changed. A
+ * sealed text is `v2.`, the key's id, a dot, and the base64url form of nonce, ciphertext and tag; what stands in front of
+ * the second dot is authenticated too. `v1.` texts, from before keys had ids, are opened with whichever key fits.
+ */
+export async function createSecretBox(
+  key: Uint8Array<ArrayBuffer>,
+  oldKeys: readonly Uint8Array<ArrayBuffer>[] = [],
+): Promise<SecretBox> {
+  const current = await nameKey(key);
+  const known = [current, ...(await Promise.all(oldKeys.map(nameKey)))];
   return {
     seal: async (plain) => {
       const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
+      const head = `v2.${current.id}.`;
       const sealed = await crypto.subtle.encrypt(
-        { name: 'AES-GCM', iv: nonce },
-        cryptoKey,
+        { name: 'AES-GCM', iv: nonce, additionalData: new TextEncoder().encode(head) },
+        current.key,
         new TextEncoder().encode(plain),
       );
-      return version + Buffer.concat([nonce, new Uint8Array(sealed)]).toString('base64url');
+      return head + Buffer.concat([nonce, new Uint8Array(sealed)]).toString('base64url');
     },
     open: async (text) => {
-      const bytes = Uint8Array.from(Buffer.from(text.slice(version.length), 'base64url'));
-      try {
-        if (!text.startsWith(version) || bytes.length <= nonceBytes) throw new Error('not a sealed text');
-        const algorithm = { name: 'AES-GCM', iv: bytes.subarray(0, nonceBytes) };
-        return new TextDecoder().decode(
-          await crypto.subtle.decrypt(algorithm, cryptoKey, bytes.subarray(nonceBytes)),
-        );
-      } catch {
-        // The cause would say nothing more, and must not carry what was sealed
-        throw new AppError('internal_error', 'a stored secret cannot be read: was svc.secret.key changed?');
+      const [, head = '', id, body = ''] = /^(v1\.|v2\.([0-9a-f]{12})\.)([\w-]+)$/.exec(text) ?? [];
+      for (const candidate of known) {
+        if (id !== undefined && id !== candidate.id) continue;
+        const plain = await decrypt(candidate.key, id === undefined ? '' : head, body);
+        if (plain !== null) return plain;
       }
+      // The cause would say nothing more, and must not carry what was sealed
+      throw new AppError('internal_error', 'a stored secret cannot be read: was svc.secret.key changed?');
     },
   };
+}
+
+async function nameKey(bytes: Uint8Array<ArrayBuffer>): Promise<NamedKey> {
+  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', bytes));
+  return {
+    id: digest.toString('hex').slice(0, idLength),
+    key: await crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt']),
+  };
+}
+
+async function decrypt(key: CryptoKey, head: string, body: string): Promise<string | null> {
+  const bytes = Uint8Array.from(Buffer.from(body, 'base64url'));
+  if (bytes.length <= nonceBytes) return null;
+  const additionalData = new TextEncoder().encode(head);
+  try {
+    const algorithm = { name: 'AES-GCM', iv: bytes.subarray(0, nonceBytes), additionalData };
+    return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, key, bytes.subarray(nonceBytes)));
+  } catch {
+    return null;
+  }
 }
 
 /** The key in `file` (0600, base64), made when missing; of several processes that start at once, one makes it. */

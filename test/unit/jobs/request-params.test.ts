@@ -73,6 +73,14 @@ describe('masking', () => {
     ['spark.ssl.keyPassword=abc', 'spark.ssl.keyPassword=***'],
     ['Bearer svk_0a1b_Zz-9_q', 'Bearer svk_0a1b_***'],
     ['uploads/a.xml -g 3', 'uploads/a.xml -g 3'],
+    ['x=https%3A%2F%2Fh%2F%3Fsv%3D1%26sig%3Dabc%252F&y=1', 'x=https%3A%2F%2Fh%2F%3Fsv%3D1%26sig%3D***&y=1'],
+    ['{"password":"a\\"b","user":"u"}', '{"password":"***","user":"u"}'],
+    ['AccountName=a;AccountKey=abc==;EndpointSuffix=x', 'AccountName=a;AccountKey=***;EndpointSuffix=x'],
+    ['Authorization: Bearer abcdefghijklmnopqrstuvwxyz', 'Authorization: Bearer ***'],
+    ['"authorization": "Basic QWxhZGRpbjpvcGVu"', '"authorization": "Basic ***"'],
+    ['got eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln back', 'got *** back'],
+    ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_***'],
+    ['Basic information about a bearer of news', 'Basic information about a bearer of news'],
   ])('of %s', (text, masked) => {
     expect(maskSecrets(text)).toBe(masked);
   });
@@ -81,6 +89,46 @@ describe('masking', () => {
     expect(maskKnownSecrets('FATAL: hunter22 is wrong, hunter2 too', ['hunter2', 'hunter22', 'a'])).toBe(
       'FATAL: *** is wrong, *** too',
     );
+  });
+});
+
+describe('masking of a known secret', () => {
+  const secret = `c4n/ry "s&p" 'q' \\ <é> +%`;
+  const utf8 = Buffer.from(secret);
+
+  it.each([
+    ['plain', secret],
+    ['in an address', encodeURIComponent(secret)],
+    [
+      'in an address, lower case',
+      encodeURIComponent(secret).replaceAll(/%../g, (code) => code.toLowerCase()),
+    ],
+    ['in a form', new URLSearchParams({ a: encodeURIComponent(secret) }).toString()],
+    ['in JSON', JSON.stringify({ a: secret })],
+    ['in JSON in JSON', JSON.stringify(JSON.stringify({ a: secret }))],
+    ['in XML', secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')],
+    ['in SQL', `'${secret.replaceAll("'", "''")}'`],
+    ['in a shell', `'${secret.replaceAll("'", `'\\''`)}'`],
+    ['in base64', utf8.toString('base64')],
+    ['in base64url', utf8.toString('base64url')],
+    ['in base64 behind one byte', Buffer.concat([Buffer.from('u'), utf8]).toString('base64')],
+    [
+      'in base64 behind a user',
+      Buffer.concat([Buffer.from('ab'), utf8, Buffer.from('z')]).toString('base64'),
+    ],
+    ['in hex', utf8.toString('hex')],
+    ['in upper-case hex', utf8.toString('hex').toUpperCase()],
+  ])('%s', (_, text) => {
+    const masked = maskKnownSecrets(`before ${text} after`, [secret]);
+    expect(masked).toMatch(/^before .*\*\*\*.* after$/);
+    expect(masked.length).toBeLessThan(60);
+    for (const piece of ['c4n', 'YzRu', '63346e', 's&p', 'cnkg', '%22s%26p'])
+      expect(masked).not.toContain(piece);
+  });
+
+  it('leaves other text as it is', () => {
+    const text = 'xml2er started, job 7: 12 rows into "orders" at 3 MB/s';
+    expect(maskKnownSecrets(text, [secret, 'row', 'ab'])).toBe(text);
   });
 });
 
@@ -118,6 +166,36 @@ describe('stored request', () => {
       code: 'internal_error',
       message: expect.not.stringContaining('c4n4ry'),
     });
+  });
+
+  it('opens what an older key sealed, when that key is still known, and seals with the new one', async () => {
+    const [first, second] = [1, 2].map((byte) => new Uint8Array(32).fill(byte)) as [
+      Uint8Array<ArrayBuffer>,
+      Uint8Array<ArrayBuffer>,
+    ];
+    const sealed = await (await createSecretBox(first)).seal('c4n4ry');
+    const rotated = await createSecretBox(second, [first]);
+    expect(await rotated.open(sealed)).toBe('c4n4ry');
+    const anew = await rotated.seal('c4n4ry');
+    expect(anew.split('.')[1]).not.toBe(sealed.split('.')[1]);
+    await expect((await createSecretBox(first)).open(anew)).rejects.toMatchObject({ code: 'internal_error' });
+    const borrowed = `v2.${anew.split('.')[1]}.${sealed.split('.')[2]}`;
+    await expect(rotated.open(borrowed)).rejects.toMatchObject({ code: 'internal_error' });
+    for (const text of ['', 'v2.', 'v3.x', 'c4n4ry', `v2.000000000000.${sealed.split('.')[2]}`])
+      await expect(rotated.open(text)).rejects.toMatchObject({ code: 'internal_error' });
+  });
+
+  it('opens what was sealed before keys had ids', async () => {
+    const key = new Uint8Array(32).fill(7);
+    const nonce = new Uint8Array(12).fill(3);
+    const imported = await crypto.subtle.importKey('raw', key, 'AES-GCM', false, ['encrypt']);
+    const sealed = await crypto.subtle.encrypt(
+      { name: 'AES-GCM', iv: nonce },
+      imported,
+      new TextEncoder().encode('old'),
+    );
+    const text = `v1.${Buffer.concat([nonce, new Uint8Array(sealed)]).toString('base64url')}`;
+    expect(await (await createSecretBox(new Uint8Array(32), [key])).open(text)).toBe('old');
   });
 
   it('seals the same text differently each time and notices a change', async () => {
