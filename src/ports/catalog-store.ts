@@ -9,6 +9,20 @@ export interface OriginFile {
   readonly sha256: string;
 }
 
+/** A file of a new origin. Of XSD files the content is kept, so that documents can be checked against them. */
+export interface NewOriginFile extends OriginFile {
+  readonly content?: Uint8Array<ArrayBuffer>;
+  /** of XSD files: the set is entered by this one; absent where the set itself tells */
+  readonly entry?: boolean;
+}
+
+export interface OriginFileContent {
+  readonly name: string;
+  /** null: the set itself tells */
+  readonly entry: boolean | null;
+  readonly content: Uint8Array;
+}
+
 /** XMLSchema of interface-decisions §3, in wire form. */
 export interface OriginRecord {
   readonly id_sch: number;
@@ -80,7 +94,7 @@ export interface NewOrigin {
   readonly name: string;
   readonly sourceType: 'xsd' | 'xml' | 'xsd+xml';
   readonly model: SourceModel;
-  readonly files: readonly OriginFile[];
+  readonly files: readonly NewOriginFile[];
 }
 
 export interface StoredOrigin {
@@ -126,6 +140,8 @@ export interface CatalogStore {
   listOrigins(idOrg: number): Promise<readonly OriginRecord[]>;
   findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
   loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;
+  /** The XSD files of an origin in their order; empty where it has none, null where their contents were not kept. */
+  loadOriginFiles(idOrg: number, idSch: number): Promise<readonly OriginFileContent[] | null>;
   /** The given logical schema, or the newest of the origin (at a map level when one is given). */
   loadLogicalSchema(
     idOrg: number,

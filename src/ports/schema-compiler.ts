@@ -1,7 +1,7 @@
 /** Makes a model of untrusted XSD sets and documents, apart from the service: within a time and an amount of memory. */
 import type { MapLevel, RelationalModel } from '../engine/model/relational-model.ts';
 import type { SourceModel } from '../engine/model/source-model.ts';
-import type { OriginFile } from './catalog-store.ts';
+import type { NewOriginFile } from './catalog-store.ts';
 
 export interface SchemaSources {
   /** absolute locations, as a FileStore resolved them: files, folders or archives */
@@ -23,7 +23,7 @@ export interface CompiledSchema {
   readonly model: RelationalModel;
   /** of the documents, as engine/infer writes them; null where none were given */
   readonly statistics: unknown;
-  readonly files: readonly OriginFile[];
+  readonly files: readonly NewOriginFile[];
 }
 
 export interface SchemaCompiler {

@@ -1,4 +1,5 @@
 /** xml2er: documents become statistics, an origin with its model, and rows in a target. */
+import { InputError } from '../engine/diagnostics.ts';
 import { createStatisticsCollector } from '../engine/infer/collector.ts';
 import { inferSourceModel } from '../engine/infer/infer-model.ts';
 import { mergeStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
@@ -12,8 +13,10 @@ import { renderDdl } from '../engine/dialects/ddl.ts';
 import { AppError } from '../errors.ts';
 import { parseModeOf } from '../jobs/tool-request.ts';
 import type { OriginFile, StoredLogicalSchema } from '../ports/catalog-store.ts';
+
+import { checkDocuments } from './check-documents.ts';
 import { noDetails, type Conversion } from './conversion.ts';
-import { createDocumentCut, noDocuments } from './document-cut.ts';
+import { createDocumentCut, noDocumentsLeft } from './document-cut.ts';
 import { openInputs, type InputSet } from './input-files.ts';
 import { loadRows } from './load-rows.ts';
 import {
@@ -27,7 +30,9 @@ import {
 } from './logical-schema.ts';
 import { storeOrigin } from './new-origin.ts';
 import { openSink } from './open-sink.ts';
+import { noXsdSet, openValidator } from './open-validator.ts';
 import { peekRootName, readDocument } from './read-document.ts';
+import { createRejects, type Rejects } from './rejects.ts';
 import { inputPaths } from './session-inputs.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -48,7 +53,6 @@ export async function convertXml(session: ToolSession): Promise<Conversion> {
 function refuseUnavailable({ request }: ToolSession): void {
   const refused: string[] = [];
   if (request.engine === 'spark') refused.push('--engine spark');
-  if (request.validate) refused.push('--validate');
   if (refused.length > 0)
     throw new AppError(
       'invalid_option',
@@ -59,6 +63,7 @@ function refuseUnavailable({ request }: ToolSession): void {
 class XmlConversion {
   readonly #session: ToolSession;
   readonly #inputs: InputSet;
+  readonly #rejects: Rejects;
   readonly #steps: [string, number][] = [];
   #since = performance.now();
   #bytes = 0;
@@ -69,6 +74,7 @@ class XmlConversion {
   constructor(session: ToolSession, inputs: InputSet) {
     this.#session = session;
     this.#inputs = inputs;
+    this.#rejects = createRejects((line) => session.log(line));
     const { rowTag } = session.request;
     this.#rowTag = rowTag === undefined ? null : elementName(rowTag, {});
   }
@@ -83,7 +89,9 @@ class XmlConversion {
   async #withoutSchema(): Promise<Conversion> {
     const session = this.#session;
     const { request, home, idOrg } = session;
+    if (request.validate) throw noXsdSet('no origin is named');
     const earlier = await this.#earlierOrigin();
+    await this.#checkBeforeCollecting(null);
     const statistics = await this.#collect(request.out === undefined ? 1 : 0.4);
     const all = (await this.#storedStatistics()).reduce(mergeStatistics, statistics);
     const source = earlier?.source ?? inferSourceModel(all);
@@ -148,6 +156,7 @@ class XmlConversion {
     };
     const onlyStatistics = mode === 's' || request.dryRun || request.out === undefined;
     // what is never used can only be told once all has been read
+    if (onlyStatistics || request.prune) await this.#checkBeforeCollecting(idSch);
     const collected = onlyStatistics || request.prune ? await this.#collect(onlyStatistics ? 1 : 0.4) : null;
     if (collected !== null) this.#step('statistics');
     const source =
@@ -162,6 +171,30 @@ class XmlConversion {
     return this.#load(logical, mode === 'a' && collected === null, saveStatistics);
   }
 
+  /** What is to be skipped must not count, so it is looked for in a pass of its own. */
+  async #checkBeforeCollecting(idSch: number | null): Promise<void> {
+    const { onError, validate } = this.#session.request;
+    if (onError === 'skip' && !validate)
+      await checkDocuments(this.#session, this.#inputs, null, this.#rejects);
+    else if (idSch !== null) await this.#validate(idSch);
+  }
+
+  #validated = false;
+
+  /** `--validate`, once: a document that is not valid is rejected before any is read for its rows. */
+  async #validate(idSch: number): Promise<void> {
+    if (!this.#session.request.validate || this.#validated) return;
+    this.#validated = true;
+    const validator = await openValidator(this.#session, idSch);
+    try {
+      this.#session.log(`checking the documents with ${validator.program}`);
+      await checkDocuments(this.#session, this.#inputs, validator, this.#rejects);
+    } finally {
+      await validator.close();
+    }
+    this.#step('validate');
+  }
+
   /** Root elements of the documents, when the stored model does not start with all that the source model allows. */
   async #documentRoots(source: SourceModel, idSch: number): Promise<readonly QName[]> {
     const { home, idOrg, request, limits } = this.#session;
@@ -172,7 +205,11 @@ class XmlConversion {
     const names = createNameTable();
     const found = new Map<number, QName>();
     for await (const member of this.#inputs.members()) {
-      const id = await peekRootName(member, names, limits);
+      const id = await peekRootName(member, names, limits).catch((error: unknown) => {
+        // it is skipped later, with its reason
+        if (error instanceof InputError && request.onError === 'skip') return null;
+        throw error;
+      });
       if (id === null || found.has(id)) continue;
       const name = { namespaceUri: names.namespaceUri(id), localName: names.localName(id) };
       if (rootsNamed(source, [name]).length > 0 && !hasRoot(stored?.model, name)) found.set(id, name);
@@ -191,7 +228,13 @@ class XmlConversion {
       end: (bytes) => collector.endDocument(bytes),
     });
     let disk = 0;
+    let place = -1;
     for await (const member of this.#inputs.members()) {
+      place += 1;
+      if (this.#rejects.has(place)) {
+        disk += member.diskBytes;
+        continue;
+      }
       documents.beginFile(member.name);
       let read = 0;
       const facts = await readDocument(member, {
@@ -211,7 +254,7 @@ class XmlConversion {
       this.#files.push({ name: member.name, bytes: facts.bytes, sha256: facts.sha256 });
     }
     this.#documents = documents.count;
-    if (this.#documents === 0) throw noDocuments(session.request.rowTag);
+    if (this.#documents === 0) throw noDocumentsLeft(this.#rejects, session.request.rowTag);
     this.#step('read for statistics');
     return collector.statistics;
   }
@@ -239,6 +282,8 @@ class XmlConversion {
       const result = await loadRows(session, this.#inputs, logical, sink, {
         withStatistics,
         rowTag: this.#rowTag,
+        rejects: this.#rejects,
+        check: () => this.#validate(logical.idSch),
       });
       if (result.statistics !== null && saveStatistics !== undefined) await saveStatistics(result.statistics);
       for (const [name, seconds] of result.steps) this.#steps.push([name, seconds]);
@@ -246,7 +291,6 @@ class XmlConversion {
       return {
         ...this.#conversion(logical.idSch, logical),
         documents: result.documents,
-        rejected: result.rejects.length,
         rows: result.rows,
         unknown: result.unknownPaths,
         bytes: result.bytes,
@@ -265,12 +309,12 @@ class XmlConversion {
       origin: idSch,
       logical: logical.idLschma < 0 ? null : logical.idLschma,
       documents: this.#documents,
-      rejected: 0,
+      rejected: this.#rejects.messages.length,
       rows: {},
       mapped: factsOf(logical.model).mappedPaths,
       unknown: 0,
       bytes: this.#bytes,
-      details: noDetails,
+      details: { ...noDetails, rejects: this.#rejects.details },
       steps: this.#steps,
     };
   }

@@ -2,6 +2,7 @@
 import { createRowElements, type RowElementName } from '../engine/shred/row-elements.ts';
 import type { NameTable, TextLocation, TokenBatch } from '../engine/xml/tokens.ts';
 import { AppError } from '../errors.ts';
+import type { Rejects } from './rejects.ts';
 
 export interface DocumentConsumer {
   /** `number`: of the document in its file, from 1; null where the file is the document */
@@ -74,8 +75,16 @@ export function documentName(file: string, number: number | null): string {
   return number === null ? file : `${file}#${number}`;
 }
 
-export function noDocuments(rowTag: string | undefined): AppError {
+function noDocuments(rowTag: string | undefined): AppError {
   return rowTag === undefined
     ? new AppError('input_not_found', 'the input holds no document (*.xml)')
     : new AppError('input_not_found', `--row-tag ${rowTag}: the input holds no such element`);
+}
+
+/** None is left to load: there was none, or all were rejected. */
+export function noDocumentsLeft(rejects: Rejects, rowTag: string | undefined): AppError {
+  const [first] = rejects.messages;
+  return first === undefined
+    ? noDocuments(rowTag)
+    : new AppError('unprocessable_input', `every document was rejected; the first: ${first}`);
 }

@@ -13,19 +13,19 @@ import type { ConversionDetails } from './conversion.ts';
 import {
   createDocumentCut,
   documentName,
-  noDocuments,
+  noDocumentsLeft,
   type DocumentConsumer,
   type DocumentCut,
 } from './document-cut.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { hashDocument, readDocument } from './read-document.ts';
+import type { Rejects } from './rejects.ts';
 import type { ToolSession, WrittenSoFar } from './tool-session.ts';
 
 export interface LoadResult {
   readonly documents: number;
   /** left out, as the target holds them already */
   readonly skipped: number;
-  readonly rejects: readonly string[];
   readonly details: ConversionDetails;
   readonly rows: Readonly<Record<string, number>>;
   readonly unknownPaths: number;
@@ -39,6 +39,10 @@ export interface LoadOptions {
   readonly withStatistics: boolean;
   /** elements that are documents of their own; null: each file is one */
   readonly rowTag: RowElementName | null;
+  /** documents that are not to be loaded; what else is found is added */
+  readonly rejects: Rejects;
+  /** called before the first document is read; not at all where none is to be */
+  readonly check: () => Promise<void>;
 }
 
 export async function loadRows(
@@ -63,6 +67,7 @@ export async function loadRows(
   });
   const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), inputs.totalBytes);
   if (opened === 'load') {
+    await options.check();
     await loader.probe(inputs);
     await loader.leaveOutLoaded(inputs);
     for await (const member of inputs.members()) await loader.load(member);
@@ -85,17 +90,8 @@ function partHash(fileSha256: string, number: number | null): string {
   return number === null ? fileSha256 : createHash('sha256').update(`${fileSha256}#${number}`).digest('hex');
 }
 
-/** paths and rejects that the job record lists one by one */
+/** paths that the job record lists one by one */
 const maxDetails = 1000;
-
-function placeOf({ diagnostic }: InputError): ConversionDetails['rejects'][number] {
-  return {
-    document: diagnostic.file ?? null,
-    line: diagnostic.line ?? null,
-    column: diagnostic.column ?? null,
-    message: diagnostic.message,
-  };
-}
 
 class Loader {
   readonly #session: ToolSession;
@@ -110,10 +106,7 @@ class Loader {
   readonly #names = createNameTable();
   readonly #collector;
   readonly #totalBytes: number;
-  readonly #rejects: string[] = [];
-  readonly #rejectPlaces: ConversionDetails['rejects'][number][] = [];
-  /** places, in the order of the inputs, of the documents that the probe rejected */
-  readonly #unsound = new Set<number>();
+  readonly #rejects: Rejects;
   /** SHA-256 by place, where it had to be known before; null: the document is not to be loaded */
   #hashes: readonly (string | null)[] | null = null;
   /** SHA-256 of the present file and document, where known; the document's is, when it ends */
@@ -130,13 +123,14 @@ class Loader {
     session: ToolSession,
     logical: StoredLogicalSchema,
     sink: RowSink,
-    { withStatistics, rowTag }: LoadOptions,
+    { withStatistics, rowTag, rejects }: LoadOptions,
     keyOffsets: ReadonlyMap<string, number>,
     totalBytes: number,
   ) {
     this.#session = session;
     this.#logical = logical;
     this.#sink = sink;
+    this.#rejects = rejects;
     this.#totalBytes = totalBytes;
     const { request } = session;
     const shredding = {
@@ -197,7 +191,7 @@ class Loader {
     if (this.#probe === null) return;
     let place = 0;
     for await (const member of inputs.members()) {
-      if (!(await this.#isSound(member, this.#probe))) this.#unsound.add(place);
+      if (!this.#rejects.has(place)) await this.#test(member, place, this.#probe);
       place += 1;
     }
   }
@@ -222,7 +216,7 @@ class Loader {
     const loaded = await this.#sink.loadedDocuments([...parts.keys()]);
     const known = new Set([...loaded].map((sha256) => parts.get(sha256)!));
     this.#hashes = hashes.map((sha256, place) => {
-      if (this.#unsound.has(place)) return null;
+      if (this.#rejects.has(place)) return null;
       if (known.has(sha256)) {
         this.#skipped += 1;
         return null;
@@ -240,7 +234,7 @@ class Loader {
     const place = this.#place;
     this.#place += 1;
     const known = this.#hashes?.[place];
-    if (this.#unsound.has(place) || known === null) {
+    if (this.#rejects.has(place) || known === null) {
       this.#diskBytes += member.diskBytes;
       return;
     }
@@ -250,7 +244,7 @@ class Loader {
     const { bytes, sha256 } = await readDocument(member, {
       names: this.#names,
       limits: this.#session.limits,
-      kernels: this.#session.kernels,
+      kernels: this.#shredder.tokenizerKernels(),
       onBatch: (batch, locate) => this.#cut.consume(batch, locate),
       afterChunk: async (size) => {
         read += size;
@@ -267,13 +261,13 @@ class Loader {
     this.#diskBytes += member.diskBytes;
   }
 
-  async #isSound(member: InputMember, probe: Shredder): Promise<boolean> {
+  async #test(member: InputMember, place: number, probe: Shredder): Promise<void> {
     this.#probeCut!.beginFile(member.name);
     try {
       await readDocument(member, {
         names: this.#names,
         limits: this.#session.limits,
-        kernels: this.#session.kernels,
+        kernels: probe.tokenizerKernels(),
         onBatch: (batch, locate) => this.#probeCut!.consume(batch, locate),
         afterChunk: () => {
           probe.output.chunks.length = 0;
@@ -281,13 +275,9 @@ class Loader {
           probe.relaxed.length = 0;
         },
       });
-      return true;
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      this.#rejects.push(error.message);
-      if (this.#rejectPlaces.length < maxDetails) this.#rejectPlaces.push(placeOf(error));
-      this.#session.log(`rejected: ${error.message}`);
-      return false;
+      this.#rejects.add(place, error);
     }
   }
 
@@ -312,20 +302,19 @@ class Loader {
   /** A job without a document must not be published: to overwrite with nothing is to delete. */
   requireDocuments(): void {
     if (this.#cut.count > 0 || this.#skipped > 0) return;
-    if (this.#rejects.length === 0) throw noDocuments(this.#session.request.rowTag);
-    throw new AppError('unprocessable_input', `every document was rejected; the first: ${this.#rejects[0]}`);
+    throw noDocumentsLeft(this.#rejects, this.#session.request.rowTag);
   }
 
   /** What the job will have added once it is published. */
   written(): WrittenSoFar {
     const { model, idSch, idLschma } = this.#logical;
     const named = this.#written.map((rows, table) => [model.tables[table]!.name, rows] as const);
-    const { documents, rejects, bytes, unknownPaths, details } = this.result();
+    const { documents, bytes, unknownPaths, details } = this.result();
     return {
       origin: idSch,
       logical: idLschma < 0 ? null : idLschma,
       documents,
-      rejected: rejects.length,
+      rejected: this.#rejects.messages.length,
       tables: Object.fromEntries(named.filter(([, rows]) => rows > 0)),
       unknownPaths,
       bytes,
@@ -372,13 +361,12 @@ class Loader {
     return {
       documents: this.#cut.count,
       skipped: this.#skipped,
-      rejects: this.#rejects,
       details: {
         unmapped: [...this.#shredder.drift.paths.values()]
           .slice(0, maxDetails)
           .map(({ xpath, count }) => ({ xpath, count })),
         ignored: [...this.#shredder.drift.ignored.values()].reduce((sum, count) => sum + count, 0),
-        rejects: this.#rejectPlaces,
+        rejects: this.#rejects.details,
       },
       unknownPaths: this.#shredder.drift.paths.size,
       bytes: this.#bytes,

@@ -2,14 +2,14 @@
 import { basename } from 'node:path';
 import type { SourceModel } from '../engine/model/source-model.ts';
 import { AppError } from '../errors.ts';
-import type { OriginFile, OriginRecord } from '../ports/catalog-store.ts';
+import type { NewOriginFile, OriginRecord } from '../ports/catalog-store.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export async function storeOrigin(
   session: ToolSession,
   model: SourceModel,
   sourceType: 'xsd' | 'xml' | 'xsd+xml',
-  files: readonly OriginFile[],
+  files: readonly NewOriginFile[],
 ): Promise<OriginRecord> {
   const { request, idOrg, idJob, home } = session;
   const { catalog } = home.adapters;

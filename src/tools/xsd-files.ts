@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { parseXmlTree } from '../engine/xml/tree.ts';
-import type { OriginFile } from '../ports/catalog-store.ts';
+import type { NewOriginFile } from '../ports/catalog-store.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archive-members.ts';
 import { openInputs } from './input-files.ts';
 
 export interface XsdSetFiles {
-  readonly files: { readonly name: string; readonly bytes: Uint8Array }[];
-  readonly records: readonly OriginFile[];
+  readonly files: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }[];
+  readonly records: readonly NewOriginFile[];
   /** names of the files the set is entered by; undefined: those no other file leads to */
   readonly entries: readonly string[] | undefined;
   readonly bytes: number;
@@ -29,7 +29,7 @@ export async function readXsdSet(
   limits: ArchiveLimits = defaultArchiveLimits,
 ): Promise<XsdSetFiles> {
   const set = await openInputs(inputs, isXsd, limits);
-  const members: { name: string; path: string; bytes: Uint8Array }[] = [];
+  const members: { name: string; path: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
   try {
     for await (const member of set.members()) {
       const chunks: Uint8Array[] = [];
@@ -54,8 +54,8 @@ export async function readXsdSet(
 }
 
 async function followReferences(
-  members: readonly { readonly path: string; readonly bytes: Uint8Array }[],
-): Promise<Map<string, Uint8Array>> {
+  members: readonly { readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }[],
+): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const all = new Map(members.map((member) => [member.path, member.bytes]));
   for (const [path, bytes] of all) {
     for (const location of locationsIn(bytes)) {
@@ -97,7 +97,7 @@ function commonFolder(paths: readonly string[]): string {
 }
 
 function described(
-  files: readonly { readonly name: string; readonly bytes: Uint8Array }[],
+  files: readonly { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }[],
   entries: readonly string[] | undefined,
 ): XsdSetFiles {
   return {
@@ -106,6 +106,8 @@ function described(
       name,
       bytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
+      content: bytes,
+      ...(entries === undefined ? {} : { entry: entries.includes(name) }),
     })),
     entries,
     bytes: files.reduce((sum, { bytes }) => sum + bytes.length, 0),

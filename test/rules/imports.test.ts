@@ -55,6 +55,7 @@ const areas: readonly Area[] = [
       'tar-stream',
       'swagger-ui-dist',
       '@duckdb/node-api',
+      'libxml2-wasm',
       'jose',
       '@azure/storage-blob',
     ],

@@ -10,6 +10,7 @@ import type {
   MappingRecord,
   NaturalKeyColumn,
   NewOrigin,
+  NewOriginFile,
   OriginRecord,
   StoredLogicalSchema,
   TableRecord,
@@ -19,6 +20,7 @@ import type { Clock } from '../../src/ports/clock.ts';
 interface OriginRow {
   base: OriginRecord;
   readonly family: number;
+  readonly files: readonly NewOriginFile[];
   model: SourceModel;
   statistics: unknown;
 }
@@ -185,14 +187,14 @@ export function createMemoryCatalogStore(
       root_elements: rootNames(model),
       target_namespace: model.targetNamespace,
       namespaces: model.namespaces,
-      files: origin.files,
+      files: origin.files.map(({ name, bytes, sha256 }) => ({ name, bytes, sha256 })),
       map_level: 0,
       max_length: 63,
       table_count: 0,
       mapping_count: 0,
       created: clock.nowMs(),
     };
-    origins.push({ base, family, model, statistics: null });
+    origins.push({ base, family, model, statistics: null, files: origin.files });
     return base;
   }
 
@@ -226,6 +228,15 @@ export function createMemoryCatalogStore(
       return row === undefined
         ? null
         : { record: withLogical(row, logicalsOf(idSch)[0]), model: row.model, statistics: row.statistics };
+    },
+    async loadOriginFiles(idOrg, idSch) {
+      const row = own(idOrg, idSch);
+      const xsd = row?.base.source_type === 'xml' ? [] : (row?.files ?? []);
+      const isXsd = ({ name, entry }: NewOriginFile): boolean => entry !== undefined || /\.xsd$/i.test(name);
+      if (xsd.some((file) => file.content === undefined && isXsd(file))) return null;
+      return xsd.flatMap(({ name, entry = null, content }) =>
+        content === undefined ? [] : [{ name, entry, content }],
+      );
     },
     async loadLogicalSchema(idOrg, which) {
       const found = logicals.toReversed().find(({ stored }) => {

@@ -3,7 +3,8 @@ import { packSourceModel, unpackSourceModel } from '../../engine/model/packed-mo
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { AppError } from '../../errors.ts';
 import type { NewOrigin, OriginFile, OriginRecord, StoredOrigin } from '../../ports/catalog-store.ts';
-import { isId, storable } from './connect.ts';
+import { insertOriginFiles } from './catalog-origin-files.ts';
+import { isId } from './connect.ts';
 import type { Sql, TransactionSql } from './connect.ts';
 import { deflated, inflated } from './deflate.ts';
 
@@ -38,11 +39,7 @@ export async function createOrigin(sql: Sql, origin: NewOrigin): Promise<OriginR
       on conflict (id_org, name) do update set id_family = svc.origin_name.id_family
       returning id_family`;
     if (kept?.id_family !== owner) throw taken();
-    const files = origin.files.map((file, position) => ({ ...file, name: storable(file.name), position }));
-    await tx`
-      insert into svc.origin_file (id_sch, position, name, bytes, sha256)
-      select ${row.id_sch}, position, name, bytes, sha256
-        from json_to_recordset(${JSON.stringify(files)}::text::json) as f(position int, name text, bytes bigint, sha256 text)`;
+    await insertOriginFiles(tx, idOrg, row.id_sch, origin.files);
     const [record] = await selectOrigins(tx, idOrg, row.id_sch, null);
     if (record === undefined) throw new Error('the new origin cannot be read');
     return record;

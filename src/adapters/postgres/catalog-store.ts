@@ -1,4 +1,4 @@
-/** The catalog store on PostgreSQL (migrations 0003, 0004). */
+/** The catalog store on PostgreSQL (migrations 0003 to 0005). */
 import { AppError } from '../../errors.ts';
 import type { CatalogStore } from '../../ports/catalog-store.ts';
 import { findCompiledSet, rememberCompiledSet } from './catalog-compiled-sets.ts';
@@ -19,6 +19,7 @@ import {
   refineOrigin,
   saveStatistics,
 } from './catalog-origins.ts';
+import { loadOriginFiles } from './catalog-origin-files.ts';
 import { listNaturalKeys, loadDiagram, removeOrigin, saveDiagram, saveNaturalKeys } from './catalog-views.ts';
 import { sqlState } from './connect.ts';
 import type { Sql } from './connect.ts';
@@ -35,6 +36,7 @@ export function createPostgresCatalogStore(sql: Sql): CatalogStore {
     listOrigins: (idOrg) => within(idOrg, (tx) => listOrigins(tx, idOrg)),
     findOrigin: (idOrg, idSch, idLschma) => within(idOrg, (tx) => findOrigin(tx, idOrg, idSch, idLschma)),
     loadOrigin: (idOrg, idSch) => within(idOrg, (tx) => loadOrigin(tx, idOrg, idSch)),
+    loadOriginFiles: (idOrg, idSch) => within(idOrg, (tx) => loadOriginFiles(tx, idOrg, idSch)),
     loadLogicalSchema: (idOrg, which) => within(idOrg, (tx) => loadLogicalSchema(tx, idOrg, which)),
     findCompiledSet: (idOrg, fingerprint) => within(idOrg, (tx) => findCompiledSet(tx, idOrg, fingerprint)),
     rememberCompiledSet: (idOrg, fingerprint, idLschma, diagnostics) =>

@@ -1,6 +1,7 @@
 /** What people add to a catalogue: saved drawings and natural keys (migration 0004); and the removal of an origin. */
 import { AppError } from '../../errors.ts';
 import type { NaturalKeyColumn } from '../../ports/catalog-store.ts';
+import { dropUnusedContents } from './catalog-origin-files.ts';
 import { isId } from './connect.ts';
 import type { Sql } from './connect.ts';
 
@@ -67,7 +68,13 @@ export async function removeOrigin(sql: Sql, idOrg: number, idSch: number): Prom
       select id_job from svc.job where id_sch = ${idSch} and end_date is null order by id_job limit 1`;
     if (job !== undefined)
       throw new AppError('conflict', `job ${job.id_job} uses the schema and has not ended`);
+    const contents = await tx<{ id: number }[]>`
+      select distinct id_content as id from svc.origin_file where id_sch = ${idSch} and id_content is not null`;
     await tx`delete from svc.origin where id_sch = ${idSch}`;
+    await dropUnusedContents(
+      tx,
+      contents.map(({ id }) => id),
+    );
     await tx`
       delete from svc.origin_name n
        where n.id_org = ${idOrg} and n.name = ${origin.name}

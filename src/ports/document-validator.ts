@@ -1,0 +1,29 @@
+/** Checks documents against an XSD set, by another program than the one that converts them (`--validate`). */
+export interface ValidityFault {
+  /** from 1, where the faulty tag ends: of the text that was given */
+  readonly line: number;
+  readonly message: string;
+  /** local name, where the program tells it */
+  readonly element: string | null;
+  /** local name of the attribute at fault */
+  readonly attribute: string | null;
+}
+
+export interface Validity {
+  /** the first of them; none: the document is valid */
+  readonly faults: readonly ValidityFault[];
+  /** how many there are */
+  readonly count: number;
+}
+
+/** AppError `unprocessable_input` from each: the program cannot make use of the XSD set, and so tells nothing of documents. */
+export interface DocumentValidator {
+  /** what checks, and its version, for the log */
+  readonly program: string;
+  /** Small well-formed documents, checked together; the answers in their order. */
+  checkAll(documents: readonly Uint8Array[]): Promise<readonly Validity[]>;
+  /** One document of any size, as it comes. An error that `chunks` throws is thrown. */
+  check(chunks: AsyncIterable<Uint8Array>): Promise<Validity>;
+  /** Removes what was written for the program. */
+  close(): Promise<void>;
+}

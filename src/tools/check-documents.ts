@@ -1,0 +1,210 @@
+/** The pass over documents before any of them counts: whether they are well-formed and, with `--validate`, valid. */
+import { InputError } from '../engine/diagnostics.ts';
+import { createFastXmlTokenizer } from '../engine/xml/fast-tokenizer.ts';
+import { createNameTable } from '../engine/xml/name-table.ts';
+import type { TextLocation } from '../engine/xml/tokens.ts';
+import type { DocumentValidator, Validity, ValidityFault } from '../ports/document-validator.ts';
+import type { InputMember, InputSet } from './input-files.ts';
+import { readDocument } from './read-document.ts';
+import type { Rejects } from './rejects.ts';
+import { createFaultFinder, createTagMarker, isUtf8 } from './tag-lines.ts';
+import type { ToolSession } from './tool-session.ts';
+
+/** A document of more bytes goes to the validator as it comes; of smaller ones many are checked at a time. */
+const smallBytes = 8 * 1024 * 1024;
+const batchBytes = 32 * 1024 * 1024;
+const batchDocuments = 500;
+const pieceBytes = 128 * 1024;
+
+interface Waiting {
+  readonly place: number;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** its tags have lines of their own */
+  readonly marked: boolean;
+}
+
+interface Invalid {
+  readonly name: string;
+  readonly validity: Validity;
+  readonly marked: boolean;
+}
+
+/**
+ * Rejects what is not well-formed or not valid: `--on-error fail` by the InputError of the first such document, `skip` by
+ * entries in `rejects`. `validator` null: only well-formedness is looked at.
+ */
+export async function checkDocuments(
+  session: ToolSession,
+  inputs: InputSet,
+  validator: DocumentValidator | null,
+  rejects: Rejects,
+): Promise<void> {
+  const check = new DocumentCheck(session, inputs, validator, rejects);
+  let place = 0;
+  for await (const member of inputs.members()) {
+    await check.take(member, place);
+    place += 1;
+  }
+  await check.finish();
+}
+
+class DocumentCheck {
+  readonly #session: ToolSession;
+  readonly #inputs: InputSet;
+  readonly #validator: DocumentValidator | null;
+  readonly #rejects: Rejects;
+  readonly #names = createNameTable();
+  /** by place: what is to be rejected; told in the order of the inputs */
+  readonly #broken = new Map<number, InputError>();
+  readonly #invalid = new Map<number, Invalid>();
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+
+  constructor(session: ToolSession, inputs: InputSet, validator: DocumentValidator | null, rejects: Rejects) {
+    this.#session = session;
+    this.#inputs = inputs;
+    this.#validator = validator;
+    this.#rejects = rejects;
+  }
+
+  async take(member: InputMember, place: number): Promise<void> {
+    try {
+      if (this.#validator === null) await this.#read(member);
+      else await this.#validate(member, place, this.#validator);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      this.#broken.set(place, error);
+      if (this.#session.request.onError !== 'skip') await this.finish();
+    }
+    if (this.#waitingBytes > batchBytes || this.#waiting.length >= batchDocuments) await this.#checkWaiting();
+  }
+
+  async finish(): Promise<void> {
+    await this.#checkWaiting();
+    const errors = new Map([...this.#broken, ...(await this.#locateInvalid())]);
+    for (const [place, error] of [...errors].toSorted(([a], [b]) => a - b)) {
+      if (this.#session.request.onError !== 'skip') throw error;
+      this.#rejects.add(place, error);
+    }
+  }
+
+  /** The document to its end; `seen` is given each piece when it has been found well-formed so far. */
+  #read(
+    member: InputMember,
+    onBatch: Parameters<typeof readDocument>[1]['onBatch'] = () => undefined,
+  ): Promise<unknown> {
+    const { limits, kernels } = this.#session;
+    return readDocument(member, {
+      names: this.#names,
+      limits,
+      kernels,
+      onBatch,
+      afterChunk: () => undefined,
+    });
+  }
+
+  async #validate(member: InputMember, place: number, validator: DocumentValidator): Promise<void> {
+    const head: Uint8Array[] = [];
+    let bytes = 0;
+    const chunks = member.chunks()[Symbol.asyncIterator]();
+    let next = await chunks.next();
+    for (; next.done !== true && bytes <= smallBytes; next = await chunks.next()) {
+      head.push(next.value);
+      bytes += next.value.length;
+    }
+    if (next.done === true) {
+      await this.#await(member, place, new Uint8Array(Buffer.concat(head)));
+      return;
+    }
+    const first = next.value;
+    const all = async function* (): AsyncIterable<Uint8Array> {
+      yield* head.splice(0);
+      yield first;
+      for (let more = await chunks.next(); more.done !== true; more = await chunks.next()) yield more.value;
+    };
+    const validity = await validator.check(this.#sound(member, all()));
+    if (validity.count > 0) this.#invalid.set(place, { name: member.name, validity, marked: false });
+  }
+
+  /** A small document, until there are enough to be checked. */
+  async #await(member: InputMember, place: number, bytes: Uint8Array): Promise<void> {
+    const marker = isUtf8(bytes) ? createTagMarker() : null;
+    const whole: InputMember = { ...member, chunks: () => oneChunk(bytes) };
+    await this.#read(whole, (batch, locate) => marker?.take(batch, locate));
+    const marked = marker?.marked(bytes) ?? null;
+    this.#waiting.push({ place, name: member.name, bytes: marked ?? bytes, marked: marked !== null });
+    this.#waitingBytes += bytes.length;
+  }
+
+  async #checkWaiting(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    if (this.#validator === null || waiting.length === 0) return;
+    const answers = await this.#validator.checkAll(waiting.map(({ bytes }) => bytes));
+    for (const [at, validity] of answers.entries()) {
+      if (validity.count === 0) continue;
+      const { place, name, marked } = waiting[at]!;
+      this.#invalid.set(place, { name, validity, marked });
+    }
+    if (this.#invalid.size > 0 && this.#session.request.onError !== 'skip') await this.finish();
+  }
+
+  /** The pieces of a document, each after our own reader has taken it: no other sees what is over a limit or unsafe. */
+  async *#sound(member: InputMember, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    const { limits, kernels } = this.#session;
+    const options = { names: this.#names, limits, fileName: member.name, onBatch: () => undefined };
+    const tokenizer = createFastXmlTokenizer(options, kernels);
+    for await (const chunk of chunks) {
+      for (let at = 0; at < chunk.length; at += pieceBytes) {
+        const piece = chunk.subarray(at, at + pieceBytes);
+        tokenizer.write(piece);
+        yield piece;
+      }
+    }
+    tokenizer.end();
+  }
+
+  /** With line and column: the documents that are not valid are walked to the tags that the validator spoke of. */
+  async #locateInvalid(): Promise<Map<number, InputError>> {
+    const errors = new Map<number, InputError>();
+    if (this.#invalid.size === 0) return errors;
+    let place = 0;
+    for await (const member of this.#inputs.members()) {
+      const invalid = this.#invalid.get(place);
+      if (invalid !== undefined) {
+        const [fault] = invalid.validity.faults;
+        errors.set(place, invalidity(invalid, await this.#placeOf(member, fault!, invalid.marked)));
+        if (errors.size === this.#invalid.size) break;
+      }
+      place += 1;
+    }
+    this.#invalid.clear();
+    return errors;
+  }
+
+  async #placeOf(member: InputMember, fault: ValidityFault, marked: boolean): Promise<TextLocation | null> {
+    const finder = createFaultFinder(fault, marked, this.#names);
+    await this.#read(member, (batch, locate) => finder.take(batch, locate));
+    return finder.place;
+  }
+}
+
+function invalidity({ name, validity, marked }: Invalid, place: TextLocation | null): InputError {
+  const [fault] = validity.faults;
+  const others = validity.count === 1 ? '' : ` (the first of ${validity.count} faults)`;
+  const told = marked ? undefined : fault!.line;
+  const line = place?.line ?? told;
+  return new InputError({
+    code: 'xml_not_valid',
+    severity: 'error',
+    message: `not valid: ${fault!.message}${others}`,
+    file: name,
+    ...(line === undefined ? {} : { line, column: place?.column ?? 1 }),
+  });
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
+}

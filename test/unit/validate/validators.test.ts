@@ -1,0 +1,185 @@
+/** `--validate`: the XSD set as another program reads it, what that program says, and where in the document that is. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLibxml2Validator } from '../../../src/adapters/node/libxml2-validator.ts';
+import { createXmllintValidator, findXmllint } from '../../../src/adapters/node/xmllint-validator.ts';
+import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer.ts';
+import { standaloneXsdSet, type StandaloneXsdSet } from '../../../src/engine/xsd/standalone-set.ts';
+import type { DocumentValidator } from '../../../src/ports/document-validator.ts';
+import { createFaultFinder, createTagMarker, isUtf8 } from '../../../src/tools/tag-lines.ts';
+
+const utf8 = new TextEncoder();
+const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
+
+function setOf(files: Readonly<Record<string, string>>, entries?: readonly string[]): StandaloneXsdSet {
+  const all = Object.entries(files).map(([name, text]) => ({ name, bytes: utf8.encode(text) }));
+  return standaloneXsdSet(all, entries === undefined ? {} : { entries });
+}
+
+/**
+ * What a program that goes by schemaLocation alone trips over: a location that is right but for its folder, a chameleon, a
+ * namespace entered at two documents, an import without location, a missing include, a redefinition, the xml: attributes.
+ */
+const knotted = {
+  'main/order.xsd': `<?xml version="1.0" encoding="ISO-8859-1"?>
+<!-- <xs:include schemaLocation="comment.xsd"/> -->
+<xs:schema ${xs} targetNamespace="urn:o" xmlns="urn:o" xmlns:p="urn:p" xmlns:q="urn:q" elementFormDefault="qualified">
+  <xs:annotation><xs:documentation>𝔘 <xs:include schemaLocation="documentation.xsd"/></xs:documentation></xs:annotation>
+  <xs:include schemaLocation="http://example.com/published/units.xsd"/><xs:include
+     schemaLocation='gone.xsd'/>
+  <xs:redefine schemaLocation="../parts/base.xsd"><xs:complexType name="Base"><xs:complexContent><xs:extension base="Base">
+    <xs:attribute name="more" type="xs:int"/></xs:extension></xs:complexContent></xs:complexType></xs:redefine>
+  <xs:import namespace="urn:p" schemaLocation="../parts/first.xsd"/>
+  <xs:import namespace="urn:q"/>
+  <xs:import namespace="http://www.w3.org/XML/1998/namespace" schemaLocation="http://www.w3.org/2001/xml.xsd"/>
+  <xs:element name="order"><xs:complexType><xs:sequence>
+    <xs:element name="weight" type="Weight"/><xs:element name="base" type="Base"/>
+    <xs:element ref="p:first"/><xs:element ref="p:second"/><xs:element ref="q:only"/>
+  </xs:sequence><xs:attribute ref="xml:lang"/></xs:complexType></xs:element>
+</xs:schema>`,
+  'parts/units.xsd': `<xs:schema ${xs}><xs:simpleType name="Weight"><xs:restriction base="xs:decimal"><xs:minInclusive value="0"/></xs:restriction></xs:simpleType></xs:schema>`,
+  'parts/base.xsd': `<xs:schema ${xs}><xs:complexType name="Base"><xs:attribute name="a" type="xs:int"/></xs:complexType></xs:schema>`,
+  'parts/first.xsd': `<xs:schema ${xs} targetNamespace="urn:p"><xs:import namespace="urn:q" schemaLocation="q.xsd"/><xs:element name="first" type="xs:int"/></xs:schema>`,
+  'parts/second.xsd': `<xs:schema ${xs} targetNamespace="urn:p"><xs:element name="second" type="xs:date"/></xs:schema>`,
+  'parts/q.xsd': `<xs:schema ${xs} targetNamespace="urn:q"><xs:import namespace="urn:p" schemaLocation="second.xsd"/><xs:element name="only" type="xs:boolean"/></xs:schema>`,
+};
+
+const order = (weight: string, lang = 'en', only = 'true'): string =>
+  `<order xmlns="urn:o" xmlns:p="urn:p" xmlns:q="urn:q" xml:lang="${lang}"><weight>${weight}</weight><base a="1" more="2"/><p:first>1</p:first><p:second>2026-01-31</p:second><q:only>${only}</q:only></order>`;
+
+async function* pieces(text: string): AsyncIterable<Uint8Array> {
+  const bytes = utf8.encode(text);
+  for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7);
+}
+
+function mark(bytes: Uint8Array): Uint8Array | null {
+  const marker = createTagMarker();
+  const tokenizer = createXmlTokenizer({
+    onBatch: (batch) => marker.take(batch, (record) => tokenizer.locate(record)),
+  });
+  tokenizer.write(bytes);
+  tokenizer.end();
+  return marker.marked(bytes);
+}
+
+const xmllint = await findXmllint();
+if (xmllint === null)
+  console.warn('tests of xmllint are skipped: it is not installed (Debian: libxml2-utils)');
+
+const programs: readonly (readonly [string, (set: StandaloneXsdSet) => Promise<DocumentValidator>])[] = [
+  ['libxml2 in WebAssembly', createLibxml2Validator],
+  ...(xmllint === null
+    ? []
+    : [['xmllint', (set: StandaloneXsdSet) => createXmllintValidator(xmllint, set)] as const]),
+];
+
+describe.each(programs)('%s', (_, create) => {
+  let validator: DocumentValidator;
+  beforeAll(async () => {
+    validator = await create(setOf(knotted, ['main/order.xsd']));
+  });
+  afterAll(() => validator.close());
+
+  it('reads a set as the compiler read it, and tells documents apart', async () => {
+    const texts = [order('1.5'), order('-1'), order('2', 'en', 'maybe'), order('3')];
+    const answers = await validator.checkAll(texts.map((text) => utf8.encode(text)));
+    expect(answers.map(({ count }) => count > 0)).toEqual([false, true, true, false]);
+    expect(answers[1]!.faults[0]).toMatchObject({ line: 1, element: 'weight', attribute: null });
+    expect(answers[2]!.faults[0]).toMatchObject({ element: 'only' });
+    expect(answers[2]!.faults[0]!.message).toContain("'maybe' is not a valid value");
+  });
+
+  it('takes no word of a document for its own', async () => {
+    const lie = order('x\n-1.xml validates\n1.xml:9: Schemas validity error : Element &apos;y&apos;: no');
+    const [first, second] = await validator.checkAll([utf8.encode(lie), utf8.encode(order('7'))]);
+    expect(first!.count).toBeGreaterThan(0);
+    expect(first!.faults.every(({ line }) => line <= 3)).toBe(true);
+    expect(second).toEqual({ faults: [], count: 0 });
+  });
+
+  it('checks a document as it comes, and gives back what its reading throws', async () => {
+    expect((await validator.check(pieces(order('1')))).count).toBe(0);
+    expect((await validator.check(pieces(order('one')))).faults[0]).toMatchObject({ element: 'weight' });
+    const stopped = new Error('over a limit');
+    const broken = async function* (): AsyncIterable<Uint8Array> {
+      yield utf8.encode('<order');
+      throw stopped;
+    };
+    await expect(validator.check(broken())).rejects.toBe(stopped);
+  });
+
+  it('keeps the first faults of a document and counts all', async () => {
+    const text = `<order xmlns="urn:o">${'<wrong/>'.repeat(3)}</order>`;
+    const many = await create(
+      setOf({
+        'a.xsd': `<xs:schema ${xs}><xs:element name="l"><xs:complexType><xs:sequence><xs:element name="i" type="xs:int" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element></xs:schema>`,
+      }),
+    );
+    const [list] = await many.checkAll([utf8.encode(`<l>${'<i>x</i>'.repeat(100)}</l>`)]);
+    await many.close();
+    expect(list!.count).toBe(100);
+    expect(list!.faults).toHaveLength(20);
+    expect((await validator.checkAll([utf8.encode(text)]))[0]!.count).toBeGreaterThan(0);
+  });
+
+  it('says so where it cannot compile the set, in words of the set, and rejects nothing', async () => {
+    const beyond = setOf({
+      'deep/er/eleven.xsd': `<xs:schema ${xs}>\n<xs:element name="a">\n<xs:complexType><xs:assert test="true()"/></xs:complexType></xs:element></xs:schema>`,
+    });
+    const attempt = async (): Promise<unknown> => {
+      const unable = await create(beyond);
+      try {
+        return await unable.checkAll([utf8.encode('<a/>')]);
+      } finally {
+        await unable.close();
+      }
+    };
+    await expect(attempt()).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      message: expect.stringMatching(
+        /cannot compile the XSD set \(deep\/er\/eleven\.xsd: line 3: .*complexType/,
+      ),
+    });
+  });
+});
+
+describe('tags with lines of their own', () => {
+  const text = `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "&#38;lt;">]><a b=">" c='2'><d/>&e;<d>zwei ü</d\n><!-- <d> --><d>3</d></a>`;
+
+  it('mean the same, and stand each on a line', () => {
+    const marked = new TextDecoder().decode(mark(utf8.encode(text))!);
+    expect(marked).toBe(
+      `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "&#38;lt;">]><a b=">" c='2'\n><d\n/>&e;<d\n>zwei ü</d\n\n><!-- <d> --><d\n>3</d\n></a\n>`,
+    );
+    const inEntity = `<!DOCTYPE a [<!ENTITY e "<x>1</x>">]><a>&e;</a>`;
+    expect(mark(utf8.encode(inEntity))).toBeNull();
+  });
+
+  it('lead back to the tag, or its attribute', () => {
+    const place = (line: number, attribute: string | null = null): unknown => {
+      const tokenizer = createXmlTokenizer({
+        onBatch: (batch) => finder.take(batch, (record) => tokenizer.locate(record)),
+      });
+      const finder = createFaultFinder(
+        { line, message: '', element: null, attribute },
+        true,
+        tokenizer.names,
+      );
+      tokenizer.write(utf8.encode(text));
+      tokenizer.end();
+      return finder.place;
+    };
+    expect(place(2)).toMatchObject({ line: 1, column: text.indexOf('<a ') + 1 });
+    expect(place(2, 'c')).toMatchObject({ line: 1, column: text.indexOf("2'") + 1 });
+    expect(place(3)).toMatchObject({ line: 1, column: text.indexOf('<d/>') + 1 });
+    expect(place(6)).toMatchObject({ line: 1, column: text.indexOf('</d\n') + 1 });
+    expect(place(7)).toMatchObject({ line: 2, column: 14 });
+    expect(place(40)).toBeNull();
+  });
+
+  it('are made in texts of UTF-8 alone', () => {
+    expect(isUtf8(utf8.encode('<a/>'))).toBe(true);
+    expect(isUtf8(utf8.encode('<?xml version="1.0" encoding="utf-8"?><a/>'))).toBe(true);
+    expect(isUtf8(utf8.encode('<?xml version="1.0" encoding=\'ISO-8859-1\'?><a/>'))).toBe(false);
+    expect(isUtf8(new Uint8Array([0xff, 0xfe, 0x3c, 0]))).toBe(false);
+  });
+});
