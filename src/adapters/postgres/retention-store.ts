@@ -10,21 +10,15 @@ export function createPostgresRetentionStore(sql: Sql): RetentionStore {
   const before = (ageMs: number) => sql`statement_timestamp() - ${ageMs}::float8 * interval '1 millisecond'`;
   return {
     async alone(work) {
-      const connection = await sql.reserve();
-      try {
-        const [lock] = await connection<
+      // The lock ends with its transaction, and that with the connection of a process that dies; it holds nothing else
+      return sql.begin(async (tx) => {
+        const [lock] = await tx<
           { taken: boolean }[]
-        >`select pg_try_advisory_lock(${sweepLock}) as taken`;
+        >`select pg_try_advisory_xact_lock(${sweepLock}) as taken`;
         if (lock?.taken !== true) return false;
-        try {
-          await work();
-        } finally {
-          await connection`select pg_advisory_unlock(${sweepLock})`;
-        }
+        await work();
         return true;
-      } finally {
-        connection.release();
-      }
+      });
     },
 
     async nowMs() {
