@@ -1,6 +1,5 @@
 /** Opens a home folder: settings, database, stores. The service, workers and the tools all begin here. */
 import { createJsonLogger } from '../adapters/node/json-logger.ts';
-import { joinEmbeddedPostgres, startEmbeddedPostgres } from '../adapters/node/embedded-postgres.ts';
 import { createIsolatedSchemaCompiler } from '../adapters/node/isolated-schema-compiler.ts';
 import { createLocalFileStore } from '../adapters/node/local-file-store.ts';
 import { createSecretBox, decodeKey, readOrMakeKey } from '../adapters/node/secret-box.ts';
@@ -181,11 +180,16 @@ async function openDatabase(
   logger: Logger,
 ): Promise<Database> {
   if (config.metadbUrl !== null) return external(config.metadbUrl);
-  if (role === 'service') return startEmbeddedPostgres({ directory: home.databaseDirectory, logger });
+  const embedded = (): Promise<typeof import('../adapters/node/embedded-postgres.ts')> =>
+    import('../adapters/node/embedded-postgres.ts');
+  if (role === 'service')
+    return (await embedded()).startEmbeddedPostgres({ directory: home.databaseDirectory, logger });
   // The service may have its database from an environment that this process does not share
   const recorded = (await readIfThere(home.metadbUrlFile))?.trim() ?? '';
   if (recorded !== '' && (await answers(recorded))) return external(recorded);
-  return external((await joinEmbeddedPostgres({ directory: home.databaseDirectory, logger })).url);
+  return external(
+    (await (await embedded()).joinEmbeddedPostgres({ directory: home.databaseDirectory, logger })).url,
+  );
 }
 
 /** A database that does not end with this process. */

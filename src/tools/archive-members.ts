@@ -2,8 +2,7 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import tar from 'tar-stream';
-import yauzl from 'yauzl';
+import type yauzl from 'yauzl';
 import { InputError } from '../engine/diagnostics.ts';
 
 export type ArchiveKind = 'gz' | 'zip' | 'tar' | 'tgz';
@@ -111,9 +110,11 @@ async function* unzippedMember(member: ArchiveMember, limits: ArchiveLimits): As
 }
 
 async function* zipMembers(path: string, name: string, limits: ArchiveLimits): AsyncIterable<ArchiveMember> {
+  // most inputs are no archives: what reads these is loaded with the first one
+  const { default: zip } = await import('yauzl');
   let archive: yauzl.ZipFile;
   try {
-    archive = await yauzl.openPromise(path, { lazyEntries: true, autoClose: false, strictFileNames: false });
+    archive = await zip.openPromise(path, { lazyEntries: true, autoClose: false, strictFileNames: false });
   } catch (error) {
     throw broken(name, `is no zip archive: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -150,6 +151,7 @@ async function* tarMembers(
   zipped: boolean,
   limits: ArchiveLimits,
 ): AsyncIterable<ArchiveMember> {
+  const { default: tar } = await import('tar-stream');
   const source = createReadStream(path);
   const extract = tar.extract();
   const spent = { bytes: 0 };

@@ -1,15 +1,12 @@
 /** xml2er: documents become statistics, an origin with its model, and rows in a target. */
 import { InputError } from '../engine/diagnostics.ts';
 import { createStatisticsCollector } from '../engine/infer/collector.ts';
-import { inferSourceModel } from '../engine/infer/infer-model.ts';
 import { mergeStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
 import { rootsNamed } from '../engine/map/build-model.ts';
-import { pruneSourceModel } from '../engine/map/prune.ts';
 import { factsOf } from '../engine/model/model-facts.ts';
 import type { QName, SourceModel } from '../engine/model/source-model.ts';
 import type { RowElementName } from '../engine/shred/row-elements.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
-import { renderDdl } from '../engine/dialects/ddl.ts';
 import { AppError } from '../errors.ts';
 import { parseModeOf } from '../jobs/tool-request.ts';
 import type { OriginFile, StoredLogicalSchema } from '../ports/catalog-store.ts';
@@ -94,6 +91,7 @@ class XmlConversion {
     await this.#checkBeforeCollecting(null);
     const statistics = await this.#collect(request.out === undefined ? 1 : 0.4);
     const all = (await this.#storedStatistics()).reduce(mergeStatistics, statistics);
+    const { inferSourceModel } = await import('../engine/infer/infer-model.ts');
     const source = earlier?.source ?? inferSourceModel(all);
     this.#step('infer');
     const model = buildModel(request, source, await choicesAfterParent(session));
@@ -161,7 +159,10 @@ class XmlConversion {
     if (collected !== null) this.#step('statistics');
     const source =
       request.prune && collected !== null
-        ? pruneSourceModel(origin.model, earlier.reduce(mergeStatistics, collected))
+        ? (await import('../engine/map/prune.ts')).pruneSourceModel(
+            origin.model,
+            earlier.reduce(mergeStatistics, collected),
+          )
         : origin.model;
     const logical = await chooseLogicalSchema(session, idSch, source, roots);
     await session.report({ idLschma: logical.idLschma });
@@ -272,6 +273,7 @@ class XmlConversion {
     if (request.out === undefined || parseModeOf(request) === 's')
       return this.#conversion(logical.idSch, logical);
     if (request.saveMode === 'p') {
+      const { renderDdl } = await import('../engine/dialects/ddl.ts');
       for (const line of renderDdl(logical.model, { dialect: 'postgresql' }).split('\n')) session.log(line);
       return this.#conversion(logical.idSch, logical);
     }
