@@ -71,7 +71,8 @@ function passwordFor(
   trusted: boolean,
 ): string | null {
   if (!trusted) return null;
-  const namesDatabase = Object.values(asked).some((value) => value !== undefined && value !== '');
+  const { metadb_host: host, metadb_port: port, metadb_user: user, metadb_db: database } = asked;
+  const namesDatabase = [host, port, user, database].some((value) => value !== undefined && value !== '');
   return namesDatabase ? (environmentPassword ?? ownDatabase.password) : ownDatabase.password;
 }
 

@@ -103,7 +103,8 @@ export async function runMigration(
   const failure = run.failure === null ? null : mask(run.failure);
   if (failure !== null)
     adapters.logger.warn('migration failed', { request_id: caller.requestId, job: claim.idJob, failure });
-  await record(adapters, claim, run.answer, failure, await killed);
+  const made = plan.command === 'import' && plan.ownDatabase ? newestOrigin(run.answer) : null;
+  await record(adapters, claim, made, failure, await killed);
   return run;
 }
 
@@ -148,18 +149,23 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
+/** Of the versions that were imported the last. */
+function newestOrigin(answer: EndedRun['answer']): number | null {
+  const ids = answer?.['origin_ids'];
+  const id = typeof ids === 'string' ? Number(ids.split(', ').at(-1)) : Number.NaN;
+  return Number.isSafeInteger(id) ? id : null;
+}
+
 /** A record that cannot be written changes nothing about what was done: its lease will end it. */
 async function record(
   { jobs, logger }: MigrationAdapters,
   claim: Claim,
-  answer: EndedRun['answer'],
+  idSch: number | null,
   failure: string | null,
   killed: boolean,
 ): Promise<void> {
   try {
-    const ids = typeof answer?.['origin_ids'] === 'string' ? answer['origin_ids'].split(', ') : [];
-    const idSch = Number(ids.at(-1) ?? Number.NaN);
-    if (Number.isSafeInteger(idSch)) await jobs.report(claim, { idSch }).catch(() => false);
+    if (idSch !== null) await jobs.report(claim, { idSch });
     if (failure === null) await jobs.report(claim, { progress: 1 });
     else await jobs.report(claim, { failure });
     await jobs.finish(claim, failure === null ? 'C' : killed ? 'K' : 'F', failure);

@@ -1,9 +1,11 @@
 /** The command `migrate`: schemas between installations, as packages in folders or in cloud storage. */
 import { mkdtemp, rm } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createAzcopyTransfer, isAzcopyThere } from '../adapters/node/azcopy.ts';
 import { createBlobTransfer } from '../adapters/node/blob-transfer.ts';
+import { createHostResolver } from '../adapters/node/host-resolver.ts';
 import { createLocalPackageFolder, replaceFolder } from '../adapters/node/local-package-folder.ts';
 import type { PackageTransfer } from '../adapters/node/package-transfer.ts';
 import { AppError } from '../errors.ts';
@@ -83,7 +85,8 @@ async function runExport(
     for (const { name, records, bytes } of parts) log(`${name}: ${records} records, ${bytes} bytes`);
     return origins;
   };
-  if (!request.az_output_path) return replaceFolder(resolve(request.output_path!), packageFiles, write);
+  if (!request.az_output_path)
+    return replaceFolder(resolve(request.output_path!), packageFiles, manifestName, write);
   const transfer = await chooseTransfer(request, request.az_output_path, log);
   const scratch = await mkdtemp(join(tmpdir(), 'export-'));
   try {
@@ -104,7 +107,7 @@ async function runImport(
   const folder = resolve(request.input_path!);
   if (request.az_input_path) {
     const transfer = await chooseTransfer(request, request.az_input_path, log);
-    await replaceFolder(folder, packageFiles, (part) => transfer.download(part));
+    await replaceFolder(folder, packageFiles, manifestName, (part) => transfer.download(part));
     log('copied from the cloud location');
   }
   const { origins } = await importPackage(store, createLocalPackageFolder(folder), { idOrg, idJob });
@@ -122,14 +125,21 @@ async function chooseTransfer(
   const { url } = location;
   const addresses = request.az_addresses;
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-  const place = addresses === undefined ? null : { host: url.hostname, port, addresses };
+  const host = url.hostname;
+  const place = { host, port, addresses: addresses ?? (await addressesOf(host)) };
   const binary = request.azcopy_binary || 'azcopy';
   if (binary !== 'builtin' && (await isAzcopyThere(binary))) {
     log('copying with azcopy');
-    return createAzcopyTransfer(binary, url, place, manifestName);
+    return createAzcopyTransfer({ binary, location: url, place, manifestName });
   }
   log('copying with the built-in client');
   return createBlobTransfer(url, place, manifestName);
+}
+
+/** By hand every host may be reached. */
+async function addressesOf(host: string): Promise<readonly string[]> {
+  const bare = host.replaceAll(/^\[|\]$/g, '');
+  return isIP(bare) === 0 ? createHostResolver().resolve(host) : [bare];
 }
 
 function secretsOf(request: ToolMigration): readonly string[] {

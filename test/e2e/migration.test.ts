@@ -69,10 +69,15 @@ describe.skipIf(postgresBinaries === null)('a schema that moves', { timeout: 120
   });
 
   it('has something of everything', () => {
-    const tables = ['origin', 'origin_file', 'file_content', 'logical_schema', 'inactive_mapping'];
+    const tables = ['origin', 'origin_file', 'logical_schema', 'inactive_mapping'];
     for (const table of [...tables, 'job_statistics', 'natural_key', 'diagram', 'models'])
       expect.soft(original[table]?.length ?? 0, table).toBeGreaterThan(0);
     expect(original['origin']).toHaveLength(2);
+    expect(original['models']?.[1]).toMatchObject([
+      { name: 'common/packages.xsd', content: expect.stringContaining('<xs:schema') },
+      { name: 'common/party.xsd' },
+      { name: 'freight.xsd' },
+    ]);
   });
 
   it('is exported into a folder: a manifest, and parts beside it', async () => {

@@ -1,4 +1,4 @@
-/** Models and maps as the catalog gives them, ids left out. */
+/** Models, maps and contents of files as the catalog gives them, ids left out. */
 import { createPostgresCatalogStore } from '../../src/adapters/postgres/catalog-store.ts';
 import type { Sql } from '../../src/adapters/postgres/connect.ts';
 
@@ -11,7 +11,11 @@ export async function unpackedModels(
 ): Promise<readonly unknown[]> {
   const catalog = createPostgresCatalogStore(sql);
   const shown: unknown[] = [];
-  for (const idSch of origins) shown.push((await catalog.loadOrigin(idOrg, idSch))?.model);
+  for (const idSch of origins) {
+    shown.push((await catalog.loadOrigin(idOrg, idSch))?.model);
+    const files = (await catalog.loadOriginFiles(idOrg, idSch)) ?? [];
+    shown.push(files.map(({ content, ...file }) => ({ ...file, content: Buffer.from(content).toString() })));
+  }
   for (const idLschma of logicals) {
     const stored = await catalog.loadLogicalSchema(idOrg, { idLschma });
     const tables = await catalog.listTables(idOrg, idLschma);

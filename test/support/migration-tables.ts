@@ -11,7 +11,15 @@ const leftBehind: Readonly<Record<string, string>> = {
 };
 
 /** Columns whose value is another in each installation. */
-const localColumns = new Set(['id_job', 'id_statistics', 'id_org', 'table_ids', 'column_ids', 'mapping_ids']);
+const localColumns = new Set([
+  'id_job',
+  'id_statistics',
+  'id_org',
+  'id_content',
+  'table_ids',
+  'column_ids',
+  'mapping_ids',
+]);
 
 /**
  * Every table of `svc` with a column that leads to an origin, its rows of the family of `idSch` in their order: ids of
@@ -46,20 +54,12 @@ export async function dumpFamily(sql: Sql, idSch: number): Promise<TableDump> {
     );
     dump[table] = shown.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
-  dump['file_content'] = await contentsOf(sql, origins);
   dump['models'] = await unpackedModels(sql, origins, logicals);
   return dump;
 }
 
 async function ids(sql: Sql, query: string): Promise<number[]> {
   return (await sql.unsafe(query)).map(({ id }) => id as number);
-}
-
-async function contentsOf(sql: Sql, origins: readonly number[]): Promise<readonly unknown[]> {
-  return sql.unsafe(
-    `select c.sha256, encode(c.content, 'hex') as content from svc.file_content c
-      where c.sha256 in (select content from svc.origin_file where id_sch in (${origins.join()})) order by c.sha256`,
-  );
 }
 
 function normalised(
@@ -69,7 +69,7 @@ function normalised(
   family: number,
 ): Record<string, unknown> {
   const entries = Object.entries(row).map(([name, value]) => {
-    if (localColumns.has(name)) return [name, 'local'];
+    if (localColumns.has(name)) return [name, name === 'id_content' && value === null ? null : 'local'];
     if (name === 'id_family') return [name, value === family ? 'the family' : value];
     if (name === 'id_lschma') return [name, `logical ${logicals.indexOf(value as number)}`];
     if (/^id_(?:parent_)?sch$/.test(name) && value !== null)

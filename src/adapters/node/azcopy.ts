@@ -1,18 +1,34 @@
 /** Packages to and from cloud storage with the program azcopy. Its argument holds the token: who must not have that uses `builtin`. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError } from '../../errors.ts';
 import type { OutgoingPlace } from '../../ports/outgoing.ts';
 import type { PackageTransfer } from './package-transfer.ts';
+import { createPinnedHttp } from './pinned-http.ts';
 import { createPinnedProxy } from './pinned-proxy.ts';
+import { trustEnvironment } from './migration-program.ts';
 import { baseEnvironment } from './process-runner.ts';
 
-/** A copy that takes longer is ended: azcopy itself tries for hours. */
-const timeoutMs = 6 * 60 * 60 * 1000;
+/** A copy in which nothing arrives for so long is ended: azcopy itself tries for a quarter of an hour and more. */
+const defaultSilenceMs = 120_000;
+/** how long one small request may take */
+const answerMs = 30_000;
+/** slower than any line that a package is sent over */
+const leastBytesPerSecond = 128 * 1024;
 const maxOutputBytes = 16 * 1024 * 1024;
+
+export interface AzcopyOptions {
+  readonly binary: string;
+  readonly location: URL;
+  /** the addresses that were checked */
+  readonly place: OutgoingPlace;
+  /** goes up last */
+  readonly manifestName: string;
+  readonly silenceMs?: number;
+}
 
 /** Whether a program of that name can be started. */
 export async function isAzcopyThere(binary: string): Promise<boolean> {
@@ -24,13 +40,8 @@ export async function isAzcopyThere(binary: string): Promise<boolean> {
   );
 }
 
-/** `place`: the addresses that were checked; null by hand, where nothing binds. */
-export function createAzcopyTransfer(
-  binary: string,
-  location: URL,
-  place: OutgoingPlace | null,
-  manifestName: string,
-): PackageTransfer {
+export function createAzcopyTransfer(options: AzcopyOptions): PackageTransfer {
+  const { location, manifestName, silenceMs = defaultSilenceMs } = options;
   const within = (name: string): string => {
     const url = new URL(location);
     url.pathname += name;
@@ -38,42 +49,104 @@ export function createAzcopyTransfer(
   };
   return {
     async upload(folder) {
-      const to = location.href;
-      const from = join(folder, '*');
+      await reach(options);
+      const patienceMs = silenceMs + Math.ceil(((await sizeOf(folder)) / leastBytesPerSecond) * 1000);
+      const signal = AbortSignal.timeout(patienceMs);
+      const [from, to, kind] = [join(folder, '*'), location.href, '--from-to=LocalBlob'];
       // The manifest comes last: a copy that breaks off leaves nothing that looks whole
-      await copy(binary, place, [from, to, '--from-to=LocalBlob', `--exclude-pattern=${manifestName}`]);
-      await copy(binary, place, [join(folder, manifestName), within(manifestName), '--from-to=LocalBlob']);
+      await copy(options, [from, to, kind, `--exclude-pattern=${manifestName}`], signal);
+      await copy(options, [join(folder, manifestName), within(manifestName), kind], signal);
     },
     async download(folder) {
-      await copy(binary, place, [within('*'), folder, '--from-to=BlobLocal']);
+      await reach(options);
+      const silent = whenSilent(folder, silenceMs);
+      try {
+        await copy(options, [within('*'), folder, '--from-to=BlobLocal'], silent.signal);
+      } finally {
+        silent.forget();
+      }
       if ((await readdir(folder)).length === 0)
         throw new AppError('unprocessable_input', 'there is nothing at the cloud location');
     },
   };
 }
 
-/** `--check-length` and MD5 are azcopy's own; what arrived is held against the manifest anyway. */
-async function copy(binary: string, place: OutgoingPlace | null, words: readonly string[]): Promise<void> {
-  // the proxy passes TLS only; plain http goes to loopback, where there is no name to be resolved again
-  const proxy =
-    place !== null && place.port !== 80 && words.some((word) => word.startsWith('https:'))
-      ? await createPinnedProxy(place)
-      : null;
+/** A server that does not answer, or not in TLS, is told of at once: azcopy would try it again and again. */
+async function reach({
+  location,
+  place,
+  manifestName,
+  silenceMs = defaultSilenceMs,
+}: AzcopyOptions): Promise<void> {
+  const url = new URL(location);
+  url.pathname += manifestName;
+  try {
+    const answer = await createPinnedHttp().send(place, {
+      method: 'HEAD',
+      url,
+      idleTimeoutMs: Math.min(silenceMs, answerMs),
+    });
+    await answer.body?.cancel();
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    throw new AppError(
+      'service_unavailable',
+      `cloud storage does not answer (${String(code ?? 'no reason given')})`,
+    );
+  }
+}
+
+/** Aborts once the files of a folder have not grown for a while. */
+function whenSilent(folder: string, silenceMs: number): { readonly signal: AbortSignal; forget(): void } {
+  const controller = new AbortController();
+  let size = -1;
+  const timer = setInterval(() => {
+    void sizeOf(folder).then((now) => {
+      if (now === size) controller.abort();
+      size = now;
+    });
+  }, silenceMs);
+  return { signal: controller.signal, forget: () => clearInterval(timer) };
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true });
+  const sizes = names.map((name) =>
+    stat(join(folder, name)).then(
+      ({ size }) => size,
+      () => 0,
+    ),
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+async function copy(
+  { binary, location, place }: AzcopyOptions,
+  words: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  // the proxy passes TLS only; plain http goes to loopback, by address
+  const proxy = location.protocol === 'https:' ? await createPinnedProxy(place) : null;
   try {
     await withScratch(async (scratch) => {
       const args = ['copy', ...words, '--overwrite=true', '--output-level=essential', '--log-level=NONE'];
       await promisify(execFile)(binary, args, {
         env: environmentOf(scratch, proxy?.url ?? null),
-        timeout: timeoutMs,
+        signal,
         killSignal: 'SIGKILL',
         maxBuffer: maxOutputBytes,
       });
     });
   } catch (error) {
+    if (signal.aborted)
+      throw new AppError('service_unavailable', 'the copy to or from cloud storage stood still');
     // its message repeats the arguments, and with them the token
     const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string };
     const said = `${stdout ?? ''}\n${stderr ?? ''}`.trim().split('\n').slice(-12).join(' | ');
-    throw new AppError('service_unavailable', `azcopy ended with ${String(code ?? 'a signal')}: ${said}`);
+    throw new AppError(
+      'service_unavailable',
+      `azcopy could not copy to or from cloud storage (${String(code)}): ${said}`,
+    );
   } finally {
     await proxy?.close();
   }
@@ -82,6 +155,7 @@ async function copy(binary: string, place: OutgoingPlace | null, words: readonly
 function environmentOf(scratch: string, proxy: string | null): Record<string, string> {
   return {
     ...baseEnvironment(),
+    ...trustEnvironment(),
     HOME: scratch,
     AZCOPY_LOG_LOCATION: scratch,
     AZCOPY_JOB_PLAN_LOCATION: scratch,

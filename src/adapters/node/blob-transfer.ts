@@ -14,27 +14,32 @@ import { pinnedLookup } from './pinned-http.ts';
 /** of a block; a part in memory is four of them at most */
 const blockBytes = 8 * 1024 * 1024;
 const blocksAtOnce = 4;
-const triesPerRequest = 4;
+const triesPerRequest = 3;
+const firstRetryMs = 500;
 const tryTimeoutMs = 60_000;
 /** a package has a dozen files: whoever has more is none */
 const maxFiles = 100;
 
-/** `place`: the addresses that were checked; null by hand, where nothing binds. */
+/** `place`: the addresses that were checked. */
 export function createBlobTransfer(
   location: URL,
-  place: OutgoingPlace | null,
+  place: OutgoingPlace,
   manifestName: string,
 ): PackageTransfer {
   const { container, prefix } = split(location);
 
   async function connect() {
     const { AnonymousCredential, ContainerClient, newPipeline } = await import('@azure/storage-blob');
-    const lookup = place === null ? {} : { lookup: pinnedLookup(place) };
-    const agent =
-      location.protocol === 'https:' ? new HttpsAgent({ ...lookup }) : new HttpAgent({ ...lookup });
+    const lookup = pinnedLookup(place);
+    const agent = location.protocol === 'https:' ? new HttpsAgent({ lookup }) : new HttpAgent({ lookup });
     const options = {
       agent,
-      retryOptions: { maxTries: triesPerRequest, tryTimeoutInMs: tryTimeoutMs, maxRetryDelayInMs: 4000 },
+      retryOptions: {
+        maxTries: triesPerRequest,
+        retryDelayInMs: firstRetryMs,
+        maxRetryDelayInMs: 4000,
+        tryTimeoutInMs: tryTimeoutMs,
+      },
     };
     const client = new ContainerClient(container.href, newPipeline(new AnonymousCredential(), options));
     return { client, close: () => agent.destroy() };

@@ -1,9 +1,9 @@
-/** Migration packages in folders of this machine: written beside their place, and put there whole. */
-import { createHash, randomBytes } from 'node:crypto';
+/** Migration packages in folders of this machine: written apart, and put into their place whole. */
+import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { lstat, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
 import type { PackageFolder, PartDigest } from '../../ports/package-folder.ts';
 
@@ -33,45 +33,53 @@ export function createLocalPackageFolder(directory: string): PackageFolder {
   };
 }
 
+/** Folders that hold a package on its way, and those that a crash left. */
+const unfinished = '.package-';
+
 /**
- * Lets `fill` write into a new folder and puts that in the place of `directory` when it is done. What stands there may be
- * nothing, an empty folder, or files that all are `known` ones; else AppError `conflict`, and nothing is touched.
+ * Lets `fill` write a package, and puts it into `directory` when it is done, `last` after all else: where that is not there,
+ * there is no package. The folder may be absent, empty, or hold files that all are `known` ones, which are replaced; else
+ * AppError `conflict`, and nothing is touched.
  */
 export async function replaceFolder<T>(
   directory: string,
   known: readonly string[],
+  last: string,
   fill: (folder: string) => Promise<T>,
 ): Promise<T> {
-  await mkdir(dirname(directory), { recursive: true });
   await checkReplaceable(directory, known);
-  const beside = (kind: string): string =>
-    join(dirname(directory), `.${basename(directory)}.${kind}-${randomBytes(6).toString('hex')}`);
-  const part = beside('part');
-  await mkdir(part, { mode: 0o700 });
+  const made = await mkdir(directory, { recursive: true, mode: 0o700 });
+  const part = await mkdtemp(join(directory, unfinished));
   try {
     const result = await fill(part);
-    // asked again: a folder that got other files meanwhile is not ours to remove
-    if (await checkReplaceable(directory, known)) {
-      const old = beside('old');
-      await rename(directory, old);
-      await rename(part, directory);
-      await rm(old, { recursive: true, force: true });
-    } else await rename(part, directory);
+    // asked again: who put other files there meanwhile does not want a package among them
+    await checkReplaceable(directory, known);
+    for (const name of [last, ...known]) await rm(join(directory, name), { force: true });
+    for (const name of (await readdir(part)).filter((each) => each !== last))
+      await rename(join(part, name), join(directory, name));
+    await rename(join(part, last), join(directory, last));
     return result;
   } catch (error) {
-    await rm(part, { recursive: true, force: true });
+    await rm(made ?? part, { recursive: true, force: true });
     throw error;
+  } finally {
+    await removeUnfinished(directory);
   }
 }
 
-/** Whether something stands there. */
-async function checkReplaceable(directory: string, known: readonly string[]): Promise<boolean> {
+async function checkReplaceable(directory: string, known: readonly string[]): Promise<void> {
   const found = await lstat(directory).catch(() => null);
-  if (found === null) return false;
+  if (found === null) return;
   if (!found.isDirectory()) throw new AppError('conflict', 'the path is that of a file, not of a folder');
-  const stranger = (await readdir(directory)).find((name) => !known.includes(name));
-  if (stranger === undefined) return true;
+  const names = (await readdir(directory)).filter((name) => !name.startsWith(unfinished));
+  if (names.every((name) => known.includes(name))) return;
   throw new AppError('conflict', 'the folder holds other files: a package needs one of its own');
+}
+
+async function removeUnfinished(directory: string): Promise<void> {
+  const names = await readdir(directory).catch(() => []);
+  for (const name of names.filter((each) => each.startsWith(unfinished)))
+    await rm(join(directory, name), { recursive: true, force: true });
 }
 
 interface Tally {
@@ -150,7 +158,10 @@ async function* readLines(file: string, name: string, tally: Tally): AsyncGenera
       restBytes += chunk.byteLength - from;
       if (restBytes > maxLineBytes) throw unreadable(`a line of ${name} is longer than any may be`);
     }
-    if (restBytes > 0) throw unreadable(`${name} does not end with its last line`);
+    if (restBytes === 0) return;
+    const last = Buffer.concat(rest);
+    tally.add(last, 1);
+    yield decode(last);
   } finally {
     await handle.close();
   }

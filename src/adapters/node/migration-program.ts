@@ -74,7 +74,7 @@ async function runToEnd(
   const [program = '', ...args] = words;
   const child = spawn(program, args, {
     cwd: workingDirectory,
-    env: { ...baseEnvironment(), TMPDIR: tmpdir() },
+    env: { ...baseEnvironment(), ...trustEnvironment(), TMPDIR: tmpdir() },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     shell: false,
@@ -110,6 +110,13 @@ async function runToEnd(
     clearTimeout(kill);
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** Where the operator keeps certificates to trust beside the machine's own: for Node, and for programs like azcopy. */
+export function trustEnvironment(): Record<string, string> {
+  const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
+  const found = names.map((name) => [name, process.env[name]] as const);
+  return Object.fromEntries(found.filter((pair): pair is [string, string] => pair[1] !== undefined));
 }
 
 async function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): Promise<void> {

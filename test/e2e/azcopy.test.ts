@@ -1,0 +1,52 @@
+/** The real copy program when the other side falls silent: it is ended, and nothing of it is left. */
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createAzcopyTransfer, isAzcopyThere } from '../../src/adapters/node/azcopy.ts';
+import { installAzcopy } from '../support/cloud-storage.ts';
+
+const scratch = await mkdtemp(join(tmpdir(), 'azcopy-test-'));
+const azcopy = await installAzcopy(scratch);
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+describe.skipIf(azcopy === null)('azcopy', { timeout: 60_000 }, () => {
+  it('is ended where the server takes the first requests, then never answers', async () => {
+    let requests = 0;
+    const server = createServer((request, response) => {
+      requests += 1;
+      if (requests <= 2) request.resume().on('end', () => response.writeHead(201).end());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const folder = await mkdtemp(join(scratch, 'package-'));
+    for (const name of ['manifest.json', 'a.ndjson', 'b.ndjson', 'c.ndjson'])
+      await writeFile(join(folder, name), `{"part":"${name}"}\n`);
+    const transfer = createAzcopyTransfer({
+      binary: azcopy!,
+      location: new URL(`http://127.0.0.1:${port}/account/packages/x/?sv=1&sig=c4nary`),
+      place: { host: '127.0.0.1', port, addresses: ['127.0.0.1'] },
+      manifestName: 'manifest.json',
+      silenceMs: 3000,
+    });
+    const fault = await transfer.upload(folder).then(
+      () => null,
+      (error: Error) => error.message,
+    );
+    expect(fault).toMatch(/stood still/);
+    expect(fault).not.toContain('c4nary');
+    const empty = await mkdtemp(join(scratch, 'empty-'));
+    await expect(transfer.download(empty)).rejects.toThrow(/stood still|does not answer/);
+    expect(await readdir(empty)).toEqual([]);
+    server.closeAllConnections();
+    server.close();
+    expect((await readdir(tmpdir())).filter((name) => /^azcopy-(?!test)/.test(name))).toEqual([]);
+  });
+
+  it('is told from what is no program', async () => {
+    expect(await isAzcopyThere(azcopy!)).toBe(true);
+    expect(await isAzcopyThere(join(scratch, 'nothing'))).toBe(false);
+  });
+});
