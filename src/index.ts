@@ -4,6 +4,19 @@ export { readConfig } from './config.ts';
 export type { Config } from './config.ts';
 export { AppError, errorCatalogue } from './errors.ts';
 export type { ErrorCode, ErrorDetail } from './errors.ts';
+export type {
+  AboutApi,
+  AdminApi,
+  CilApi,
+  DiagramsApi,
+  ExecutionsApi,
+  FilesApi,
+  MappingsApi,
+  MigrationApi,
+  RunApi,
+  SchemasApi,
+  WorkflowsApi,
+} from './http/client-types.ts';
 export { issueKey } from './access/issue-key.ts';
 export type { AccessStore, Scope } from './ports/access-store.ts';
 export { allScopes } from './ports/access-store.ts';
