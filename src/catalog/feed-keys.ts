@@ -1,4 +1,8 @@
-/** Keys of the tables that feeds load: primary and foreign ones from the model, natural ones that people declare. */
+/**
+ * Keys of the tables that feeds load: primary and foreign ones from the model, natural ones that people declare or, where they
+ * declare none for a table, that the XSD does; its keyrefs are foreign keys beside those.
+ */
+import type { RelationalModel } from '../engine/model/relational-model.ts';
 import { AppError } from '../errors.ts';
 import type { ErrorDetail } from '../errors.ts';
 import type { CatalogStore, NaturalKeyColumn, TableRecord } from '../ports/catalog-store.ts';
@@ -37,9 +41,14 @@ export async function listFeedKeys(
 ): Promise<Page<FeedKey>> {
   const feeds = cfxml === undefined ? undefined : [await findFeed(catalog, idOrg, cfxml)];
   const keys: FeedKey[] = [];
-  for (const { feed, idSch, tables } of await targetsOf(catalog, idOrg, feeds)) {
+  for (const { feed, idSch, idLschma, tables } of await targetsOf(catalog, idOrg, feeds)) {
     const natural = Map.groupBy(await catalog.listNaturalKeys(idOrg, idSch), ({ tableName }) => tableName);
-    for (const table of tables) keys.push(...keysOf(feed.name, table, natural.get(table.name) ?? []));
+    const logical = await catalog.loadLogicalSchema(idOrg, { idLschma });
+    const declared = logical === null ? noDeclaredKeys : declaredKeys(logical.model);
+    for (const table of tables) {
+      const chosen = natural.get(table.name) ?? declared.natural.get(table.name) ?? [];
+      keys.push(...keysOf(feed.name, table, chosen), ...declaredReferences(feed.name, table, declared));
+    }
   }
   return { content: keys.slice(page * size, (page + 1) * size), page, size, totalElements: keys.length };
 }
@@ -69,6 +78,66 @@ function keysOf(cfxml: string, table: TableRecord, natural: readonly NaturalKeyC
     ];
   });
   return [...own, ...declared];
+}
+
+interface DeclaredKeys {
+  /** by table: of its keys and uniques the first, keys before uniques */
+  readonly natural: ReadonlyMap<string, readonly NaturalKeyColumn[]>;
+  /** by table and column, `table.column`: the column that keyrefs lead to */
+  readonly references: ReadonlyMap<string, { readonly to: string; readonly position: number }>;
+}
+
+const noDeclaredKeys: DeclaredKeys = { natural: new Map(), references: new Map() };
+
+function declaredKeys({ tables, identityRules: rules = [] }: RelationalModel): DeclaredKeys {
+  const natural = new Map<string, NaturalKeyColumn[]>();
+  const references = new Map<string, { to: string; position: number }>();
+  for (const kind of ['key', 'unique', 'keyref'] as const) {
+    for (const rule of rules) {
+      if (rule.kind !== kind) continue;
+      const targets = rule.refers === null ? [] : rules[rule.refers]!.tables;
+      for (const { table, columns } of rule.tables) {
+        const { name: tableName, columns: own } = tables[table]!;
+        const names = columns.map((at) => own[at]!.name);
+        if (kind !== 'keyref') {
+          if (natural.has(tableName)) continue;
+          natural.set(
+            tableName,
+            names.map((columnName, at) => ({ tableName, columnName, position: at + 1 })),
+          );
+          continue;
+        }
+        // a key of several tables is no column's target
+        const [target] = targets;
+        if (target === undefined || targets.length > 1) continue;
+        for (const [at, name] of names.entries()) {
+          const parent = tables[target.table]!;
+          const to = `${parent.name}.${parent.columns[target.columns[at]!]!.name}`;
+          references.set(`${tableName}.${name}`, { to, position: at + 1 });
+        }
+      }
+    }
+  }
+  return { natural, references };
+}
+
+function declaredReferences(cfxml: string, table: TableRecord, { references }: DeclaredKeys): FeedKey[] {
+  return table.columns.flatMap(({ id_col, name, key }): FeedKey[] => {
+    const found = key === null ? references.get(`${table.name}.${name}`) : undefined;
+    if (found === undefined) return [];
+    const { to, position } = found;
+    return [
+      {
+        id_col,
+        cfxml,
+        table_name: table.name,
+        column_name: name,
+        key_type: 'FK',
+        references: to,
+        position,
+      },
+    ];
+  });
 }
 
 /** Declares and drops natural keys, all or nothing. AppError `not_found` names what is not there. */

@@ -35,8 +35,8 @@ export async function logicalSchemaDdl(
   return renderDdl(withNaturalKeys(model, keys), { dialect: options.dialect });
 }
 
-/** Keys of tables and columns that this logical schema does not have are left aside. */
-function withNaturalKeys(model: RelationalModel, keys: readonly NaturalKeyColumn[]): RelationalModel {
+/** With the keys that people declared; those of tables and columns that this logical schema does not have are left aside. */
+export function withNaturalKeys(model: RelationalModel, keys: readonly NaturalKeyColumn[]): RelationalModel {
   const byTable = Map.groupBy(keys, ({ tableName }) => tableName);
   if (byTable.size === 0) return model;
   const tables = model.tables.map((table) => {

@@ -1,3 +1,5 @@
+import type { BrokenRule } from '../engine/identity/identity-checker.ts';
+
 /** What the job record keeps beside the summary that is printed: what met no place, and what was left out. */
 export interface ConversionDetails {
   readonly unmapped: readonly { readonly xpath: string; readonly count: number }[];
@@ -9,6 +11,8 @@ export interface ConversionDetails {
     readonly column: number | null;
     readonly message: string;
   }[];
+  /** keys, uniques and keyrefs of the XSD that documents broke; absent where none are declared */
+  readonly broken?: readonly BrokenRule[];
 }
 
 export const noDetails: ConversionDetails = { unmapped: [], ignored: 0, rejects: [] };

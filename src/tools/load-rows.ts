@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto';
 import { InputError } from '../engine/diagnostics.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
+import { createIdentityChecker } from '../engine/identity/identity-checker.ts';
 import { createStatisticsCollector } from '../engine/infer/collector.ts';
 import { createShredder, type Shredder } from '../engine/shred/shredder.ts';
 import type { RowElementName } from '../engine/shred/row-elements.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
+import { withNaturalKeys } from '../catalog/logical-schema.ts';
 import { AppError } from '../errors.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
@@ -17,6 +19,7 @@ import {
   type DocumentConsumer,
   type DocumentCut,
 } from './document-cut.ts';
+import { identityReport } from './identity-report.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { hashDocument, readDocument } from './read-document.ts';
 import type { Rejects } from './rejects.ts';
@@ -55,11 +58,13 @@ export async function loadRows(
   const { request } = session;
   const steps: [string, number][] = [];
   const started = performance.now();
+  const { catalog } = session.home.adapters;
+  const naturalKeys = await catalog.listNaturalKeys(session.idOrg, logical.idSch);
   const opened = await sink.open({
-    model: logical.model,
+    model: withNaturalKeys(logical.model, naturalKeys),
     saveMode: request.saveMode,
     idJob: session.idJob,
-    installation: await session.home.adapters.catalog.installation(),
+    installation: await catalog.installation(),
     idSch: logical.idSch,
     idLschma: logical.idLschma,
     allTables: request.tables === 'all' || request.saveMode === 'w',
@@ -105,6 +110,7 @@ class Loader {
   readonly #probeCut: DocumentCut | null;
   readonly #names = createNameTable();
   readonly #collector;
+  readonly #identity;
   readonly #totalBytes: number;
   readonly #rejects: Rejects;
   /** SHA-256 by place, where it had to be known before; null: the document is not to be loaded */
@@ -148,6 +154,7 @@ class Loader {
     this.#collector = withStatistics
       ? createStatisticsCollector(this.#names, { samples: !request.noSamples })
       : null;
+    this.#identity = createIdentityChecker(logical.model, this.#names);
     this.#cut = createDocumentCut(rowTag, this.#names, this.#documentConsumer());
     const probe = this.#probe;
     this.#probeCut =
@@ -164,6 +171,7 @@ class Loader {
   #documentConsumer(): DocumentConsumer {
     const shredder = this.#shredder;
     const collector = this.#collector;
+    const identity = this.#identity;
     const { keys } = this.#session.request;
     return {
       begin: (file, number, inherited) => {
@@ -171,10 +179,12 @@ class Loader {
         const keyed = keys === 'hash' ? (this.#sha256 ?? undefined) : undefined;
         shredder.beginDocument(documentName(file, number), keyed, inherited);
         collector?.beginDocument();
+        identity?.beginDocument(documentName(file, number), inherited);
       },
       consume: (batch, locate) => {
         shredder.consume(batch, locate);
         collector?.consume(batch);
+        identity?.consume(batch, locate);
       },
       end: (bytes) => {
         shredder.endDocument({ sha256: this.#sha256!, bytes, loadedAt: new Date().toISOString() });
@@ -355,6 +365,7 @@ class Loader {
     for (const [column, { count, sample }] of drift.misfits) {
       this.#session.log(`values that do not fit ${column}: ${count}, such as ${sample}`);
     }
+    for (const line of identityReport(this.#identity)) this.#session.log(line);
   }
 
   result(): Omit<LoadResult, 'rows' | 'steps'> {
@@ -367,6 +378,7 @@ class Loader {
           .map(({ xpath, count }) => ({ xpath, count })),
         ignored: [...this.#shredder.drift.ignored.values()].reduce((sum, count) => sum + count, 0),
         rejects: this.#rejects.details,
+        ...(this.#identity === null ? {} : { broken: this.#identity.broken }),
       },
       unknownPaths: this.#shredder.drift.paths.size,
       bytes: this.#bytes,

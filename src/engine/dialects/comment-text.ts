@@ -1,7 +1,13 @@
 /** What the comments on tables and columns say: the XPath first, then the documentation. */
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 
-export function tableComment(table: Table): string {
+/** rules that the comment of one table tells: types that stand everywhere have hundreds */
+const mostRules = 8;
+
+/** `rules`: what `identityNotes` says of the table. */
+export function tableComment(table: Table, rules: readonly string[] = []): string {
+  const told = rules.slice(0, mostRules);
+  if (rules.length > mostRules) told.push(`${rules.length - mostRules} further keys and references`);
   const what =
     table.continues !== undefined
       ? ' (further columns of the same rows)'
@@ -10,7 +16,40 @@ export function tableComment(table: Table): string {
         : table.kind === 'wildcard'
           ? ' (content of wildcards, as XML)'
           : '';
-  return withDocumentation(`${table.xpath}${what}`, table.documentation);
+  return withDocumentation([`${table.xpath}${what}`, ...told].join('; '), table.documentation);
+}
+
+/**
+ * By table: keys and references that the XSD declares. They hold within one element of a document each, which no constraint of a
+ * database says, so they are told and checked where documents are loaded, and not enforced.
+ */
+export function identityNotes(model: RelationalModel): ReadonlyMap<number, readonly string[]> {
+  const notes = new Map<number, string[]>();
+  const rules = model.identityRules ?? [];
+  for (const { kind, name, refers, nodes, tables } of rules) {
+    const scopes = [...new Set(nodes.map((node) => model.nodes[node]!.name.localName))].join(', ');
+    for (const { table, columns } of tables) {
+      const named = columnNames(model, table, columns);
+      const target = refers === null ? undefined : rules[refers];
+      const place = target?.tables[0];
+      const to =
+        place === undefined
+          ? (target?.name.localName ?? '')
+          : `${model.tables[place.table]!.name} (${columnNames(model, place.table, place.columns)})`;
+      const note =
+        kind === 'keyref'
+          ? `reference ${name.localName}: (${named}) to ${to}, within ${scopes}`
+          : `${kind === 'key' ? 'natural key' : 'unique'} ${name.localName}: (${named}), within ${scopes}`;
+      const known = notes.get(table);
+      if (known === undefined) notes.set(table, [note]);
+      else known.push(note);
+    }
+  }
+  return notes;
+}
+
+function columnNames(model: RelationalModel, table: number, columns: readonly number[]): string {
+  return columns.map((at) => model.tables[table]!.columns[at]!.name).join(', ');
 }
 
 export function columnComment(model: RelationalModel, column: Column): string {

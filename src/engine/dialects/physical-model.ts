@@ -2,7 +2,7 @@
 import { lazyArray } from '../model/lazy-array.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
-import { columnComment, tableComment } from './comment-text.ts';
+import { columnComment, identityNotes, tableComment } from './comment-text.ts';
 import type { Dialect } from './dialect.ts';
 import { physicalName, physicalNames, type PhysicalTableNames } from './physical-names.ts';
 
@@ -48,14 +48,15 @@ export interface PhysicalTable {
 /** The model's tables, in its order. Their names are known at once; what else there is of a table, when it is looked at. */
 export function physicalTables(model: RelationalModel, dialect: Dialect): PhysicalTable[] {
   const names = physicalNames(model, dialect);
+  let rules: ReadonlyMap<number, readonly string[]> | null = null;
   return lazyArray(model.tables.length, (index) => {
-    let whole: PhysicalTable | null = null;
-    const read = (): PhysicalTable =>
+    let whole: Omit<PhysicalTable, 'comment'> | null = null;
+    const read = (): Omit<PhysicalTable, 'comment'> =>
       (whole ??= physicalTable(model, dialect, names, model.tables[index]!, index));
     return {
       name: names[index]!.name,
       get comment() {
-        return read().comment;
+        return tableComment(model.tables[index]!, (rules ??= identityNotes(model)).get(index));
       },
       get columns() {
         return read().columns;
@@ -107,7 +108,7 @@ function physicalTable(
   names: readonly PhysicalTableNames[],
   table: Table,
   index: number,
-): PhysicalTable {
+): Omit<PhysicalTable, 'comment'> {
   const { name, columns } = names[index]!;
   const keyColumns = new Set(table.uniqueKeys.flatMap((key) => key.columns));
   const bounded = boundedText(dialect, table);
@@ -130,7 +131,6 @@ function physicalTable(
   }
   return {
     name,
-    comment: tableComment(table),
     columns: table.columns.map((column, at) => {
       const isArray = column.type.list === true && dialect.capabilities.arrays;
       const type = bounded || keyColumns.has(at) ? column.type : unbounded(column);

@@ -1,6 +1,7 @@
 /** From a source model to a relational model: the mapper's entry. */
 import { clarkName, type QName, type SourceModel } from '../model/source-model.ts';
 import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
+import { listIdentityRules } from './identity-rules.ts';
 import { drawModel } from './draw-model.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type ExtraColumn } from './finish-model.ts';
 import { listMappings } from './mappings.ts';
@@ -40,8 +41,17 @@ export function buildRelationalModel(source: SourceModel, options: MappingOption
     ...plan,
     mappings: listMappings(source, plan, roots),
     namespaces: source.namespaces,
+    ...identityRules(source, plan),
     ...unusualOptions(naming, options.defaultTextLength),
   };
+}
+
+function identityRules(
+  source: SourceModel,
+  plan: Pick<RelationalModel, 'tables' | 'nodes'>,
+): Pick<RelationalModel, 'identityRules'> {
+  const rules = listIdentityRules(source, plan);
+  return rules.length === 0 ? {} : { identityRules: rules };
 }
 
 function unusualOptions(

@@ -3,6 +3,7 @@
  * so that it is counted and never taken for content that the schema does not know.
  */
 import type {
+  IdentityRule,
   IgnoredParts,
   MappingEntry,
   PlanEdge,
@@ -175,6 +176,9 @@ class Pruning {
       nodes: [...this.#nodes.keys()].map((index) => this.#node(index)),
       roots: model.roots.map((edge) => this.#edge(edge)),
       mappings: model.mappings.map((entry) => this.#mapping(entry)),
+      ...(model.identityRules === undefined
+        ? {}
+        : { identityRules: model.identityRules.map((rule) => this.#identityRule(rule)) }),
     };
   }
 
@@ -330,6 +334,19 @@ class Pruning {
     const active = inactive ? { active: false as const } : {};
     if (table !== undefined && column !== undefined) return { ...entry, table, column, ...active };
     return { ...entry, table: this.#nearestTable(entry.table), column: null, active: false };
+  }
+
+  /** Rules stay, as documents still hold what they speak of; of tables, those whose columns stay. */
+  #identityRule(rule: IdentityRule): IdentityRule {
+    return {
+      ...rule,
+      nodes: rule.nodes.flatMap((node) => this.#nodes.get(node) ?? []),
+      tables: rule.tables.flatMap((place) => {
+        const table = this.#tables.get(place.table);
+        const columns = place.columns.flatMap((column) => this.#columns[place.table]!.get(column) ?? []);
+        return table === undefined || columns.length < place.columns.length ? [] : [{ table, columns }];
+      }),
+    };
   }
 
   /** The table whose rows the left-out content would hang from. */

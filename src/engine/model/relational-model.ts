@@ -164,6 +164,36 @@ export interface MappingEntry {
   readonly active?: false;
 }
 
+/** A name test of XPath; null: any. */
+export interface NameTest {
+  readonly namespaceUri: string | null;
+  readonly localName: string | null;
+}
+
+/** A path of an identity constraint (XSD Part 1 §3.11.6): child steps, at last an attribute; none: the element itself. */
+export interface IdentityPath {
+  /** `.//` in front: the first step may stand anywhere below */
+  readonly anywhere: boolean;
+  readonly steps: readonly NameTest[];
+  readonly attribute: NameTest | null;
+}
+
+/** A key, unique or keyref of the XSD: shown, and checked where documents are loaded, never enforced. */
+export interface IdentityRule {
+  readonly kind: 'key' | 'unique' | 'keyref';
+  readonly name: QName;
+  /** keyref: index of the rule referred to; null where that is not declared */
+  readonly refers: number | null;
+  /** plan nodes of the elements that declare it: it holds within each such element of a document */
+  readonly nodes: readonly number[];
+  /** alternatives */
+  readonly selector: readonly IdentityPath[];
+  /** of each field, the alternatives */
+  readonly fields: readonly (readonly IdentityPath[])[];
+  /** tables whose rows it selects, where all fields are columns there: a natural key, or a reference to one */
+  readonly tables: readonly { readonly table: number; readonly columns: readonly number[] }[];
+}
+
 /** Options a model was made with, where they are not the usual ones: the next version of it is made with them again. */
 export interface ModelOptions {
   readonly nameMode?: 'l' | 'u' | 'c';
@@ -182,5 +212,7 @@ export interface RelationalModel {
   readonly roots: readonly PlanEdge[];
   readonly mappings: readonly MappingEntry[];
   readonly namespaces: Readonly<Record<string, string>>;
+  /** absent: the source declares none */
+  readonly identityRules?: readonly IdentityRule[];
   readonly options?: ModelOptions;
 }

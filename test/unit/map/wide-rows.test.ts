@@ -95,10 +95,11 @@ describe('600 simple children', () => {
   });
 });
 
+const later = (columns: number, previous: RelationalModel): RelationalModel =>
+  buildRelationalModel(compiled(wideXsd(columns)), { mapLevel: 1, previous });
+
 describe('a next version', () => {
   const first = modelOf(compiled(wideXsd(264)), 1);
-  const later = (columns: number, previous: RelationalModel): RelationalModel =>
-    buildRelationalModel(compiled(wideXsd(columns)), { mapLevel: 1, previous });
 
   it('puts what is new into the room that is left, then into a continuation', () => {
     expect(sizes(first)).toEqual({ rows: 2, row: 267, note: 4 });
