@@ -1,4 +1,4 @@
-import type { BrokenRule } from '../engine/identity/identity-checker.ts';
+import type { BrokenRule } from '../engine/identity/broken-rules.ts';
 
 /** What the job record keeps beside the summary that is printed: what met no place, and what was left out. */
 export interface ConversionDetails {

@@ -1,5 +1,6 @@
 /** What the log says of keys and references that documents broke. */
-import type { BrokenRule, IdentityChecker } from '../engine/identity/identity-checker.ts';
+import type { BrokenRule } from '../engine/identity/broken-rules.ts';
+import type { IdentityChecker } from '../engine/identity/identity-checker.ts';
 
 const faults: Readonly<Record<BrokenRule['fault'], string>> = {
   repeated: 'values that stand more than once',

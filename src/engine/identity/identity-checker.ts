@@ -5,7 +5,6 @@
  */
 import type { RelationalModel } from '../model/relational-model.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
-import { clarkName } from '../model/source-model.ts';
 import { ByteBuffer } from '../shred/byte-buffer.ts';
 import { NamespaceScope } from '../shred/namespace-scope.ts';
 import { rangeText } from '../shred/xml-capture.ts';
@@ -22,20 +21,8 @@ import {
   type TextLocation,
   type TokenBatch,
 } from '../xml/tokens.ts';
+import { BrokenRules, type BrokenRule } from './broken-rules.ts';
 import { compileRules, type CompiledPath, type CompiledRules } from './compiled-rules.ts';
-
-export interface BrokenRule {
-  readonly name: string;
-  readonly kind: 'key' | 'unique' | 'keyref';
-  /** a value stood twice; a field of a key was not there, or more than once; a reference led nowhere */
-  readonly fault: 'repeated' | 'incomplete' | 'dangling';
-  count: number;
-  /** the first: its values, and where its element ends */
-  readonly sample: string;
-  readonly document: string;
-  readonly line: number;
-  readonly column: number;
-}
 
 export interface IdentityChecker {
   /** in the order in which they were first met */
@@ -121,7 +108,6 @@ interface Frame {
 }
 
 class Checker implements IdentityChecker {
-  readonly broken: BrokenRule[] = [];
   unfinished = 0;
   readonly #rules: CompiledRules;
   readonly #names: NameTable;
@@ -132,25 +118,29 @@ class Checker implements IdentityChecker {
   readonly #text = new ByteBuffer(256);
   readonly #xsiType: number;
   readonly #xsiNil: number;
-  readonly #known = new Map<string, BrokenRule>();
+  readonly #faults: BrokenRules;
   #locate: (recordIndex: number) => TextLocation = () => ({ line: 0, column: 0, offset: 0 });
   /** record that is being read */
   #at = 0;
-  #document = '';
   #depth = 0;
   #held = 0;
   #stopped = false;
 
   constructor(rules: CompiledRules, names: NameTable, maxHeld: number) {
     this.#rules = rules;
+    this.#faults = new BrokenRules(rules.rules);
     this.#names = names;
     this.#maxHeld = maxHeld;
     this.#xsiType = names.intern(xsiNamespace, 'type');
     this.#xsiNil = names.intern(xsiNamespace, 'nil');
   }
 
+  get broken(): readonly BrokenRule[] {
+    return this.#faults.list;
+  }
+
   beginDocument(name: string, inherited?: ReadonlyMap<string, string>): void {
-    this.#document = name;
+    this.#faults.document = name;
     this.#depth = 0;
     this.#held = 0;
     this.#stopped = false;
@@ -305,13 +295,13 @@ class Checker implements IdentityChecker {
     const { kind, refers } = this.#rules.rules[rule]!;
     if (ambiguous || values.includes(null)) {
       // only a key demands its fields
-      if (ambiguous || kind === 'key') this.#note(rule, 'incomplete', values, this.#place());
+      if (ambiguous || kind === 'key') this.#faults.note(rule, 'incomplete', values, this.#place());
       return;
     }
     const tuple = values.join('\n');
     if (kind !== 'keyref') {
       const keys = setAt(scope.keys, rule);
-      if (keys.has(tuple)) this.#note(rule, 'repeated', values, this.#place());
+      if (keys.has(tuple)) this.#faults.note(rule, 'repeated', values, this.#place());
       else {
         keys.add(tuple);
         this.#hold(scope, tuple);
@@ -352,7 +342,7 @@ class Checker implements IdentityChecker {
       const inner = scope.inner.get(refers!);
       for (const [tuple, { count, place }] of references) {
         if (keys?.has(tuple) !== true && inner?.has(tuple) !== true)
-          this.#note(rule, 'dangling', tuple.split('\n'), place, count);
+          this.#faults.note(rule, 'dangling', tuple.split('\n'), place, count);
       }
     }
     for (const outer of this.#scopes) {
@@ -367,38 +357,6 @@ class Checker implements IdentityChecker {
         }
       }
     }
-  }
-
-  #note(
-    rule: number,
-    fault: BrokenRule['fault'],
-    values: readonly (string | null)[],
-    { line, column }: TextLocation,
-    count = 1,
-  ): void {
-    const identity = `${rule}/${fault}`;
-    const known = this.#known.get(identity);
-    if (known !== undefined) {
-      known.count += count;
-      return;
-    }
-    const { name, kind } = this.#rules.rules[rule]!;
-    const sample = values
-      .map((value) => value ?? '')
-      .join(', ')
-      .slice(0, 200);
-    const entry = {
-      name: clarkName(name),
-      kind,
-      fault,
-      count,
-      sample,
-      document: this.#document,
-      line,
-      column,
-    };
-    this.#known.set(identity, entry);
-    this.broken.push(entry);
   }
 }
 
