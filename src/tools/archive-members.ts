@@ -1,15 +1,23 @@
 /** Members of .zip, .tar and .tgz archives and of .gz files, within limits of expansion (interface-decisions §10). */
-import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type yauzl from 'yauzl';
+import tar from 'tar-stream';
+import yauzl from 'yauzl';
 import { InputError } from '../engine/diagnostics.ts';
+import { inputFileChunks, openInputFile, type Links } from './open-file.ts';
 
 export type ArchiveKind = 'gz' | 'zip' | 'tar' | 'tgz';
 
 export interface ArchiveMember {
   readonly name: string;
   chunks(): AsyncIterable<Uint8Array>;
+}
+
+/** A member as it stands in its archive. */
+interface PackedMember extends ArchiveMember {
+  /** bytes of the archive that were read for it and those before it */
+  packedBytes(): number;
 }
 
 /** `svc.limits.archive_expansion` and `svc.limits.archive_members`. */
@@ -64,8 +72,13 @@ async function* guarded(
 }
 
 /** The content of a gzip stream; `name` is for messages. */
-export function gunzipped(source: Readable, name: string, limits: ArchiveLimits): AsyncIterable<Uint8Array> {
+export function gunzipped(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  limits: ArchiveLimits,
+): AsyncIterable<Uint8Array> {
   const gunzip = createGunzip();
+  const source = Readable.from(chunks, { objectMode: false });
   let packed = 0;
   source.on('data', (chunk: Uint8Array) => (packed += chunk.length));
   source.on('error', (error) => gunzip.destroy(error));
@@ -87,10 +100,15 @@ export async function* archiveMembers(
   kind: Exclude<ArchiveKind, 'gz'>,
   accept: (name: string) => boolean,
   limits: ArchiveLimits,
+  links: Links = 'follow',
 ): AsyncIterable<ArchiveMember> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const members =
-    kind === 'zip' ? zipMembers(path, name, limits) : tarMembers(path, name, kind === 'tgz', limits);
+    kind === 'zip'
+      ? zipMembers(path, name, limits, links)
+      : tarMembers(path, name, kind === 'tgz', limits, links);
+  // what members that are packed themselves expand to, together, as a multiple of the archive
+  const unpacked = { bytes: 0 };
   let count = 0;
   for await (const member of members) {
     count += 1;
@@ -100,44 +118,63 @@ export async function* archiveMembers(
     const plain = member.name.replace(/\.gz$/i, '');
     const hidden = plain.split('/').some((part) => part.startsWith('.') || part === '__MACOSX');
     if (hidden || !accept(plain)) continue;
-    yield plain === member.name ? member : { name: plain, chunks: () => unzippedMember(member, limits) };
+    if (plain === member.name) yield member;
+    else {
+      const inner = (): AsyncIterable<Uint8Array> => gunzipped(member.chunks(), member.name, limits);
+      const packed = (): number => member.packedBytes();
+      yield { name: plain, chunks: () => guarded(inner(), `${name}/${plain}`, packed, unpacked, limits) };
+    }
   }
 }
 
-async function* unzippedMember(member: ArchiveMember, limits: ArchiveLimits): AsyncIterable<Uint8Array> {
-  const { Readable: NodeReadable } = await import('node:stream');
-  yield* gunzipped(NodeReadable.from(member.chunks()), member.name, limits);
+async function* zipMembers(
+  path: string,
+  name: string,
+  limits: ArchiveLimits,
+  links: Links,
+): AsyncIterable<PackedMember> {
+  const file = await openInputFile(path, links);
+  try {
+    yield* zipMembersOf(file, name, limits);
+  } finally {
+    await file.close();
+  }
 }
 
-async function* zipMembers(path: string, name: string, limits: ArchiveLimits): AsyncIterable<ArchiveMember> {
-  // most inputs are no archives: what reads these is loaded with the first one
-  const { default: zip } = await import('yauzl');
+async function* zipMembersOf(
+  file: FileHandle,
+  name: string,
+  limits: ArchiveLimits,
+): AsyncIterable<PackedMember> {
   let archive: yauzl.ZipFile;
   try {
-    archive = await zip.openPromise(path, { lazyEntries: true, autoClose: false, strictFileNames: false });
+    archive = await yauzl.fromFdPromise(file.fd, {
+      lazyEntries: true,
+      autoClose: false,
+      strictFileNames: false,
+    });
   } catch (error) {
     throw broken(name, `is no zip archive: ${error instanceof Error ? error.message : String(error)}`);
   }
   const spent = { bytes: 0 };
   let packed = 0;
   const entries = archive.eachEntry()[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const next = await entries.next().catch((error: unknown) => {
-        throw broken(name, error instanceof Error ? error.message : String(error));
-      });
-      if (next.done === true) break;
-      const entry = next.value;
-      if (entry.fileName.endsWith('/')) continue;
-      packed += entry.compressedSize;
-      yield {
-        name: entry.fileName,
-        chunks: () =>
-          guarded(zipContent(archive, entry), `${name}/${entry.fileName}`, () => packed, spent, limits),
-      };
-    }
-  } finally {
-    archive.close();
+  for (;;) {
+    const next = await entries.next().catch((error: unknown) => {
+      throw broken(name, error instanceof Error ? error.message : String(error));
+    });
+    if (next.done === true) break;
+    const entry = next.value;
+    if (entry.fileName.endsWith('/')) continue;
+    packed += entry.compressedSize;
+    // members may claim the same bytes of the archive: together they are no more than it has
+    const packedBytes = (): number => Math.min(packed, archive.fileSize);
+    yield {
+      name: entry.fileName,
+      chunks: () =>
+        guarded(zipContent(archive, entry), `${name}/${entry.fileName}`, packedBytes, spent, limits),
+      packedBytes,
+    };
   }
 }
 
@@ -150,13 +187,13 @@ async function* tarMembers(
   name: string,
   zipped: boolean,
   limits: ArchiveLimits,
-): AsyncIterable<ArchiveMember> {
-  const { default: tar } = await import('tar-stream');
-  const source = createReadStream(path);
+  links: Links,
+): AsyncIterable<PackedMember> {
+  const source = Readable.from(inputFileChunks(path, links), { objectMode: false });
   const extract = tar.extract();
   const spent = { bytes: 0 };
   let packed = 0;
-  source.on('data', (chunk) => (packed += chunk.length));
+  source.on('data', (chunk: Uint8Array) => (packed += chunk.length));
   source.on('error', (error) => extract.destroy(error));
   if (zipped) {
     const gunzip = createGunzip();
@@ -182,6 +219,7 @@ async function* tarMembers(
               spent,
               limits,
             ),
+          packedBytes: () => packed,
         };
       }
       entry.resume();

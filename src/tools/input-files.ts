@@ -1,6 +1,5 @@
 /** Inputs of a tool: files, folders, globs, archives and stdin, as a stream of members in a settled order. */
-import { createReadStream } from 'node:fs';
-import { glob, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
+import { glob, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -15,6 +14,7 @@ import {
   defaultArchiveLimits,
   type ArchiveLimits,
 } from './archive-members.ts';
+import { inputFileChunks, openInputFile, type Links } from './open-file.ts';
 
 /** One document or XSD file. Its bytes are to be read before the next member is asked for. */
 export interface InputMember {
@@ -45,8 +45,6 @@ export interface InputSet {
   dispose(): Promise<void>;
 }
 
-const readBytes = 256 * 1024;
-
 /**
  * `accept` chooses files of folders and archives by name; a file named by itself is taken whatever its name.
  * AppError `input_not_found` when an input leads nowhere.
@@ -55,6 +53,7 @@ export async function openInputs(
   inputs: readonly string[],
   accept: (name: string) => boolean,
   limits: ArchiveLimits = defaultArchiveLimits,
+  links: Links = 'follow',
 ): Promise<InputSet> {
   const files: InputFile[] = [];
   let spool: string | null = null;
@@ -63,10 +62,10 @@ export async function openInputs(
       spool ??= await mkdtemp(join(tmpdir(), 'xml-input-'));
       const path = join(spool, 'stdin.xml');
       await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
-      files.push(await inputFile(path, 'stdin.xml'));
+      files.push(await inputFile(path, 'stdin.xml', 'follow'));
       continue;
     }
-    const found = await expand(input, accept);
+    const found = await expand(input, accept, links);
     if (found.length === 0) {
       throw new AppError(
         'input_not_found',
@@ -78,17 +77,17 @@ export async function openInputs(
   return {
     fileCount: files.length,
     totalBytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    members: () => walk(files, accept, limits),
+    members: () => walk(files, accept, limits, links),
     dispose: async () => {
       if (spool !== null) await rm(spool, { recursive: true, force: true });
     },
   };
 }
 
-async function expand(input: string, accept: (name: string) => boolean): Promise<InputFile[]> {
+async function expand(input: string, accept: (name: string) => boolean, links: Links): Promise<InputFile[]> {
   const path = resolve(input);
   const facts = await stat(path).catch(() => null);
-  if (facts?.isFile()) return [await inputFile(path, basename(path))];
+  if (facts?.isFile()) return [await inputFile(path, basename(path), links)];
   if (facts?.isDirectory()) {
     const entries = await readdir(path, { recursive: true, withFileTypes: true });
     const names = entries
@@ -96,19 +95,20 @@ async function expand(input: string, accept: (name: string) => boolean): Promise
       .map((entry) => relative(path, join(entry.parentPath, entry.name)))
       .filter((name) => accept(name) || (archiveKind(name) !== null && !name.startsWith('.')));
     return Promise.all(
-      names.toSorted().map((name) => inputFile(join(path, name), name.replaceAll('\\', '/'))),
+      names.toSorted().map((name) => inputFile(join(path, name), name.replaceAll('\\', '/'), links)),
     );
   }
   const matches: string[] = [];
   if (/[*?[{]/.test(input)) for await (const match of glob(input)) matches.push(match);
-  const files = await Promise.all(matches.toSorted().map((match) => expand(match, accept)));
+  const files = await Promise.all(matches.toSorted().map((match) => expand(match, accept, links)));
   return files.flat();
 }
 
-async function inputFile(path: string, name: string): Promise<InputFile> {
+async function inputFile(path: string, name: string, links: Links): Promise<InputFile> {
   const { size } = await stat(path);
   const named = archiveKind(name);
-  const archive = named === null || named === 'gz' ? ((await archiveKindByContent(path)) ?? named) : named;
+  const archive =
+    named === null || named === 'gz' ? ((await archiveKindByContent(path, links)) ?? named) : named;
   return { path, name, bytes: size, archive };
 }
 
@@ -116,8 +116,8 @@ async function inputFile(path: string, name: string): Promise<InputFile> {
 const headBytes = 4096;
 
 /** Uploads may have lost their suffix: archives are told by their first bytes. A `.gz` may hold a tar archive. */
-async function archiveKindByContent(path: string): Promise<ArchiveKind | null> {
-  const file = await open(path, 'r');
+async function archiveKindByContent(path: string, links: Links): Promise<ArchiveKind | null> {
+  const file = await openInputFile(path, links);
   try {
     const head = new Uint8Array(headBytes);
     const { bytesRead } = await file.read(head, 0, headBytes, 0);
@@ -149,6 +149,7 @@ async function* walk(
   files: readonly InputFile[],
   accept: (name: string) => boolean,
   limits: ArchiveLimits,
+  links: Links,
 ): AsyncIterable<InputMember> {
   for (const file of files) {
     if (file.archive === null) {
@@ -156,18 +157,18 @@ async function* walk(
         name: file.name,
         path: file.path,
         diskBytes: file.bytes,
-        chunks: () => createReadStream(file.path, { highWaterMark: readBytes }),
+        chunks: () => inputFileChunks(file.path, links),
       };
     } else if (file.archive === 'gz') {
       yield {
         name: file.name.replace(/\.gz$/i, ''),
         path: file.path,
         diskBytes: file.bytes,
-        chunks: () => gunzipped(createReadStream(file.path, { highWaterMark: readBytes }), file.name, limits),
+        chunks: () => gunzipped(inputFileChunks(file.path, links), file.name, limits),
       };
     } else {
       let first = true;
-      for await (const member of archiveMembers(file.path, file.archive, accept, limits)) {
+      for await (const member of archiveMembers(file.path, file.archive, accept, limits, links)) {
         yield {
           name: member.name,
           path: `${file.name}/${member.name}`,

@@ -14,6 +14,7 @@ import { AppError } from '../errors.ts';
 import { parseToolArguments } from '../jobs/tool-request.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import type { CompiledSchema, SchemaSources } from '../ports/schema-compiler.ts';
+import { defaultArchiveLimits } from './archive-members.ts';
 import { openInputs } from './input-files.ts';
 import { buildModel } from './logical-schema.ts';
 import { readDocument } from './read-document.ts';
@@ -66,7 +67,7 @@ async function readDocuments(
   paths: readonly string[],
   limits: EngineLimits,
 ): Promise<{ readonly statistics: DocumentStatistics; readonly files: readonly OriginFile[] }> {
-  const inputs = await openInputs(paths, (name) => /\.xml$/i.test(name));
+  const inputs = await openInputs(paths, (name) => /\.xml$/i.test(name), defaultArchiveLimits, 'refuse');
   const names = createNameTable();
   const kernels = createTokenizerKernels();
   const collector = createStatisticsCollector(names, { samples: true });

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
+import { InputError } from '../engine/diagnostics.ts';
 import { parseXmlTree } from '../engine/xml/tree.ts';
 import type { NewOriginFile } from '../ports/catalog-store.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archive-members.ts';
@@ -19,6 +20,14 @@ const isXsd = (name: string): boolean => /\.xsd$/i.test(name);
 const xsNamespace = 'http://www.w3.org/2001/XMLSchema';
 const references = new Set(['include', 'import', 'redefine', 'override']);
 
+/** A set is held in memory whole, and its compile has a limit of its own: the largest standards have a tenth of this. */
+const largestSetBytes = 256 * 1024 * 1024;
+
+function tooLarge(file: string): InputError {
+  const message = `the files of the XSD set have more than ${largestSetBytes} bytes together`;
+  return new InputError({ code: 'xsd_size_limit', severity: 'error', message, file });
+}
+
 /**
  * `follow`: a file named by itself brings the files its relative schemaLocations lead to (tools by hand). The service reads
  * nothing but what was given to it.
@@ -28,12 +37,17 @@ export async function readXsdSet(
   follow: boolean,
   limits: ArchiveLimits = defaultArchiveLimits,
 ): Promise<XsdSetFiles> {
-  const set = await openInputs(inputs, isXsd, limits);
+  const set = await openInputs(inputs, isXsd, limits, follow ? 'follow' : 'refuse');
+  let held = 0;
   const members: { name: string; path: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
   try {
     for await (const member of set.members()) {
       const chunks: Uint8Array[] = [];
-      for await (const chunk of member.chunks()) chunks.push(chunk);
+      for await (const chunk of member.chunks()) {
+        chunks.push(chunk);
+        held += chunk.length;
+        if (held > largestSetBytes) throw tooLarge(member.name);
+      }
       members.push({ name: member.name, path: member.path, bytes: new Uint8Array(Buffer.concat(chunks)) });
     }
   } finally {

@@ -7,8 +7,13 @@ export interface ArchiveEntry {
   readonly bytes: Uint8Array;
 }
 
+/** A zip whose directory names one member so often that together they claim far more than the archive has. */
+export function overlappingZip(count: number, bytes: Uint8Array): Uint8Array {
+  return zipped([{ name: '0.xml', bytes }], count);
+}
+
 /** APPNOTE.TXT 4.3: local headers with deflated content, the central directory, its end. */
-export function zipped(entries: readonly ArchiveEntry[]): Uint8Array {
+export function zipped(entries: readonly ArchiveEntry[], timesListed = 1): Uint8Array {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
@@ -29,24 +34,29 @@ export function zipped(entries: readonly ArchiveEntry[]): Uint8Array {
     const local = Buffer.concat([Buffer.from('PK\x03\x04'), facts, nameBytes, packed]);
     const rest = Buffer.alloc(14);
     rest.writeUInt32LE(offset, 10);
-    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), facts, rest, nameBytes]));
+    const listed = Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), facts, rest, nameBytes]);
+    for (let time = 0; time < timesListed; time += 1) directory.push(listed);
     parts.push(local);
     offset += local.length;
   }
   const central = Buffer.concat(directory);
   const end = Buffer.alloc(18);
-  end.writeUInt16LE(entries.length, 4);
-  end.writeUInt16LE(entries.length, 6);
+  end.writeUInt16LE(entries.length * timesListed, 4);
+  end.writeUInt16LE(entries.length * timesListed, 6);
   end.writeUInt32LE(central.length, 8);
   end.writeUInt32LE(offset, 12);
   return new Uint8Array(Buffer.concat([...parts, central, Buffer.from('PK\x05\x06'), end]));
 }
 
 export async function tarGzipped(entries: readonly ArchiveEntry[]): Promise<Uint8Array> {
+  return new Uint8Array(gzipSync(await tarred(entries)));
+}
+
+export async function tarred(entries: readonly ArchiveEntry[]): Promise<Uint8Array> {
   const pack = tar.pack();
   for (const { name, bytes } of entries) pack.entry({ name }, Buffer.from(bytes));
   pack.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of pack) chunks.push(chunk as Buffer);
-  return new Uint8Array(gzipSync(Buffer.concat(chunks)));
+  return new Uint8Array(Buffer.concat(chunks));
 }

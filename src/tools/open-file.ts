@@ -1,0 +1,49 @@
+/** Opens input files: what a job names was checked by its path, and is checked again by what was opened. */
+import { constants } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { AppError } from '../errors.ts';
+
+/**
+ * `follow`: symbolic links lead where they lead, as for a person's own files. `refuse`: the path is one whose links were
+ * resolved and whose place was allowed; where a link stands in it by now, AppError `path_not_allowed`.
+ */
+export type Links = 'follow' | 'refuse';
+
+const readBytes = 256 * 1024;
+
+export async function openInputFile(path: string, links: Links): Promise<FileHandle> {
+  if (links === 'follow') return open(path, 'r');
+  // a named pipe in place of the file must not hold the job up
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ELOOP' ? moved(path) : error;
+  });
+  try {
+    const [opened, there, real] = await Promise.all([file.stat(), stat(path), realpath(path)]);
+    // Whoever put a link somewhere above and took it away again has had another file opened
+    if (real !== path || opened.ino !== there.ino || opened.dev !== there.dev || !opened.isFile())
+      throw moved(path);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+export async function* inputFileChunks(path: string, links: Links): AsyncIterable<Uint8Array> {
+  const file = await openInputFile(path, links);
+  try {
+    for await (const chunk of file.createReadStream({ highWaterMark: readBytes, autoClose: false }))
+      yield chunk as Uint8Array;
+  } finally {
+    await file.close();
+  }
+}
+
+function moved(path: string): AppError {
+  return new AppError(
+    'path_not_allowed',
+    `${path}: it, or a folder above it, became a link after it was checked`,
+  );
+}
