@@ -62,10 +62,13 @@ export async function runCycle(options: CycleOptions, counts: Counts, number: nu
   const keys = Array.from({ length: options.jobs }, (_, at) => `${key}-${at}`);
   const submitted = Promise.all(keys.map((one) => submit(installation, one, body)));
   const [told, idJobs] = await Promise.all([
-    delay(Math.random() * options.usualMs).then(options.fault),
+    delay(Math.random() * options.usualMs).then(async () => {
+      const done = await options.fault();
+      await installation.mend();
+      return done;
+    }),
     submitted,
   ]);
-  await installation.mend();
   counts.cycles += 1;
   counts.jobs += idJobs.length;
   const until = performance.now() + patienceMs;

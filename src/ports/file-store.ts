@@ -1,4 +1,6 @@
 /** Files of an organisation: uploads, relative inputs and outputs, job logs. Paths are relative, '/'-separated, checked by the store. */
+import type { ByteRange } from './object-store.ts';
+
 export interface StoredFile {
   /** as given back to the client, `uploads/7f3c/donut.xml.gz` */
   readonly path: string;
@@ -14,7 +16,17 @@ export interface ExpiredUploads {
   readonly except: ReadonlySet<string>;
 }
 
+/** A file at or below a location. */
+export interface LocatedFile {
+  /** relative to what was listed, '/'-separated; of a file that was listed itself its own name */
+  readonly name: string;
+  readonly location: string;
+  readonly bytes: number;
+}
+
 export interface FileStore {
+  /** whether locations are paths of this machine's file system, which programs can be given */
+  readonly local: boolean;
   /** Streams a body to `uploads/<random>/<name>`; over `maxBytes`: AppError payload_too_large and nothing is left. */
   saveUpload(
     idOrg: number,
@@ -27,6 +39,14 @@ export interface FileStore {
    * AppError `path_not_allowed` outside, `input_not_found` when `mustExist` and absent. Answers the absolute location.
    */
   resolve(idOrg: number, path: string, mustExist: boolean): Promise<string>;
+  /** The files at or below a location that `resolve` has answered, in the order of their names; none where there is none. */
+  list(location: string): AsyncIterable<LocatedFile>;
+  /** null: there is no such file */
+  read(location: string, range?: ByteRange): Promise<ReadableStream<Uint8Array> | null>;
+  /** Over what stood there, whole or not at all; answers the size. */
+  write(location: string, body: Uint8Array | ReadableStream<Uint8Array>): Promise<number>;
+  /** Removes the file at a location; none is fine. */
+  discard(location: string): Promise<void>;
   /**
    * Removes a file of the organisation's own folder, its uploads above all. AppError `not_found` where there is none,
    * `path_not_allowed` for folders and for what lies elsewhere.

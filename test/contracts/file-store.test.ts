@@ -2,10 +2,14 @@
 import { mkdir, mkdtemp, readFile, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createObjectFileStore } from '../../src/adapters/edge/object-file-store.ts';
+import { openObjectLog } from '../../src/adapters/edge/object-log.ts';
+import { createS3ObjectStore } from '../../src/adapters/edge/s3-object-store.ts';
 import { createLocalFileStore } from '../../src/adapters/node/local-file-store.ts';
 import type { FileStore } from '../../src/ports/file-store.ts';
 import { createMemoryFileStore } from '../support/memory-file-store.ts';
+import { noS3Server, startS3Server } from '../support/s3-server.ts';
 
 interface Subject {
   readonly files: FileStore;
@@ -17,7 +21,7 @@ interface Subject {
   close(): Promise<void>;
 }
 
-const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
+const subjects: Record<string, () => Promise<Subject>> = {
   'local files': async () => {
     const directory = await mkdtemp(join(tmpdir(), 'file-store-'));
     const [filesDirectory, logsDirectory] = [join(directory, 'files'), join(directory, 'logs')];
@@ -44,6 +48,36 @@ const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
     };
   },
 };
+
+const s3 = await startS3Server();
+afterAll(() => s3?.end());
+if (s3 === null) console.warn(`file store on S3: skipped, ${noS3Server}`);
+else {
+  let serial = 0;
+  subjects['S3'] = async () => {
+    const objects = createS3ObjectStore(s3.settings);
+    const prefix = `test-${(serial += 1)}/`;
+    const all = async (): Promise<string[]> => {
+      const keys: string[] = [];
+      for await (const { key } of objects.list(prefix)) keys.push(key);
+      return keys;
+    };
+    const files = createObjectFileStore({ objects, prefix, roots: null });
+    return {
+      files,
+      read: async (location) => new Uint8Array(await new Response(await files.read(location)).arrayBuffer()),
+      count: async () => (await all()).length,
+      async appendLog(idJob, text) {
+        const log = await openObjectLog(objects, prefix, idJob, 1);
+        await log.append(new TextEncoder().encode(text));
+        await log.close();
+      },
+      close: async () => {
+        for (const key of await all()) await objects.remove(key);
+      },
+    };
+  };
+}
 
 function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {
   return new Blob(chunks).stream();
@@ -129,12 +163,38 @@ describe.each(Object.entries(subjects))('file store: %s', (_, open) => {
     'takes %j for a name like any other',
     async (path) => {
       await expect(subject.files.resolve(1, path, true)).rejects.toMatchObject({ code: 'input_not_found' });
-      await expect(subject.files.resolve(1, path, false)).resolves.toMatch(/^\//);
+      await expect(subject.files.resolve(1, path, false)).resolves.toMatch(/^(?:object:)?\//);
     },
   );
 
   it('answers where an output will be', async () => {
     expect(await subject.files.resolve(1, 'out/new/folder', false)).toMatch(/\/1\/out\/new\/folder$/);
+  });
+
+  it('lists, reads in part, writes and discards what lies at a location', async () => {
+    const folder = await subject.files.resolve(1, 'tree', false);
+    const inside = async (name: string): Promise<string> => subject.files.resolve(1, `tree/${name}`, false);
+    if (subject.files.local) await mkdir(join(folder, 'b'), { recursive: true });
+    expect(await subject.files.write(await inside('a & b.xml'), new TextEncoder().encode('<a/>'))).toBe(4);
+    expect(await subject.files.write(await inside('b/ü.xml'), bodyOf('0123', '456789'))).toBe(10);
+    const found: [string, number][] = [];
+    for await (const { name, bytes } of subject.files.list(folder)) found.push([name, bytes]);
+    expect(found).toEqual([
+      ['a & b.xml', 4],
+      ['b/ü.xml', 10],
+    ]);
+    const location = await inside('b/ü.xml');
+    const text = async (range?: { offset: number; length: number }): Promise<string> =>
+      new Response(await subject.files.read(location, range)).text();
+    expect(await text()).toBe('0123456789');
+    expect(await text({ offset: 3, length: 4 })).toBe('3456');
+    expect(await text({ offset: 8, length: 100 })).toBe('89');
+    await subject.files.write(location, new TextEncoder().encode('anew'));
+    expect(await text()).toBe('anew');
+    await subject.files.discard(location);
+    await subject.files.discard(location);
+    expect(await subject.files.read(location)).toBeNull();
+    for await (const { name } of subject.files.list(location)) expect(name).toBe('nothing');
   });
 
   it('reads logs by bytes', async () => {
@@ -245,5 +305,84 @@ describe('file store: local files, beyond the contract', () => {
         code: 'invalid_parameter',
       });
     }
+  });
+});
+
+function lines(from: number): Uint8Array {
+  return new TextEncoder().encode(Array.from({ length: 40_000 }, (_, at) => `line ${from + at}\n`).join(''));
+}
+
+describe.skipIf(s3 === null)('S3, beyond the contract', () => {
+  const objects = s3 === null ? null : createS3ObjectStore(s3.settings);
+
+  it('takes a body of several parts, and leaves none of one that is too large', async () => {
+    const size = 40 * 1024 * 1024 + 5;
+    const bodyOfSize = (): ReadableStream<Uint8Array> => {
+      let sent = 0;
+      return new ReadableStream({
+        pull(controller) {
+          const bytes = new Uint8Array(Math.min(300_000, size - sent)).map((_, at) => (sent + at) % 251);
+          sent += bytes.length;
+          if (bytes.length > 0) controller.enqueue(bytes);
+          if (sent === size) controller.close();
+        },
+      });
+    };
+    expect(await objects!.write('parts/whole', bodyOfSize())).toBe(size);
+    const at = 33 * 1024 * 1024 + 7;
+    const part = new Uint8Array(
+      await new Response(await objects!.read('parts/whole', { offset: at, length: 1000 })).arrayBuffer(),
+    );
+    expect(part).toEqual(new Uint8Array(1000).map((_, index) => (at + index) % 251));
+    expect((await objects!.head('parts/whole'))?.bytes).toBe(size);
+    await expect(objects!.write('parts/refused', bodyOfSize(), size - 1)).rejects.toMatchObject({
+      code: 'payload_too_large',
+    });
+    expect(await objects!.head('parts/refused')).toBeNull();
+    await objects!.remove('parts/whole');
+  });
+
+  it('lists more than a page, in order', async () => {
+    const names = Array.from({ length: 1100 }, (_, at) => `page/${String(at).padStart(5, '0')}`);
+    for (let from = 0; from < names.length; from += 50)
+      await Promise.all(names.slice(from, from + 50).map((key) => objects!.write(key, new Uint8Array(1))));
+    const found: string[] = [];
+    for await (const { key } of objects!.list('page/')) found.push(key);
+    expect(found).toEqual(names);
+  });
+
+  it('keeps the log of each attempt, whole and in order, over chunks and restarts', async () => {
+    for (const [epoch, from] of [
+      [1, 0],
+      [1, 40_000],
+      [2, 80_000],
+      [3, 120_000],
+    ] as const) {
+      const log = await openObjectLog(objects!, 'logs-test/', 7, epoch);
+      const bytes = lines(from);
+      for (let at = 0; at < bytes.length; at += 70_001) await log.append(bytes.subarray(at, at + 70_001));
+      await log.close();
+    }
+    const files = createObjectFileStore({ objects: objects!, prefix: 'logs-test/', roots: null });
+    const whole = Buffer.concat([0, 40_000, 80_000, 120_000].map(lines));
+    expect(await files.logSize(7)).toBe(whole.length);
+    expect(Buffer.from(await files.readLog(7, 0, whole.length)).equals(whole)).toBe(true);
+    const [from, length] = [600_000, 1_500_000];
+    expect(
+      Buffer.from(await files.readLog(7, from, length)).equals(whole.subarray(from, from + length)),
+    ).toBe(true);
+    await files.removeLog(7);
+    expect(await files.logSize(7)).toBeNull();
+  });
+
+  it('says what is wrong, without the secret, when it is not let in', async () => {
+    const locked = createS3ObjectStore({
+      ...s3!.settings,
+      bucket: 'no-such-bucket',
+      secretAccessKey: 'wrong-secret',
+    });
+    const fault = await locked.write('x', new Uint8Array(1)).catch((error: unknown) => error);
+    expect(fault).toMatchObject({ code: 'service_unavailable' });
+    expect(String(fault)).not.toContain('wrong-secret');
   });
 });

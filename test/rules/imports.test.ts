@@ -60,7 +60,7 @@ const areas: readonly Area[] = [
       '@azure/storage-blob',
     ],
   },
-  { name: 'adapters/edge', ...adapter, packages: [] },
+  { name: 'adapters/edge', ...adapter, packages: ['aws4fetch'] },
   { name: 'index.ts', values: ['*'], packages: [] },
   { name: 'runtime/workers.ts', values: ['*'], packages: web },
   { name: 'runtime', values: ['*'], packages: ['node:', '@hono/node-server', 'postgres', ...web] },

@@ -16,6 +16,28 @@ export function createMemoryFileStore(): MemoryFileStore {
 
   return {
     stored,
+    local: false,
+    async *list(location) {
+      const key = location.slice('/memory/'.length);
+      for (const [path, bytes] of [...stored].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+        if (path === key) yield { name: key.slice(key.lastIndexOf('/') + 1), location, bytes: bytes.length };
+        else if (path.startsWith(`${key}/`))
+          yield { name: path.slice(key.length + 1), location: `/memory/${path}`, bytes: bytes.length };
+      }
+    },
+    async read(location, range = { offset: 0, length: Infinity }) {
+      const bytes = stored.get(location.slice('/memory/'.length));
+      if (bytes === undefined) return null;
+      return new Blob([
+        bytes.slice(range.offset, range.offset + range.length) as Uint8Array<ArrayBuffer>,
+      ]).stream();
+    },
+    async write(location, body) {
+      const bytes = new Uint8Array(await new Response(body as BodyInit).arrayBuffer());
+      stored.set(location.slice('/memory/'.length), bytes);
+      return bytes.length;
+    },
+    discard: async (location) => void stored.delete(location.slice('/memory/'.length)),
     put: (idOrg, path, bytes) => void stored.set(`${idOrg}/${path}`, bytes),
     appendLog(idJob, text) {
       const more = typeof text === 'string' ? new TextEncoder().encode(text) : text;

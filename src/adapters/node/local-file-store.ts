@@ -6,6 +6,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve as resolvePath, 
 import { AppError } from '../../errors.ts';
 import type { FileStore } from '../../ports/file-store.ts';
 import { partPrefix, removeExpiredUploads } from './expired-uploads.ts';
+import { localFiles } from './local-files.ts';
 
 export interface LocalFileStoreOptions {
   /** holds one folder for each organisation */
@@ -44,6 +45,9 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
   }
 
   return {
+    local: true,
+    ...localFiles,
+
     saveUpload: async (idOrg, name, body, maxBytes) => {
       checkFileName(name);
       const uploads = join(folderOf(idOrg), 'uploads');

@@ -1,0 +1,98 @@
+/** Signed requests to an S3-compatible store: retries, clocks, and its faults in the words of the service. */
+import { AwsClient } from 'aws4fetch';
+import { AppError } from '../../errors.ts';
+
+export interface S3Settings {
+  /** `https://HOST[:PORT]`; buckets are named in the path */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+export interface S3Request {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  /** '' for the bucket itself */
+  readonly key: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** sent again when the first try fails, so never a stream */
+  readonly body?: Uint8Array | string;
+}
+
+/** Answers below 300, and 404; the body is the caller's to read. AppError `service_unavailable` for all else. */
+export type SendS3 = (request: S3Request) => Promise<Response>;
+
+const tries = 5;
+const firstPauseMs = 200;
+/** until the headers of an answer */
+const answerMs = 60_000;
+
+export function createS3Requests(settings: S3Settings): SendS3 {
+  const { endpoint, region, bucket, accessKeyId, secretAccessKey, sessionToken } = settings;
+  const client = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+    region,
+    service: 's3',
+    retries: 0,
+  });
+  const base = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(bucket)}`;
+  /** what the store's clock is ahead of ours, once it has refused a signature for it */
+  let skewMs = 0;
+
+  async function attempt({ method, key, query, headers, body }: S3Request): Promise<Response> {
+    const url = new URL(key === '' ? base : `${base}/${key.split('/').map(encodeURIComponent).join('/')}`);
+    for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
+    const datetime = new Date(Date.now() + skewMs).toISOString().replaceAll(/[:-]|\.\d{3}/g, '');
+    const signed = await client.sign(url.href, {
+      method,
+      ...(headers === undefined ? {} : { headers }),
+      // An empty body is one, too: without it the request has no length
+      ...(body === undefined ? {} : { body: body as BodyInit }),
+      aws: { datetime },
+    });
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), answerMs);
+    try {
+      return await fetch(signed, { signal: patience.signal });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return async (request) => {
+    for (let number = 1; ; number += 1) {
+      let answer: Response | null = null;
+      let fault = 'no answer';
+      try {
+        answer = await attempt(request);
+        if (answer.ok || answer.status === 404) return answer;
+        const text = await answer.text();
+        fault = /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? `status ${answer.status}`;
+      } catch (error) {
+        fault = causeOf(error);
+      }
+      if (fault === 'RequestTimeTooSkewed' && number < tries) {
+        const theirs = Date.parse(answer?.headers.get('date') ?? '');
+        if (!Number.isNaN(theirs)) skewMs = theirs - Date.now();
+        continue;
+      }
+      const passing = answer === null || answer.status >= 500 || answer.status === 429;
+      if (!passing || number === tries) {
+        throw new AppError('service_unavailable', `the object store cannot be used now (${fault})`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, firstPauseMs * 2 ** (number - 1)));
+    }
+  };
+}
+
+/** `fetch failed` says nothing; what it was caused by does. */
+function causeOf(error: unknown): string {
+  const { cause } = error as { cause?: { code?: unknown } };
+  if (typeof cause?.code === 'string') return cause.code;
+  return error instanceof Error ? error.name : String(error);
+}
