@@ -87,9 +87,13 @@ export function physicalSideTable(definition: SideTableDefinition, dialect: Dial
   return {
     name: physicalName(dialect, definition.name),
     comment: definition.comment,
-    columns: definition.columns.map(({ name, type, nullable, comment }) => ({
+    columns: definition.columns.map(({ name, type, nullable, comment, usualLength }) => ({
       name,
-      sqlType: dialect.typeName(type),
+      sqlType: dialect.typeName(
+        usualLength === undefined || dialect.capabilities.keyTextMaxLength === null
+          ? type
+          : { ...type, length: usualLength },
+      ),
       nullable,
       comment,
     })),

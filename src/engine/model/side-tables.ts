@@ -6,6 +6,8 @@ export interface SideColumn {
   readonly type: ColumnType;
   readonly nullable: boolean;
   readonly comment: string;
+  /** length where a database makes a large object of text that has none */
+  readonly usualLength?: number;
 }
 
 export interface SideTableDefinition {
@@ -31,7 +33,7 @@ export const sideTableNames: Readonly<Record<SideTableName, string>> = {
 
 const bigint: ColumnType = { kind: 'bigint' };
 const text: ColumnType = { kind: 'text' };
-/** text that keys are made of: some databases need a length for that */
+/** names of tables and columns (128 bytes at most), and what keys are made of: some databases need a length for that */
 const shortText: ColumnType = { kind: 'text', length: 255 };
 const instant: ColumnType = { kind: 'timestamptz' };
 
@@ -45,8 +47,11 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
     comment: 'documents that were loaded',
     columns: [
       column('document_key', bigint, 'document'),
-      column('name', text, 'name of the file, or of the member of an archive', true),
-      column('sha256', text, 'SHA-256 of its bytes, hexadecimal', true),
+      {
+        ...column('name', text, 'name of the file, or of the member of an archive', true),
+        usualLength: 1000,
+      },
+      column('sha256', { kind: 'text', length: 64 }, 'SHA-256 of its bytes, hexadecimal', true),
       column('bytes', bigint, 'size', true),
       column('loaded_at', instant, 'when it was read', true),
       column('job', bigint, 'job that loaded it', true),
@@ -74,11 +79,11 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
     comment: 'content that the mapping does not know',
     columns: [
       column('document_key', bigint, 'document'),
-      column('parent_table', text, 'table of the row it belongs to', true),
+      column('parent_table', shortText, 'table of the row it belongs to', true),
       column('parent_key', bigint, 'key of that row', true),
       column('position', bigint, 'place among the children of its parent', true),
       column('xpath', text, 'where it stood', true),
-      column('kind', text, 'what it is', true),
+      column('kind', { kind: 'text', length: 16 }, 'what it is', true),
       column('content', text, 'the content, markup with its own namespaces', true),
     ],
     primaryKey: [],
@@ -89,9 +94,9 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
     comment: 'values as written, where the column alone cannot give them back',
     columns: [
       column('document_key', bigint, 'document'),
-      column('table_name', text, 'table of the value'),
+      column('table_name', shortText, 'table of the value'),
       column('row_key', bigint, 'key of its row'),
-      column('column_name', text, 'column of the value'),
+      column('column_name', shortText, 'column of the value'),
       column('content', text, 'the value as written', true),
     ],
     primaryKey: [],

@@ -3,7 +3,7 @@ CREATE SCHEMA IF NOT EXISTS `lib"rary`;
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_documents` (
   `document_key` INT64 NOT NULL OPTIONS (description = 'document'),
   `name` STRING OPTIONS (description = 'name of the file, or of the member of an archive'),
-  `sha256` STRING OPTIONS (description = 'SHA-256 of its bytes, hexadecimal'),
+  `sha256` STRING(64) OPTIONS (description = 'SHA-256 of its bytes, hexadecimal'),
   `bytes` INT64 OPTIONS (description = 'size'),
   `loaded_at` TIMESTAMP OPTIONS (description = 'when it was read'),
   `job` INT64 OPTIONS (description = 'job that loaded it'),
@@ -120,19 +120,19 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (
   `document_key` INT64 NOT NULL OPTIONS (description = 'document'),
-  `parent_table` STRING OPTIONS (description = 'table of the row it belongs to'),
+  `parent_table` STRING(255) OPTIONS (description = 'table of the row it belongs to'),
   `parent_key` INT64 OPTIONS (description = 'key of that row'),
   `position` INT64 OPTIONS (description = 'place among the children of its parent'),
   `xpath` STRING OPTIONS (description = 'where it stood'),
-  `kind` STRING OPTIONS (description = 'what it is'),
+  `kind` STRING(16) OPTIONS (description = 'what it is'),
   `content` STRING OPTIONS (description = 'the content, markup with its own namespaces')
 ) OPTIONS (description = 'content that the mapping does not know');
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `document_key` INT64 NOT NULL OPTIONS (description = 'document'),
-  `table_name` STRING NOT NULL OPTIONS (description = 'table of the value'),
+  `table_name` STRING(255) NOT NULL OPTIONS (description = 'table of the value'),
   `row_key` INT64 NOT NULL OPTIONS (description = 'key of its row'),
-  `column_name` STRING NOT NULL OPTIONS (description = 'column of the value'),
+  `column_name` STRING(255) NOT NULL OPTIONS (description = 'column of the value'),
   `content` STRING OPTIONS (description = 'the value as written')
 ) OPTIONS (description = 'values as written, where the column alone cannot give them back');
 

@@ -2,8 +2,8 @@ CREATE SCHEMA IF NOT EXISTS `lib"rary`;
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_documents` (
   `document_key` BIGINT NOT NULL COMMENT 'document',
-  `name` LONGTEXT COMMENT 'name of the file, or of the member of an archive',
-  `sha256` LONGTEXT COMMENT 'SHA-256 of its bytes, hexadecimal',
+  `name` TEXT COMMENT 'name of the file, or of the member of an archive',
+  `sha256` VARCHAR(64) COMMENT 'SHA-256 of its bytes, hexadecimal',
   `bytes` BIGINT COMMENT 'size',
   `loaded_at` DATETIME(6) COMMENT 'when it was read',
   `job` BIGINT COMMENT 'job that loaded it',
@@ -122,20 +122,20 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (
   `document_key` BIGINT NOT NULL COMMENT 'document',
-  `parent_table` LONGTEXT COMMENT 'table of the row it belongs to',
+  `parent_table` VARCHAR(255) COMMENT 'table of the row it belongs to',
   `parent_key` BIGINT COMMENT 'key of that row',
   `position` BIGINT COMMENT 'place among the children of its parent',
   `xpath` LONGTEXT COMMENT 'where it stood',
-  `kind` LONGTEXT COMMENT 'what it is',
+  `kind` VARCHAR(16) COMMENT 'what it is',
   `content` LONGTEXT COMMENT 'the content, markup with its own namespaces',
   INDEX `_unmapped_document_key_idx` (`document_key`)
 ) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'content that the mapping does not know';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `document_key` BIGINT NOT NULL COMMENT 'document',
-  `table_name` LONGTEXT NOT NULL COMMENT 'table of the value',
+  `table_name` VARCHAR(255) NOT NULL COMMENT 'table of the value',
   `row_key` BIGINT NOT NULL COMMENT 'key of its row',
-  `column_name` LONGTEXT NOT NULL COMMENT 'column of the value',
+  `column_name` VARCHAR(255) NOT NULL COMMENT 'column of the value',
   `content` LONGTEXT COMMENT 'the value as written',
   INDEX `_lexical_document_key_idx` (`document_key`)
 ) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'values as written, where the column alone cannot give them back';

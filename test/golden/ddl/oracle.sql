@@ -1,7 +1,7 @@
 CREATE TABLE "lib""rary"."_documents" (
   "document_key" NUMBER(19) NOT NULL,
-  "name" CLOB,
-  "sha256" CLOB,
+  "name" VARCHAR2(1000 CHAR),
+  "sha256" VARCHAR2(64 CHAR),
   "bytes" NUMBER(19),
   "loaded_at" TIMESTAMP(9) WITH TIME ZONE,
   "job" NUMBER(19),
@@ -198,11 +198,11 @@ COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows it added';
 
 CREATE TABLE "lib""rary"."_unmapped" (
   "document_key" NUMBER(19) NOT NULL,
-  "parent_table" CLOB,
+  "parent_table" VARCHAR2(255 CHAR),
   "parent_key" NUMBER(19),
   "position" NUMBER(19),
   "xpath" CLOB,
-  "kind" CLOB,
+  "kind" VARCHAR2(16 CHAR),
   "content" CLOB
 );
 CREATE INDEX "_unmapped_document_key_idx" ON "lib""rary"."_unmapped" ("document_key");
@@ -217,9 +217,9 @@ COMMENT ON COLUMN "lib""rary"."_unmapped"."content" IS 'the content, markup with
 
 CREATE TABLE "lib""rary"."_lexical" (
   "document_key" NUMBER(19) NOT NULL,
-  "table_name" CLOB NOT NULL,
+  "table_name" VARCHAR2(255 CHAR) NOT NULL,
   "row_key" NUMBER(19) NOT NULL,
-  "column_name" CLOB NOT NULL,
+  "column_name" VARCHAR2(255 CHAR) NOT NULL,
   "content" CLOB
 );
 CREATE INDEX "_lexical_document_key_idx" ON "lib""rary"."_lexical" ("document_key");

@@ -3,7 +3,7 @@ CREATE SCHEMA IF NOT EXISTS "lib""rary";
 CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
   "document_key" bigint NOT NULL,
   "name" text,
-  "sha256" text,
+  "sha256" varchar(64),
   "bytes" bigint,
   "loaded_at" timestamptz,
   "job" bigint,
@@ -200,11 +200,11 @@ COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows it added';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
   "document_key" bigint NOT NULL,
-  "parent_table" text,
+  "parent_table" varchar(255),
   "parent_key" bigint,
   "position" bigint,
   "xpath" text,
-  "kind" text,
+  "kind" varchar(16),
   "content" text
 );
 CREATE INDEX IF NOT EXISTS "_unmapped_document_key_idx" ON "lib""rary"."_unmapped" ("document_key");
@@ -219,9 +219,9 @@ COMMENT ON COLUMN "lib""rary"."_unmapped"."content" IS 'the content, markup with
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
   "document_key" bigint NOT NULL,
-  "table_name" text NOT NULL,
+  "table_name" varchar(255) NOT NULL,
   "row_key" bigint NOT NULL,
-  "column_name" text NOT NULL,
+  "column_name" varchar(255) NOT NULL,
   "content" text
 );
 CREATE INDEX IF NOT EXISTS "_lexical_document_key_idx" ON "lib""rary"."_lexical" ("document_key");

@@ -3,7 +3,7 @@ CREATE SCHEMA IF NOT EXISTS "lib""rary";
 CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
   "document_key" BIGINT NOT NULL,
   "name" VARCHAR(65535),
-  "sha256" VARCHAR(65535),
+  "sha256" VARCHAR(256),
   "bytes" BIGINT,
   "loaded_at" TIMESTAMPTZ,
   "job" BIGINT,
@@ -200,11 +200,11 @@ COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows it added';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
   "document_key" BIGINT NOT NULL,
-  "parent_table" VARCHAR(65535),
+  "parent_table" VARCHAR(1020),
   "parent_key" BIGINT,
   "position" BIGINT,
   "xpath" VARCHAR(65535),
-  "kind" VARCHAR(65535),
+  "kind" VARCHAR(64),
   "content" VARCHAR(65535)
 );
 COMMENT ON TABLE "lib""rary"."_unmapped" IS 'content that the mapping does not know';
@@ -218,9 +218,9 @@ COMMENT ON COLUMN "lib""rary"."_unmapped"."content" IS 'the content, markup with
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
   "document_key" BIGINT NOT NULL,
-  "table_name" VARCHAR(65535) NOT NULL,
+  "table_name" VARCHAR(1020) NOT NULL,
   "row_key" BIGINT NOT NULL,
-  "column_name" VARCHAR(65535) NOT NULL,
+  "column_name" VARCHAR(1020) NOT NULL,
   "content" VARCHAR(65535)
 );
 COMMENT ON TABLE "lib""rary"."_lexical" IS 'values as written, where the column alone cannot give them back';

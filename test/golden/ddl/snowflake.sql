@@ -3,7 +3,7 @@ CREATE SCHEMA IF NOT EXISTS "lib""rary";
 CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
   "document_key" BIGINT NOT NULL COMMENT 'document',
   "name" VARCHAR COMMENT 'name of the file, or of the member of an archive',
-  "sha256" VARCHAR COMMENT 'SHA-256 of its bytes, hexadecimal',
+  "sha256" VARCHAR(64) COMMENT 'SHA-256 of its bytes, hexadecimal',
   "bytes" BIGINT COMMENT 'size',
   "loaded_at" TIMESTAMP_TZ(9) COMMENT 'when it was read',
   "job" BIGINT COMMENT 'job that loaded it',
@@ -122,19 +122,19 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
   "document_key" BIGINT NOT NULL COMMENT 'document',
-  "parent_table" VARCHAR COMMENT 'table of the row it belongs to',
+  "parent_table" VARCHAR(255) COMMENT 'table of the row it belongs to',
   "parent_key" BIGINT COMMENT 'key of that row',
   "position" BIGINT COMMENT 'place among the children of its parent',
   "xpath" VARCHAR COMMENT 'where it stood',
-  "kind" VARCHAR COMMENT 'what it is',
+  "kind" VARCHAR(16) COMMENT 'what it is',
   "content" VARCHAR COMMENT 'the content, markup with its own namespaces'
 ) COMMENT = 'content that the mapping does not know';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
   "document_key" BIGINT NOT NULL COMMENT 'document',
-  "table_name" VARCHAR NOT NULL COMMENT 'table of the value',
+  "table_name" VARCHAR(255) NOT NULL COMMENT 'table of the value',
   "row_key" BIGINT NOT NULL COMMENT 'key of its row',
-  "column_name" VARCHAR NOT NULL COMMENT 'column of the value',
+  "column_name" VARCHAR(255) NOT NULL COMMENT 'column of the value',
   "content" VARCHAR COMMENT 'the value as written'
 ) COMMENT = 'values as written, where the column alone cannot give them back';
 

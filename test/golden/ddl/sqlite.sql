@@ -1,7 +1,7 @@
 CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
   "document_key" INTEGER NOT NULL /* document */,
   "name" TEXT /* name of the file, or of the member of an archive */,
-  "sha256" TEXT /* SHA-256 of its bytes, hexadecimal */,
+  "sha256" VARCHAR(64) /* SHA-256 of its bytes, hexadecimal */,
   "bytes" INTEGER /* size */,
   "loaded_at" DATETIME /* when it was read */,
   "job" INTEGER /* job that loaded it */,
@@ -121,20 +121,20 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
   "document_key" INTEGER NOT NULL /* document */,
-  "parent_table" TEXT /* table of the row it belongs to */,
+  "parent_table" VARCHAR(255) /* table of the row it belongs to */,
   "parent_key" INTEGER /* key of that row */,
   "position" INTEGER /* place among the children of its parent */,
   "xpath" TEXT /* where it stood */,
-  "kind" TEXT /* what it is */,
+  "kind" VARCHAR(16) /* what it is */,
   "content" TEXT /* the content, markup with its own namespaces */
 ) /* content that the mapping does not know */;
 CREATE INDEX IF NOT EXISTS "_unmapped_document_key_idx" ON "lib""rary"."_unmapped" ("document_key");
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
   "document_key" INTEGER NOT NULL /* document */,
-  "table_name" TEXT NOT NULL /* table of the value */,
+  "table_name" VARCHAR(255) NOT NULL /* table of the value */,
   "row_key" INTEGER NOT NULL /* key of its row */,
-  "column_name" TEXT NOT NULL /* column of the value */,
+  "column_name" VARCHAR(255) NOT NULL /* column of the value */,
   "content" TEXT /* the value as written */
 ) /* values as written, where the column alone cannot give them back */;
 CREATE INDEX IF NOT EXISTS "_lexical_document_key_idx" ON "lib""rary"."_lexical" ("document_key");

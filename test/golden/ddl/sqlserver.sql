@@ -2,8 +2,8 @@ IF SCHEMA_ID(N'lib"rary') IS NULL EXEC(N'CREATE SCHEMA [lib"rary]');
 
 CREATE TABLE [lib"rary].[_documents] (
   [document_key] BIGINT NOT NULL,
-  [name] NVARCHAR(MAX),
-  [sha256] NVARCHAR(MAX),
+  [name] NVARCHAR(1000),
+  [sha256] NVARCHAR(64),
   [bytes] BIGINT,
   [loaded_at] DATETIMEOFFSET(7),
   [job] BIGINT,
@@ -200,11 +200,11 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'rows it added', N'SCHEMA', 
 
 CREATE TABLE [lib"rary].[_unmapped] (
   [document_key] BIGINT NOT NULL,
-  [parent_table] NVARCHAR(MAX),
+  [parent_table] NVARCHAR(255),
   [parent_key] BIGINT,
   [position] BIGINT,
   [xpath] NVARCHAR(MAX),
-  [kind] NVARCHAR(MAX),
+  [kind] NVARCHAR(16),
   [content] NVARCHAR(MAX)
 );
 CREATE INDEX [_unmapped_document_key_idx] ON [lib"rary].[_unmapped] ([document_key]);
@@ -219,9 +219,9 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'the content, markup with it
 
 CREATE TABLE [lib"rary].[_lexical] (
   [document_key] BIGINT NOT NULL,
-  [table_name] NVARCHAR(MAX) NOT NULL,
+  [table_name] NVARCHAR(255) NOT NULL,
   [row_key] BIGINT NOT NULL,
-  [column_name] NVARCHAR(MAX) NOT NULL,
+  [column_name] NVARCHAR(255) NOT NULL,
   [content] NVARCHAR(MAX)
 );
 CREATE INDEX [_lexical_document_key_idx] ON [lib"rary].[_lexical] ([document_key]);

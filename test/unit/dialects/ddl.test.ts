@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dialectNames, dialectOf } from '../../../src/engine/dialects/all-dialects.ts';
 import { renderDdl } from '../../../src/engine/dialects/ddl.ts';
 import { physicalNames } from '../../../src/engine/dialects/physical-names.ts';
-import { byteLength } from '../../../src/engine/map/names.ts';
+import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
+import { byteLength, defaultNaming } from '../../../src/engine/map/names.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../src/engine/model/side-tables.ts';
 import { sideTables } from '../../../src/ports/row-sink.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { compiled } from '../../support/shredding.ts';
 import { at, libraryModel, oddColumns, oddTable } from './library-model.ts';
 
 describe('DDL', () => {
@@ -172,5 +174,35 @@ describe('DDL, executed by PostgreSQL', () => {
       comment: '/library/book/@isbn',
       tableComment: `/library: The library's own row; -- DROP TABLE "x"; */ {braces} \\ 'quoted'`,
     });
+  });
+});
+
+describe('elements that are called like the tables beside the data', () => {
+  const source = compiled(
+    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="_documents"><xs:complexType><xs:sequence>${[
+      '_Loads',
+      '_UNMAPPED',
+      '_lexical',
+      '_keys',
+      '_documents',
+    ]
+      .map(
+        (name) =>
+          `<xs:element name="${name}" maxOccurs="2"><xs:complexType><xs:attribute name="document_key"/></xs:complexType></xs:element>`,
+      )
+      .join('')}</xs:sequence></xs:complexType></xs:element></xs:schema>`,
+  );
+  const naming = { ...defaultNaming, nameMode: 'c' } as const;
+
+  test.each(dialectNames)('%s: get names of their own', (name) => {
+    const model = buildRelationalModel(source, { mapLevel: 0, naming });
+    const ddl = renderDdl(model, { dialect: name });
+    const { quote } = dialectOf(name);
+    const made = [...ddl.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\S+) \(/g)].map(([, table]) =>
+      table!.toLowerCase(),
+    );
+    expect(made).toHaveLength(model.tables.length + Object.keys(sideTableDefinitions).length);
+    expect(new Set(made).size).toBe(made.length);
+    for (const { name: table } of Object.values(sideTableDefinitions)) expect(made).toContain(quote(table));
   });
 });
