@@ -3,9 +3,12 @@ import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { ColumnRecord, MappingRecord } from '../ports/catalog-store.ts';
 import { findFeed, idsOf, listFeeds, targetOf, targetsOf } from './feeds.ts';
-import type { FeedTarget } from './feeds.ts';
+import type { Feed, FeedTarget } from './feeds.ts';
 
 type Stores = Pick<Adapters, 'catalog' | 'jobs'>;
+
+/** how far back the latest run of a kind is looked for */
+const latestRuns = 100;
 
 /** In wire form: a table that a feed loads. */
 export interface FeedMapping {
@@ -16,7 +19,7 @@ export interface FeedMapping {
   readonly source_xpath: string;
   readonly target_table: string;
   readonly column_count: number;
-  /** that completed runs loaded */
+  /** that completed runs loaded, and that were neither overwritten nor unloaded since */
   readonly rows: number;
 }
 
@@ -43,7 +46,7 @@ export interface FeedSequence {
   readonly target_column: string;
   /** from 1; parents come before children */
   readonly load_order: number;
-  /** keys that completed runs gave out */
+  /** the highest key given out in the target that was loaded last; elsewhere how many rows completed runs loaded */
   readonly last_value: number;
   readonly increment: number;
 }
@@ -96,7 +99,7 @@ export async function feedLineage(
   const lines = (await catalog.listMappings(idOrg, target.idLschma)).filter(
     ({ id_tab }) => id_tab === table.id_tab,
   );
-  const runs = await jobs.listRuns(idOrg, idsOf(feed), 0, 100);
+  const runs = await jobs.listRuns(idOrg, idsOf(feed), 0, latestRuns);
   const latest = runs.content.find(({ record, summary }) => {
     const tables = (summary as { tables?: Record<string, number> } | null)?.tables ?? {};
     return record.status === 'C' && Object.hasOwn(tables, mapping);
@@ -132,25 +135,39 @@ export async function listFeedSequences(
   idOrg: number,
   cfxml?: string,
 ): Promise<readonly FeedSequence[]> {
-  const targets = await chosenTargets(stores, idOrg, cfxml);
+  const sequences: FeedSequence[] = [];
   const rowsOf = await loadedRows(stores, idOrg);
-  return targets.flatMap((target) =>
-    target.tables.flatMap((table, at) => {
+  for (const target of await chosenTargets(stores, idOrg, cfxml)) {
+    const keys = await latestKeys(stores, idOrg, target.feed);
+    for (const [at, table] of target.tables.entries()) {
       const key = table.columns.find((column) => column.key === 'PK');
-      if (key === undefined) return [];
-      return [
-        {
-          cfxml: target.feed.name,
-          sequence: `${table.name}_${key.name}_seq`,
-          target_table: table.name,
-          target_column: key.name,
-          load_order: at + 1,
-          last_value: rowsOf(target, table.name),
-          increment: 1,
-        },
-      ];
-    }),
+      if (key === undefined) continue;
+      sequences.push({
+        cfxml: target.feed.name,
+        sequence: `${table.name}_${key.name}_seq`,
+        target_table: table.name,
+        target_column: key.name,
+        load_order: at + 1,
+        last_value: keys === null ? rowsOf(target, table.name) : (keys.get(table.name) ?? 0),
+        increment: 1,
+      });
+    }
+  }
+  return sequences;
+}
+
+/** As the target that the feed was loaded into last tells it; null where that is out of the service's own reach. */
+async function latestKeys(
+  { catalog, jobs }: Stores,
+  idOrg: number,
+  feed: Feed,
+): Promise<ReadonlyMap<string, number> | null> {
+  const { content } = await jobs.listRuns(idOrg, idsOf(feed), 0, latestRuns);
+  const latest = content.find(
+    ({ record }) => record.status === 'C' && record.job_type === 'Parse' && record.parm_path_output !== null,
   );
+  const sqlSchema = /^metadb:(.+)$/.exec(latest?.record.parm_path_output ?? '')?.[1];
+  return sqlSchema === undefined ? null : await catalog.targetKeys(idOrg, sqlSchema);
 }
 
 async function chosenTargets(

@@ -83,7 +83,8 @@ export const CILMapping = z
     rows: int,
   })
   .openapi('CILMapping', {
-    description: 'A table that a feed loads. `rows`: what completed runs loaded into it.',
+    description:
+      'A table that a feed loads. `rows`: what completed runs loaded into it, less what was overwritten or unloaded since.',
     example: {
       cfxml: 'donuts',
       mapping: 'item',
@@ -138,7 +139,8 @@ export const CILSequence = z
     increment: z.int(),
   })
   .openapi('CILSequence', {
-    description: 'The numbers that row keys take. `last_value`: how many completed runs gave out.',
+    description:
+      'The numbers that row keys take. `last_value`: the highest that was given out in the target that the feed was loaded into last; where the service cannot look into that, how many rows completed runs loaded.',
     example: {
       cfxml: 'donuts',
       sequence: 'item_item_key_seq',
@@ -189,7 +191,7 @@ export const UpdateKeysRequest = z
         }),
       )
       .min(1)
-      .max(10_000),
+      .max(2000),
   })
   .openapi('UpdateKeysRequest', {
     description:

@@ -191,6 +191,11 @@ export interface CatalogStore {
   listNaturalKeys(idOrg: number, idSch: number): Promise<readonly NaturalKeyColumn[]>;
   /** Replaces all natural keys of the origin's family. AppError `not_found`. */
   saveNaturalKeys(idOrg: number, idSch: number, keys: readonly NaturalKeyColumn[]): Promise<void>;
+  /**
+   * The highest row key given out, by table, in a SQL schema of the metadata database (`metadb:NAME`). Null where it is not the
+   * organisation's, or nothing was loaded into it.
+   */
+  targetKeys(idOrg: number, sqlSchema: string): Promise<ReadonlyMap<string, number> | null>;
   /** Removes an origin with all that was made of it. False: there is none. AppError `conflict` while a job uses it. */
   removeOrigin(idOrg: number, idSch: number): Promise<boolean>;
   /**

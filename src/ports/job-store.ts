@@ -101,7 +101,7 @@ export interface JobRun {
   readonly summary: unknown;
 }
 
-/** Rows that completed jobs of one origin loaded into tables of one name. */
+/** Rows that completed jobs of one origin have in tables of one name, over all their targets. */
 export interface LoadedRows {
   readonly idSch: number;
   readonly tableName: string;
@@ -176,7 +176,10 @@ export interface JobStore {
     size: number,
   ): Promise<Page<JobRun>>;
   findRun(idOrg: number, idJob: number): Promise<JobRun | null>;
-  /** by origin and table, as the summaries of completed jobs tell; in no order */
+  /**
+   * By origin and table, as the summaries of completed jobs tell, in no order: what was loaded and neither overwritten nor
+   * unloaded since.
+   */
   sumLoadedRows(idOrg: number): Promise<readonly LoadedRows[]>;
   /**
    * Removes the record of an ended job, and its workflow when it was the last there. False: no such job.

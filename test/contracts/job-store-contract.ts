@@ -678,6 +678,30 @@ export function describeJobStore(name: string, open: () => Promise<JobStoreFixtu
       expect(await jobs.sumLoadedRows(other)).toEqual([]);
     });
 
+    test('rows that were overwritten or unloaded are summed no more', async () => {
+      const idOrg = await fixture.createOrg();
+      const idSch = await fixture.createOrigin(idOrg);
+      const run = async (job: Partial<NewJob>, action: object, rows: number) => {
+        const { jobs: jobsOf, ...rest } = submission(idOrg, 1);
+        const [idJob = 0] = (
+          await jobs.submit({
+            ...rest,
+            jobs: [{ ...jobsOf[0]!, ...job, paramsJson: JSON.stringify({ spark: {}, action }) }],
+          })
+        ).idJobs;
+        const claim = await claimJob(idJob);
+        await jobs.report(claim, { idSch, summary: { tables: { item: rows } } });
+        await jobs.finish(claim, 'C', null);
+      };
+      await run({}, { out: 'metadb:a' }, 1);
+      await run({}, { out: 'metadb:b' }, 20);
+      await run({}, { out: 'metadb:a', savemode: 'o' }, 300);
+      await run({}, { out: 'metadb:a' }, 4000);
+      await run({ jobType: 'Unload', tool: 'unload' }, { in: 'metadb:a' }, 1000);
+      await run({ jobType: 'Write', tool: 'er2xml' }, { in: 'metadb:a' }, 50_000);
+      expect(await jobs.sumLoadedRows(idOrg)).toEqual([{ idSch, tableName: 'item', rows: 3320 }]);
+    });
+
     test('the record of an ended job is removed, and its workflow with the last', async () => {
       const idOrg = await fixture.createOrg();
       const { idJobs, idWorkflow } = await jobs.submit(submission(idOrg, 2));

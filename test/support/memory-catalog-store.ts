@@ -333,6 +333,8 @@ export function createMemoryCatalogStore(
         keys.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
       );
     },
+    // there are no targets in memory
+    targetKeys: async () => null,
     async removeOrigin(idOrg, idSch) {
       const row = own(idOrg, idSch);
       if (row === undefined) return false;

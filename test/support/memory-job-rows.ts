@@ -62,14 +62,37 @@ export function runOf(row: Row): JobRun {
 
 export function sumLoaded(rows: readonly Row[]): LoadedRows[] {
   const sums = new Map<string, LoadedRows>();
-  for (const { record, summary } of rows) {
-    if (record.status !== 'C' || record.id_sch === null) continue;
+  const loads = rows.filter(
+    ({ record }) =>
+      record.status === 'C' && record.id_sch !== null && /^(?:Parse|Unload)$/.test(record.job_type),
+  );
+  for (const { record, summary } of loads) {
+    const { place } = actionOf(record);
+    const overwritten = loads.some(({ record: later }) => {
+      const action = actionOf(later);
+      return (
+        later.id_job > record.id_job &&
+        later.id_sch === record.id_sch &&
+        action.overwrites &&
+        action.place === place
+      );
+    });
+    if (overwritten) continue;
     const tables = (summary as { tables?: Record<string, number> } | null)?.tables ?? {};
     for (const [tableName, count] of Object.entries(tables)) {
       const identity = `${record.id_sch}/${tableName}`;
       const rowsBefore = sums.get(identity)?.rows ?? 0;
-      sums.set(identity, { idSch: record.id_sch, tableName, rows: rowsBefore + count });
+      const more = record.job_type === 'Unload' ? -count : count;
+      sums.set(identity, { idSch: record.id_sch!, tableName, rows: rowsBefore + more });
     }
   }
   return [...sums.values()];
+}
+
+function actionOf({ params_json: text }: Row['record']): {
+  readonly place?: string;
+  readonly overwrites: boolean;
+} {
+  const { action = {} } = JSON.parse(text) as { readonly action?: Readonly<Record<string, string>> };
+  return { place: action['out'] ?? action['in'], overwrites: action['savemode'] === 'o' };
 }

@@ -24,6 +24,7 @@ import { listNaturalKeys, loadDiagram, removeOrigin, saveDiagram, saveNaturalKey
 import { sqlState } from './connect.ts';
 import type { Sql } from './connect.ts';
 import { withinOrganisation } from './organisation.ts';
+import { targetKeys } from './target-keys.ts';
 
 export function createPostgresCatalogStore(sql: Sql): CatalogStore {
   /** What is asked for one organisation sees that one's rows. */
@@ -55,6 +56,7 @@ export function createPostgresCatalogStore(sql: Sql): CatalogStore {
     saveDiagram: (idOrg, idLschma, svg) => within(idOrg, (tx) => saveDiagram(tx, idOrg, idLschma, svg)),
     loadDiagram: (idOrg, idLschma) => within(idOrg, (tx) => loadDiagram(tx, idOrg, idLschma)),
     listNaturalKeys: (idOrg, idSch) => within(idOrg, (tx) => listNaturalKeys(tx, idOrg, idSch)),
+    targetKeys: (idOrg, sqlSchema) => within(idOrg, (tx) => targetKeys(tx, idOrg, sqlSchema)),
     saveNaturalKeys: (idOrg, idSch, keys) => within(idOrg, (tx) => saveNaturalKeys(tx, idOrg, idSch, keys)),
     // across organisations: contents of files are shared, and who else refers to them decides whether they go
     removeOrigin: (idOrg, idSch) => removeOrigin(sql, idOrg, idSch),

@@ -49,10 +49,22 @@ export async function findRun(sql: Sql, idOrg: number, idJob: number): Promise<J
 
 export async function sumLoadedRows(sql: Sql, idOrg: number): Promise<readonly LoadedRows[]> {
   return sql<LoadedRows[]>`
-    select j.id_sch as "idSch", t.key as "tableName", sum(t.value::bigint)::bigint as rows
-      from svc.job j cross join lateral json_each_text(coalesce(j.summary::json -> 'tables', '{}')) t
-     where j.id_org = ${idOrg} and j.status = 'C' and j.id_sch is not null and j.summary is not null
-     group by j.id_sch, t.key`;
+    with run as (
+      select j.id_job, j.id_sch, j.job_type, j.summary::json -> 'tables' as tables,
+             coalesce(a.action ->> 'out', a.action ->> 'in') as place, a.action ->> 'savemode' = 'o' as overwrites
+        from svc.job j cross join lateral (select j.params_json::json -> 'action' as action) a
+       where j.id_org = ${idOrg} and j.status = 'C' and j.job_type in ('Parse', 'Unload')
+         and j.id_sch is not null and j.summary is not null
+    ), overwritten as (
+      select id_sch, place, max(id_job) as id_job from run where overwrites group by id_sch, place
+    )
+    select r.id_sch as "idSch", t.key as "tableName",
+           sum(case r.job_type when 'Unload' then - t.value::bigint else t.value::bigint end)::bigint as rows
+      from run r
+      left join overwritten o on o.id_sch = r.id_sch and o.place = r.place
+      cross join lateral json_each_text(coalesce(r.tables, '{}')) t
+     where o.id_job is null or r.id_job >= o.id_job
+     group by r.id_sch, t.key`;
 }
 
 export async function removeJob(sql: Sql, idOrg: number, idJob: number): Promise<boolean> {
