@@ -13,25 +13,15 @@ import {
   type TokenBatch,
 } from '../xml/tokens.ts';
 import { ByteBuffer } from '../shred/byte-buffer.ts';
-import { xsiNamespace } from '../shred/shredder.ts';
+import { xsiNamespace } from '../model/name-labels.ts';
 import { rangeText } from '../shred/xml-capture.ts';
-import {
-  addToSketch,
-  emptyElementStatistics,
-  emptyStatistics,
-  emptyValueStatistics,
-  forgetDigits,
-  isLess,
-  type AttributeStatistics,
-  type DocumentStatistics,
-  type ElementStatistics,
-  type ValueStatistics,
-} from './statistics.ts';
-import { compareBytes } from './compare-bytes.ts';
 import { bitsSet, noteOrder } from './sibling-order.ts';
-import { CLASS_DECIMAL, classesOf } from './value-classes.ts';
+import { emptyElementStatistics, emptyStatistics } from './statistics.ts';
+import type { DocumentStatistics, ElementStatistics } from './statistics.ts';
+import { ValueCollector } from './value-collector.ts';
 
 export interface StatisticsCollector {
+  /** of all documents so far */
   readonly statistics: DocumentStatistics;
   beginDocument(): void;
   consume(batch: TokenBatch): void;
@@ -46,45 +36,78 @@ export function createStatisticsCollector(
   return new Collector(names, options.samples);
 }
 
-/** An element of the tree of paths, with what finds its parts quickly. */
+interface PathAttribute {
+  readonly nameId: number;
+  count: number;
+  documents: number;
+  /** number of the document it was last seen in */
+  lastDocument: number;
+  readonly value: ValueCollector;
+}
+
+/** A child of a path, by its ordinal. */
+interface PathChild {
+  readonly nameId: number;
+  readonly target: PathNode;
+  minOccurs: number;
+  maxOccurs: number;
+  /** the siblings seen before it, as bits */
+  readonly precededBy: number[];
+}
+
+/** An element of the tree of paths. */
 interface PathNode {
   readonly index: number;
-  readonly statistics: ElementStatistics;
-  readonly attributes: Map<number, AttributeStatistics>;
-  /** number of the document that an attribute was last seen in */
-  readonly attributeDocuments: Map<number, number>;
-  readonly children: Map<number, number>;
+  readonly nameId: number;
+  count: number;
+  documents: number;
+  withChildren: number;
+  withText: number;
+  mixed: number;
+  nil: number;
+  readonly text: ValueCollector;
+  /** in the order they were met, which most later elements repeat */
+  readonly attributes: PathAttribute[];
+  readonly attributePlaces: Map<number, number>;
+  readonly children: PathChild[];
+  readonly ordinals: Map<number, number>;
   /** elements that have ended: what is new now, they did not have */
   ended: number;
-  /** nodes of `statistics.children`, by ordinal */
-  readonly targets: PathNode[];
-  /** per ordinal: the siblings seen before it, as bits */
-  readonly precededBy: number[][];
   lastDocument: number;
 }
 
+/** An open element. What it counts is cleared when it ends. */
 interface Frame {
   node: PathNode;
-  nameId: number;
   /** occurrences in this element, by ordinal of the child */
-  counts: number[];
+  counts: Int32Array;
   /** children seen in this element, as bits */
-  seen: number[];
+  seen: Int32Array;
+  /** ordinal of the child that came last, -1 before the first */
+  last: number;
+  /** attributes seen */
+  attributes: number;
   hasText: boolean;
   hasChildren: boolean;
 }
 
 class Collector implements StatisticsCollector {
-  readonly #statistics: DocumentStatistics = emptyStatistics();
   readonly #nodes: PathNode[] = [];
   readonly #names: NameTable;
   readonly #samples: boolean;
   readonly #roots = new Map<number, PathNode>();
   readonly #frames: Frame[] = [];
+  /** the text of the innermost element: as a range of the batch while it is one, else put together here */
   readonly #text = new ByteBuffer(1024);
+  #source: Uint8Array | null = null;
+  #from = 0;
+  #to = 0;
+  readonly #namespaces: Record<string, string> = {};
   readonly #nil: number;
   readonly #locations: ReadonlySet<number>;
   #depth = 0;
+  #documents = 0;
+  #bytes = 0;
 
   constructor(names: NameTable, samples: boolean) {
     this.#names = names;
@@ -97,69 +120,104 @@ class Collector implements StatisticsCollector {
   }
 
   get statistics(): DocumentStatistics {
-    for (const node of this.#nodes) {
-      for (const [ordinal, bits] of node.precededBy.entries())
-        node.statistics.children[ordinal]!.precededBy = bitsSet(bits);
-    }
-    return this.#statistics;
+    return {
+      ...emptyStatistics(),
+      documents: this.#documents,
+      bytes: this.#bytes,
+      namespaces: { ...this.#namespaces },
+      elements: this.#nodes.map((node) => this.#elementStatistics(node)),
+      roots: Array.from(this.#roots.values(), ({ index }) => index),
+    };
+  }
+
+  #elementStatistics(node: PathNode): ElementStatistics {
+    const { count, documents, withChildren, withText, mixed, nil } = node;
+    const name = (nameId: number): [string, string] => [
+      this.#names.namespaceUri(nameId),
+      this.#names.localName(nameId),
+    ];
+    return {
+      ...emptyElementStatistics(...name(node.nameId)),
+      ...{ count, documents, withChildren, withText, mixed, nil },
+      text: node.text.statistics,
+      attributes: node.attributes.map((attribute) => {
+        const [namespaceUri, localName] = name(attribute.nameId);
+        return {
+          namespaceUri,
+          localName,
+          count: attribute.count,
+          documents: attribute.documents,
+          value: attribute.value.statistics,
+        };
+      }),
+      children: node.children.map(({ target, minOccurs, maxOccurs, precededBy }) => ({
+        element: target.index,
+        minOccurs,
+        maxOccurs,
+        precededBy: bitsSet(precededBy),
+      })),
+    };
   }
 
   beginDocument(): void {
+    // a document that broke off has left its elements open
+    for (const frame of this.#frames) {
+      frame.counts.fill(0);
+      frame.seen.fill(0);
+    }
     this.#depth = 0;
-    this.#text.length = 0;
-    this.#statistics.documents += 1;
+    this.#clearText();
+    this.#documents += 1;
   }
 
   endDocument(bytes: number): void {
-    this.#statistics.bytes += bytes;
+    this.#bytes += bytes;
   }
 
   consume(batch: TokenBatch): void {
     const { events, count } = batch;
-    for (let i = 0; i < count; i += 1) {
-      const flags = events[i * RECORD_INTS]!;
+    const ints = count * RECORD_INTS;
+    for (let at = 0; at < ints; at += RECORD_INTS) {
+      const flags = events[at]!;
       switch (flags & KIND_MASK) {
         case KIND_START:
-          this.#start(events[i * RECORD_INTS + 1]!);
+          this.#start(events[at + 1]!);
           break;
         case KIND_END:
           this.#end();
           break;
         case KIND_ATTRIBUTE:
-          this.#attribute(batch, i);
+          this.#attribute(batch, at);
           break;
         case KIND_TEXT:
-          this.#textPart(batch, i, flags);
+          this.#textPart(batch, at, flags);
           break;
         case KIND_NAMESPACE:
-          this.#namespace(batch, i);
+          this.#namespace(batch, at / RECORD_INTS);
           break;
       }
     }
+    // the batch's buffers are the tokeniser's again
+    if (this.#source !== null) this.#keepText();
   }
 
   #start(nameId: number): void {
-    const parent = this.#frames[this.#depth - 1];
-    const node = this.#depth === 0 ? this.#root(nameId) : this.#child(parent!, nameId);
-    const { statistics } = node;
-    statistics.count += 1;
-    if (node.lastDocument !== this.#statistics.documents) {
-      node.lastDocument = this.#statistics.documents;
-      statistics.documents += 1;
+    const depth = this.#depth;
+    const node = depth === 0 ? this.#root(nameId) : this.#child(this.#frames[depth - 1]!, nameId);
+    node.count += 1;
+    if (node.lastDocument !== this.#documents) {
+      node.lastDocument = this.#documents;
+      node.documents += 1;
     }
-    const frame = this.#frames[this.#depth];
-    if (frame === undefined) {
-      this.#frames.push({ node, nameId, counts: [], seen: [], hasText: false, hasChildren: false });
-    } else {
-      frame.node = node;
-      frame.nameId = nameId;
-      frame.counts.length = 0;
-      frame.seen.length = 0;
-      frame.hasText = false;
-      frame.hasChildren = false;
-    }
-    this.#depth += 1;
-    this.#text.length = 0;
+    if (depth === this.#frames.length) this.#frames.push(newFrame(node));
+    const frame = this.#frames[depth]!;
+    frame.node = node;
+    frame.last = -1;
+    frame.attributes = 0;
+    frame.hasText = false;
+    frame.hasChildren = false;
+    this.#depth = depth + 1;
+    this.#clearText();
   }
 
   #root(nameId: number): PathNode {
@@ -167,54 +225,72 @@ class Collector implements StatisticsCollector {
     if (node === undefined) {
       node = this.#newNode(nameId);
       this.#roots.set(nameId, node);
-      this.#statistics.roots.push(node.index);
     }
     return node;
   }
 
   #child(parent: Frame, nameId: number): PathNode {
-    parent.hasChildren = true;
     const { node } = parent;
-    let ordinal = node.children.get(nameId);
-    if (ordinal === undefined) {
-      const target = this.#openAncestor(nameId) ?? this.#newNode(nameId);
-      ordinal = node.targets.push(target) - 1;
-      node.children.set(nameId, ordinal);
-      // elements that have ended had none; those still open are counted when they end
-      const minOccurs = node.ended > 0 ? 0 : Infinity;
-      node.statistics.children.push({ element: target.index, minOccurs, maxOccurs: 0, precededBy: [] });
-      node.precededBy.push([]);
+    const { children } = node;
+    parent.hasChildren = true;
+    // children mostly repeat, or come in the order they were first met in
+    let ordinal = parent.last;
+    if (ordinal < 0 || children[ordinal]!.nameId !== nameId) {
+      ordinal += 1;
+      if (ordinal >= children.length || children[ordinal]!.nameId !== nameId)
+        ordinal = node.ordinals.get(nameId) ?? this.#newChild(node, nameId);
     }
-    while (parent.counts.length <= ordinal) parent.counts.push(0);
-    const seen = ++parent.counts[ordinal]!;
-    const child = node.statistics.children[ordinal]!;
+    parent.last = ordinal;
+    if (ordinal >= parent.counts.length) parent.counts = grown(parent.counts, ordinal);
+    const seen = parent.counts[ordinal]! + 1;
+    parent.counts[ordinal] = seen;
+    const child = children[ordinal]!;
     if (seen > child.maxOccurs) child.maxOccurs = seen;
-    if (seen === 1) noteOrder(node.precededBy[ordinal]!, parent.seen, ordinal);
-    return node.targets[ordinal]!;
+    if (seen === 1) {
+      if (ordinal >>> 5 >= parent.seen.length) parent.seen = grown(parent.seen, ordinal >>> 5);
+      noteOrder(child.precededBy, parent.seen, (children.length + 31) >>> 5, ordinal);
+    }
+    return child.target;
+  }
+
+  #newChild(node: PathNode, nameId: number): number {
+    const ordinal = node.children.push({
+      nameId,
+      target: this.#openAncestor(nameId) ?? this.#newNode(nameId),
+      // elements that have ended had none; those still open are counted when they end
+      minOccurs: node.ended > 0 ? 0 : Infinity,
+      maxOccurs: 0,
+      precededBy: [],
+    });
+    node.ordinals.set(nameId, ordinal - 1);
+    return ordinal - 1;
   }
 
   /** Recursion: an open element of the same name is the same thing again. */
   #openAncestor(nameId: number): PathNode | undefined {
-    for (let i = this.#depth - 1; i >= 0; i -= 1)
-      if (this.#frames[i]!.nameId === nameId) return this.#frames[i]!.node;
+    for (let i = this.#depth - 1; i >= 0; i -= 1) {
+      const { node } = this.#frames[i]!;
+      if (node.nameId === nameId) return node;
+    }
     return undefined;
   }
 
   #newNode(nameId: number): PathNode {
-    const statistics = emptyElementStatistics(
-      this.#names.namespaceUri(nameId),
-      this.#names.localName(nameId),
-    );
-    const index = this.#statistics.elements.push(statistics) - 1;
     const node: PathNode = {
-      index,
-      statistics,
-      attributes: new Map(),
-      attributeDocuments: new Map(),
-      children: new Map(),
+      index: this.#nodes.length,
+      nameId,
+      count: 0,
+      documents: 0,
+      withChildren: 0,
+      withText: 0,
+      mixed: 0,
+      nil: 0,
+      text: new ValueCollector(this.#samples),
+      attributes: [],
+      attributePlaces: new Map(),
+      children: [],
+      ordinals: new Map(),
       ended: 0,
-      targets: [],
-      precededBy: [],
       lastDocument: 0,
     };
     this.#nodes.push(node);
@@ -224,170 +300,107 @@ class Collector implements StatisticsCollector {
   #end(): void {
     this.#depth -= 1;
     const frame = this.#frames[this.#depth]!;
-    const { node } = frame;
-    const { statistics } = node;
-    const { children } = statistics;
+    const { node, counts } = frame;
+    const { children } = node;
     node.ended += 1;
     for (let ordinal = 0; ordinal < children.length; ordinal += 1) {
-      const count = frame.counts[ordinal] ?? 0;
+      // a child that only other elements had may lie beyond what this one counted
+      const count = ordinal < counts.length ? counts[ordinal]! : 0;
       const child = children[ordinal]!;
       if (count < child.minOccurs) child.minOccurs = count;
+      if (count > 0) counts[ordinal] = 0;
     }
     if (frame.hasChildren) {
-      statistics.withChildren += 1;
-      if (frame.hasText) statistics.mixed += 1;
-    } else this.#value(statistics.text, this.#text.bytes, 0, this.#text.length);
-    if (frame.hasText) statistics.withText += 1;
-    this.#text.length = 0;
+      frame.seen.fill(0);
+      node.withChildren += 1;
+      if (frame.hasText) node.mixed += 1;
+    } else if (this.#source === null) node.text.add(this.#text.bytes, 0, this.#text.length);
+    else node.text.add(this.#source, this.#from, this.#to);
+    if (frame.hasText) node.withText += 1;
+    this.#clearText();
   }
 
   #textPart(batch: TokenBatch, at: number, flags: number): void {
-    const frame = this.#frames[this.#depth - 1];
-    if (frame === undefined) return;
+    if (this.#depth === 0) return;
+    const frame = this.#frames[this.#depth - 1]!;
     if ((flags & FLAG_WHITE_SPACE) === 0) frame.hasText = true;
     if (frame.hasChildren) return;
     const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-    this.#text.push(source, batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!);
+    const from = batch.events[at + 2]!;
+    const to = batch.events[at + 3]!;
+    if (this.#source === null && this.#text.length === 0) {
+      this.#source = source;
+      this.#from = from;
+      this.#to = to;
+      return;
+    }
+    if (this.#source !== null) this.#keepText();
+    this.#text.push(source, from, to);
+  }
+
+  #keepText(): void {
+    this.#text.push(this.#source!, this.#from, this.#to);
+    this.#source = null;
+  }
+
+  #clearText(): void {
+    this.#source = null;
+    this.#text.length = 0;
   }
 
   #attribute(batch: TokenBatch, at: number): void {
     const { events } = batch;
-    const nameId = events[at * RECORD_INTS + 1]!;
-    const { node } = this.#frames[this.#depth - 1]!;
-    if (nameId === this.#nil) {
-      node.statistics.nil += 1;
-      return;
+    const nameId = events[at + 1]!;
+    const frame = this.#frames[this.#depth - 1]!;
+    const { node } = frame;
+    let attribute = node.attributes[frame.attributes];
+    if (attribute === undefined || attribute.nameId !== nameId) {
+      const place = node.attributePlaces.get(nameId) ?? this.#newAttribute(node, nameId);
+      if (place < 0) return;
+      frame.attributes = place;
+      attribute = node.attributes[place]!;
     }
-    if (this.#locations.has(nameId)) return;
-    let attribute = node.attributes.get(nameId);
-    if (attribute === undefined) {
-      attribute = {
-        namespaceUri: this.#names.namespaceUri(nameId),
-        localName: this.#names.localName(nameId),
-        count: 0,
-        documents: 0,
-        value: emptyValueStatistics(),
-      };
-      node.attributes.set(nameId, attribute);
-      node.statistics.attributes.push(attribute);
-    }
+    frame.attributes += 1;
     attribute.count += 1;
-    if (node.attributeDocuments.get(nameId) !== this.#statistics.documents) {
-      node.attributeDocuments.set(nameId, this.#statistics.documents);
+    if (attribute.lastDocument !== this.#documents) {
+      attribute.lastDocument = this.#documents;
       attribute.documents += 1;
     }
-    const source = (events[at * RECORD_INTS]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-    this.#value(attribute.value, source, events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!);
+    const source = (events[at]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
+    attribute.value.add(source, events[at + 2]!, events[at + 3]!);
   }
 
-  #namespace(batch: TokenBatch, at: number): void {
-    const prefix = this.#names.localName(batch.events[at * RECORD_INTS + 1]!);
-    if (prefix !== '') this.#statistics.namespaces[prefix] ??= rangeText(batch, at);
+  /** Its place; -1 for those that are no content. */
+  #newAttribute(node: PathNode, nameId: number): number {
+    if (nameId === this.#nil) node.nil += 1;
+    if (nameId === this.#nil || this.#locations.has(nameId)) return -1;
+    const value = new ValueCollector(this.#samples);
+    const count = node.attributes.push({ nameId, count: 0, documents: 0, lastDocument: 0, value });
+    node.attributePlaces.set(nameId, count - 1);
+    return count - 1;
   }
 
-  #value(value: ValueStatistics, bytes: Uint8Array, start: number, end: number): void {
-    const first = value.count === value.empty;
-    value.count += 1;
-    if (start === end) {
-      value.empty += 1;
-      return;
-    }
-    let length = 0;
-    let hash = 0x811c9dc5;
-    for (let i = start; i < end; i += 1) {
-      const byte = bytes[i]!;
-      if ((byte & 0xc0) !== 0x80) length += 1;
-      hash = Math.imul(hash ^ byte, 0x01000193);
-    }
-    if (first || length < value.minLength) value.minLength = length;
-    if (length > value.maxLength) value.maxLength = length;
-    const before = value.classes;
-    value.classes = classesOf(bytes, start, end, before);
-    if ((value.classes & CLASS_DECIMAL) !== 0) this.#digits(value, bytes, start, end, first);
-    else if ((before & CLASS_DECIMAL) !== 0) forgetDigits(value);
-    // FNV's low bits are its best; a final mix spreads them over the whole range
-    hash ^= hash >>> 15;
-    hash = Math.imul(hash, 0x2c1b3c6d);
-    hash ^= hash >>> 12;
-    addToSketch(value.sketch, hash >>> 0);
-    if (this.#samples) this.#extremes(value, bytes, start, end);
-  }
-
-  #digits(value: ValueStatistics, bytes: Uint8Array, start: number, end: number, first: boolean): void {
-    let point = end;
-    for (let i = start; i < end; i += 1) if (bytes[i] === 46) point = i;
-    const whole = point - start - (bytes[start] === 45 ? 1 : 0);
-    const fraction = point === end ? 0 : end - point - 1;
-    if (whole > value.wholeDigits) value.wholeDigits = whole;
-    if (first || fraction < value.minFraction) value.minFraction = fraction;
-    if (fraction > value.maxFraction) value.maxFraction = fraction;
-  }
-
-  /** Decodes a text only where it can be a new extreme: the bytes of UTF-8 sort as its code points do. */
-  #extremes(value: ValueStatistics, bytes: Uint8Array, start: number, end: number): void {
-    const numeric = (value.classes & CLASS_DECIMAL) !== 0;
-    if (!numeric && value.min !== null && value.max !== null && !isPlainNumber(bytes, start, end)) {
-      const known = this.#extremeBytes(value);
-      // texts come after all numbers
-      const above = known.minIsNumber || compareBytes(bytes, start, end, known.min) >= 0;
-      if (above && !known.maxIsNumber && compareBytes(bytes, start, end, known.max) <= 0) return;
-    }
-    const text = shortText(bytes, start, end);
-    if (value.min === null || isLess(text, value.min)) value.min = text;
-    if (value.max === null || isLess(value.max, text)) value.max = text;
-  }
-
-  readonly #encoded = new WeakMap<ValueStatistics, ExtremeBytes>();
-
-  #extremeBytes(value: ValueStatistics): ExtremeBytes {
-    const known = this.#encoded.get(value);
-    if (known !== undefined && known.minText === value.min && known.maxText === value.max) return known;
-    const encoder = new TextEncoder();
-    const [min, max] = [encoder.encode(value.min!), encoder.encode(value.max!)];
-    const made = {
-      minText: value.min!,
-      maxText: value.max!,
-      min,
-      max,
-      minIsNumber: isPlainNumber(min, 0, min.length),
-      maxIsNumber: isPlainNumber(max, 0, max.length),
-    };
-    this.#encoded.set(value, made);
-    return made;
+  #namespace(batch: TokenBatch, record: number): void {
+    const prefix = this.#names.localName(batch.events[record * RECORD_INTS + 1]!);
+    if (prefix !== '') this.#namespaces[prefix] ??= rangeText(batch, record);
   }
 }
 
-/** The extremes of a value as bytes. */
-interface ExtremeBytes {
-  readonly minText: string;
-  readonly maxText: string;
-  readonly min: Uint8Array;
-  readonly max: Uint8Array;
-  readonly minIsNumber: boolean;
-  readonly maxIsNumber: boolean;
+function newFrame(node: PathNode): Frame {
+  return {
+    node,
+    counts: new Int32Array(16),
+    seen: new Int32Array(1),
+    last: -1,
+    attributes: 0,
+    hasText: false,
+    hasChildren: false,
+  };
 }
 
-/** `-?\d+(\.\d+)?`, as `isLess` has it. */
-function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
-  let point = -1;
-  const first = bytes[start] === 45 ? start + 1 : start;
-  for (let i = first; i < end; i += 1) {
-    const byte = bytes[i]!;
-    if (byte === 46 && point < 0 && i > first && i < end - 1) point = i;
-    else if (byte < 48 || byte > 57) return false;
-  }
-  return first < end;
-}
-
-const decoder = new TextDecoder();
-
-/** The start of a value as text; short ASCII values, the usual ones, are put together without a decoder. */
-function shortText(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start <= 24) {
-    let text = '';
-    let at = start;
-    while (at < end && bytes[at]! < 0x80) text += String.fromCharCode(bytes[at++]!);
-    if (at === end) return text;
-  }
-  return decoder.decode(bytes.subarray(start, Math.min(end, start + 800))).slice(0, 200);
+/** With room for `index`. */
+function grown(values: Int32Array, index: number): Int32Array {
+  const larger = new Int32Array(Math.max(values.length * 2, index + 1));
+  larger.set(values);
+  return larger;
 }

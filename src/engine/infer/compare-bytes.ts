@@ -1,9 +1,15 @@
-/** Bytes [start, end) against all of another run: negative, 0 or positive, as their code points sort. */
-export function compareBytes(bytes: Uint8Array, start: number, end: number, other: Uint8Array): number {
-  const shared = Math.min(end - start, other.length);
+/** Bytes [start, end) against the first `length` of another run: negative, 0 or positive, as their code points sort. */
+export function compareBytes(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  other: Uint8Array,
+  length: number,
+): number {
+  const shared = Math.min(end - start, length);
   for (let i = 0; i < shared; i += 1) {
     const difference = bytes[start + i]! - other[i]!;
     if (difference !== 0) return difference;
   }
-  return end - start - other.length;
+  return end - start - length;
 }

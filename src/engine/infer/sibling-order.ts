@@ -1,11 +1,10 @@
 /** Which siblings stood before which, as bits by ordinal. */
 
 /** What stood before the child of this ordinal, in this element, joins what did elsewhere; then the child itself has been seen. */
-export function noteOrder(precededBy: number[], seen: number[], ordinal: number): void {
-  for (let word = 0; word < seen.length; word += 1) precededBy[word] = (precededBy[word] ?? 0) | seen[word]!;
-  const word = ordinal >>> 5;
-  while (seen.length <= word) seen.push(0);
-  seen[word]! |= 1 << (ordinal & 31);
+export function noteOrder(precededBy: number[], seen: Int32Array, words: number, ordinal: number): void {
+  while (precededBy.length < words) precededBy.push(0);
+  for (let word = 0; word < words && word < seen.length; word += 1) precededBy[word]! |= seen[word]!;
+  seen[ordinal >>> 5]! |= 1 << (ordinal & 31);
 }
 
 export function bitsSet(words: readonly number[]): number[] {

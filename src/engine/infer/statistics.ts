@@ -67,7 +67,7 @@ export interface DocumentStatistics {
   readonly roots: number[];
 }
 
-const sketchSize = 64;
+export const sketchSize = 64;
 
 export function emptyValueStatistics(): ValueStatistics {
   return {
