@@ -1,6 +1,7 @@
 /** Reading a JSON body: size, media type, encoding, depth. Its shape is the operation's own matter. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../errors.ts';
+import { atPace, jsonPace } from '../files/arriving-body.ts';
 import type { AppEnv } from './env.ts';
 
 const jsonType = /^application\/(?:[a-z.-]+\+)?json$/;
@@ -32,7 +33,7 @@ async function readLimited(request: Request, maxBytes: number): Promise<Uint8Arr
   if (request.body === null) return new Uint8Array(0);
   const chunks: Uint8Array[] = [];
   let total = 0;
-  const reader = request.body.getReader();
+  const reader = atPace(request.body, jsonPace).getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;

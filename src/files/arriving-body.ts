@@ -1,0 +1,61 @@
+/** Bodies that arrive too slowly: whoever sends a byte now and then must not hold a connection, a file and memory for ever. */
+import { AppError } from '../errors.ts';
+
+export interface Pace {
+  /** so many bytes at least … */
+  readonly bytes: number;
+  /** … in each stretch of so many milliseconds */
+  readonly everyMs: number;
+}
+
+/** What an upload must bring, slow lines included. */
+export const uploadPace: Pace = { bytes: 16 * 1024, everyMs: 60_000 };
+/** What a JSON body must bring: all of the largest one in a minute. */
+export const jsonPace: Pace = { bytes: 1024 * 1024, everyMs: 60_000 };
+
+/** The same bytes; a body below its pace is cancelled, and reading it fails with AppError `invalid_body`. */
+export function atPace(body: ReadableStream<Uint8Array>, pace: Pace): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let arrived = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = (): void => clearTimeout(timer);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        let late = false;
+        // Only what is waited for counts: a reader that takes its time does not make the sender slow
+        timer ??= setTimeout(() => {
+          late = true;
+          timer = undefined;
+          const fault = new AppError('invalid_body', 'the body arrives too slowly');
+          controller.error(fault);
+          reader.cancel(fault).catch(() => undefined);
+        }, pace.everyMs);
+        try {
+          const { done, value } = await reader.read();
+          if (late) return;
+          if (done) {
+            stop();
+            controller.close();
+            return;
+          }
+          arrived += value.byteLength;
+          if (arrived >= pace.bytes) {
+            arrived = 0;
+            stop();
+            timer = undefined;
+          }
+          controller.enqueue(value);
+        } catch (error) {
+          stop();
+          if (!late) controller.error(error);
+        }
+      },
+      async cancel(reason) {
+        stop();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
