@@ -15,9 +15,9 @@ import {
 import { ByteBuffer } from '../shred/byte-buffer.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
 import { rangeText } from '../shred/xml-capture.ts';
-import { bitsSet, noteOrder } from './sibling-order.ts';
-import { emptyElementStatistics, emptyStatistics } from './statistics.ts';
-import type { DocumentStatistics, ElementStatistics } from './statistics.ts';
+import { elementStatistics, grown, newFrame, newPathNode, type Frame, type PathNode } from './path-tree.ts';
+import { noteOrder } from './sibling-order.ts';
+import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
 import { ValueCollector } from './value-collector.ts';
 
 export interface StatisticsCollector {
@@ -34,61 +34,6 @@ export function createStatisticsCollector(
   options: { readonly samples: boolean },
 ): StatisticsCollector {
   return new Collector(names, options.samples);
-}
-
-interface PathAttribute {
-  readonly nameId: number;
-  count: number;
-  documents: number;
-  /** number of the document it was last seen in */
-  lastDocument: number;
-  readonly value: ValueCollector;
-}
-
-/** A child of a path, by its ordinal. */
-interface PathChild {
-  readonly nameId: number;
-  readonly target: PathNode;
-  minOccurs: number;
-  maxOccurs: number;
-  /** the siblings seen before it, as bits */
-  readonly precededBy: number[];
-}
-
-/** An element of the tree of paths. */
-interface PathNode {
-  readonly index: number;
-  readonly nameId: number;
-  count: number;
-  documents: number;
-  withChildren: number;
-  withText: number;
-  mixed: number;
-  nil: number;
-  readonly text: ValueCollector;
-  /** in the order they were met, which most later elements repeat */
-  readonly attributes: PathAttribute[];
-  readonly attributePlaces: Map<number, number>;
-  readonly children: PathChild[];
-  readonly ordinals: Map<number, number>;
-  /** elements that have ended: what is new now, they did not have */
-  ended: number;
-  lastDocument: number;
-}
-
-/** An open element. What it counts is cleared when it ends. */
-interface Frame {
-  node: PathNode;
-  /** occurrences in this element, by ordinal of the child */
-  counts: Int32Array;
-  /** children seen in this element, as bits */
-  seen: Int32Array;
-  /** ordinal of the child that came last, -1 before the first */
-  last: number;
-  /** attributes seen */
-  attributes: number;
-  hasText: boolean;
-  hasChildren: boolean;
 }
 
 class Collector implements StatisticsCollector {
@@ -125,37 +70,8 @@ class Collector implements StatisticsCollector {
       documents: this.#documents,
       bytes: this.#bytes,
       namespaces: { ...this.#namespaces },
-      elements: this.#nodes.map((node) => this.#elementStatistics(node)),
+      elements: this.#nodes.map((node) => elementStatistics(node, this.#names)),
       roots: Array.from(this.#roots.values(), ({ index }) => index),
-    };
-  }
-
-  #elementStatistics(node: PathNode): ElementStatistics {
-    const { count, documents, withChildren, withText, mixed, nil } = node;
-    const name = (nameId: number): [string, string] => [
-      this.#names.namespaceUri(nameId),
-      this.#names.localName(nameId),
-    ];
-    return {
-      ...emptyElementStatistics(...name(node.nameId)),
-      ...{ count, documents, withChildren, withText, mixed, nil },
-      text: node.text.statistics,
-      attributes: node.attributes.map((attribute) => {
-        const [namespaceUri, localName] = name(attribute.nameId);
-        return {
-          namespaceUri,
-          localName,
-          count: attribute.count,
-          documents: attribute.documents,
-          value: attribute.value.statistics,
-        };
-      }),
-      children: node.children.map(({ target, minOccurs, maxOccurs, precededBy }) => ({
-        element: target.index,
-        minOccurs,
-        maxOccurs,
-        precededBy: bitsSet(precededBy),
-      })),
     };
   }
 
@@ -276,23 +192,7 @@ class Collector implements StatisticsCollector {
   }
 
   #newNode(nameId: number): PathNode {
-    const node: PathNode = {
-      index: this.#nodes.length,
-      nameId,
-      count: 0,
-      documents: 0,
-      withChildren: 0,
-      withText: 0,
-      mixed: 0,
-      nil: 0,
-      text: new ValueCollector(this.#samples),
-      attributes: [],
-      attributePlaces: new Map(),
-      children: [],
-      ordinals: new Map(),
-      ended: 0,
-      lastDocument: 0,
-    };
+    const node = newPathNode(this.#nodes.length, nameId, this.#samples);
     this.#nodes.push(node);
     return node;
   }
@@ -384,23 +284,4 @@ class Collector implements StatisticsCollector {
     const prefix = this.#names.localName(batch.events[record * RECORD_INTS + 1]!);
     if (prefix !== '') this.#namespaces[prefix] ??= rangeText(batch, record);
   }
-}
-
-function newFrame(node: PathNode): Frame {
-  return {
-    node,
-    counts: new Int32Array(16),
-    seen: new Int32Array(1),
-    last: -1,
-    attributes: 0,
-    hasText: false,
-    hasChildren: false,
-  };
-}
-
-/** With room for `index`. */
-function grown(values: Int32Array, index: number): Int32Array {
-  const larger = new Int32Array(Math.max(values.length * 2, index + 1));
-  larger.set(values);
-  return larger;
 }

@@ -80,7 +80,8 @@ class KeptValue {
   isAfter(bytes: Uint8Array, start: number, end: number, isNumber: boolean, number: number): boolean {
     if (isNumber !== this.#isNumber) return isNumber;
     if (!isNumber) return compareBytes(bytes, start, end, this.#bytes, this.length) < 0;
-    if (number < this.number || number > this.number) return number < this.number;
+    const apart = number - this.number;
+    if (apart !== 0 && !Number.isNaN(apart)) return apart < 0;
     return !this.#isSame(bytes, start, end) && isLess(startOf(bytes, start, end), this.text);
   }
 
@@ -88,7 +89,8 @@ class KeptValue {
   isBefore(bytes: Uint8Array, start: number, end: number, isNumber: boolean, number: number): boolean {
     if (isNumber !== this.#isNumber) return this.#isNumber;
     if (!isNumber) return compareBytes(bytes, start, end, this.#bytes, this.length) > 0;
-    if (number < this.number || number > this.number) return number > this.number;
+    const apart = number - this.number;
+    if (apart !== 0 && !Number.isNaN(apart)) return apart > 0;
     return !this.#isSame(bytes, start, end) && isLess(this.text, startOf(bytes, start, end));
   }
 

@@ -1,0 +1,125 @@
+/** The tree of paths that statistics are taken on, and the elements of it that are open. */
+import type { NameTable } from '../xml/tokens.ts';
+import { bitsSet } from './sibling-order.ts';
+import { emptyElementStatistics, type ElementStatistics } from './statistics.ts';
+import { ValueCollector } from './value-collector.ts';
+
+export interface PathAttribute {
+  readonly nameId: number;
+  count: number;
+  documents: number;
+  /** number of the document it was last seen in */
+  lastDocument: number;
+  readonly value: ValueCollector;
+}
+
+/** A child of a path, by its ordinal. */
+export interface PathChild {
+  readonly nameId: number;
+  readonly target: PathNode;
+  minOccurs: number;
+  maxOccurs: number;
+  /** the siblings seen before it, as bits */
+  readonly precededBy: number[];
+}
+
+/** An element of the tree of paths. */
+export interface PathNode {
+  readonly index: number;
+  readonly nameId: number;
+  count: number;
+  documents: number;
+  withChildren: number;
+  withText: number;
+  mixed: number;
+  nil: number;
+  readonly text: ValueCollector;
+  /** in the order they were met, which most later elements repeat */
+  readonly attributes: PathAttribute[];
+  readonly attributePlaces: Map<number, number>;
+  readonly children: PathChild[];
+  readonly ordinals: Map<number, number>;
+  /** elements that have ended: what is new now, they did not have */
+  ended: number;
+  lastDocument: number;
+}
+
+/** An open element. What it counts is cleared when it ends. */
+export interface Frame {
+  node: PathNode;
+  /** occurrences in this element, by ordinal of the child */
+  counts: Int32Array;
+  /** children seen in this element, as bits */
+  seen: Int32Array;
+  /** ordinal of the child that came last, -1 before the first */
+  last: number;
+  /** attributes seen */
+  attributes: number;
+  hasText: boolean;
+  hasChildren: boolean;
+}
+
+export function newPathNode(index: number, nameId: number, samples: boolean): PathNode {
+  return {
+    index,
+    nameId,
+    count: 0,
+    documents: 0,
+    withChildren: 0,
+    withText: 0,
+    mixed: 0,
+    nil: 0,
+    text: new ValueCollector(samples),
+    attributes: [],
+    attributePlaces: new Map(),
+    children: [],
+    ordinals: new Map(),
+    ended: 0,
+    lastDocument: 0,
+  };
+}
+
+export function newFrame(node: PathNode): Frame {
+  return {
+    node,
+    counts: new Int32Array(16),
+    seen: new Int32Array(1),
+    last: -1,
+    attributes: 0,
+    hasText: false,
+    hasChildren: false,
+  };
+}
+
+/** With room for `index`. */
+export function grown(values: Int32Array, index: number): Int32Array {
+  const larger = new Int32Array(Math.max(values.length * 2, index + 1));
+  larger.set(values);
+  return larger;
+}
+
+export function elementStatistics(node: PathNode, names: NameTable): ElementStatistics {
+  const { count, documents, withChildren, withText, mixed, nil } = node;
+  const name = (nameId: number): [string, string] => [names.namespaceUri(nameId), names.localName(nameId)];
+  return {
+    ...emptyElementStatistics(...name(node.nameId)),
+    ...{ count, documents, withChildren, withText, mixed, nil },
+    text: node.text.statistics,
+    attributes: node.attributes.map((attribute) => {
+      const [namespaceUri, localName] = name(attribute.nameId);
+      return {
+        namespaceUri,
+        localName,
+        count: attribute.count,
+        documents: attribute.documents,
+        value: attribute.value.statistics,
+      };
+    }),
+    children: node.children.map(({ target, minOccurs, maxOccurs, precededBy }) => ({
+      element: target.index,
+      minOccurs,
+      maxOccurs,
+      precededBy: bitsSet(precededBy),
+    })),
+  };
+}
