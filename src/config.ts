@@ -6,6 +6,8 @@ import { defaultEngineLimits } from './engine/limits.ts';
 import type { EngineLimits } from './engine/limits.ts';
 import { eventProperties, readEvents } from './config-events.ts';
 import type { EventConfig } from './config-events.ts';
+import { fileStoreProperties, readObjectStore } from './config-files.ts';
+import type { ObjectStoreConfig } from './config-files.ts';
 import { readOidc } from './config-oidc.ts';
 import type { OidcConfig } from './config-oidc.ts';
 import {
@@ -29,6 +31,8 @@ export interface Config {
   readonly metadbUrl: string | null;
   /** absolute folders; `{org}` stands for the organisation's id */
   readonly fileRoots: readonly string[];
+  /** null: files and logs lie in folders of the home */
+  readonly objectStore: ObjectStoreConfig | null;
   /** `host`, `host:port` or `*`, lower case */
   readonly allowedHosts: readonly string[];
   /** base64 of 32 bytes; null: the key file of the home folder */
@@ -53,6 +57,8 @@ export interface Config {
 
 export interface Limits {
   readonly jsonBodyBytes: number;
+  /** of a JSON body with a drawing */
+  readonly svgBytes: number;
   readonly uploadBytes: number;
   readonly executions: number;
   readonly requestsPerSecond: number;
@@ -94,6 +100,7 @@ export const properties = [
     meaning:
       'absolute folders that jobs may read and write beside files/, comma-separated; a root without {org} is for organisation 1 alone',
   },
+  ...fileStoreProperties,
   {
     name: 'svc.allow.hosts',
     initial: '',
@@ -170,6 +177,7 @@ export const properties = [
     meaning: 'how long running jobs may go on after SIGTERM before they are handed back',
   },
   { name: 'svc.limits.json_body', initial: '1 MiB', meaning: 'size of a JSON body' },
+  { name: 'svc.limits.svg', initial: '8 MiB', meaning: 'size of a JSON body with a drawing to keep' },
   { name: 'svc.limits.upload', initial: '10 GiB', meaning: 'size of an uploaded file' },
   { name: 'svc.limits.executions', initial: '100', meaning: 'executions in one request' },
   { name: 'svc.limits.requests_per_second', initial: '100', meaning: 'requests of one key per second' },
@@ -267,6 +275,7 @@ export function readConfig(record: PropertyRecord): Config {
     commandsEnabled: read('cmd.enabled', parseSwitch),
     metadbUrl: read('metadb.url', parseDatabaseUrl),
     fileRoots: read('svc.files.roots', parseRoots),
+    objectStore: readObjectStore(read, complaints),
     allowedHosts: read('svc.allow.hosts', parseHosts),
     secretKey: read('svc.secret.key', parseKey),
     oldSecretKeys: read('svc.secret.old_keys', parseKeys),
@@ -281,6 +290,7 @@ export function readConfig(record: PropertyRecord): Config {
     events: readEvents(read, complaints),
     limits: {
       jsonBodyBytes: size('svc.limits.json_body'),
+      svgBytes: size('svc.limits.svg'),
       uploadBytes: size('svc.limits.upload'),
       executions: count('svc.limits.executions'),
       requestsPerSecond: count('svc.limits.requests_per_second'),

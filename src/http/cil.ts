@@ -17,6 +17,7 @@ import {
   KeysUpdated,
   UpdateKeysRequest,
 } from './cil-structures.ts';
+import { jsonArray } from './json-array.ts';
 import { jsonBody } from './json-body.ts';
 import { createGroup, json, operation, problems } from './operation.ts';
 import { defaultPageSize, pageParam, sizeQuery, toWirePage } from './paging.ts';
@@ -180,7 +181,7 @@ export function createCilRoutes(
     }),
     async (c) => {
       const { cfxml: name, mapping } = c.req.valid('param');
-      return c.json(wire(await feedLineage(adapters, c.get('principal').idOrg, name, mapping)), 200);
+      return jsonArray(c, await feedLineage(adapters, c.get('principal').idOrg, name, mapping)) as never;
     },
   );
 
@@ -205,10 +206,10 @@ export function createCilRoutes(
       responses: { 200: json(z.array(CILMapping), 'The mappings, in load order.'), ...problems(400) },
     }),
     async (c) =>
-      c.json(
-        wire(await listFeedMappings(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)),
-        200,
-      ),
+      jsonArray(
+        c,
+        await listFeedMappings(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml),
+      ) as never,
   );
 
   const mappings = operation(
@@ -219,7 +220,7 @@ export function createCilRoutes(
       summary: 'List the tables that all feeds load',
       responses: { 200: json(z.array(CILMapping), 'The mappings, feed by feed.'), ...problems() },
     }),
-    async (c) => c.json(wire(await listFeedMappings(adapters, c.get('principal').idOrg)), 200),
+    async (c) => jsonArray(c, await listFeedMappings(adapters, c.get('principal').idOrg)) as never,
   );
 
   const sequencesOfFeed = operation(
@@ -232,10 +233,10 @@ export function createCilRoutes(
       responses: { 200: json(z.array(CILSequence), 'The sequences, in load order.'), ...problems(400) },
     }),
     async (c) =>
-      c.json(
-        wire(await listFeedSequences(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)),
-        200,
-      ),
+      jsonArray(
+        c,
+        await listFeedSequences(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml),
+      ) as never,
   );
 
   const sequences = operation(
@@ -249,7 +250,7 @@ export function createCilRoutes(
         ...problems(),
       },
     }),
-    async (c) => c.json(wire(await listFeedSequences(adapters, c.get('principal').idOrg)), 200),
+    async (c) => jsonArray(c, await listFeedSequences(adapters, c.get('principal').idOrg)) as never,
   );
 
   return createGroup([

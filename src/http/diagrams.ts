@@ -141,7 +141,7 @@ export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       description: 'It is kept with the newest logical schema, in place of an earlier one.',
       tags,
       security: saveGuard.security,
-      middleware: [...saveGuard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+      middleware: [...saveGuard.middleware, jsonBody(config.limits.svgBytes)],
       request: { body: { required: true, content: { 'application/json': { schema: SvgRequest } } } },
       responses: {
         200: json(SavedDrawing, 'The drawing is kept.'),

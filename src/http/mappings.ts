@@ -9,10 +9,10 @@ import type { Adapters } from '../ports/adapters.ts';
 import { activationOperations } from './activation.ts';
 import type { Guards } from './auth.ts';
 import { attachment } from './attachment.ts';
+import { jsonArray } from './json-array.ts';
 import { createGroup, json, operation, problems } from './operation.ts';
 import { int64, logicalSchemaQuery } from './parameters.ts';
 import { ByteArrayResource, Mapping, MappingComparison, StatsMapping } from './schema-structures.ts';
-import { wire } from './wire.ts';
 
 const tags = ['mappings'];
 const schemaParam = z.object({ idSch: int64('The schema.', 11) });
@@ -54,7 +54,7 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
     async (c) => {
       const { id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
-      return c.json(wire(await listMappings(catalog, c.get('principal').idOrg, idSch, idLschma)), 200);
+      return jsonArray(c, await listMappings(catalog, c.get('principal').idOrg, idSch, idLschma)) as never;
     },
   );
 
@@ -76,10 +76,8 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
     async (c) => {
       const { id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
-      return c.json(
-        wire(await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma })),
-        200,
-      );
+      const found = await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma });
+      return jsonArray(c, found) as never;
     },
   );
 
@@ -101,7 +99,7 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       const { id_lschma: idLschma } = c.req.valid('query');
       const { idSch, idJob } = c.req.valid('param');
       const found = await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma, idJob });
-      return c.json(wire(found), 200);
+      return jsonArray(c, found) as never;
     },
   );
 
@@ -132,7 +130,7 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
         { idSch: to, idLschma: toLschma },
         { all: all === 'true' },
       );
-      return c.json(wire(compared), 200);
+      return jsonArray(c, compared) as never;
     },
   );
 

@@ -49,6 +49,7 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
       SVC_LIMITS_REQUESTS_PER_SECOND: '100000',
       SVC_LIMITS_REQUEST_BURST: '100000',
       SVC_LIMITS_JSON_BODY: '100 KiB',
+      SVC_LIMITS_SVG: '1 MiB',
     });
     const { client } = service;
     document = await client.get<OpenApiDocument>('/doc');
