@@ -99,11 +99,15 @@ export function grown(values: Int32Array, index: number): Int32Array {
 }
 
 export function elementStatistics(node: PathNode, names: NameTable): ElementStatistics {
-  const { count, documents, withChildren, withText, mixed, nil } = node;
   const name = (nameId: number): [string, string] => [names.namespaceUri(nameId), names.localName(nameId)];
   return {
     ...emptyElementStatistics(...name(node.nameId)),
-    ...{ count, documents, withChildren, withText, mixed, nil },
+    count: node.count,
+    documents: node.documents,
+    withChildren: node.withChildren,
+    withText: node.withText,
+    mixed: node.mixed,
+    nil: node.nil,
     text: node.text.statistics,
     attributes: node.attributes.map((attribute) => {
       const [namespaceUri, localName] = name(attribute.nameId);
