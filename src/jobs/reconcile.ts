@@ -48,6 +48,7 @@ export async function askTarget(
         argv: ['-j', String(claim.idJob)],
         environment: { SVC_JOB_EPOCH: String(claim.epoch), [reconcileVariable]: '1' },
         idJob: claim.idJob,
+        epoch: claim.epoch,
       });
       if (giveUp.signal.aborted) current.stop(0);
       const { code } = await current.ended;

@@ -54,6 +54,7 @@ async function runProcess(options: WorkerOptions, claim: Claim, handBack: AbortS
     argv: ['-j', String(claim.idJob)],
     environment: { SVC_JOB_EPOCH: String(claim.epoch) },
     idJob: claim.idJob,
+    epoch: claim.epoch,
   });
   const ended = new AbortController();
   const reason = keepLease(options, claim, child, ended.signal, handBack);

@@ -21,5 +21,6 @@ export interface ProcessRunner {
     readonly argv: readonly string[];
     readonly environment: Readonly<Record<string, string>>;
     readonly idJob: number;
+    readonly epoch: number;
   }): Promise<ToolProcess>;
 }

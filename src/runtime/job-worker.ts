@@ -1,4 +1,5 @@
 /** A worker on this machine: what the service runs inside itself and `npm run worker` runs alone. */
+import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createProcessRunner } from '../adapters/node/process-runner.ts';
 import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
@@ -6,7 +7,9 @@ import { secretForms } from '../jobs/secret-forms.ts';
 import { openRequest, secretsIn } from '../jobs/stored-request.ts';
 import { createWorker } from '../jobs/worker.ts';
 import type { Worker } from '../jobs/worker.ts';
-import type { Environment } from './home.ts';
+import type { ProcessRunner } from '../ports/process-runner.ts';
+import type { Environment, Home } from './home.ts';
+import { jobFolder } from './open-files.ts';
 import type { OpenedHome } from './open.ts';
 import { readWorkerIdentity } from './worker-identity.ts';
 
@@ -20,14 +23,14 @@ export function createJobWorker(opened: OpenedHome, environment: Environment, co
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const runner = createProcessRunner({
     entryOf: (tool) => fileURLToPath(new URL(`../tools/${tool}.${extension}`, import.meta.url)),
-    logsDirectory: home.logsDirectory,
+    openLog: opened.openLog,
     workingDirectory: home.directory,
     environment: toolEnvironment(environment, home.directory),
     maskOf: (idJob) => maskOf(opened, idJob),
   });
   return createWorker({
     jobs: adapters.jobs,
-    runner,
+    runner: adapters.files.local ? runner : clearing(runner, home),
     logger: adapters.logger,
     identity: readWorkerIdentity(home.directory),
     concurrency,
@@ -37,6 +40,19 @@ export function createJobWorker(opened: OpenedHome, environment: Environment, co
     killGraceMs,
     maxAttempts: config.limits.attempts,
   });
+}
+
+/** What a tool has brought to this machine goes with it, however it ends. */
+function clearing(runner: ProcessRunner, home: Home): ProcessRunner {
+  return {
+    async start(command) {
+      const folder = jobFolder(home, command.idJob);
+      await rm(folder, { recursive: true, force: true });
+      const started = await runner.start(command);
+      const ended = started.ended.finally(() => rm(folder, { recursive: true, force: true }));
+      return { ...started, ended };
+    },
+  };
 }
 
 /** Takes the secrets of the home and of the job's own request out of what its tool, and whatever that starts, prints. */

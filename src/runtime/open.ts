@@ -1,7 +1,8 @@
 /** Opens a home folder: settings, database, stores. The service, workers and the tools all begin here. */
+import { join } from 'node:path';
 import { createJsonLogger } from '../adapters/node/json-logger.ts';
 import { createIsolatedSchemaCompiler } from '../adapters/node/isolated-schema-compiler.ts';
-import { createLocalFileStore } from '../adapters/node/local-file-store.ts';
+import { createFetchingCompiler } from '../adapters/node/fetching-compiler.ts';
 import { createSecretBox, decodeKey, readOrMakeKey } from '../adapters/node/secret-box.ts';
 import { createSystemClock } from '../adapters/node/system-clock.ts';
 import { createPostgresAccessStore } from '../adapters/postgres/access-store.ts';
@@ -13,14 +14,16 @@ import { ensureLoaderRole } from '../adapters/postgres/loader-role.ts';
 import { migrate } from '../adapters/postgres/migrate.ts';
 import { everyOrganisation } from '../adapters/postgres/organisation.ts';
 import { ensureServiceRole, serviceRole } from '../adapters/postgres/service-role.ts';
-import { closeWhenSilent, firstOpenSocket } from '../adapters/postgres/watched-socket.ts';
+import { createSocketOpener } from '../adapters/postgres/watched-socket.ts';
 import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
 import type { Adapters } from '../ports/adapters.ts';
+import type { LogAppender } from '../ports/log-appender.ts';
 import type { Logger } from '../ports/logger.ts';
 import { locateHome, openHomeFolder, readIfThere, writePrivateFile } from './home.ts';
 import type { Environment, Home } from './home.ts';
+import { openFiles } from './open-files.ts';
 import { mergeSettings, parseProperties } from './properties.ts';
 
 export interface OpenOptions {
@@ -54,6 +57,8 @@ export interface OpenedHome {
     Adapters,
     'jobs' | 'catalog' | 'access' | 'files' | 'compiler' | 'secrets' | 'clock' | 'logger'
   >;
+  /** for a worker: where the output of an attempt at a job goes */
+  openLog(idJob: number, epoch: number): Promise<LogAppender>;
   /** takes the secrets of this home, and what looks like one, out of a text */
   mask(text: string): string;
   /** Closes the connections; a service's embedded database ends with it. Idempotent. */
@@ -86,11 +91,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
     const pool = connectPostgres(database.url, {
       applicationName,
       max: options.maxConnections ?? (options.role === 'service' ? 10 : 4),
-      openSocket: async (hosts, ports) =>
-        closeWhenSilent(
-          await firstOpenSocket(hosts.map((host, at) => ({ host, port: ports[at]! }))),
-          silenceMs,
-        ),
+      openSocket: createSocketOpener(silenceMs),
       ...(roles.service ? { role: serviceRole, idOrg: everyOrganisation } : {}),
     });
     sql = pool;
@@ -101,6 +102,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
         ? await readOrMakeKey(home.secretKeyFile)
         : decodeKey(config.secretKey, 'svc.secret.key');
     const { limits } = config;
+    const { files, openLog } = openFiles(config, home);
     const jobs = createPostgresJobStore(pool, {
       maxRunningPerOrg: limits.runningJobs,
       maxQueuedPerOrg: limits.queuedJobs,
@@ -119,18 +121,18 @@ export async function openHome(environment: Environment, options: OpenOptions): 
         jobs,
         catalog: createPostgresCatalogStore(pool),
         access: createPostgresAccessStore(pool),
-        files: createLocalFileStore({
-          filesDirectory: home.filesDirectory,
-          logsDirectory: home.logsDirectory,
-          roots: config.fileRoots,
-        }),
-        compiler: createIsolatedSchemaCompiler({
-          module: new URL(`../tools/schema-compiler-thread.${import.meta.url.slice(-2)}`, import.meta.url),
-          timeMs: limits.xsdTimeMs,
-          memoryBytes: limits.xsdMemoryBytes,
-          settings: limits.engine,
-          concurrency: compilerThreads,
-        }),
+        files,
+        compiler: createFetchingCompiler(
+          files,
+          join(home.directory, 'tmp'),
+          createIsolatedSchemaCompiler({
+            module: new URL(`../tools/schema-compiler-thread.${import.meta.url.slice(-2)}`, import.meta.url),
+            timeMs: limits.xsdTimeMs,
+            memoryBytes: limits.xsdMemoryBytes,
+            settings: limits.engine,
+            concurrency: compilerThreads,
+          }),
+        ),
         secrets: await createSecretBox(
           key,
           config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
@@ -138,6 +140,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
         clock: createSystemClock(),
         logger,
       },
+      openLog,
       mask,
       close: () => {
         closed ??= jobs
@@ -210,11 +213,16 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Addresses of receivers count: they may hold a token. */
-function secretsOf({ secretKey, events }: Config): string[] {
+function secretsOf({ secretKey, events, objectStore }: Config): string[] {
   const { webhook, openLineage } = events;
-  return [secretKey, webhook?.url, webhook?.secret, openLineage?.url, openLineage?.key].filter(
-    (text) => typeof text === 'string',
-  );
+  return [
+    secretKey,
+    objectStore?.secretAccessKey,
+    webhook?.url,
+    webhook?.secret,
+    openLineage?.url,
+    openLineage?.key,
+  ].filter((text) => typeof text === 'string');
 }
 
 /** As it stands in the address, and decoded. */

@@ -4,6 +4,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { connectPostgres } from '../../src/adapters/postgres/connect.ts';
 import { ensureLoaderRole, loaderRole } from '../../src/adapters/postgres/loader-role.ts';
 import { migrate, readMigrations } from '../../src/adapters/postgres/migrate.ts';
+import { createSocketOpener } from '../../src/adapters/postgres/watched-socket.ts';
+import { openGate } from '../support/gate.ts';
 import { createEmptyDatabase, createTestDatabase } from '../support/postgres.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 
@@ -38,6 +40,45 @@ describe('connections', () => {
     await sql`select pg_terminate_backend(pg_backend_pid())`.catch(() => undefined);
     const [after] = await sql`select pg_backend_pid() as pid`;
     expect(after?.pid).not.toBe(before?.pid);
+  });
+});
+
+describe('watched connections', () => {
+  test('an outage leaves no connection of the pool behind', async () => {
+    const { url } = await open(createEmptyDatabase);
+    const gate = await openGate(new URL(url));
+    const sql = connectPostgres(gate.url, {
+      applicationName: 'test',
+      max: 2,
+      openSocket: createSocketOpener(60_000),
+    });
+    expect((await sql`select 1 as one`)[0]?.one).toBe(1);
+    await gate.shut();
+    for (let query = 0; query < 6; query += 1) await expect(sql`select 1`).rejects.toThrow();
+    await gate.reopen();
+    await expect.poll(() => sql`select 2 as two`.then((rows) => rows[0]?.two).catch(() => null)).toBe(2);
+    await Promise.all(Array.from({ length: 5 }, () => sql`select 3`));
+    await sql.end({ timeout: 1 });
+    await gate.shut();
+  });
+
+  test('a connection that goes silent is given up, and the next one is used', async () => {
+    const { url } = await open(createEmptyDatabase);
+    const gate = await openGate(new URL(url));
+    const sql = connectPostgres(gate.url, {
+      applicationName: 'test',
+      max: 1,
+      openSocket: createSocketOpener(300),
+    });
+    expect((await sql`select 1 as one`)[0]?.one).toBe(1);
+    gate.freeze();
+    await expect(sql`select 2`).rejects.toMatchObject({
+      code: expect.stringMatching(/^CONNECTION_/),
+    });
+    gate.thaw();
+    expect((await sql`select 3 as three`)[0]?.three).toBe(3);
+    await sql.end({ timeout: 1 });
+    await gate.shut();
   });
 });
 

@@ -2,19 +2,12 @@
  * Job logs as objects, which cannot be appended to: a log is a row of chunks of one size, the last of which is written again as it
  * grows. Each attempt has chunks of its own, so that a worker which has lost its job cannot write over those of the next.
  */
+import type { LogAppender } from '../../ports/log-appender.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 
 /** A log of a gigabyte is a thousand objects; a line a second writes little again. */
 const chunkBytes = 1024 * 1024;
 const flushMs = 400;
-
-/** Where a worker appends the log of one attempt. */
-export interface LogAppender {
-  /** Resolves when there is room for more; rejects once the store has refused some. */
-  append(bytes: Uint8Array): Promise<void>;
-  /** Resolves when all is stored. */
-  close(): Promise<void>;
-}
 
 export function logPrefix(prefix: string, idJob: number): string {
   return `${prefix}logs/job-${idJob}/`;

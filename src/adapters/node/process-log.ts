@@ -1,6 +1,10 @@
 /** From a process's output to its job's log: whole lines, masked, in the order they were written. */
-import type { FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { LogAppender } from '../../ports/log-appender.ts';
+import { logName } from './local-file-store.ts';
 
 /** Takes secrets out of a text whose characters are the bytes of the log (ISO-8859-1), so that all other bytes stay as they are. */
 export type LogMask = (text: string) => string;
@@ -11,33 +15,54 @@ const longestLineBytes = 256 * 1024;
 /** Resolves at the end of the output; answers the error code when the log could not take it, after `onFault`. */
 export async function copyToLog(
   output: Readable,
-  log: FileHandle,
+  log: LogAppender,
   mask: LogMask,
   onFault: () => void,
 ): Promise<string | null> {
-  let open: Buffer = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   let fault: string | null = null;
   const write = async (bytes: Buffer): Promise<void> => {
     if (bytes.length === 0 || fault !== null) return;
     try {
-      await log.appendFile(Buffer.from(mask(bytes.toString('latin1')), 'latin1'));
+      await log.append(Buffer.from(mask(bytes.toString('latin1')), 'latin1'));
     } catch (error) {
-      fault = (error as NodeJS.ErrnoException).code ?? String(error);
+      fault = faultOf(error);
       onFault();
     }
   };
   try {
     for await (const chunk of output as AsyncIterable<Buffer>) {
-      const bytes = open.length === 0 ? chunk : Buffer.concat([open, chunk]);
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       const end = lineEnd(bytes);
-      open = bytes.subarray(end);
+      rest = bytes.subarray(end);
       await write(bytes.subarray(0, end));
     }
   } catch {
     // given up on: what came so far is written
   }
-  await write(open);
+  await write(rest);
+  try {
+    await log.close();
+  } catch (error) {
+    fault ??= faultOf(error);
+  }
   return fault;
+}
+
+/** `job-<id>.log` in a folder, made when missing; for its owner alone, and never a link. */
+export async function openLocalLog(logsDirectory: string, idJob: number): Promise<LogAppender> {
+  await mkdir(logsDirectory, { recursive: true, mode: 0o700 });
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+  const file = await open(join(logsDirectory, logName(idJob)), flags, 0o600);
+  return {
+    append: (bytes) => file.appendFile(bytes),
+    close: () => file.close(),
+  };
+}
+
+function faultOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : String(error);
 }
 
 function lineEnd(bytes: Buffer): number {

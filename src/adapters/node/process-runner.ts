@@ -2,13 +2,9 @@
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { LogAppender } from '../../ports/log-appender.ts';
 import type { ProcessRunner, ToolProcess } from '../../ports/process-runner.ts';
-import { logName } from './local-file-store.ts';
 import { endGroup, signalGroup } from './process-group.ts';
 import { createProcessGuard, markVariable } from './process-guard.ts';
 import type { ProcessGuard } from './process-guard.ts';
@@ -18,8 +14,8 @@ import type { LogMask } from './process-log.ts';
 export interface ProcessRunnerOptions {
   /** absolute path of the module that is a tool's entry */
   readonly entryOf: (tool: string) => string;
-  /** holds `job-<id>.log`; made when missing */
-  readonly logsDirectory: string;
+  /** where the output of an attempt goes */
+  readonly openLog: (idJob: number, epoch: number) => Promise<LogAppender>;
   readonly workingDirectory: string;
   /** what every tool gets beside PATH, HOME, LANG and TZ of this process */
   readonly environment: Readonly<Record<string, string>>;
@@ -40,14 +36,12 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   const guard = createProcessGuard();
 
   return {
-    start: async ({ tool, argv, environment, idJob }) => {
+    start: async ({ tool, argv, environment, idJob, epoch }) => {
       const entry = options.entryOf(tool);
       tieProbe ??= findTie();
       const command = [...bothStreams, ...(await tieProbe), process.execPath, entry, ...argv];
       const mask = (await options.maskOf?.(idJob)) ?? ((text: string) => text);
-      await mkdir(options.logsDirectory, { recursive: true, mode: 0o700 });
-      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
-      const log = await open(join(options.logsDirectory, logName(idJob)), flags, 0o600);
+      const log = await options.openLog(idJob, epoch);
       const mark = randomBytes(16).toString('hex');
       try {
         const child = spawn(command[0]!, command.slice(1), {
@@ -62,7 +56,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         guard.watch(child.pid!, mark);
         return watch(child, { guard, mark, log, mask });
       } catch (error) {
-        await log.close();
+        await log.close().catch(() => undefined);
         throw error;
       }
     },
@@ -85,7 +79,7 @@ function spawned(child: ChildProcess): Promise<void> {
 interface Watched {
   readonly guard: ProcessGuard;
   readonly mark: string;
-  readonly log: FileHandle;
+  readonly log: LogAppender;
   readonly mask: LogMask;
 }
 
@@ -109,7 +103,7 @@ function watch(child: ChildProcess, { guard, mark, log, mask }: Watched): ToolPr
     }
   };
   const output = child.stdout!;
-  const logged = copyToLog(output, log, mask, () => stop(0)).finally(() => log.close());
+  const logged = copyToLog(output, log, mask, () => stop(0));
   const gone = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
     child.once('exit', (code, signal) => {
       exited = true;

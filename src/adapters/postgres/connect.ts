@@ -22,7 +22,7 @@ export interface ConnectOptions {
   /** connected to in place of the address's host, which was resolved to these and checked */
   readonly addresses?: readonly string[];
   /**
-   * Opens the sockets, as on Node, where a connection that is cut half must be noticed (`openWatchedSocket`); absent: the driver's
+   * Opens the sockets, as on Node, where a connection that is cut half must be noticed (`createSocketOpener`); absent: the driver's
    * own. The server is told to notice it, too.
    */
   readonly openSocket?: OpenSocket;
@@ -30,8 +30,8 @@ export interface ConnectOptions {
   readonly fetchTypes?: boolean;
 }
 
-/** A connected socket to the first of these hosts that answers. */
-export type OpenSocket = (hosts: readonly string[], ports: readonly number[]) => Promise<unknown>;
+/** A socket that connects to one of these hosts; it need not be connected yet. */
+export type OpenSocket = (hosts: readonly string[], ports: readonly number[]) => unknown;
 
 /** How the server ends sessions whose client is gone: what they have locked is free within a minute. */
 const noticeGoneClients = {

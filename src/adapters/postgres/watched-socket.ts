@@ -11,6 +11,23 @@ export interface SocketPlace {
 const connectTimeoutMs = 10_000;
 const checkMs = 5_000;
 
+/**
+ * Opens a socket and gives it at once, as a pool needs it: the driver counts a connection as gone by the events of its socket, and
+ * never again uses one whose socket it did not get. Several places are taken in turn.
+ */
+export function createSocketOpener(
+  silenceMs: number,
+): (hosts: readonly string[], ports: readonly number[]) => Socket {
+  let turn = 0;
+  return (hosts, ports) => {
+    const at = turn % hosts.length;
+    turn += 1;
+    const host = hosts[at]!;
+    const socket = connect({ host, port: ports[at]!, noDelay: true });
+    return closeWhenSilent(Object.assign(socket, { host }), silenceMs);
+  };
+}
+
 /** Connected to the first place that answers; the fault of the last where none does. */
 export async function firstOpenSocket(places: readonly SocketPlace[]): Promise<Socket> {
   let fault: unknown;
@@ -48,7 +65,7 @@ function openSocket({ host, port, to = host }: SocketPlace): Promise<Socket> {
 }
 
 /** Closes a socket on which nothing has come for so long; for connections whose queries are all short. */
-export function closeWhenSilent(socket: Socket, silenceMs: number): Socket {
+function closeWhenSilent(socket: Socket, silenceMs: number): Socket {
   return watch(socket, silenceMs, () => socket.bytesRead);
 }
 
@@ -74,9 +91,8 @@ function watch(socket: Socket, limitMs: number, measure: () => number): Socket {
         since = performance.now();
       } else if (performance.now() - since > limitMs) {
         clearInterval(timer);
-        socket.destroy(
-          Object.assign(new Error('the database has not answered for too long'), { code: 'ETIMEDOUT' }),
-        );
+        // Without an error: the driver forgets queries that come between the error of a socket and its end
+        socket.destroy();
       }
     },
     Math.min(checkMs, limitMs / 2),

@@ -20,6 +20,7 @@ describe('process runner', () => {
       argv: [],
       environment: {},
       idJob: 7,
+      epoch: 1,
     });
     expect(await child.ended).toEqual({ code: 0, signal: null, logFault: null });
     const lines = Array.from({ length: 50 }, (_, at) => `line ${at + 1}\n`);
@@ -31,7 +32,7 @@ describe('process runner', () => {
     const test = await createTestRunner();
     for (const tool of ['exits-0', 'exits-0']) {
       await (
-        await test.runner.start({ tool, argv: [], environment: {}, idJob: 1 })
+        await test.runner.start({ tool, argv: [], environment: {}, idJob: 1, epoch: 1 })
       ).ended;
     }
     expect(await test.log(1)).toBe('done\ndone\n');
@@ -46,6 +47,7 @@ describe('process runner', () => {
       argv,
       environment: { SVC_JOB_EPOCH: '3' },
       idJob: 7,
+      epoch: 1,
     });
     await child.ended;
     delete process.env['CANARY_OF_THE_PARENT'];
@@ -66,7 +68,7 @@ describe('process runner', () => {
 
   it('ends a child that heeds SIGTERM', async () => {
     const test = await createTestRunner();
-    const child = await test.runner.start({ tool: 'sleeps', argv: [], environment: {}, idJob: 1 });
+    const child = await test.runner.start({ tool: 'sleeps', argv: [], environment: {}, idJob: 1, epoch: 1 });
     const pid = await pidIn(test, 1);
     child.stop(30_000);
     expect(await child.ended).toEqual({ code: null, signal: 'SIGTERM', logFault: null });
@@ -75,7 +77,13 @@ describe('process runner', () => {
 
   it('kills a child that ignores SIGTERM, after the grace', async () => {
     const test = await createTestRunner();
-    const child = await test.runner.start({ tool: 'ignores-sigterm', argv: [], environment: {}, idJob: 1 });
+    const child = await test.runner.start({
+      tool: 'ignores-sigterm',
+      argv: [],
+      environment: {},
+      idJob: 1,
+      epoch: 1,
+    });
     const pid = await pidIn(test, 1);
     child.stop(50);
     child.stop(50);
@@ -85,7 +93,13 @@ describe('process runner', () => {
 
   it('kills grandchildren with the child', async () => {
     const test = await createTestRunner();
-    const child = await test.runner.start({ tool: 'starts-grandchild', argv: [], environment: {}, idJob: 1 });
+    const child = await test.runner.start({
+      tool: 'starts-grandchild',
+      argv: [],
+      environment: {},
+      idJob: 1,
+      epoch: 1,
+    });
     const grandchild = await pidIn(test, 1);
     expect(await runs(grandchild)).toBe(true);
     child.stop(50);
@@ -95,14 +109,26 @@ describe('process runner', () => {
 
   it('leaves no grandchild behind when the child ends by itself', async () => {
     const test = await createTestRunner();
-    const child = await test.runner.start({ tool: 'leaves-grandchild', argv: [], environment: {}, idJob: 1 });
+    const child = await test.runner.start({
+      tool: 'leaves-grandchild',
+      argv: [],
+      environment: {},
+      idJob: 1,
+      epoch: 1,
+    });
     expect(await child.ended).toEqual({ code: 0, signal: null, logFault: null });
     expect(await runs(await pidIn(test, 1))).toBe(false);
   });
 
   it('reports a tool whose entry is missing as ended, with the reason in the log', async () => {
     const test = await createTestRunner();
-    const child = await test.runner.start({ tool: 'is-not-there', argv: [], environment: {}, idJob: 1 });
+    const child = await test.runner.start({
+      tool: 'is-not-there',
+      argv: [],
+      environment: {},
+      idJob: 1,
+      epoch: 1,
+    });
     const { code } = await child.ended;
     expect(code).not.toBe(0);
     expect(await test.log(1)).toContain('is-not-there');
@@ -110,7 +136,13 @@ describe('process runner', () => {
 
   it('ends a grandchild that left the group for a session of its own', async () => {
     const test = await createTestRunner();
-    const child = await test.runner.start({ tool: 'starts-daemon', argv: [], environment: {}, idJob: 1 });
+    const child = await test.runner.start({
+      tool: 'starts-daemon',
+      argv: [],
+      environment: {},
+      idJob: 1,
+      epoch: 1,
+    });
     const daemon = await pidIn(test, 1);
     expect(await runs(daemon)).toBe(true);
     child.stop(50);
@@ -120,7 +152,13 @@ describe('process runner', () => {
 
   it('masks secrets in whatever is printed, also where they come in two writes, and changes no other byte', async () => {
     const test = await createTestRunner({}, async () => (text) => text.replaceAll('hunter2', '***'));
-    const child = await test.runner.start({ tool: 'prints-secrets', argv: [], environment: {}, idJob: 1 });
+    const child = await test.runner.start({
+      tool: 'prints-secrets',
+      argv: [],
+      environment: {},
+      idJob: 1,
+      epoch: 1,
+    });
     expect(await child.ended).toMatchObject({ code: 0, logFault: null });
     const log = await readFile(join(test.directory, 'logs', 'job-1.log'));
     const long = 'x'.repeat(600_000);

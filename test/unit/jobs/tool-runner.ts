@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { openLocalLog } from '../../../src/adapters/node/process-log.ts';
 import { createProcessRunner } from '../../../src/adapters/node/process-runner.ts';
 import type { ProcessRunnerOptions } from '../../../src/adapters/node/process-runner.ts';
 import type { ProcessRunner } from '../../../src/ports/process-runner.ts';
@@ -26,7 +27,7 @@ export async function createTestRunner(
   return {
     runner: createProcessRunner({
       entryOf: (tool) => fileURLToPath(new URL(`${tool}.mjs`, fixtures)),
-      logsDirectory,
+      openLog: (idJob) => openLocalLog(logsDirectory, idJob),
       workingDirectory: directory,
       environment,
       ...(maskOf === undefined ? {} : { maskOf }),

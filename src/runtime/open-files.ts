@@ -1,0 +1,36 @@
+/** The file store and the logs of an installation: folders of the home, or a store that several machines share. */
+import { join } from 'node:path';
+import { createObjectFileStore } from '../adapters/edge/object-file-store.ts';
+import { openObjectLog } from '../adapters/edge/object-log.ts';
+import { createS3ObjectStore } from '../adapters/edge/s3-object-store.ts';
+import { createLocalFileStore } from '../adapters/node/local-file-store.ts';
+import { openLocalLog } from '../adapters/node/process-log.ts';
+import type { Config } from '../config.ts';
+import type { FileStore } from '../ports/file-store.ts';
+import type { LogAppender } from '../ports/log-appender.ts';
+import type { Home } from './home.ts';
+
+export interface OpenedFiles {
+  readonly files: FileStore;
+  /** for a worker: where the output of an attempt goes */
+  openLog(idJob: number, epoch: number): Promise<LogAppender>;
+}
+
+export function openFiles(config: Config, home: Home): OpenedFiles {
+  const { filesDirectory, logsDirectory } = home;
+  const folders = createLocalFileStore({ filesDirectory, logsDirectory, roots: config.fileRoots });
+  if (config.objectStore === null) {
+    return { files: folders, openLog: (idJob) => openLocalLog(logsDirectory, idJob) };
+  }
+  const { prefix } = config.objectStore;
+  const objects = createS3ObjectStore(config.objectStore);
+  return {
+    files: createObjectFileStore({ objects, prefix, roots: config.fileRoots.length === 0 ? null : folders }),
+    openLog: (idJob, epoch) => openObjectLog(objects, prefix, idJob, epoch),
+  };
+}
+
+/** What one job keeps on this machine while it runs, where its files lie elsewhere. */
+export function jobFolder(home: Pick<Home, 'directory'>, idJob: number): string {
+  return join(home.directory, 'tmp', `job-${idJob}`);
+}
