@@ -20,6 +20,22 @@ const tags = [
   { name: 'doc', description: 'This description.' },
 ];
 
+const landing = `XML in, relational tables and rows out: conversions as jobs, and what they made.
+
+**The first five calls.** Every call but the second needs an API key, as \`Authorization: Bearer svk_…\`; the first start of the service
+writes one to the file \`admin.key\` of its home folder. On this page, give it under *Authorize*. Commands must be switched on
+(\`cmd.enabled=true\`).
+
+1. \`POST /v2/file/upload/token\` with \`{"kind":"xml"}\`: a token, good for one upload.
+2. \`POST /v2/file/upload/xml?token=…&name=orders.xml\` with the bytes of a document, or of a .gz, .zip or .tar: the path that it is stored at.
+3. \`POST /v2/run/cmd\`: a job that draws the tables from the document and loads it into the SQL schema \`orders\`:
+   \`{"executions":[{"app_name":"xml2er","source":{"file":{"command":"PATH"}},"target":{"path":{"command":"-o","enabled":true,"value":"metadb:orders"}}}]}\`
+4. \`GET /v2/executions/log/{id_job}\`: its log; with \`Accept: text/event-stream\` as it is written. \`GET /v2/executions/get/{id}\`: its record; \`status\` C is completed.
+5. \`GET /v2/schema/ddl/{idSch}\`: the tables, where \`idSch\` is the record's \`id_sch\`; \`GET /v2/diagram/get/{idSch}\` shows them.
+
+With an XSD set the tables are known before the first document: upload it with \`kind\` \`xsd\`, run \`xsd2er\`, and give the schema to
+\`xml2er\` as \`origin_id\`. Lists are read page by page, from 0. Every error is a problem document (RFC 9457) with a stable \`code\`.`;
+
 export function registerSecuritySchemes(app: OpenAPIHono<AppEnv>): void {
   app.openAPIRegistry.registerComponent('securitySchemes', apiKeySchemeName, {
     type: 'http',
@@ -53,7 +69,7 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
     info: {
       title: 'Conversion Job Service',
       version: '1.0',
-      description: 'XML in, relational schemas and rows out: conversions as jobs, and what they made.',
+      description: landing,
       contact: { name: 'Conversion Job Service' },
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },

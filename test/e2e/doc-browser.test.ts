@@ -9,6 +9,7 @@ import { serve } from '@hono/node-server';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issueKey } from '../../src/access/issue-key.ts';
 import { createPackageAssetStore } from '../../src/adapters/node/package-asset-store.ts';
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
@@ -36,12 +37,20 @@ describe.skipIf(!installed)('/doc in a browser, offline', { timeout: 60_000 }, (
   let browser: Browser;
   let page: Page;
   let folder: string;
+  let key: string;
   const complaints: string[] = [];
   const requests: string[] = [];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'doc-browser-'));
-    const app = createApp({ ...createMemoryAdapters(), assets: createPackageAssetStore() }, readConfig({}));
+    const adapters = createMemoryAdapters();
+    ({ key } = await issueKey(adapters.access, {
+      idOrg: 1,
+      name: 'reader',
+      scopes: ['schemas:read'],
+      expiresAt: null,
+    }));
+    const app = createApp({ ...adapters, assets: createPackageAssetStore() }, readConfig({}));
     const { server: started, info } = await new Promise<{ server: Server; info: AddressInfo }>((resolve) => {
       const listening = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, (address) =>
         resolve({ server: listening as Server, info: address }),
@@ -102,6 +111,36 @@ describe.skipIf(!installed)('/doc in a browser, offline', { timeout: 60_000 }, (
     const answer = operation.locator('.live-responses-table .response-col_status').last();
     await answer.waitFor();
     expect((await answer.textContent())?.trim()).toMatch(/^200/);
+  });
+
+  it('tells a newcomer the first five calls', async () => {
+    const landing = page.locator('.information-container .renderedMarkdown').first();
+    expect(await landing.locator('ol > li').count()).toBe(5);
+    for (const call of ['POST /v2/file/upload/token', 'POST /v2/run/cmd', 'GET /v2/schema/ddl/{idSch}'])
+      expect(await landing.textContent()).toContain(call);
+  });
+
+  it('sends the key that was given under Authorize', async () => {
+    const operation = page.locator('.opblock', { has: page.locator('[data-path="/v2/about/org"]') });
+    const status = operation.locator('.live-responses-table .response-col_status').last();
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByRole('button', { name: 'Try it out' }).click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    await status.waitFor();
+    expect((await status.textContent())?.trim()).toMatch(/^401/);
+    // the answer without a key is what the browser itself would complain of
+    complaints.length = 0;
+
+    await page.locator('.auth-wrapper .authorize').first().click();
+    const dialog = page.locator('.dialog-ux .auth-container', { hasText: 'http, Bearer' });
+    await dialog.locator('input').fill(key);
+    await dialog.getByRole('button', { name: 'Apply credentials' }).click();
+    await page.locator('.dialog-ux .btn-done, .dialog-ux .close-modal').last().click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
+    expect(
+      await operation.locator('.live-responses-table .response-col_description').last().textContent(),
+    ).toContain('"id_org": 1');
   });
 
   it('asks no other host and reports no fault', async () => {
