@@ -65,8 +65,14 @@ export interface RowSink {
   keyOffsets(): Promise<ReadonlyMap<string, number>>;
   /** After `open`: those of the given SHA-256 (hex) whose documents the target holds, and will still hold when this job publishes. */
   loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure. */
-  write(table: number, rows: Uint8Array, rowCount: number): Promise<void>;
+  /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure.
+   *  `release` may be told when it is needed no more. */
+  write(
+    table: number,
+    rows: Uint8Array,
+    rowCount: number,
+    release?: (rows: Uint8Array) => void,
+  ): Promise<void>;
   writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void>;
   misfit(value: MisfitValue): Promise<void>;
   /** A NOT NULL column (value role) that got no value in some row: made nullable when the job publishes. */

@@ -14,7 +14,7 @@ import {
   defaultArchiveLimits,
   type ArchiveLimits,
 } from './archive-members.ts';
-import { inputFileChunks, openInputFile, type Links } from './open-file.ts';
+import { fleetingFileChunks, inputFileChunks, openInputFile, type Links } from './open-file.ts';
 
 /** One document or XSD file. Its bytes are to be read before the next member is asked for. */
 export interface InputMember {
@@ -24,7 +24,8 @@ export interface InputMember {
   readonly path: string;
   /** bytes on disk that reading it takes, for progress; 0 for members of an archive after its first */
   readonly diskBytes: number;
-  chunks(): AsyncIterable<Uint8Array>;
+  /** `fleeting`: the bytes of a chunk are needed only until the next is asked for. */
+  chunks(fleeting?: 'fleeting'): AsyncIterable<Uint8Array>;
 }
 
 /** A file that an input led to. */
@@ -157,7 +158,8 @@ async function* walk(
         name: file.name,
         path: file.path,
         diskBytes: file.bytes,
-        chunks: () => inputFileChunks(file.path, links),
+        chunks: (fleeting) =>
+          fleeting === undefined ? inputFileChunks(file.path, links) : fleetingFileChunks(file.path, links),
       };
     } else if (file.archive === 'gz') {
       yield {

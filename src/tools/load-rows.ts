@@ -297,7 +297,7 @@ class Loader {
     for (const chunk of output.chunks.splice(0)) {
       if (typeof chunk.table === 'number') {
         this.#written[chunk.table] = (this.#written[chunk.table] ?? 0) + chunk.rowCount;
-        await this.#sink.write(chunk.table, chunk.bytes, chunk.rowCount);
+        await this.#sink.write(chunk.table, chunk.bytes, chunk.rowCount, (bytes) => output.recycle(bytes));
       } else await this.#sink.writeSide(chunk.table, chunk.bytes, chunk.rowCount);
     }
     for (const misfit of misfits.splice(0)) await this.#sink.misfit(misfit);

@@ -41,6 +41,29 @@ export async function* inputFileChunks(path: string, links: Links): AsyncIterabl
   }
 }
 
+/**
+ * As `inputFileChunks`, without a buffer for each chunk: the bytes of one are valid until the next is asked for. While a chunk is
+ * looked at, the next is being read.
+ */
+export async function* fleetingFileChunks(path: string, links: Links): AsyncIterable<Uint8Array> {
+  const file = await openInputFile(path, links);
+  const buffers = [new Uint8Array(readBytes), new Uint8Array(readBytes)] as const;
+  let reading = file.read(buffers[0], 0, readBytes);
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await reading;
+      if (bytesRead === 0) return;
+      reading = file.read(buffer === buffers[0] ? buffers[1] : buffers[0], 0, readBytes);
+      // its fault is met by who waits for it
+      reading.catch(() => undefined);
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await reading.catch(() => undefined);
+    await file.close();
+  }
+}
+
 function moved(path: string): AppError {
   return new AppError(
     'path_not_allowed',

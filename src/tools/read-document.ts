@@ -37,7 +37,7 @@ export async function readDocument(
     },
     reader.kernels,
   );
-  for await (const chunk of member.chunks()) {
+  for await (const chunk of member.chunks('fleeting')) {
     hash.update(chunk);
     bytes += chunk.length;
     for (let at = 0; at < chunk.length; at += pieceBytes) {
@@ -54,7 +54,7 @@ export async function readDocument(
 /** SHA-256 (hex) of a document's bytes, as `readDocument` answers it. */
 export async function hashDocument(member: InputMember): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of member.chunks()) hash.update(chunk);
+  for await (const chunk of member.chunks('fleeting')) hash.update(chunk);
   return hash.digest('hex');
 }
 
@@ -73,7 +73,7 @@ export async function peekRootName(
       if (found.root === null && batch.count > 0) found.root = batch.events[1]!;
     },
   });
-  for await (const chunk of member.chunks()) {
+  for await (const chunk of member.chunks('fleeting')) {
     for (let at = 0; at < chunk.length && found.root === null; at += 16_384) {
       tokenizer.write(chunk.subarray(at, Math.min(at + 16_384, chunk.length)));
     }

@@ -48,7 +48,10 @@ const shredder = createShredder({
 });
 let copyBytes = 0;
 const drain = (): void => {
-  for (const chunk of shredder.output.chunks.splice(0)) copyBytes += chunk.bytes.length;
+  for (const chunk of shredder.output.chunks.splice(0)) {
+    copyBytes += chunk.bytes.length;
+    shredder.output.recycle(chunk.bytes);
+  }
 };
 shredder.beginDocument(path);
 const onBatch = (batch: TokenBatch): void => shredder.consume(batch, (record) => tokenizer.locate(record));

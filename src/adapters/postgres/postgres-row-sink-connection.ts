@@ -1,4 +1,5 @@
 /** Connections to a target database, and its faults in the words of the service. */
+import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { standardLiteral } from '../../engine/dialects/dialect.ts';
 import { AppError } from '../../errors.ts';
@@ -38,23 +39,31 @@ export const applicationName = 'conversion-job-service';
 /** A target that takes no byte for so long does not come back. */
 const stallMs = 5 * 60_000;
 
-/** One connection, opened with the first query; it is never closed for its age. */
-export function connectTarget(address: TargetAddress): Sql {
+/**
+ * One connection, opened with the first query; it is never closed for its age. `onSocket` gets the socket where what goes over it
+ * is what the server reads: not where it will be encrypted.
+ */
+export function connectTarget(address: TargetAddress, onSocket?: (socket: Socket) => void): Sql {
   const parts = addressParts(address.url);
   const password = address.password ?? parts.password;
   const [{ host, port }] = parts.places;
+  const ssl = parts.sslmode === null || parts.sslmode === 'disable' ? false : parts.sslmode;
   const checked = address.addresses?.map((to) => ({ host, port, to }));
   return postgres({
     host: [host],
     port: [port],
-    socket: async () => closeWhenStalled(await firstOpenSocket(checked ?? parts.places), stallMs),
+    socket: async () => {
+      const socket = closeWhenStalled(await firstOpenSocket(checked ?? parts.places), stallMs);
+      if (ssl === false) onSocket?.(socket);
+      return socket;
+    },
     // seconds; the kernel then asks every second, and gives up after ten
     keep_alive: 10,
     database: parts.database,
     user: (address.user ?? parts.user) || undefined,
     // A function even when there is none: the service's own PGPASSWORD is not for other hosts.
     password: () => password,
-    ssl: parts.sslmode === null || parts.sslmode === 'disable' ? false : parts.sslmode,
+    ssl,
     max: 1,
     max_lifetime: 0,
     idle_timeout: 0,

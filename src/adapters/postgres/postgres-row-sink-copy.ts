@@ -1,4 +1,5 @@
 /** COPY … FROM STDIN on one connection. */
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { Sql, TransactionSql } from './connect.ts';
 
@@ -18,9 +19,14 @@ interface QueryInternals {
 
 /**
  * Begins a COPY. The driver answers a COPY with its stream and has then no way left to tell how the statement ended: an
- * error after the last byte would never be heard. So its two callbacks are taken over before the query is sent.
+ * error after the last byte would never be heard. So its two callbacks are taken over before the query is sent. Its stream copies
+ * all it is given: with the connection's `socket` the messages are written there.
  */
-export async function startCopy(sql: Sql | TransactionSql, statement: string): Promise<CopyStream> {
+export async function startCopy(
+  sql: Sql | TransactionSql,
+  statement: string,
+  socket: Socket | null = null,
+): Promise<CopyStream> {
   const query = sql.unsafe(statement);
   const internals = query as unknown as QueryInternals;
   const started = Promise.withResolvers<Writable>();
@@ -58,18 +64,31 @@ export async function startCopy(sql: Sql | TransactionSql, statement: string): P
           return;
         }
         waiting.add(reject);
-        stream.write(bytes, (error) => {
+        const written = (error?: Error | null): void => {
           // what the server says comes by the other way
           if (error) return;
           waiting.delete(reject);
           resolve();
-        });
+        };
+        if (socket === null) stream.write(bytes, written);
+        else writeCopyData(socket, bytes, written);
       }),
     finish: () => {
       stream.end();
       return ended.promise;
     },
   };
+}
+
+/** A CopyData message (PostgreSQL manual §54.7). */
+function writeCopyData(socket: Socket, bytes: Uint8Array, written: (error?: Error | null) => void): void {
+  const header = Buffer.allocUnsafe(5);
+  header.writeUInt8(0x64);
+  header.writeUInt32BE(bytes.length + 4, 1);
+  socket.cork();
+  socket.write(header);
+  socket.write(bytes, written);
+  socket.uncork();
 }
 
 function isStream(result: unknown): result is Writable {

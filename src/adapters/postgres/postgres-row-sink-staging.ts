@@ -2,6 +2,7 @@
  * Staging tables: where rows lie, unseen, until their job publishes. Bytes are gathered by table and copied over a few
  * connections, each in one COPY at a time; a small job's rows stay in memory and are copied by the publishing transaction.
  */
+import type { Socket } from 'node:net';
 import { doubleQuoted } from '../../engine/dialects/dialect.ts';
 import { AppError } from '../../errors.ts';
 import type { Sql, TransactionSql } from './connect.ts';
@@ -26,6 +27,14 @@ export interface StagedForm {
   readonly logged: boolean;
 }
 
+/** Told when a buffer is needed no more. */
+export type Release = (bytes: Uint8Array) => void;
+
+interface StagedBytes {
+  readonly bytes: Uint8Array;
+  readonly release: Release | undefined;
+}
+
 export class StagedTable {
   /** index of a table of the model, or the name of another */
   readonly key: number | string;
@@ -42,7 +51,7 @@ export class StagedTable {
   copied = 0;
   pendingBytes = 0;
   lane: Lane | null = null;
-  #pending: Uint8Array[] = [];
+  #pending: StagedBytes[] = [];
 
   constructor(key: number | string, sqlSchema: string, name: string, form: () => StagedForm) {
     this.key = key;
@@ -55,25 +64,31 @@ export class StagedTable {
     return (this.#form ??= this.#makeForm());
   }
 
-  push(bytes: Uint8Array): void {
-    this.#pending.push(bytes);
+  push(bytes: Uint8Array, release?: Release): void {
+    this.#pending.push({ bytes, release });
     this.pendingBytes += bytes.length;
   }
 
   /** The oldest bytes: one chunk, or small ones together. */
-  take(): Uint8Array {
+  take(): StagedBytes {
     let count = 0;
     let length = 0;
     while (
       count < this.#pending.length &&
-      (count === 0 || length + this.#pending[count]!.length <= writeBytes)
+      (count === 0 || length + this.#pending[count]!.bytes.length <= writeBytes)
     ) {
-      length += this.#pending[count]!.length;
+      length += this.#pending[count]!.bytes.length;
       count += 1;
     }
     const taken = this.#pending.splice(0, count);
     this.pendingBytes -= length;
-    return count === 1 ? taken[0]! : Buffer.concat(taken, length);
+    if (count === 1) return taken[0]!;
+    const bytes = Buffer.concat(
+      taken.map((one) => one.bytes),
+      length,
+    );
+    for (const one of taken) one.release?.(one.bytes);
+    return { bytes, release: undefined };
   }
 
   createStatement(): string {
@@ -90,6 +105,8 @@ export class StagedTable {
 
 interface Lane {
   readonly sql: Sql;
+  /** where the server reads what is written to it */
+  socket: Socket | null;
   table: StagedTable | null;
   copy: CopyStream | null;
   running: boolean;
@@ -101,7 +118,7 @@ export interface StagingOptions {
   /** where the tables are made: the staging schema, or the target's where no schema may be made */
   readonly sqlSchema: string;
   readonly maxConnections: number;
-  readonly connect: () => Sql;
+  readonly connect: (onSocket: (socket: Socket) => void) => Sql;
   /** Makes the staging schema and shows that it is in use; called once, before the first table. */
   readonly prepare: () => Promise<void>;
   /** Alterations that give a table its keys, once all rows are there; '' for none. Asked when no more rows can come. */
@@ -148,9 +165,9 @@ export class StagingArea {
   }
 
   /** Takes rows; waits while too many bytes are under way. */
-  async write(table: StagedTable, bytes: Uint8Array, rows: number): Promise<void> {
+  async write(table: StagedTable, bytes: Uint8Array, rows: number, release?: Release): Promise<void> {
     this.#check();
-    table.push(bytes);
+    table.push(bytes, release);
     table.rows += rows;
     this.#buffered += bytes.length;
     if (table.lane === null) this.#waiting.add(table);
@@ -184,7 +201,11 @@ export class StagingArea {
       await tx.unsafe(table.createStatement());
       const copy = await startCopy(tx, table.copyStatement());
       table.created = true;
-      while (table.pendingBytes > 0) await copy.write(table.take());
+      while (table.pendingBytes > 0) {
+        const { bytes, release } = table.take();
+        await copy.write(bytes);
+        release?.(bytes);
+      }
       table.copied = await copy.finish();
     }
     this.#waiting.clear();
@@ -237,7 +258,8 @@ export class StagingArea {
   }
 
   #addLane(): Lane {
-    const lane: Lane = { sql: this.#options.connect(), table: null, copy: null, running: false };
+    const sql = this.#options.connect((socket) => (lane.socket = socket));
+    const lane: Lane = { sql, socket: null, table: null, copy: null, running: false };
     this.#lanes.push(lane);
     return lane;
   }
@@ -283,8 +305,9 @@ export class StagingArea {
         this.#release(lane.table);
         await this.#open(lane, table);
       }
-      const bytes = table.take();
+      const { bytes, release } = table.take();
       await lane.copy!.write(bytes);
+      release?.(bytes);
       this.#buffered -= bytes.length;
       this.#signal();
     }
@@ -310,7 +333,7 @@ export class StagingArea {
     }
     lane.table = table;
     await lane.sql.unsafe(table.created ? 'BEGIN' : `BEGIN; ${table.createStatement()}`);
-    lane.copy = await startCopy(lane.sql, table.copyStatement());
+    lane.copy = await startCopy(lane.sql, table.copyStatement(), lane.socket);
     table.created = true;
   }
 

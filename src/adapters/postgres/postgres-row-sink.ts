@@ -103,8 +103,13 @@ class PostgresRowSink implements RowSink {
     });
   }
 
-  async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.#guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount));
+  async write(
+    table: number,
+    rows: Uint8Array,
+    rowCount: number,
+    release?: (rows: Uint8Array) => void,
+  ): Promise<void> {
+    await this.#guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount, release));
   }
 
   async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
@@ -238,7 +243,7 @@ class PostgresRowSink implements RowSink {
       token: this.#token,
       sqlSchema: this.#stagingSchema,
       maxConnections: this.#options.maxConnections ?? 4,
-      connect: () => connectTarget(this.#options),
+      connect: (onSocket) => connectTarget(this.#options, onSocket),
       keys: (key) => {
         const hasMisfits = [...this.#widened].some((id) => id.startsWith(`${key}:`));
         if (typeof key === 'string' || hasMisfits) return '';

@@ -13,6 +13,8 @@ const fullAt = 128 * 1024;
 /** all buffers of a model with thousands of tables together */
 const allBuffersBytes = 24 * 1024 * 1024;
 
+const spareBuffers = 32;
+
 const utf8 = new TextEncoder();
 
 export class RowOutput {
@@ -25,6 +27,7 @@ export class RowOutput {
   /** by table: bytes in its buffer, and rows */
   #lengths: Int32Array;
   #pendingRows: Int32Array;
+  readonly #spare: ArrayBuffer[] = [];
   /** where the buffers lie that have been given a place */
   #places: readonly Uint8Array<ArrayBuffer>[] = [];
   readonly #sides = new Map<Exclude<RowChunk['table'], number>, { buffer: ByteBuffer; rows: number }>();
@@ -120,12 +123,29 @@ export class RowOutput {
     if (place === undefined) this.chunks.push({ table, bytes: buffer.take(), rowCount });
     else {
       const { bytes, length } = buffer;
-      this.chunks.push({ table, bytes: bytes === place ? bytes.slice(0, length) : buffer.take(), rowCount });
+      this.chunks.push({
+        table,
+        bytes: bytes === place ? this.#copy(bytes, length) : buffer.take(),
+        rowCount,
+      });
       buffer.bytes = place;
     }
     this.#lengths[table] = 0;
     this.#pendingRows[table] = 0;
     this.rowCounts[table]! += rowCount;
+  }
+
+  /** The buffer of a chunk is needed no more: rows are copied into it again. */
+  recycle(bytes: Uint8Array): void {
+    if (bytes.buffer.byteLength === this.bufferBytes && this.#spare.length < spareBuffers)
+      this.#spare.push(bytes.buffer as ArrayBuffer);
+  }
+
+  #copy(bytes: Uint8Array, length: number): Uint8Array {
+    // a buffer of its own: it may travel to another thread
+    const copy = new Uint8Array(this.#spare.pop() ?? new ArrayBuffer(this.bufferBytes), 0, length);
+    copy.set(bytes.subarray(0, length));
+    return copy;
   }
 
   #handSide(table: Exclude<RowChunk['table'], number>): void {

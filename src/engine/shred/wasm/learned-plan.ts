@@ -1,5 +1,5 @@
 /** What the kernel knows of a plan: the elements and attributes that documents have used so far, and their nodes, tables, columns. */
-import type { PlanEdge } from '../../model/relational-model.ts';
+import type { PlanEdge, PlanNode } from '../../model/relational-model.ts';
 import { ByteBuffer } from '../byte-buffer.ts';
 import type { CompiledPlan, CompiledTable } from '../compiled-plan.ts';
 import type { RowEncoder } from '../row-encoding.ts';
@@ -77,7 +77,10 @@ export class LearnedPlan {
     );
     this.#required = memory.ints(plan.tables.reduce((sum, { required }) => sum + required.length, 0));
     this.#edges = memory.ints(EDGE_COUNT * layout.EDGE_INTS);
-    for (let at = 0; at < this.#edges.length; at += layout.EDGE_INTS) this.#edges[at + layout.EDGE_NAME] = -1;
+    for (let at = 0; at < this.#edges.length; at += layout.EDGE_INTS) {
+      this.#edges[at + layout.EDGE_NAME] = -1;
+      this.#edges[at + layout.EDGE_NEXT] = this.#edges.byteOffset;
+    }
     this.#labels = memory.bytes(LABEL_BYTES);
     this.#constants = memory.bytes(CONSTANT_BYTES);
     const none = this.#encoded(null);
@@ -118,7 +121,8 @@ export class LearnedPlan {
         table.index,
         (plan.opensRow ? layout.OPENS_ROW : 0) |
           (takesText ? layout.TAKES_TEXT : 0) |
-          (showsNothing ? layout.SHOWS_NOTHING : 0),
+          (showsNothing ? layout.SHOWS_NOTHING : 0) |
+          (isLeaf(plan) ? layout.LEAF : 0),
         seenSlot,
         plan.textColumn,
         plan.textTable,
@@ -244,6 +248,17 @@ export class LearnedPlan {
     }
     return out.bytes.subarray(0, out.length);
   }
+}
+
+/** Folded, and its text is all that it has a column for. */
+function isLeaf(node: PlanNode): boolean {
+  return (
+    !node.opensRow &&
+    node.textColumn >= 0 &&
+    node.presenceColumn < 0 &&
+    node.foldedPositionColumn < 0 &&
+    node.elementNameColumn < 0
+  );
 }
 
 /** Rows that are written to several tables are left to others. */

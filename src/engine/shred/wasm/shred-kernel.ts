@@ -73,7 +73,7 @@ export interface ShredKernel {
 /** null where WebAssembly from bytes, or its vectors, are refused, or the plan is too large. */
 export function createShredKernel(options: ShredKernelOptions): ShredKernel | null {
   const { plan, output } = options;
-  const perTable = 32 + output.bufferBytes + 2 * layout.MARGIN_BYTES;
+  const perTable = 64 + output.bufferBytes + 2 * layout.MARGIN_BYTES;
   const bytes = FIXED_BYTES + LearnedPlan.bytesFor(plan) + plan.tables.length * perTable;
   const pages = 1 + Math.ceil((layout.CONTROL_AT + bytes) / layout.PAGE_BYTES);
   const scanModule = pages > MAX_PAGES ? null : compileKernel();
@@ -100,6 +100,7 @@ class SharedKernel implements ShredKernel {
   readonly #buffer: ArrayBuffer;
   readonly #control: Int32Array;
   readonly #keyBase: BigInt64Array;
+  readonly #keyTexts: Int32Array;
   readonly #plan: LearnedPlan;
   #used = layout.CONTROL_AT + layout.PAGE_BYTES;
   // the state's arrays, here
@@ -144,6 +145,8 @@ class SharedKernel implements ShredKernel {
     const lastNumbers = new Float64Array(buffer, this.#allocate(tableCount * 8), tableCount);
     lastNumbers.set(state.lastNumbers);
     state.lastNumbers = lastNumbers;
+    const keyTexts = area.ints(tableCount * layout.KEY_TEXT_INTS);
+    this.#keyTexts = keyTexts;
     const starts = area.ints(tableCount);
     const lengths = area.ints(tableCount);
     const pending = area.ints(tableCount);
@@ -161,6 +164,7 @@ class SharedKernel implements ShredKernel {
     control[layout.TEXT] = this.#text.byteOffset;
     control[layout.TEXT_CAPACITY] = TEXT_BYTES;
     control[layout.LAST_NUMBERS] = lastNumbers.byteOffset;
+    control[layout.KEY_TEXTS] = keyTexts.byteOffset;
     control[layout.OUT_STARTS] = starts.byteOffset;
     control[layout.OUT_LENGTHS] = lengths.byteOffset;
     control[layout.OUT_PENDING] = pending.byteOffset;
@@ -172,6 +176,7 @@ class SharedKernel implements ShredKernel {
   }
 
   beginDocument(keyBase: bigint, extra: readonly (string | null)[]): void {
+    if (this.#keyBase[0] !== keyBase) this.#keyTexts.fill(0);
     this.#keyBase[0] = keyBase;
     this.#plan.setExtra(extra);
   }

@@ -46,9 +46,12 @@ export const SEPARATOR = 34;
 export const XSI_TYPE = 35;
 /** int64 */
 export const KEY_BASE = 36;
+export const KEY_TEXTS = 38;
 export const CONTROL_SLOTS = 64;
 
 // what is known of the plan, int32 fields
+/** the last key of a table that was written: 32 bytes */
+export const KEY_TEXT_INTS = 8;
 export const NODE_INTS = 16;
 export const TABLE_INTS = 16;
 export const TABLE_FIRST_COLUMN = 1;
@@ -59,9 +62,12 @@ export const COLUMN_RELAXED = 6;
 export const EDGE_INTS = 8;
 export const EDGE_NODE = 0;
 export const EDGE_NAME = 1;
+export const EDGE_NEXT = 6;
 /** Added to a node's index: an attribute of it. */
 export const ATTRIBUTE_OF = 0x40000000;
 
 export const OPENS_ROW = 1;
 export const TAKES_TEXT = 2;
 export const SHOWS_NOTHING = 4;
+/** folded, with a text column and no other of its own */
+export const LEAF = 8;

@@ -42,6 +42,7 @@ const MODE: usize = CONTROL + 132;
 const SEPARATOR: usize = CONTROL + 136;
 const XSI_TYPE: usize = CONTROL + 140;
 const KEY_BASE: usize = CONTROL + 144;
+const KEY_TEXTS: usize = CONTROL + 152;
 
 const EXIT_DONE = 0;
 const EXIT_EVENT = 1;
@@ -90,6 +91,8 @@ const NODE_ELEMENT_NAME_COLUMN: usize = 28;
 const OPENS_ROW = 1;
 const TAKES_TEXT = 2;
 const SHOWS_NOTHING = 4;
+/** folded, with a text column and no other of its own */
+const LEAF = 8;
 
 // tables, 64 bytes each
 const TABLE_COLUMN_COUNT: usize = 0;
@@ -123,6 +126,8 @@ const EDGE_TARGET: usize = 8;
 const EDGE_PARENT_KEY: usize = 12;
 const EDGE_LABEL: usize = 16;
 const EDGE_LABEL_LENGTH: usize = 20;
+/** the edge that was taken after this one the last time */
+const EDGE_NEXT: usize = 24;
 /** Added to a node's index: an attribute of it. */
 const ATTRIBUTE_OF: i32 = 0x40000000;
 
@@ -308,6 +313,42 @@ function convertBoolean(column: usize, from: usize, to: usize, out: usize): usiz
   return length == 5 && four == 0x736c6166 && load<u8>(from, 4) == 0x65 ? writeBoolean(false, out) : 0;
 }
 
+/**
+ * Of up to 16 bytes at `at`: those that are not digits, as bits. What lies behind them does not show.
+ */
+// @ts-ignore: decorator
+@inline
+function nonDigits(at: usize, length: usize): i32 {
+  const v = i8x16.sub(v128.load(at), i8x16.splat(ZERO));
+  return i8x16.bitmask(i8x16.gt_u(v, i8x16.splat(9))) & ((1 << <i32>length) - 1);
+}
+
+/** The form that most numbers have: digits, no more than `most`, without a sign or a leading zero. */
+// @ts-ignore: decorator
+@inline
+function isUsualInteger(from: usize, to: usize, most: usize): bool {
+  const length = to - from;
+  return length - 1 < most && length <= 16 && nonDigits(from, length) == 0 && (length == 1 || load<u8>(from) != ZERO);
+}
+
+/** Digits, and perhaps a point among them, that fit the type and are written as the database prints them. */
+// @ts-ignore: decorator
+@inline
+function isUsualDecimal(column: usize, from: usize, to: usize): bool {
+  const length = to - from;
+  if (length - 1 > 15) return false;
+  const others = nonDigits(from, length);
+  const whole: i32 = others == 0 ? <i32>length : ctz(others);
+  const fraction: i32 = others == 0 ? 0 : <i32>length - whole - 1;
+  if (whole == 0 || (whole > 1 && load<u8>(from) == ZERO)) return false;
+  if (others != 0 && ((others & (others - 1)) != 0 || fraction == 0 || load<u8>(from + whole) != POINT)) return false;
+  const precision = load<i32>(column, COLUMN_FIRST);
+  const scale = load<i32>(column, COLUMN_SECOND);
+  if (precision >= 0 && (fraction > scale || whole > precision - scale)) return false;
+  const plainScale = load<i32>(column, COLUMN_PLAIN_SCALE);
+  return plainScale < 0 || fraction == plainScale || (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) == 0;
+}
+
 /** No plus sign, no leading zero, no negative zero, digits on both sides of a point; `scale`: as many digits after it. */
 function isPlainNumber(from: usize, to: usize, scale: i32): bool {
   const negative = load<u8>(from) == MINUS;
@@ -433,12 +474,12 @@ function twoDigits(at: usize): i32 {
 
 /** Whether `YYYY-MM-DD` is at `at`: a year from 1 to 9999 and a day that exists. */
 function isDate(at: usize): bool {
-  if (load<u8>(at, 4) != MINUS || load<u8>(at, 7) != MINUS) return false;
+  if (nonDigits(at, 10) != 0x90 || load<u8>(at, 4) != MINUS || load<u8>(at, 7) != MINUS) return false;
   const century = twoDigits(at);
   const inCentury = twoDigits(at + 2);
   const month = twoDigits(at + 5);
   const day = twoDigits(at + 8);
-  if (century < 0 || inCentury < 0 || month < 1 || month > 12 || day < 1) return false;
+  if (month < 1 || month > 12 || day < 1) return false;
   const year = century * 100 + inCentury;
   if (year == 0) return false;
   if (day <= 28) return true;
@@ -489,6 +530,11 @@ function convertCalendar(column: usize, kind: i32, from: usize, to: usize, out: 
 function convert(column: usize, from: usize, to: usize, out: usize): usize {
   const kind = load<i32>(column);
   if (kind == CONVERT_TEXT) return convertText(column, from, to, out);
+  if (kind == CONVERT_DECIMAL && isUsualDecimal(column, from, to)) return copy(out, from, to - from);
+  if (kind == CONVERT_INTEGER && isUsualInteger(from, to, load<usize>(column, COLUMN_FIRST) - 1)) {
+    // of a type with a scale the database prints one
+    if (load<i32>(column, COLUMN_PLAIN_SCALE) <= 0) return copy(out, from, to - from);
+  }
   if (kind == 0) return 0;
   const start = from;
   const end = to;
@@ -533,10 +579,18 @@ function writeLong(value: u64, out: usize): usize {
   return out + length;
 }
 
-/** The edge or attribute that has been learned for a node and a name; 0 for none. */
+/** The edge or attribute that has been learned for a node and a name, probably the one that `previous` foretells; 0 for none. */
 // @ts-ignore: decorator
 @inline
-function findEdge(node: i32, name: i32): usize {
+function findEdge(previous: usize, node: i32, name: i32): usize {
+  const foretold = load<usize>(previous, EDGE_NEXT);
+  if (load<i32>(foretold, EDGE_NAME) == name && load<i32>(foretold, EDGE_NODE) == node) return foretold;
+  const found = searchEdge(node, name);
+  if (found != 0) store<usize>(previous, found, EDGE_NEXT);
+  return found;
+}
+
+function searchEdge(node: i32, name: i32): usize {
   const edges: usize = load<usize>(EDGES);
   const mask = load<i32>(EDGE_MASK);
   let slot = (node * 0x9e3779b1 + name * 0x85ebca6b) & 0x7fffffff;
@@ -577,6 +631,32 @@ function setSlot(row: usize, column: i32, start: usize, end: usize): void {
   store<i32>(slot, <i32>(end - arena), 4);
 }
 
+/**
+ * The key of row `number` of a table. The last one written is kept as text, as mostly the next is one more: 32 bytes a table, the
+ * number, the length, and the digits.
+ */
+// @ts-ignore: decorator
+@inline
+function writeKey(index: i32, number: f64, out: usize): usize {
+  const last = load<usize>(KEY_TEXTS) + ((<usize>index) << 5);
+  const length = load<usize>(last, 8);
+  const digit = last + 11 + length;
+  const c = load<u8>(digit);
+  if (load<f64>(last) + 1 == number && length > 0 && c != ZERO + 9) {
+    store<u8>(digit, c + 1);
+    store<f64>(last, number);
+    v128.store(out, v128.load(last, 12));
+    store<u32>(out, load<u32>(last, 28), 16);
+    return out + length;
+  }
+  const end = writeLong(load<u64>(KEY_BASE) + <u64>number, out);
+  store<f64>(last, number);
+  store<usize>(last, end - out, 8);
+  v128.store(last, v128.load(out), 12);
+  store<u32>(last, load<u32>(out, 16), 28);
+  return end;
+}
+
 /** Opens a row above the top one; there is room for it. Answers the end of the arena, with its key written. */
 function openRow(table: usize, index: i32, out: usize): usize {
   const top = load<i32>(ROW_TOP) + 1;
@@ -596,7 +676,7 @@ function openRow(table: usize, index: i32, out: usize): usize {
   const number = load<f64>(keys) + 1;
   store<f64>(keys, number);
   store<f64>(row, number, ROW_NUMBER);
-  const key = writeLong(load<u64>(KEY_BASE) + <u64>number, out);
+  const key = writeKey(index, number, out);
   setSlot(row, load<i32>(table, TABLE_ROW_KEY), out, key);
   return key;
 }
@@ -714,29 +794,44 @@ export function shred(from: i32, count: i32): i32 {
   const frames: usize = load<usize>(FRAMES);
   const rows: usize = load<usize>(ROWS);
   const nodes: usize = load<usize>(NODES);
-  const arenaEnd = load<usize>(ARENA) + load<usize>(ARENA_CAPACITY);
+  const columns: usize = load<usize>(COLUMNS);
+  const slots: usize = load<usize>(SLOTS);
+  const arena: usize = load<usize>(ARENA);
+  const arenaEnd = arena + load<usize>(ARENA_CAPACITY);
   const scope = load<i32>(SCOPE_SIZE);
   const xsiType = load<i32>(XSI_TYPE);
   const last = events + ((<usize>count) << RECORD_SHIFT);
   let e = events + ((<usize>from) << RECORD_SHIFT);
   let depth = load<i32>(DEPTH);
   let frame = frames + (<usize>(depth - 1)) * FRAME_BYTES;
-  let out: usize = load<usize>(ARENA) + load<usize>(ARENA_LENGTH);
+  let out: usize = arena + load<usize>(ARENA_LENGTH);
   if (depth == 0) return leave(EXIT_EVENT, e, depth, out);
+  // any edge will do to begin with
+  let previous: usize = load<usize>(EDGES);
+  // of the innermost open element
+  let known: usize = 0;
+  let nodeIndex: i32 = 0;
+  let node: usize = 0;
+  let nodeFlags: i32 = 0;
+  let row: usize = 0;
+  let rowSlots: usize = 0;
+  let rowColumns: usize = 0;
   while (e < last) {
+    if (frame != known) {
+      known = frame;
+      nodeIndex = load<i32>(frame);
+      node = nodes + ((<usize>nodeIndex) << 6);
+      nodeFlags = load<i32>(node, NODE_FLAGS);
+      row = rows + ((<usize>load<i32>(frame, FRAME_ROW)) << 5);
+      rowSlots = slots + ((<usize>load<i32>(row, ROW_SLOTS)) << 2);
+      rowColumns = columns + ((<usize>load<i32>(tableAt(load<i32>(row)), TABLE_FIRST_COLUMN)) << 5);
+    }
     const flags = load<i32>(e);
     const kind = flags & KIND_MASK;
     if (kind == KIND_START) {
-      for (let next = e + 16; next < last; next += 16) {
-        const other = load<i32>(next) & KIND_MASK;
-        if (other == KIND_NAMESPACE || (other == KIND_ATTRIBUTE && load<i32>(next, 4) == xsiType))
-          return leave(EXIT_EVENT, e, depth, out);
-        if (other != KIND_ATTRIBUTE) break;
-      }
       if (load<i32>(TEXT_LENGTH) > 0) {
-        const parent = nodes + ((<usize>load<i32>(frame)) << 6);
-        const textTable = load<i32>(parent, NODE_TEXT_TABLE);
-        if (load<i32>(parent, NODE_TEXT_COLUMN) >= 0 || textTable < 0)
+        const textTable = load<i32>(node, NODE_TEXT_TABLE);
+        if (load<i32>(node, NODE_TEXT_COLUMN) >= 0 || textTable < 0)
           return leave(EXIT_EVENT, e, depth, out);
         const end = writeTextRow(frame, textTable, out);
         if (end == 0)
@@ -744,36 +839,75 @@ export function shred(from: i32, count: i32): i32 {
         out = end;
       }
       const name = load<i32>(e, 4);
-      const edge = findEdge(load<i32>(frame), name);
-      if (edge == 0 || depth >= load<i32>(FRAME_CAPACITY)) return leave(EXIT_EVENT, e, depth, out);
+      const edge = findEdge(previous, nodeIndex, name);
+      if (edge == 0) return leave(EXIT_EVENT, e, depth, out);
+      previous = edge;
       const target = load<i32>(edge, EDGE_TARGET);
-      const node = nodes + ((<usize>target) << 6);
-      const nodeFlags = load<i32>(node, NODE_FLAGS);
-      const parentRow = load<i32>(frame, FRAME_ROW);
-      const parent = rows + ((<usize>parentRow) << 5);
-      const child = frame + FRAME_BYTES;
+      const child = nodes + ((<usize>target) << 6);
+      const childFlags = load<i32>(child, NODE_FLAGS);
+      const next = load<i32>(e, 16);
+      if (
+        (childFlags & LEAF) != 0 &&
+        (next & KIND_MASK) == KIND_TEXT &&
+        e + 32 < last &&
+        (load<i32>(e, 32) & KIND_MASK) == KIND_END
+      ) {
+        // most elements: a start tag, one piece of text, an end tag
+        const seen = rowSlots + ((<usize>load<i32>(child, NODE_SEEN_SLOT)) << 3);
+        const source = (next & FLAG_DECODED) == 0 ? bytes : decoded;
+        const start = source + load<i32>(e, 24);
+        const end = source + load<i32>(e, 28);
+        if (
+          load<i32>(seen) == -1 &&
+          target > load<i32>(frame, FRAME_LAST_FOLDED) &&
+          out + 2 * (end - start) + 128 <= arenaEnd
+        ) {
+          const number = <usize>load<i32>(child, NODE_TEXT_COLUMN);
+          const written = convert(rowColumns + (number << 5), start, end, out);
+          if (written != 0) {
+            store<i32>(seen, -2);
+            const slot = rowSlots + (number << 3);
+            store<i32>(slot, <i32>(out - arena));
+            store<i32>(slot, <i32>(written - arena), 4);
+            store<i32>(frame, target, FRAME_LAST_FOLDED);
+            store<i32>(frame, load<i32>(frame, FRAME_POSITION) + 1, FRAME_POSITION);
+            store<i32>(frame, 1, FRAME_SHOWN);
+            out = written;
+            e += 48;
+            continue;
+          }
+        }
+      }
+      for (let at = e + 16; at < last; at += 16) {
+        const other = load<i32>(at) & KIND_MASK;
+        if (other == KIND_NAMESPACE || (other == KIND_ATTRIBUTE && load<i32>(at, 4) == xsiType))
+          return leave(EXIT_EVENT, e, depth, out);
+        if (other != KIND_ATTRIBUTE) break;
+      }
+      if (depth >= load<i32>(FRAME_CAPACITY)) return leave(EXIT_EVENT, e, depth, out);
+      const inner = frame + FRAME_BYTES;
       const position = load<i32>(frame, FRAME_POSITION) + 1;
-      if ((nodeFlags & OPENS_ROW) != 0) {
-        const index = load<i32>(node);
+      if ((childFlags & OPENS_ROW) != 0) {
+        const index = load<i32>(child);
         const table = tableAt(index);
         if (!hasRoomForRow(table, out + load<usize>(edge, EDGE_LABEL_LENGTH)))
           return leave(EXIT_EVENT, e, depth, out);
         out = openRow(table, index, out);
         const top = load<i32>(ROW_TOP);
-        const row = rows + ((<usize>top) << 5);
+        const opened = rows + ((<usize>top) << 5);
         const parentKey = load<i32>(edge, EDGE_PARENT_KEY);
-        if (parentKey >= 0) out = copyKey(row, parentKey, parent, out);
+        if (parentKey >= 0) out = copyKey(opened, parentKey, row, out);
         const positionColumn = load<i32>(table, TABLE_POSITION);
         if (positionColumn >= 0) {
           const end = writeInteger(position, out);
-          setSlot(row, positionColumn, out, end);
+          setSlot(opened, positionColumn, out, end);
           out = end;
         }
-        store<i32>(child, top, FRAME_ROW);
-        store<i32>(child, 1, FRAME_ROW_COUNT);
+        store<i32>(inner, top, FRAME_ROW);
+        store<i32>(inner, 1, FRAME_ROW_COUNT);
       } else {
-        const seen = slotAt(parent, load<i32>(node, NODE_SEEN_SLOT));
-        const positionColumn = load<i32>(node, NODE_FOLDED_POSITION_COLUMN);
+        const seen = rowSlots + ((<usize>load<i32>(child, NODE_SEEN_SLOT)) << 3);
+        const positionColumn = load<i32>(child, NODE_FOLDED_POSITION_COLUMN);
         if (
           load<i32>(seen) != -1 ||
           (positionColumn < 0 && target <= load<i32>(frame, FRAME_LAST_FOLDED)) ||
@@ -781,75 +915,75 @@ export function shred(from: i32, count: i32): i32 {
         )
           return leave(EXIT_EVENT, e, depth, out);
         store<i32>(seen, -2);
-        const presence = load<i32>(node, NODE_PRESENCE_COLUMN);
+        const presence = load<i32>(child, NODE_PRESENCE_COLUMN);
         if (presence >= 0) {
           const end = writeBoolean(true, out);
-          setSlot(parent, presence, out, end);
+          setSlot(row, presence, out, end);
           out = end;
         }
         if (positionColumn >= 0) {
           const end = writeInteger(position, out);
-          setSlot(parent, positionColumn, out, end);
+          setSlot(row, positionColumn, out, end);
           out = end;
         } else {
           store<i32>(frame, target, FRAME_LAST_FOLDED);
         }
-        store<i32>(child, parentRow, FRAME_ROW);
-        store<i32>(child, 0, FRAME_ROW_COUNT);
+        store<i32>(inner, load<i32>(frame, FRAME_ROW), FRAME_ROW);
+        store<i32>(inner, 0, FRAME_ROW_COUNT);
       }
-      const label = load<i32>(node, NODE_ELEMENT_NAME_COLUMN);
+      const label = load<i32>(child, NODE_ELEMENT_NAME_COLUMN);
       if (label >= 0) {
-        const row = rows + ((<usize>load<i32>(child, FRAME_ROW)) << 5);
         const end = copy(out, load<usize>(edge, EDGE_LABEL), load<usize>(edge, EDGE_LABEL_LENGTH));
-        setSlot(row, label, out, end);
+        setSlot(rows + ((<usize>load<i32>(inner, FRAME_ROW)) << 5), label, out, end);
         out = end;
       }
       store<i32>(frame, position, FRAME_POSITION);
       store<i32>(frame, 1, FRAME_SHOWN);
-      store<i32>(child, target, FRAME_NODE);
-      store<i32>(child, 0, FRAME_POSITION);
-      store<i32>(child, name, FRAME_NAME);
-      store<i32>(child, 0, FRAME_NIL);
-      store<i32>(child, 0, FRAME_SHOWN);
-      store<i32>(child, position, FRAME_ORDINAL);
-      store<i32>(child, -1, FRAME_LAST_FOLDED);
-      store<i32>(child, scope, FRAME_SCOPE);
-      frame = child;
+      store<i32>(inner, target, FRAME_NODE);
+      store<i32>(inner, 0, FRAME_POSITION);
+      store<i32>(inner, name, FRAME_NAME);
+      store<i32>(inner, 0, FRAME_NIL);
+      store<i32>(inner, 0, FRAME_SHOWN);
+      store<i32>(inner, position, FRAME_ORDINAL);
+      store<i32>(inner, -1, FRAME_LAST_FOLDED);
+      store<i32>(inner, scope, FRAME_SCOPE);
+      frame = inner;
       depth++;
       e += 16;
       continue;
     }
 
     if (kind == KIND_ATTRIBUTE) {
-      const edge = findEdge(load<i32>(frame) + ATTRIBUTE_OF, load<i32>(e, 4));
+      const edge = findEdge(previous, nodeIndex + ATTRIBUTE_OF, load<i32>(e, 4));
       if (edge == 0) return leave(EXIT_EVENT, e, depth, out);
+      previous = edge;
       const source = (flags & FLAG_DECODED) == 0 ? bytes : decoded;
       const start = source + load<i32>(e, 8);
       const end = source + load<i32>(e, 12);
       if (out + 2 * (end - start) + 128 > arenaEnd) return leave(EXIT_EVENT, e, depth, out);
-      const row = rows + ((<usize>load<i32>(frame, FRAME_ROW)) << 5);
-      const number = load<i32>(edge, EDGE_TARGET);
-      const written = convert(columnAt(tableAt(load<i32>(row)), number), start, end, out);
+      const number = <usize>load<i32>(edge, EDGE_TARGET);
+      const written = convert(rowColumns + (number << 5), start, end, out);
       if (written == 0) return leave(EXIT_EVENT, e, depth, out);
-      setSlot(row, number, out, written);
+      const slot = rowSlots + (number << 3);
+      store<i32>(slot, <i32>(out - arena));
+      store<i32>(slot, <i32>(written - arena), 4);
       store<i32>(frame, 1, FRAME_SHOWN);
       out = written;
       e += 16;
       continue;
     }
 
-    const node = nodes + ((<usize>load<i32>(frame)) << 6);
-    const textColumn = load<i32>(node, NODE_TEXT_COLUMN);
     const event = e;
     let textLength = load<usize>(TEXT_LENGTH);
+    if (kind == KIND_TEXT && textLength == 0 && (nodeFlags & TAKES_TEXT) == 0) {
+      if ((flags & FLAG_WHITE_SPACE) == 0) return leave(EXIT_EVENT, e, depth, out);
+      e += 16;
+      continue;
+    }
+    const textColumn = load<i32>(node, NODE_TEXT_COLUMN);
     let start: usize = load<usize>(TEXT);
     let end: usize = start + textLength;
     if (kind == KIND_TEXT) {
-      if (textLength == 0 && (load<i32>(node, NODE_FLAGS) & TAKES_TEXT) == 0) {
-        if ((flags & FLAG_WHITE_SPACE) == 0) return leave(EXIT_EVENT, e, depth, out);
-        e += 16;
-        continue;
-      }
       const source = (flags & FLAG_DECODED) == 0 ? bytes : decoded;
       const from = source + load<i32>(e, 8);
       const to = source + load<i32>(e, 12);
@@ -873,16 +1007,14 @@ export function shred(from: i32, count: i32): i32 {
 
     const rowCount = load<i32>(frame, FRAME_ROW_COUNT);
     if (rowCount > 1 || load<i32>(frame, FRAME_SCOPE) != scope) return leave(EXIT_EVENT, event, depth, out);
-    const row = rows + ((<usize>load<i32>(frame, FRAME_ROW)) << 5);
-    const index = load<i32>(row);
-    const table = tableAt(index);
     if (textColumn >= 0) {
       if (textLength > 0 && load<i32>(frame, FRAME_POSITION) > 0) return leave(EXIT_EVENT, event, depth, out);
       if (textLength > 0 || load<i32>(frame, FRAME_NIL) == 0) {
         if (out + 2 * textLength + 128 > arenaEnd) return leave(EXIT_EVENT, event, depth, out);
-        const written = convert(columnAt(table, textColumn), start, end, out);
+        const written = convert(rowColumns + ((<usize>textColumn) << 5), start, end, out);
         if (written == 0) return leave(EXIT_EVENT, event, depth, out);
-        if (rowCount > 0 && !fits(table, index, written - load<usize>(ARENA) - load<i32>(row, ROW_MARK)))
+        const index = load<i32>(row);
+        if (rowCount > 0 && !fits(tableAt(index), index, written - arena - load<i32>(row, ROW_MARK)))
           return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
         setSlot(row, textColumn, out, written);
         out = written;
@@ -902,10 +1034,11 @@ export function shred(from: i32, count: i32): i32 {
         return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
       out = end;
     }
-    if (load<i32>(frame, FRAME_SHOWN) == 0 && (load<i32>(node, NODE_FLAGS) & SHOWS_NOTHING) != 0)
+    if (load<i32>(frame, FRAME_SHOWN) == 0 && (nodeFlags & SHOWS_NOTHING) != 0)
       return leave(EXIT_EVENT, event, depth, out);
     if (rowCount > 0) {
-      if (!fits(table, index, out - load<usize>(ARENA) - load<i32>(row, ROW_MARK)))
+      const index = load<i32>(row);
+      if (!fits(tableAt(index), index, out - arena - load<i32>(row, ROW_MARK)))
         return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
       out = closeRow();
     }
