@@ -10,6 +10,7 @@ import { createCilRoutes } from './http/cil.ts';
 import { createDiagramRoutes } from './http/diagrams.ts';
 import { createDocRoutes } from './http/docs.ts';
 import { createOpenApiDocument, registerSecuritySchemes } from './http/document.ts';
+import { behind } from './http/address.ts';
 import type { AppEnv } from './http/env.ts';
 import { createErrorPageRoutes } from './http/error-page.ts';
 import { createExecutionRoutes } from './http/executions.ts';
@@ -25,17 +26,26 @@ import { securityHeaders } from './http/security-headers.ts';
 import { createWorkflowRoutes } from './http/workflows.ts';
 import type { Adapters } from './ports/adapters.ts';
 
+export interface AppOptions {
+  /** path in front of the application that its host takes off requests before they come here (`/convert`) */
+  readonly basePath?: string;
+}
+
 /**
  * Builds one application; several may live in one process. Serve its `fetch`, or put it below a prefix of another
  * application with `host.route('/prefix', app)` or `mount`.
  */
-export function createApp(adapters: Adapters, config: Config): OpenAPIHono<AppEnv> {
+export function createApp(
+  adapters: Adapters,
+  config: Config,
+  { basePath = '' }: AppOptions = {},
+): OpenAPIHono<AppEnv> {
   const app = new OpenAPIHono<AppEnv>();
   const guards = createGuards(adapters, config);
 
   app.onError(createErrorHandler(adapters.clock, adapters.logger));
   const metrics = createMetrics(() => adapters.clock.nowMs());
-  app.use('*', metrics.count, requestId(adapters.clock, adapters.logger), securityHeaders);
+  app.use('*', metrics.count, behind(basePath), requestId(adapters.clock, adapters.logger), securityHeaders);
   if (config.corsOrigins.length > 0) {
     app.use(
       '*',

@@ -33,7 +33,7 @@ export interface Guards {
 const changingScopes: ReadonlySet<Scope | null> = new Set(['jobs:run', 'schemas:write']);
 
 export function createGuards(
-  adapters: Pick<Adapters, 'access' | 'clock' | 'logger' | 'tokens'>,
+  adapters: Pick<Adapters, 'access' | 'clock' | 'logger' | 'tokens' | 'callers'>,
   config: Pick<Config, 'limits' | 'oidc'>,
 ): Guards {
   const rateLimiter = createRateLimiter(adapters.clock, {
@@ -42,6 +42,8 @@ export function createGuards(
   });
 
   async function identify(c: Context<AppEnv>): Promise<Principal | null> {
+    const caller = (await adapters.callers?.identify(c.req.raw)) ?? null;
+    if (caller !== null) return { idKey: `host ${caller.name}`, idOrg: caller.idOrg, scopes: caller.scopes };
     const given = bearer.exec(c.req.header('Authorization') ?? '')?.[1];
     if (given === undefined) return null;
     const { access, clock, tokens } = adapters;
@@ -60,7 +62,7 @@ export function createGuards(
     try {
       await adapters.access.recordAudit({
         idOrg,
-        actor: idKey.startsWith('oidc ') ? idKey : `key ${idKey}`,
+        actor: /^(?:oidc|host) /.test(idKey) ? idKey : `key ${idKey}`,
         action,
         subject: c.get('auditSubject') ?? c.req.path,
         status,

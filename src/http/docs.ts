@@ -3,6 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { AppError } from '../errors.ts';
 import type { AssetStore } from '../ports/asset-store.ts';
+import { clientPath } from './address.ts';
 import { negotiate } from './accept.ts';
 import type { AppEnv } from './env.ts';
 import { createGroup, problemsOnly, rawOperation } from './operation.ts';
@@ -74,7 +75,7 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
     (c) => {
       c.header('Vary', 'Accept');
       if (wantsHtml(c)) return c.html(page, 200, { 'Content-Security-Policy': pageCsp });
-      return c.json(document(c.req.path.replace(/\/doc$/, '') || '/'), 200);
+      return c.json(document(clientPath(c).replace(/\/doc$/, '') || '/'), 200);
     },
   );
 

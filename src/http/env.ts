@@ -4,6 +4,8 @@ import type { Principal } from '../access/check-key.ts';
 export interface AppEnv {
   Variables: {
     requestId: string;
+    /** path that the host takes off requests; '' for none */
+    basePath: string;
     /** set on every operation that needs a key */
     principal: Principal;
     /** what the audit log names beside the action, where its path does not */

@@ -6,6 +6,7 @@ import { AppError, errorCatalogue, isOutage } from '../errors.ts';
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
+import { clientPath } from './address.ts';
 import type { AppEnv } from './env.ts';
 
 const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
@@ -115,12 +116,12 @@ export function problemResponse(
     title: errorCatalogue[problem.code].title,
     status,
     detail: problem.detail,
-    instance: c.req.path,
+    instance: clientPath(c),
     code: problem.code,
     errors: (problem.errors ?? []).slice(0, maxErrors).map(({ pointer, detail }) => ({ pointer, detail })),
     timestamp: isoTimestamp(clock.nowMs()),
     error: reasonPhrase(status),
-    path: c.req.path,
+    path: clientPath(c),
     request_id: c.get('requestId'),
   };
   return c.body(JSON.stringify(body), status, { ...headers, 'Content-Type': 'application/problem+json' });
@@ -147,7 +148,7 @@ export function createErrorHandler(clock: Clock, logger: Logger): ErrorHandler<A
     logger.error('unexpected fault', {
       request_id: c.get('requestId'),
       method: c.req.method,
-      path: c.req.path,
+      path: clientPath(c),
       error: error.stack ?? String(error),
     });
     return problemResponse(c, clock, {

@@ -7,6 +7,7 @@ import { generateLogicalSchema } from '../catalog/generate.ts';
 import { dialectNames } from '../engine/dialects/all-dialects.ts';
 import type { Config } from '../config.ts';
 import type { Adapters } from '../ports/adapters.ts';
+import { clientPath } from './address.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
 import { createGroup, effectfulGet, json, operation, problems, removed } from './operation.ts';
@@ -212,7 +213,7 @@ export function createSchemaRoutes(
         defaultTextLength: body.default_varchar_len,
         idParentSch: body.id_parent_sch,
       });
-      c.header('Location', c.req.path.replace(/create$/, String(made.id_sch)));
+      c.header('Location', clientPath(c).replace(/create$/, String(made.id_sch)));
       return c.json(wire(made), 201);
     },
   );

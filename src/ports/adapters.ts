@@ -8,6 +8,7 @@ import type { HealthProbe } from './health-probe.ts';
 import type { JobStore } from './job-store.ts';
 import type { Logger } from './logger.ts';
 import type { MigrationProgram } from './migration-program.ts';
+import type { HostCallers } from './host-callers.ts';
 import type { HostResolver } from './outgoing.ts';
 import type { SchemaCompiler } from './schema-compiler.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -49,6 +50,8 @@ export interface Adapters {
   readonly assets: AssetStore;
   /** of the identity provider whose tokens are accepted beside our keys; absent where there is none */
   readonly tokens?: TokenVerifier;
+  /** of a host with a sign-in of its own; absent where there is none */
+  readonly callers?: HostCallers;
   readonly runtime: RuntimeInfo;
   readonly build: BuildInfo;
   /** names of hosts that requests name, for the gate that they pass */

@@ -1,21 +1,10 @@
-/** The whole service in this process: database, application, HTTP server, workers. */
+/** The whole service in this process, behind an HTTP server of its own. */
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
-import { readBuildInfo } from '../adapters/node/build-info.ts';
-import { createHostResolver } from '../adapters/node/host-resolver.ts';
-import { createNodeHealthProbe } from '../adapters/node/node-health-probe.ts';
-import { createOidcVerifier } from '../adapters/node/oidc-verifier.ts';
-import { createPackageAssetStore } from '../adapters/node/package-asset-store.ts';
-import { createApp } from '../app.ts';
 import { ConfigError } from '../config.ts';
-import type { Adapters } from '../ports/adapters.ts';
-import { ensureAdminKey } from './admin-key.ts';
 import type { Environment } from './home.ts';
-import { startHousekeeping } from './housekeeping.ts';
-import { createJobWorker } from './job-worker.ts';
-import { createServiceMigrations } from './migrations.ts';
-import { openHome } from './open.ts';
+import { openService } from './open-service.ts';
 import type { OpenedHome } from './open.ts';
 
 export interface ServiceOptions {
@@ -35,9 +24,6 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Below this the disk counts as full, as in Spring Boot. */
-const diskThresholdBytes = 10 * 1024 * 1024;
-
 /** A connection on which nothing moves for so long is closed. */
 const idleConnectionMs = 120_000;
 
@@ -45,63 +31,21 @@ const idleConnectionMs = 120_000;
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { environment, print, write } = options;
   const { host, port } = readAddress(environment);
-  const opened = await openHome(environment, { role: 'service', write });
+  const service = await openService({ environment, write });
   try {
-    const { config, home, sql } = opened;
-    let accepting = true;
-    const worker =
-      config.worker.concurrency > 0 ? createJobWorker(opened, environment, config.worker.concurrency) : null;
-    const migrations = createServiceMigrations(opened, environment);
-    const adapters: Adapters = {
-      ...opened.adapters,
-      health: createNodeHealthProbe({
-        askDatabase: async () => void (await sql`select 1`),
-        databaseTimeoutMs: 2000,
-        directory: home.directory,
-        thresholdBytes: diskThresholdBytes,
-        runningJobs: () => worker?.running() ?? 0,
-        acceptsTraffic: () => accepting,
-      }),
-      assets: createPackageAssetStore(),
-      runtime: { name: 'node', version: process.versions.node, capabilities: { commands: true } },
-      build: await readBuildInfo(),
-      hosts: createHostResolver(),
-      ...(config.oidc === null ? {} : { tokens: await createOidcVerifier(config.oidc) }),
-      migrations,
-    };
-    const madeKey = await ensureAdminKey(adapters.access, home.adminKeyFile);
-    const { server, url } = await listen(createApp(adapters, config).fetch, host, port);
-    worker?.start();
-    const housekeeping = await startHousekeeping(opened, adapters.build);
-
-    if (madeKey) print(`the first API key is in ${home.adminKeyFile}`);
-    if (!opened.roles.service)
-      print(
-        'the service works as its own database user: this database does not let it make a role that row-level security binds',
-      );
-    if (!opened.roles.loader)
-      print(
-        'loads run as the database user of the service itself: this database does not let it make a role of its own for them',
-      );
-    print(
-      config.commandsEnabled
-        ? `running commands is on (cmd.enabled in ${home.propertiesFile})`
-        : `running commands is off: set cmd.enabled=true in ${home.propertiesFile} and restart to allow it`,
-    );
+    const { server, url } = await listen(service.fetch, host, port);
+    await service.start();
+    for (const notice of service.notices) print(notice);
     print(`listening on ${url}`);
-
     let closed: Promise<void> | null = null;
     const close = async (): Promise<void> => {
-      accepting = false;
-      await worker?.drain(config.worker.drainMs);
-      await housekeeping.stop();
-      await migrations.close();
+      await service.drain();
       await closeServer(server);
-      await opened.close();
+      await service.close();
     };
-    return { url, opened, close: () => (closed ??= close()) };
+    return { url, opened: service.opened, close: () => (closed ??= close()) };
   } catch (error) {
-    await opened.close();
+    await service.close();
     throw error;
   }
 }

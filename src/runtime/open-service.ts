@@ -1,0 +1,142 @@
+/** The service without a server: database, application and workers, to be put inside another program, or behind `listen`. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { readBuildInfo } from '../adapters/node/build-info.ts';
+import { createHostResolver } from '../adapters/node/host-resolver.ts';
+import { createNodeHealthProbe } from '../adapters/node/node-health-probe.ts';
+import { createOidcVerifier } from '../adapters/node/oidc-verifier.ts';
+import { createPackageAssetStore } from '../adapters/node/package-asset-store.ts';
+import { createApp } from '../app.ts';
+import type { Config } from '../config.ts';
+import type { AppEnv } from '../http/env.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import type { HostCallers } from '../ports/host-callers.ts';
+import { ensureAdminKey } from './admin-key.ts';
+import type { Environment } from './home.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { createJobWorker } from './job-worker.ts';
+import { createServiceMigrations } from './migrations.ts';
+import { openHome } from './open.ts';
+import type { OpenedHome } from './open.ts';
+
+export interface OpenServiceOptions {
+  /** SVC_HOME and settings (`SVC_…`); the process's own environment is not looked at */
+  readonly environment: Environment;
+  /** takes the lines of the log, their ends included; absent: standard error */
+  readonly write?: (line: string) => void;
+  /** path in front of the application that the host takes off requests (`/convert`), for addresses in answers */
+  readonly basePath?: string;
+  /** who asks, as the host knows it; absent: API keys alone */
+  readonly callers?: HostCallers;
+}
+
+export interface OpenedService {
+  /** for `host.route(path, app)` */
+  readonly app: OpenAPIHono<AppEnv>;
+  /** for hosts of web-standard requests */
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  /** for node:http, Express, Fastify and their like; nothing may have read the body before */
+  readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly adapters: Adapters;
+  readonly config: Config;
+  readonly opened: OpenedHome;
+  /** what a person who starts it should know, a line each */
+  readonly notices: readonly string[];
+  /** Begins to run jobs and to keep house. */
+  start(): Promise<void>;
+  /** Readiness goes 503; running jobs finish or are handed back. */
+  drain(): Promise<void>;
+  /** Drains, then lets go of everything. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Below this the disk counts as full, as in Spring Boot. */
+const diskThresholdBytes = 10 * 1024 * 1024;
+
+/** ConfigError for wrong settings; AppError when there is no database. Several may live in one process, each in a home of its own. */
+export async function openService(options: OpenServiceOptions): Promise<OpenedService> {
+  const { environment, write = (line) => void process.stderr.write(line) } = options;
+  const opened = await openHome(environment, { role: 'service', write });
+  try {
+    const { config, home, sql } = opened;
+    let accepting = true;
+    const worker =
+      config.worker.concurrency > 0 ? createJobWorker(opened, environment, config.worker.concurrency) : null;
+    const migrations = createServiceMigrations(opened, environment);
+    const adapters: Adapters = {
+      ...opened.adapters,
+      health: createNodeHealthProbe({
+        askDatabase: async () => void (await sql`select 1`),
+        databaseTimeoutMs: 2000,
+        directory: home.directory,
+        thresholdBytes: diskThresholdBytes,
+        runningJobs: () => worker?.running() ?? 0,
+        acceptsTraffic: () => accepting,
+      }),
+      assets: createPackageAssetStore(),
+      runtime: { name: 'node', version: process.versions.node, capabilities: { commands: true } },
+      build: await readBuildInfo(),
+      hosts: createHostResolver(),
+      ...(config.oidc === null ? {} : { tokens: await createOidcVerifier(config.oidc) }),
+      ...(options.callers === undefined ? {} : { callers: options.callers }),
+      migrations,
+    };
+    const madeKey = await ensureAdminKey(adapters.access, home.adminKeyFile);
+    const app = createApp(adapters, config, { basePath: options.basePath ?? '' });
+    const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+    let housekeeping: Awaited<ReturnType<typeof startHousekeeping>> | null = null;
+    let drained: Promise<void> | null = null;
+    let closed: Promise<void> | null = null;
+    const drain = (): Promise<void> => {
+      accepting = false;
+      drained ??= (async () => {
+        await worker?.drain(config.worker.drainMs);
+        await housekeeping?.stop();
+      })();
+      return drained;
+    };
+    const close = async (): Promise<void> => {
+      await drain();
+      await migrations.close();
+      await opened.close();
+    };
+    return {
+      app,
+      fetch: (request) => app.fetch(request),
+      listener: (request, response) => void listener(request, response),
+      adapters,
+      config,
+      opened,
+      notices: noticesOf(opened, madeKey),
+      async start() {
+        worker?.start();
+        housekeeping ??= await startHousekeeping(opened, adapters.build);
+      },
+      drain,
+      close: () => (closed ??= close()),
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+function noticesOf({ config, home, roles }: OpenedHome, madeKey: boolean): string[] {
+  return [
+    ...(madeKey ? [`the first API key is in ${home.adminKeyFile}`] : []),
+    ...(roles.service
+      ? []
+      : [
+          'the service works as its own database user: this database does not let it make a role that row-level security binds',
+        ]),
+    ...(roles.loader
+      ? []
+      : [
+          'loads run as the database user of the service itself: this database does not let it make a role of its own for them',
+        ]),
+    config.commandsEnabled
+      ? `running commands is on (cmd.enabled in ${home.propertiesFile})`
+      : `running commands is off: set cmd.enabled=true in ${home.propertiesFile} and restart to allow it`,
+  ];
+}
