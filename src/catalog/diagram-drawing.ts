@@ -1,23 +1,24 @@
 /** A diagram as SVG: boxes with keys, lines with crow's feet. Attributes alone, no style sheet: it shows under any policy. */
 import type { RelationalModel, Table } from '../engine/model/relational-model.ts';
-import { diagramMetrics, typeLabel } from './diagram-layout.ts';
-import type { Box, Layout, Relation } from './diagram-layout.ts';
+import { typeLabel } from './diagram-layout.ts';
+import type { Box, Layout } from './diagram-layout.ts';
+import { diagramMetrics } from './diagram-metrics.ts';
+import type { Wire, WireEnd } from './diagram-routes.ts';
 
 const ink = '#1f2937';
 const faint = '#6b7280';
 const line = '#64748b';
-const { headerHeight, rowHeight, padding, keyWidth, columnGap, fontSize } = diagramMetrics;
+const { headerHeight, rowHeight, padding, keyWidth, fontSize } = diagramMetrics;
 
 export function drawDiagram(model: RelationalModel, layout: Layout, title: string): string {
   const { width, height } = layout;
-  const lanes = laneOf(layout);
   const size = `width="${round(width)}" height="${round(height)}" viewBox="0 0 ${round(width)} ${round(height)}"`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="${fontSize}">`,
     `<title>${escapeXml(title)}</title>`,
     `<rect width="100%" height="100%" fill="#ffffff"/>`,
     `<g fill="none" stroke="${line}" stroke-width="1.3">`,
-    ...layout.relations.map((relation, at) => drawRelation(layout.boxes, relation, lanes[at]!)),
+    ...layout.wires.map(drawWire),
     '</g>',
     ...layout.boxes.map((box) => drawTable(model.tables[box.table]!, box)),
     '</svg>',
@@ -64,57 +65,26 @@ function text(x: number, y: number, content: string, fill: string, more: string)
   return `<text x="${round(x)}" y="${round(y)}" fill="${fill}"${more === '' ? '' : ` ${more}`}>${escapeXml(content)}</text>`;
 }
 
-/**
- * Lines of one parent share a lane left of their children, so that they look like one that forks; lanes of different parents lie
- * side by side in the gap before a column.
- */
-function laneOf({ boxes, relations }: Layout): readonly number[] {
-  const byGap = new Map<number, number[]>();
-  for (const { from, to } of relations) {
-    const gap = boxes[from]!.x;
-    const parents = byGap.get(gap) ?? [];
-    if (!parents.includes(to)) parents.push(to);
-    byGap.set(gap, parents);
-  }
-  for (const parents of byGap.values()) parents.sort((a, b) => boxes[a]!.y - boxes[b]!.y || a - b);
-  return relations.map(({ from, to }) => {
-    const parents = byGap.get(boxes[from]!.x)!;
-    const share = (parents.indexOf(to) + 1) / (parents.length + 1);
-    return boxes[from]!.x - 24 - share * (columnGap - 48);
-  });
+function drawWire({ lines, parent, children }: Wire): string {
+  const path = lines
+    .map(([x1, y1, x2, y2]) => `M${round(x1)} ${round(y1)}${x1 === x2 ? `V${round(y2)}` : `H${round(x2)}`}`)
+    .join('');
+  const feet = children.map((end) => (end.many ? crowsFoot(end) : bar(end, 8))).join('');
+  // one, or none
+  const { optional } = parent;
+  const one = bar(parent, 6) + (optional ? '' : bar(parent, 10));
+  const none = optional
+    ? `<circle cx="${round(parent.x + parent.outward * 13)}" cy="${round(parent.y)}" r="3" fill="#ffffff"/>`
+    : '';
+  return `<path d="${path}${feet}${one}"/>${none}`;
 }
 
-/** From the parent's right side to the child's left one, in right angles; a circle goes around the left side. */
-function drawRelation(boxes: readonly Box[], relation: Relation, lane: number): string {
-  const child = boxes[relation.from]!;
-  const parent = boxes[relation.to]!;
-  const childY = rowY(child, relation.fromColumn);
-  const parentY = rowY(parent, relation.toColumn);
-  const forward = parent.x + parent.width < child.x;
-  const turn = forward ? lane : Math.min(child.x, parent.x) - 24 - (relation.fromColumn % 5) * 6;
-  const start = forward ? parent.x + parent.width : parent.x;
-  const path = `M${round(start)} ${round(parentY)}H${round(turn)}V${round(childY)}H${round(child.x)}`;
-  const outward = forward ? 1 : -1;
-  const many = relation.cardinality === '1:1' ? bar(child.x - 8, childY) : crowsFoot(child.x, childY);
-  const optional = relation.cardinality === '0..1:n';
-  const one = optional ? ring(start + outward * 8, parentY) : bar(start + outward * 8, parentY);
-  return `<path d="${path}"/>${many}${one}`;
+function crowsFoot({ x, y, outward }: WireEnd): string {
+  return `M${round(x)} ${round(y - 5)}L${round(x + outward * 11)} ${round(y)}L${round(x)} ${round(y + 5)}`;
 }
 
-function rowY(box: Box, column: number): number {
-  return box.y + headerHeight + rowHeight * column + rowHeight / 2 + 3;
-}
-
-function crowsFoot(x: number, y: number): string {
-  return `<path d="M${round(x)} ${round(y - 5)}L${round(x - 11)} ${round(y)}L${round(x)} ${round(y + 5)}"/>`;
-}
-
-function bar(x: number, y: number): string {
-  return `<path d="M${round(x)} ${round(y - 5)}v10"/>`;
-}
-
-function ring(x: number, y: number): string {
-  return `<circle cx="${round(x)}" cy="${round(y)}" r="4" fill="#ffffff"/>`;
+function bar({ x, y, outward }: WireEnd, distance: number): string {
+  return `M${round(x + outward * distance)} ${round(y - 4)}v8`;
 }
 
 function round(value: number): number {

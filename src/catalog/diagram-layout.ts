@@ -3,6 +3,9 @@
  * its parents. Layers that would be much too tall are broken into several columns, so that 500 tables stay a picture.
  */
 import type { RelationalModel, Table } from '../engine/model/relational-model.ts';
+import { diagramMetrics } from './diagram-metrics.ts';
+import { netsOf, routeNets, stackColumns } from './diagram-routes.ts';
+import type { Wire } from './diagram-routes.ts';
 import { rowColumnsOf } from '../engine/model/wide-rows.ts';
 
 export interface Box {
@@ -29,41 +32,25 @@ export interface Layout {
   /** in the order of the model's tables */
   readonly boxes: readonly Box[];
   readonly relations: readonly Relation[];
+  /** the relations as lines, those to one table together */
+  readonly wires: readonly Wire[];
 }
-
-/** In pixels; the drawing uses a fixed-width font of `fontSize`, whose characters are `characterWidth` wide. */
-export const diagramMetrics = {
-  characterWidth: 7.3,
-  fontSize: 12,
-  headerHeight: 26,
-  rowHeight: 18,
-  padding: 10,
-  keyWidth: 26,
-  columnGap: 110,
-  rowGap: 26,
-  margin: 24,
-} as const;
 
 export function layOutDiagram(model: RelationalModel): Layout {
   const relations = relationsOf(model);
   const sizes = model.tables.map(sizeOf);
   const layers = layersOf(model.tables.length, relations);
   const columns = breakLayers(orderLayers(layers, relations, model.tables.length), sizes);
-  const boxes: Box[] = [];
-  const { margin, columnGap, rowGap } = diagramMetrics;
-  let x = margin;
-  let height = 0;
-  for (const column of columns) {
-    const width = Math.max(...column.map((table) => sizes[table]!.width));
-    let y = margin;
-    for (const table of column) {
-      boxes[table] = { table, x, y, ...sizes[table]! };
-      y += sizes[table]!.height + rowGap;
-    }
-    height = Math.max(height, y - rowGap);
-    x += width + columnGap;
-  }
-  return { width: Math.max(x - columnGap, margin) + margin, height: height + margin, boxes, relations };
+  const columnOf: number[] = [];
+  for (const [at, column] of columns.entries()) for (const table of column) columnOf[table] = at;
+
+  const nets = netsOf(relations, columnOf);
+  const heights = sizes.map(({ height }) => height);
+  const stacked = stackColumns(columns, heights, nets);
+  const stackedBoxes = sizes.map((size, table) => ({ ...size, y: stacked.y[table]! }));
+  const routes = routeNets(columns, columnOf, stackedBoxes, nets, stacked.slots);
+  const boxes = stackedBoxes.map((box, table): Box => ({ table, x: routes.x[columnOf[table]!]!, ...box }));
+  return { width: routes.width, height: stacked.height, boxes, relations, wires: routes.wires };
 }
 
 function relationsOf(model: RelationalModel): Relation[] {

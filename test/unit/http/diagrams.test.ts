@@ -193,4 +193,65 @@ describe('the layout', () => {
     expect(layout.width / layout.height).toBeLessThan(6);
     expect(() => checkSvg(drawDiagram(tree(count), layout, 'x'))).not.toThrow();
   });
+
+  it.each([5, 50, 500])(
+    'of %i tables has lines that run beside tables, each net in lanes of its own',
+    (count) => {
+      // beside the tree: references that lead far forward, far back, and to neighbours
+      const model = tree(count);
+      const tables = model.tables.map((table, at) => ({
+        ...table,
+        columns: [
+          ...table.columns,
+          ...[(at * 7) % count, count - 1 - at, Math.max(0, at - 1)].map((references, nth) => ({
+            ...table.columns[0]!,
+            name: `far_${nth}`,
+            role: 'parent_key' as const,
+            references,
+            nullable: nth === 1,
+          })),
+        ],
+      }));
+      const { boxes, wires, relations, width, height } = layOutDiagram({ ...model, tables });
+      expect(wires.flatMap(({ children }) => children)).toHaveLength(relations.length);
+      const behind: string[] = [];
+      const verticals: {
+        readonly net: number;
+        readonly x: number;
+        readonly top: number;
+        readonly bottom: number;
+      }[] = [];
+      for (const [net, { lines }] of wires.entries()) {
+        for (const [x1, y1, x2, y2] of lines) {
+          expect(x1 === x2 || y1 === y2).toBe(true);
+          const [left, right, top, bottom] = [
+            Math.min(x1, x2),
+            Math.max(x1, x2),
+            Math.min(y1, y2),
+            Math.max(y1, y2),
+          ];
+          expect(left > 0 && right < width && top > 0 && bottom < height).toBe(true);
+          for (const box of boxes)
+            if (left < box.x + box.width && right > box.x && top < box.y + box.height && bottom > box.y)
+              behind.push(`${[x1, y1, x2, y2]} behind ${tables[box.table]!.name}`);
+          if (x1 === x2) verticals.push({ net, x: x1, top, bottom });
+        }
+      }
+      expect(behind).toEqual([]);
+      const shared = [...Map.groupBy(verticals, ({ x }) => x).values()].flatMap((lane) =>
+        lane.flatMap((one, at) =>
+          lane
+            .slice(at + 1)
+            .filter((other) => other.net !== one.net && other.top < one.bottom && one.top < other.bottom),
+        ),
+      );
+      expect(shared).toEqual([]);
+    },
+  );
+
+  it('tells one from none or one at the parent, and one from many at the child', () => {
+    const drawn = drawDiagram(tree(3), layOutDiagram(tree(3)), 'x');
+    // each table's reference to itself is optional; those of the tree are not
+    expect(drawn.match(/<circle /g)).toHaveLength(3);
+  });
 });
