@@ -14,7 +14,7 @@ export interface RetentionStore {
     forget: (idJobs: readonly number[]) => Promise<void>,
   ): Promise<number>;
   removeIdempotencyKeys(ageMs: number): Promise<number>;
-  /** Those that were delivered or given up so long ago. */
+  /** Those that were delivered or given up so long ago, and those of kinds that nobody is told of any more. */
   removeSettledEvents(ageMs: number): Promise<number>;
   /** What jobs that have not ended read. */
   inputsInUse(): Promise<readonly { readonly idOrg: number; readonly path: string }[]>;

@@ -153,8 +153,10 @@ describe('what has been kept long enough', () => {
     await sql`insert into svc.event (kind, moment, id_org, job, state, next_attempt, occurred, settled)
       values ('webhook', 'ended', 1, '{}', 'delivered', null, ${ages}), ('webhook', 'ended', 1, '{}', 'dead', null, ${ages}),
              ('webhook', 'ended', 1, '{}', 'dead', null, now(), now())`;
-    await sql`insert into svc.event (kind, moment, id_org, job, occurred) values ('webhook', 'ended', 1, '{}', now() - interval '91 days')`;
-    expect(await sweep()).toEqual({ jobs: 0, uploads: 0, idempotencyKeys: 1, events: 2 });
+    await sql`insert into svc.event_kind values ('webhook')`;
+    await sql`insert into svc.event (kind, moment, id_org, job, occurred)
+      values ('webhook', 'ended', 1, '{}', now() - interval '91 days'), ('openlineage', 'ended', 1, '{}', now() - interval '91 days')`;
+    expect(await sweep()).toEqual({ jobs: 0, uploads: 0, idempotencyKeys: 1, events: 3 });
     expect(await sql`select key from svc.idempotency`).toEqual([{ key: 'young' }]);
     expect(await sql`select state from svc.event order by id_event`).toEqual([
       { state: 'dead' },

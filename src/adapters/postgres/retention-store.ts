@@ -52,8 +52,11 @@ export function createPostgresRetentionStore(sql: Sql): RetentionStore {
     },
 
     async removeSettledEvents(ageMs) {
-      return (await sql`delete from svc.event where state <> 'waiting' and settled <= ${before(ageMs)}`)
-        .count;
+      const removed = await sql`
+        delete from svc.event
+         where (state <> 'waiting' and settled <= ${before(ageMs)})
+            or (state = 'waiting' and occurred <= ${before(ageMs)} and kind not in (select kind from svc.event_kind))`;
+      return removed.count;
     },
 
     async inputsInUse() {
