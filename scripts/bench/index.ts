@@ -5,6 +5,7 @@
  *   --megabytes N     size of each document (50)      --rounds N        runs of each contestant (3)
  *   --slow-megabytes N  for peers below 5 MB/s (2)    --only parse,load,other  parts (all)
  *   --cpu             compare parsers by the processor time they took: for a machine that is shared
+ *   --api             requests against the service instead: list and record endpoints, submission, 10,000 jobs in the list
  *   --install-peers   fetch Python peers and saxes into the system's temporary folder, and do nothing else
  */
 import { existsSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchApi } from './api.ts';
 import { openBenchDatabase } from './database.ts';
 import { goalsOf } from './goals.ts';
 import { generateInput, shapes } from './inputs.ts';
@@ -21,7 +23,7 @@ import type { Command, Measured } from './measured-process.ts';
 import { contestants as names } from './names.ts';
 import { findPeers, installPeers } from './peers.ts';
 import type { Peers } from './peers.ts';
-import { Results, renderGoals, renderMachine, renderRates } from './report.ts';
+import { Results, renderGoals, renderMachine, renderProcessor, renderRates } from './report.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -30,6 +32,8 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '3' },
     only: { type: 'string', default: 'parse,load,other' },
     cpu: { type: 'boolean', default: false },
+    api: { type: 'boolean', default: false },
+    'api-seconds': { type: 'string', default: '2' },
     'install-peers': { type: 'boolean', default: false },
   },
 });
@@ -191,4 +195,16 @@ function print(peers: Peers): void {
   if (disagreements.length > 0) process.exitCode = 1;
 }
 
-await (options['install-peers'] ? installPeers() : main());
+async function api(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'conversion-bench-'));
+  try {
+    const lines = await benchApi(directory, Number(options['api-seconds']) * 1000);
+    console.log([renderProcessor(), '', ...lines].join('\n'));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+if (options['install-peers']) await installPeers();
+else if (options.api) await api();
+else await main();

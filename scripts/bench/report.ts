@@ -69,9 +69,13 @@ export interface Heading {
   readonly base: string;
 }
 
-export function renderMachine({ rounds, megabytes, byCpu }: Heading): string {
+export function renderProcessor(): string {
   const [cpu] = cpus();
-  return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}; documents of ${megabytes} MB, medians of ${rounds} interleaved runs${byCpu ? ', by processor time where a contestant tells it' : ''}.`;
+  return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}.`;
+}
+
+export function renderMachine({ rounds, megabytes, byCpu }: Heading): string {
+  return `${renderProcessor().slice(0, -1)}; documents of ${megabytes} MB, medians of ${rounds} interleaved runs${byCpu ? ', by processor time where a contestant tells it' : ''}.`;
 }
 
 export function renderRates(
@@ -90,14 +94,14 @@ export function renderRates(
   const memory = (name: string): string => results.peakMegabytes(name)?.toFixed(0) ?? '–';
   const present = names.filter((name) => results.names().includes(name));
   if (present.length === 0) return [];
-  return table(
+  return renderTable(
     [`MB/s of XML (× ${base})`, ...columns, 'peak MB'],
     present.map((name) => [name, ...cells(name), memory(name)]),
   );
 }
 
 export function renderGoals(goals: readonly Goal[]): string[] {
-  return table(
+  return renderTable(
     ['what', 'goal', 'measured', 'met'],
     goals.map(({ what, goal, value, unit, met }) => {
       const measured = value === null ? 'not measured' : `${significant(value)} ${unit}`;
@@ -106,7 +110,7 @@ export function renderGoals(goals: readonly Goal[]): string[] {
   );
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = head.map((text, column) =>
     Math.max(text.length, ...rows.map((row) => row[column]!.length), 3),
   );
@@ -115,7 +119,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)];
 }
 
-function significant(value: number): string {
+export function significant(value: number): string {
   if (value >= 100) return value.toFixed(0);
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

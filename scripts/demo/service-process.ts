@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 export interface ServiceProcess {
   readonly baseUrl: string;
+  readonly pid: number;
   readonly home: string;
   /** first line of `admin.key` */
   readonly key: string;
@@ -61,13 +62,24 @@ export async function freePort(wanted: number): Promise<number> {
 }
 
 /** Starts it on a port (0: any free one) of the loopback address, on the embedded database, with commands on. */
-export async function startService(home: string, port: number): Promise<ServiceProcess> {
+export async function startService(
+  home: string,
+  port: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> {
   const { DATABASE_URL: _ignored, ...environment } = process.env;
   const child = spawn(process.execPath, [entry], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Out of the terminal's process group: it ends by our SIGTERM alone, and drains.
     detached: true,
-    env: { ...environment, SVC_HOME: home, SVC_CMD_ENABLED: 'true', HOST: host, PORT: String(port) },
+    env: {
+      ...environment,
+      ...settings,
+      SVC_HOME: home,
+      SVC_CMD_ENABLED: 'true',
+      HOST: host,
+      PORT: String(port),
+    },
   });
   let output = '';
   const ended = once(child, 'exit').then(() => undefined);
@@ -107,6 +119,7 @@ export async function startService(home: string, port: number): Promise<ServiceP
 
   return {
     baseUrl,
+    pid: child.pid!,
     home,
     key: (await readFile(join(home, 'admin.key'), 'utf8')).trim(),
     databaseUrl: (await readFile(join(home, 'metadb.url'), 'utf8')).trim(),
