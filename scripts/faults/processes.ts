@@ -26,6 +26,7 @@ export async function startInstallation(
 ): Promise<Installation> {
   let service: RunningService | null = null;
   let serviceRuns = false;
+  let ending = false;
   const running = new Set<ChildProcess>();
 
   async function mend(): Promise<void> {
@@ -36,7 +37,13 @@ export async function startInstallation(
         ...(service === null ? {} : { PORT: new URL(service.url).port }),
       });
       serviceRuns = true;
-      void service.ended.then(() => (serviceRuns = false));
+      const started = service;
+      void service.ended.then(({ code }) => {
+        serviceRuns = false;
+        // by its own will: that is a fault, and its last words tell which
+        if (!ending && code !== null)
+          process.stderr.write(`the service ended with ${code}:\n${started.output().slice(-4000)}\n`);
+      });
     }
     while (running.size < workers) {
       const worker = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/worker.ts'], {
@@ -56,6 +63,7 @@ export async function startInstallation(
     workers: () => [...running],
     mend,
     async end() {
+      ending = true;
       const ends = [...running].map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
       for (const worker of running) worker.kill('SIGTERM');
       await Promise.all(ends);

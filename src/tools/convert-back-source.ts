@@ -6,12 +6,17 @@ import type { RowRemover } from '../ports/row-remover.ts';
 import type { RowSource } from '../ports/row-source.ts';
 import { connectionUrl } from './open-sink.ts';
 import { targetAddresses } from './target-addresses.ts';
+import { broughtHere } from './object-places.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
   const target = inputTarget(session);
   const place = (path: string): Promise<string> =>
-    session.byHand ? Promise.resolve(resolve(path)) : session.resolvePath(path, true);
+    session.byHand
+      ? Promise.resolve(resolve(path))
+      : session
+          .resolvePath(path, true)
+          .then(async (location) => (await broughtHere(session, [location]))[0]!);
   switch (target.kind) {
     case 'duckdb': {
       const { createDuckDbRowSource } = await import('../adapters/node/duckdb-row-source.ts');

@@ -10,6 +10,7 @@ import { noDetails, type Conversion, type ConversionDetails } from './conversion
 import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './convert-back-files.ts';
 import { chooseRowSource } from './convert-back-source.ts';
 import { namedLogicalSchema } from './logical-schema.ts';
+import { isElsewhere, isEmptyElsewhere, placeHere, takeThere } from './object-places.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export async function convertBack(session: ToolSession): Promise<Conversion> {
@@ -27,7 +28,15 @@ export async function convertBack(session: ToolSession): Promise<Conversion> {
   try {
     await source.open(logical.model);
     await session.report({ outputPath: directory });
-    return await new BackConversion(session, logical, source, directory).run();
+    if (!isElsewhere(directory))
+      return await new BackConversion(session, logical, source, directory, () =>
+        isEmptyFolder(directory),
+      ).run();
+    const here = placeHere(session, 'out');
+    const isEmpty = (): Promise<boolean> => isEmptyElsewhere(session, directory);
+    const conversion = await new BackConversion(session, logical, source, here, isEmpty).run();
+    await takeThere(session, here, directory, session.request.saveMode === 'e' ? 'refuse' : 'replace');
+    return conversion;
   } finally {
     await source.close();
   }
@@ -46,6 +55,7 @@ class BackConversion {
   readonly #logical: StoredLogicalSchema;
   readonly #source: RowSource;
   readonly #directory: string;
+  readonly #isEmpty: () => Promise<boolean>;
   readonly #rows = new Map<string, number>();
   readonly #rejects: ConversionDetails['rejects'][number][] = [];
   #writer: DocumentWriter | null = null;
@@ -54,17 +64,24 @@ class BackConversion {
   #others = 0;
   #bytes = 0;
 
-  constructor(session: ToolSession, logical: StoredLogicalSchema, source: RowSource, directory: string) {
+  constructor(
+    session: ToolSession,
+    logical: StoredLogicalSchema,
+    source: RowSource,
+    directory: string,
+    isEmpty: () => Promise<boolean>,
+  ) {
     this.#session = session;
     this.#logical = logical;
     this.#source = source;
     this.#directory = directory;
+    this.#isEmpty = isEmpty;
   }
 
   async run(): Promise<Conversion> {
     const { request } = this.#session;
     const started = performance.now();
-    if (request.saveMode === 'i' && !(await isEmptyFolder(this.#directory))) {
+    if (request.saveMode === 'i' && !(await this.#isEmpty())) {
       this.#session.log('the folder is not empty: nothing was written (-S i)');
       return this.#conversion(started);
     }
@@ -72,7 +89,9 @@ class BackConversion {
       directory: this.#directory,
       existing: request.saveMode === 'e' ? 'refuse' : 'replace',
       resolvePath: (path) =>
-        this.#session.byHand ? Promise.resolve(path) : this.#session.resolvePath(path, false),
+        this.#session.byHand || !this.#session.home.adapters.files.local
+          ? Promise.resolve(path)
+          : this.#session.resolvePath(path, false),
     });
     const total = await this.#source.documentCount(request.document);
     if (total === 0) {

@@ -4,7 +4,11 @@ import { AppError } from '../errors.ts';
 import { parseTarget, type Target } from '../jobs/target.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import { targetAddresses } from './target-addresses.ts';
+import { isElsewhere, placeHere } from './object-places.ts';
 import type { ToolSession } from './tool-session.ts';
+
+/** how long a job waits for others that write into the same folder */
+const lockTimeoutMs = 15 * 60_000;
 
 export async function openSink(session: ToolSession): Promise<RowSink> {
   const { request } = session;
@@ -26,14 +30,35 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     case 'folder': {
       const { createFolderRowSink } = await import('../adapters/node/folder-row-sink.ts');
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
+      if (isElsewhere(directory)) return openObjectFolder(session, directory, target.path);
       return createFolderRowSink({ directory, format: request.format ?? 'csv' });
     }
     case 'duckdb': {
       const { createDuckDbRowSink } = await import('../adapters/node/duckdb-row-sink.ts');
       const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
+      if (isElsewhere(file))
+        throw new AppError(
+          'invalid_option',
+          '-o: a DuckDB file needs a folder of the machine, not the shared store',
+        );
       return createDuckDbRowSink({ file });
     }
   }
+}
+
+/** A folder of the shared store; the metadata database, which all machines have in common, holds its lock. */
+async function openObjectFolder(session: ToolSession, location: string, label: string): Promise<RowSink> {
+  const { createObjectFolderRowSink } = await import('../adapters/node/object-folder-row-sink.ts');
+  const { takeAdvisoryLock } = await import('../adapters/postgres/advisory-lock.ts');
+  return createObjectFolderRowSink({
+    files: session.home.adapters.files,
+    location,
+    label,
+    format: session.request.format ?? 'csv',
+    idJob: session.idJob,
+    staging: placeHere(session, 'out'),
+    lock: () => takeAdvisoryLock(session.home.sql, `conversion-job-service ${location}`, lockTimeoutMs),
+  });
 }
 
 /** A SQL schema of the metadata database, under a role that cannot touch the service's own tables where one can be made. */
