@@ -39,6 +39,7 @@ export function inferSourceModel(statistics: DocumentStatistics): SourceModel {
     primaryRoots: statistics.roots.length,
     targetNamespace: firstRoot === undefined || firstRoot.namespaceUri === '' ? null : firstRoot.namespaceUri,
     namespaces: prefixesFor(statistics),
+    inferred: true,
   };
 }
 

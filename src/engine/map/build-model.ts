@@ -1,6 +1,7 @@
 /** From a source model to a relational model: the mapper's entry. */
 import { clarkName, type QName, type SourceModel } from '../model/source-model.ts';
 import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
+import { uniteAlikeTypes } from './alike-types.ts';
 import { listIdentityRules } from './identity-rules.ts';
 import { drawModel } from './draw-model.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type ExtraColumn } from './finish-model.ts';
@@ -20,8 +21,9 @@ export interface MappingOptions {
 }
 
 /** Same input, same model: names and order depend on the source model and options alone. */
-export function buildRelationalModel(source: SourceModel, options: MappingOptions): RelationalModel {
+export function buildRelationalModel(given: SourceModel, options: MappingOptions): RelationalModel {
   const naming = options.naming ?? defaultNaming;
+  const source = options.mapLevel >= 2 ? uniteAlikeTypes(given) : given;
   const roots = chooseRoots(source, options.roots);
   const drawing = drawModel(source, {
     mapLevel: options.mapLevel,

@@ -142,6 +142,7 @@ class ModelDrawing {
       path,
       xpath,
       ownName: identity.startsWith('type/') && definition.name !== null ? nameOfSharedType(definition) : null,
+      shared: identity.startsWith('type/'),
       documentation: this.#model.elements[element]!.documentation ?? definition.documentation,
     });
     this.#addTable(table);
@@ -334,6 +335,7 @@ class ModelDrawing {
       path: [...place.path, word],
       xpath: place.xpath,
       ownName: null,
+      shared: false,
       documentation: undefined,
     });
     this.#addTable(table);

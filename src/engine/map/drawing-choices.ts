@@ -79,7 +79,9 @@ export class DrawingChoices {
 
   /** Whether a type that stands at several places may have one table for all of them. */
   #mayShare(type: number): boolean {
-    return this.sharedForSize || (this.#mapLevel >= 2 && this.#model.types[type]!.name !== null);
+    // types without a name that stand at several places were found to be alike
+    const isOneType = this.#model.inferred === true || this.#model.types[type]!.name !== null;
+    return this.sharedForSize || (this.#mapLevel >= 2 && isOneType);
   }
 
   /** Whether rows of this declared type share a table: it, or a derivation that stands in its place, is shared. */

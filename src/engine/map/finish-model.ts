@@ -76,7 +76,10 @@ function nameContinuations(
   }
 }
 
-/** A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. */
+/**
+ * A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. Of one that
+ * several places share no path says more than the name: it keeps it, and the others step aside.
+ */
 function nameTables(
   tables: readonly TableDraft[],
   naming: NamingOptions,
@@ -102,8 +105,10 @@ function nameTables(
     const byName = Map.groupBy(elements, (table) => candidate(table, steps.get(table)!).toLowerCase());
     for (const [name, group] of byName) {
       if (group.length < 2 && !taken.has(name)) continue;
+      const shared = group.filter((table) => table.shared);
+      const [keeps] = shared.length === 1 && !taken.has(name) ? shared : [];
       for (const table of group) {
-        if (steps.get(table)! >= table.path.length - 1) continue;
+        if (table === keeps || steps.get(table)! >= table.path.length - 1) continue;
         steps.set(table, steps.get(table)! + 1);
         again = true;
       }

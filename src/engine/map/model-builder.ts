@@ -43,6 +43,8 @@ export interface TableDraft {
   readonly xpath: string;
   /** name to start from instead of the last step of the path (a shared type's) */
   readonly ownName: string | null;
+  /** rows of several places lie here, as their type is one */
+  readonly shared: boolean;
   readonly columns: ColumnDraft[];
   /** the same columns, dealt out over tables, row keys and extra columns on each; set by `splitTable` */
   readonly parts: PartDraft[];
@@ -95,7 +97,7 @@ export interface NodeDraft {
 }
 
 export function newTable(
-  fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'ownName' | 'documentation'>,
+  fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'ownName' | 'shared' | 'documentation'>,
 ): TableDraft {
   return {
     ...fields,

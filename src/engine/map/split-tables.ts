@@ -33,6 +33,9 @@ export function columnBytes(role: ColumnRole): number {
   }
 }
 
+/** What says which row it is, and where it stood; few enough to find room in any table. */
+const inFirstPart: ReadonlySet<ColumnRole> = new Set(['row_key', 'document', 'position']);
+
 /** What an earlier version of the row had, whether this one still has it or not: a target keeps the columns of all its models. */
 export interface PreviousParts {
   /** bytes taken, by part */
@@ -56,8 +59,10 @@ export function splitTable(table: TableDraft, previous: PreviousParts | null): v
   for (const column of own) {
     const known = previous?.partOf(column.name);
     if (known !== undefined) parts[known]!.push(column);
-    else if (column.role === 'row_key') parts[0]!.push(column);
-    else added.push(column);
+    else if (inFirstPart.has(column.role)) {
+      parts[0]!.push(column);
+      if (column.role !== 'row_key') used[0]! += columnBytes(column.role);
+    } else added.push(column);
   }
   for (const column of added) {
     const bytes = columnBytes(column.role);

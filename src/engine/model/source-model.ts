@@ -156,6 +156,8 @@ export interface IdentityConstraint {
   readonly fields: readonly string[];
   /** prefixes used by the XPaths */
   readonly namespaces: Readonly<Record<string, string>>;
+  /** made from documents alone: every path has a type of its own, and none has a name */
+  readonly inferred?: true;
 }
 
 export interface SourceElement {
@@ -185,4 +187,6 @@ export interface SourceModel {
   readonly targetNamespace: string | null;
   /** prefix -> uri, unique prefixes for every namespace that occurs; '' is never a prefix here */
   readonly namespaces: Readonly<Record<string, string>>;
+  /** made from documents alone: every path has a type of its own, and none has a name */
+  readonly inferred?: true;
 }

@@ -151,7 +151,7 @@ describe('one model for every dialect', () => {
       const places = Array.from(
         { length: 1200 },
         (_, at) =>
-          `<xs:element name="p${at}"><xs:complexType><xs:sequence><xs:element name="t" type="T" maxOccurs="2"/></xs:sequence></xs:complexType></xs:element>`,
+          `<xs:element name="p${at}"><xs:complexType><xs:sequence><xs:element name="n" minOccurs="0" maxOccurs="2"/><xs:element name="t" type="T" maxOccurs="2"/></xs:sequence></xs:complexType></xs:element>`,
       );
       const source =
         compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="r"><xs:complexType><xs:choice maxOccurs="unbounded">${places.join('')}</xs:choice></xs:complexType></xs:element>
@@ -159,8 +159,10 @@ describe('one model for every dialect', () => {
       const model = modelOf(source, mapLevel);
       const shared = model.tables.filter(({ name }) => /^t(_\d)?$/.test(name));
       expect(shared.map(({ columns }) => columns.length > 600)).toEqual([true, false]);
+      const roles = shared.map(({ columns }) => columns.map(({ role }) => role));
+      expect(roles.map((all) => all.includes('position'))).toEqual([true, false]);
       const document =
-        '<r><p3><t a="1"><t a="2"/></t></p3><p1100><t a="3"/><t a="4"><t/></t></p1100><p3><t/></p3></r>';
+        '<r><p3><n>x</n><n>y</n><t a="1"><t a="2"/></t></p3><p1100><t a="3"/><t a="4"><t/></t></p1100><p3><t/></p3></r>';
       const [written] = await roundTrip(model, [document]);
       expect(compareXml(bytesOf(document), written!, { source })).toEqual([]);
     },
