@@ -33,6 +33,8 @@ function isNewEnough(version) {
  * @param {readonly string[]} args what the entry finds in `process.argv` from index 2 on
  */
 export async function launch(entry, args) {
+  // the published package holds JavaScript, so that any Node of its engines runs it
+  if (!existsSync(entry)) entry = entry.replace(/\.ts$/, '.js');
   if (isNewEnough(process.versions.node)) {
     // Compiled code is kept beside the dependencies, where only who may install can write.
     nodeModule.enableCompileCache?.(fileURLToPath(new URL('node_modules/.cache/compile', root)));
@@ -48,8 +50,14 @@ export async function launch(entry, args) {
       bundled === undefined
         ? 'the package `node` is not installed'
         : 'the one in node_modules is too old as well';
+    const needed = `This needs Node ${oldestNode.join('.')} or later. Running is ${process.versions.node}`;
+    if (entry.endsWith('.js')) {
+      process.stderr.write(`${needed}.\n`);
+      process.exitCode = 1;
+      return;
+    }
     process.stderr.write(
-      `This needs Node ${oldestNode.join('.')} or later. Running is ${process.versions.node}, and ${found}.\n` +
+      `${needed}, and ${found}.\n` +
         'Run `npm ci` in the project folder, without --ignore-scripts and without --omit=dev: it brings a Node of its own.\n',
     );
     process.exitCode = 1;

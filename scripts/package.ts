@@ -1,0 +1,88 @@
+/**
+ * `npm run package`: the package as it is published, in `dist/package`, and packed beside it: ES modules with their types, in the
+ * places they have in `src`, and a package.json of what users need.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const out = join(root, 'dist', 'package');
+
+rmSync(join(root, 'dist'), { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+compile();
+copyAssets();
+writeManifest();
+const [packed] = JSON.parse(
+  execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', join(root, 'dist'), out], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, npm_config_loglevel: 'error' },
+  }),
+) as [{ filename: string; size: number; unpackedSize: number; entryCount: number }];
+process.stdout.write(
+  `dist/${packed.filename}: ${packed.entryCount} files, ${mib(packed.size)} packed, ${mib(packed.unpackedSize)} unpacked\n`,
+);
+
+function compile(): void {
+  const settings = {
+    extends: '../tsconfig.json',
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      rewriteRelativeImportExtensions: true,
+      removeComments: false,
+      rootDir: '..',
+      outDir: 'package',
+    },
+    include: ['../src'],
+  };
+  const file = join(root, 'dist', 'tsconfig.json');
+  writeFileSync(file, JSON.stringify(settings));
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  execFileSync(process.execPath, [tsc, '-p', file], { cwd: root, stdio: 'inherit' });
+}
+
+/** What is not compiled: launchers and migrations. */
+function copyAssets(): void {
+  for (const entry of readdirSync(join(root, 'src'), { recursive: true }).map(String)) {
+    if (!/\.(?:mjs|sql)$/.test(entry) || !statSync(join(root, 'src', entry)).isFile()) continue;
+    mkdirSync(dirname(join(out, 'src', entry)), { recursive: true });
+    cpSync(join(root, 'src', entry), join(out, 'src', entry));
+  }
+  for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'wrangler.toml'])
+    cpSync(join(root, name), join(out, name));
+}
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+}
+
+function writeManifest(): void {
+  const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+  const {
+    devDependencies: _,
+    scripts: __,
+    allowScripts: ___,
+    scarfSettings: ____,
+    exports,
+    ...kept
+  } = source;
+  const compiled = Object.entries(exports).map(([name, path]) => {
+    const file = path.replace(/\.ts$/, '');
+    return [name, { types: `${file}.d.ts`, default: `${file}.js` }] as const;
+  });
+  const manifest = {
+    ...kept,
+    engines: { node: '>=22.18' },
+    exports: { ...Object.fromEntries(compiled), './package.json': './package.json' },
+  };
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+function mib(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}
