@@ -28,5 +28,7 @@ export type { FileStore } from './ports/file-store.ts';
 export type { HealthComponent, HealthProbe, HealthStatus } from './ports/health-probe.ts';
 export type { JobStore } from './ports/job-store.ts';
 export type { Logger } from './ports/logger.ts';
+export type { MigrationProgram } from './ports/migration-program.ts';
+export type { HostResolver } from './ports/outgoing.ts';
 export type { CompiledSchema, SchemaCompiler, SchemaSources } from './ports/schema-compiler.ts';
 export type { SecretBox } from './ports/secret-box.ts';

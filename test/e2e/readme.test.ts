@@ -25,6 +25,7 @@ function code(heading: string, language: string, index = 0): string {
 function adapt(script: string, folder: string, url = ''): string {
   return script
     .replaceAll('/tmp/conversions', join(folder, 'home'))
+    .replaceAll('/tmp/other-home', join(folder, 'other'))
     .replaceAll('/tmp/orders', join(folder, 'orders'))
     .replaceAll('http://127.0.0.1:8080', url)
     .replace(/\bnpm start$/m, 'exec npm start');
@@ -38,7 +39,7 @@ describe('README', { timeout: 180_000 }, () => {
   });
 
   afterAll(async () => {
-    for (const name of ['home', 'by-hand', 'demo']) {
+    for (const name of ['home', 'by-hand', 'demo', 'other']) {
       await stopEmbeddedPostgres(join(folder, name, 'db')).catch(() => undefined);
     }
     await rm(folder, { recursive: true, force: true });
@@ -56,6 +57,7 @@ describe('README', { timeout: 180_000 }, () => {
       'By hand: sh',
       'Inside another application: ts',
       'Many machines: sh',
+      'Moving between installations: sh',
     ]);
     expect(blocks.every(({ language }) => language !== '')).toBe(true);
   });
@@ -100,6 +102,15 @@ describe('README', { timeout: 180_000 }, () => {
     expect(exit, output).toBe(0);
     expect(await readdir(join(folder, 'orders'))).toContain('load.sql');
     expect(output).toContain('--savemode');
+  });
+
+  it('Moving between installations: what was made by hand arrives elsewhere', async () => {
+    const script = adapt(code('Moving between installations', 'sh'), folder);
+    const environment = { SVC_HOME: join(folder, 'by-hand') };
+    const { code: exit, output } = await runShell(script, environment);
+    expect(exit, output).toBe(0);
+    expect(output.trimEnd().split('\n').at(-1)).toBe('{"error":false,"origin_ids":"1"}');
+    expect(script).toContain('# {"error":false,"origin_ids":"1"}');
   });
 
   it('Configuration: the table is that of config.ts', () => {

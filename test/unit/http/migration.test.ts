@@ -297,6 +297,12 @@ describe('how a run ends', () => {
     expect((await post('export', asked)).status).toBe(404);
   });
 
+  it('and is no job to be rerun: 409', async () => {
+    const { post, send } = await createApp({ settings: { 'cmd.enabled': 'true' } });
+    await post('import', { input_path: 'in' });
+    expect((await send('/v2/run/rerun/1')).status).toBe(409);
+  });
+
   it('with a record of its type, its schema and its place', async () => {
     const { post, adapters, idSch } = await createApp();
     await post('export', { origin_id: String(idSch), az_output_path: location });
