@@ -42,7 +42,6 @@ export async function openLineageBody(
     ...members,
   });
   const eventType = moment === 'started' ? 'START' : (ends[job.status] ?? 'OTHER');
-  const feed = job.id_sch === null ? null : await catalog.findOrigin(job.id_org, job.id_sch);
   const installation = await catalog.installation();
   return JSON.stringify({
     eventType,
@@ -52,7 +51,7 @@ export async function openLineageBody(
     run: { runId: await runId(installation, job.id_job), facets: runFacets(job, eventType, facet) },
     job: {
       namespace: settings.namespace,
-      name: jobName(job, feed?.name ?? null),
+      name: await jobName(catalog, job),
       facets: {
         jobType: facet('2-0-4/JobTypeJobFacet.json#/$defs/JobTypeJobFacet', {
           processingType: 'BATCH',
@@ -99,9 +98,19 @@ export async function openLineageBody(
   }
 }
 
-/** One name for all runs over the same feed with the same tool. */
-function jobName(job: JobRecord, feed: string | null): string {
-  return [`org-${job.id_org}`, ...(feed === null ? [] : [feed]), job.job_type].join('.');
+/**
+ * One name for all runs of a kind, and for all events of a run: by what was known when it was asked for. That is the schema, the
+ * name of the one to be made, or the input.
+ */
+async function jobName(catalog: Adapters['catalog'], job: JobRecord): Promise<string> {
+  const { action = {} } = JSON.parse(job.params_json) as {
+    readonly action?: Readonly<Record<string, unknown>>;
+  };
+  const given = String(action['origin'] ?? '');
+  const origin = /^\d{1,15}$/.test(given) ? await catalog.findOrigin(job.id_org, Number(given)) : null;
+  const name =
+    origin?.name ?? action['name'] ?? job.parm_path_input?.split('/').findLast((step) => step !== '');
+  return [`org-${job.id_org}`, job.job_type, ...(typeof name === 'string' ? [name] : [])].join('.');
 }
 
 function runFacets(

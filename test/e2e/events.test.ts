@@ -171,7 +171,8 @@ describe('events of jobs', { timeout: 120_000 }, () => {
     const complete = events.find(({ eventType, outputs }) => eventType === 'COMPLETE' && outputs.length > 1)!;
     const ofRun = events.filter(({ run }) => run.runId === complete.run.runId);
     expect(ofRun.map(({ eventType }) => eventType)).toEqual(['START', 'COMPLETE']);
-    expect(complete.job).toMatchObject({ namespace: 'conversion-job-service', name: 'org-1.freight.Parse' });
+    expect(complete.job).toMatchObject({ namespace: 'conversion-job-service', name: 'org-1.Parse.documents.zip' });
+    for (const event of ofRun) expect(event.job).toEqual(complete.job);
     expect(complete.inputs).toMatchObject([
       { namespace: 'file', name: `${home.directory}/files/1/${made.xmlPath}` },
     ]);
@@ -201,7 +202,10 @@ describe('events of jobs', { timeout: 120_000 }, () => {
       for (const line of sources)
         expect(fields[line.column_name!]!.inputFields.map(({ field }) => field)).toContain(line.xpath);
     }
+    const compiled = events.filter(({ job }) => job.name === 'org-1.Schema.freight');
+    expect(compiled.map(({ eventType }) => eventType)).toEqual(['START', 'COMPLETE']);
     const failure = events.find(({ eventType }) => eventType === 'FAIL')!;
+    expect(failure.job.name).toBe('org-1.Parse.freight');
     expect(failure.run.facets['errorMessage']!.message).toMatch(/./);
     expect(failure.outputs).toEqual([]);
   });
