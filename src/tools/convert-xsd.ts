@@ -3,6 +3,8 @@ import { formatDiagnostic, type Diagnostic } from '../engine/diagnostics.ts';
 import { factsOf } from '../engine/model/model-facts.ts';
 import type { SourceModel } from '../engine/model/source-model.ts';
 import { compileXsdSet } from '../engine/xsd/compile-xsd-set.ts';
+import { XsdSetError } from '../engine/xsd/report.ts';
+import { AppError } from '../errors.ts';
 import { noDetails, type Conversion } from './conversion.ts';
 import { buildModel, choicesAfterParent, storeModel } from './logical-schema.ts';
 import { storeOrigin } from './new-origin.ts';
@@ -70,19 +72,31 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   };
 }
 
+/** what of a set may be nowhere with `--missing wildcard` */
+const missingCodes = new Set(['xsd_missing_component', 'xsd_unknown_component']);
+
+/** All that is wrong with a set is reported, also where that makes it unusable. */
 function compile(
-  { request, limits }: ToolSession,
+  session: ToolSession,
   { files, entries }: XsdSetFiles,
 ): { readonly source: SourceModel; readonly diagnostics: readonly Diagnostic[] } {
-  const { model, diagnostics } = compileXsdSet(files, {
-    missing: request.missing,
-    limits,
-    ...(entries === undefined ? {} : { entries }),
-  });
-  return { source: model, diagnostics };
+  const { request, limits } = session;
+  try {
+    const { model, diagnostics } = compileXsdSet(files, {
+      missing: request.missing,
+      limits,
+      ...(entries === undefined ? {} : { entries }),
+    });
+    return { source: model, diagnostics };
+  } catch (error) {
+    if (!(error instanceof XsdSetError)) throw error;
+    printDiagnostics(session, error.diagnostics);
+    if (!missingCodes.has(error.diagnostic.code)) throw error;
+    const next = 'give the file that holds it too, or allow anything in its place with --missing wildcard';
+    throw new AppError('unprocessable_input', `${error.message}; ${next}`, { cause: error });
+  }
 }
 
-/** A fault that makes the set unusable was thrown; those that leave it usable are reported like all others. */
 function printDiagnostics(session: ToolSession, diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics.slice(0, maxPrinted))
     session.log(`${diagnostic.severity}: ${formatDiagnostic(diagnostic)}`);

@@ -138,12 +138,27 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
     substitutions,
     summarizer,
     documents: set.documents,
-    entries: new Set(entries),
+    entries: declaringEntries(entries, loaded, symbols.declarations),
     maxEntries: limits.xsdMaxComponents,
     onTooLarge: () =>
       stop('xsd_model_too_large', `The model would have more than ${limits.xsdMaxComponents} entries`),
   });
   return { model, diagnostics: report.diagnostics };
+}
+
+/** The entries; one that declares nothing of its own is there for what it brings in, and that stands for it. */
+function declaringEntries(
+  entries: readonly SchemaFile[],
+  { links }: DocumentSet,
+  declarations: readonly GlobalDeclaration[],
+): ReadonlySet<SchemaFile> {
+  const declaring = new Set(declarations.map(({ document }) => document.file));
+  const broughtIn = Map.groupBy(links, ({ from }) => from.file);
+  const found = new Set(entries);
+  for (const file of found) {
+    if (!declaring.has(file)) for (const { to } of broughtIn.get(file) ?? []) found.add(to.file);
+  }
+  return found;
 }
 
 function named(

@@ -146,7 +146,8 @@ function deriveComplexContent(
   }
   const mixed = written.mixed || base.content === 'mixed';
   type.content = mixed ? 'mixed' : own === null ? base.content : 'elements';
-  if (base.content !== 'empty' && !written.baseMissing) {
+  const guessed = restsOnMissing(type);
+  if (base.content !== 'empty' && !guessed) {
     const differs = (base.content === 'mixed') !== written.mixed;
     if (differs && (own !== null || written.mixed)) {
       reading.report.error(
@@ -161,7 +162,7 @@ function deriveComplexContent(
     type.particle = own ?? base.particle;
     return;
   }
-  if (startsWithAll(own) || startsWithAll(base.particle)) {
+  if (!guessed && (startsWithAll(own) || startsWithAll(base.particle))) {
     reading.report.error(
       'xsd_all_extended',
       'A group of all can neither extend nor be extended',
@@ -172,10 +173,28 @@ function deriveComplexContent(
   const group: ModelGroup = {
     kind: 'group',
     compositor: 'sequence',
-    particles: [base.particle, own],
+    particles: [written.baseMissing ? yielding(base.particle) : base.particle, own],
     origin,
   };
   type.particle = { minOccurs: 1, maxOccurs: 1, term: group, origin };
+}
+
+/** Whether it is derived, at once or over others, from a type that is nowhere: what that one allows is not known. */
+function restsOnMissing(type: ComplexType): boolean {
+  for (let at: ComplexType | SimpleType | null = type; at?.kind === 'complex'; at = at.base) {
+    if (at.written.baseMissing) return true;
+    if (at.base === at) return false;
+  }
+  return false;
+}
+
+/** The content of the ur-type in the place of one that is not known. */
+function yielding(particle: Particle): Particle {
+  const { term } = particle;
+  if (!('kind' in term)) return particle;
+  if (term.kind === 'wildcard') return { ...particle, term: { ...term, yields: true } };
+  if (term.kind !== 'group') return particle;
+  return { ...particle, term: { ...term, particles: term.particles.map(yielding) } };
 }
 
 /** What content a restriction of the base may have (derivation-ok-restriction, clause 5). */

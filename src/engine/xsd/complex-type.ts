@@ -121,7 +121,7 @@ function withOpenContent(particle: Particle | null, place: Origin): Particle | n
   if (own === undefined && particle === null && !readBoolean(open, 'appliesToEmpty')) return null;
   const any = firstXsdChild(open, 'any');
   const origin = within(place, any ?? open);
-  const wildcard: Wildcard = readWildcard(origin);
+  const wildcard: Wildcard = { ...readWildcard(origin), yields: true };
   const anything: Particle = { minOccurs: 0, maxOccurs: Infinity, term: wildcard, origin };
   const group: ModelGroup = {
     kind: 'group',

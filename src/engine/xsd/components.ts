@@ -169,6 +169,8 @@ export interface Wildcard {
   readonly processContents: 'strict' | 'lax' | 'skip';
   /** null for the ur-type's */
   readonly origin: Origin | null;
+  /** stands for a component that is nowhere, or for open content (XSD 1.1): what else may take an element comes first */
+  readonly yields?: true;
 }
 
 export type Compositor = 'sequence' | 'choice' | 'all';

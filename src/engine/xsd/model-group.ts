@@ -103,14 +103,16 @@ function readTerm(origin: Origin, reading: XsdReading): Term | null {
       }
       return name === null
         ? null
-        : { kind: 'wildcard', namespaces: [name.namespaceUri], processContents: 'lax', origin };
+        : { kind: 'wildcard', namespaces: [name.namespaceUri], processContents: 'lax', origin, yields: true };
     }
     case 'group': {
       const ref = attributeOf(node, 'ref');
       if (ref === undefined) return null;
       const { component, name } = reading.references.find('group', ref, origin);
       if (component !== null) return component;
-      return name === null ? null : { kind: 'wildcard', namespaces: '##any', processContents: 'lax', origin };
+      return name === null
+        ? null
+        : { kind: 'wildcard', namespaces: '##any', processContents: 'lax', origin, yields: true };
     }
     default:
       return readModelGroup(origin, reading);

@@ -50,7 +50,10 @@ export function createReferenceResolver(
     const path = clarkName(name);
     const missing = missingByNamespace.get(name.namespaceUri);
     if (missing === undefined) {
-      report.fatal('xsd_unknown_component', `There is no ${space} named ${path} in the set`, at, path);
+      const message = `There is no ${space} named ${path} in the set`;
+      if (missingIs === 'wildcard')
+        report.warning('xsd_unknown_component', `${message}; anything is allowed in its place`, at, path);
+      else report.fatal('xsd_unknown_component', message, at, path);
       return;
     }
     const { location } = missing.reference;

@@ -30,7 +30,7 @@ export interface CompiledSet {
   readonly substitutions: SubstitutionGroups;
   readonly summarizer: ContentSummarizer;
   readonly documents: readonly SchemaDocument[];
-  /** files the set was entered by: where one of them declares an element that nothing refers to, documents start with it */
+  /** files the set was entered by, or that those bring in which declare nothing: where one of them declares an element that nothing refers to, documents start with it */
   readonly entries: ReadonlySet<SchemaFile>;
   /** most entries of all lists of the model together */
   readonly maxEntries: number;

@@ -95,7 +95,7 @@ export function createAttributionCheck(reading: XsdReading, substitutions: Subst
     }
     if (term.kind === 'wildcard') {
       const first = noOptions();
-      first.wildcards.add(particle);
+      if (term.yields !== true) first.wildcards.add(particle);
       return { first, tail: mayStop ? first : noOptions() };
     }
     const group = groupOf(term);

@@ -108,7 +108,7 @@ const sets: readonly RealSet[] = [
     entries: ['ODM.xsd'],
     elements: 188,
     types: 317,
-    roots: [188, 2],
+    roots: [188, 1],
     sample: ['ODM', 'Study 0..* ordered', 'ClinicalData 0..* ordered'],
   },
   {

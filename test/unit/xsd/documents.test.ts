@@ -110,6 +110,25 @@ describe('references between documents', () => {
     expect(model!.elements.map(({ name }) => name.localName).toSorted()).toEqual(['a', 'b', 'c']);
   });
 
+  it('takes an entry that declares nothing for what it brings in', () => {
+    const files = [
+      schemaFile('all.xsd', '<xs:include schemaLocation="parts.xsd"/>'),
+      schemaFile(
+        'parts.xsd',
+        '<xs:include schemaLocation="city.xsd"/><xs:include schemaLocation="road.xsd"/>',
+      ),
+      schemaFile('city.xsd', '<xs:include schemaLocation="lib.xsd"/><xs:element name="city" type="T"/>'),
+      schemaFile('road.xsd', '<xs:element name="road" type="xs:int"/>'),
+      schemaFile('lib.xsd', '<xs:complexType name="T"/><xs:element name="unused" type="xs:int"/>'),
+      schemaFile('codes.xsd', '<xs:element name="codes" type="xs:int"/>'),
+    ];
+    const { model } = diagnose(files);
+    const roots = model!.roots
+      .slice(0, model!.primaryRoots)
+      .map((root) => model!.elements[root]!.name.localName);
+    expect(roots.toSorted()).toEqual(['city', 'codes', 'road']);
+  });
+
   it('counts a copy of a document as the same document', () => {
     const shared = '<xs:simpleType name="T"><xs:restriction base="xs:int"/></xs:simpleType>';
     const files = [
@@ -165,5 +184,47 @@ describe('what is missing', () => {
     expect(root.anyAttribute).toMatchObject({ namespaces: ['urn:gone'] });
     expect(model.types[model.elements[root.children[0]!.element]!.type]).toBe(type('anyType'));
     expect(() => compileFixture('missing')).toThrow('main.xsd: line 6, column 9');
+  });
+
+  it('lets it stand for components that their own document lacks', () => {
+    const files = [
+      schemaFile(
+        'm.xsd',
+        `<xs:element name="a"><xs:complexType><xs:complexContent><xs:extension base="Gone">
+<xs:attribute name="n" type="AlsoGone"/></xs:extension></xs:complexContent></xs:complexType></xs:element>
+<xs:complexType name="T"><xs:sequence><xs:element ref="lost"/><xs:group ref="Lost"/></xs:sequence>
+<xs:attributeGroup ref="Lost"/></xs:complexType>`,
+      ),
+    ];
+    expect(diagnose(files).usable).toBe(false);
+    const { usable, diagnostics } = diagnose(files, { missing: 'wildcard' });
+    expect(usable).toBe(true);
+    expect(diagnostics.map(({ severity, code, line, path }) => [severity, code, line, path])).toEqual([
+      ['warning', 'xsd_unknown_component', 1, 'Gone'],
+      ['warning', 'xsd_unknown_component', 2, 'AlsoGone'],
+      ['warning', 'xsd_unknown_component', 3, 'lost'],
+      ['warning', 'xsd_unknown_component', 3, 'Lost'],
+      ['warning', 'xsd_unknown_component', 4, 'Lost'],
+    ]);
+  });
+
+  it('blames nothing on what stands in the place of missing components', () => {
+    const files = [
+      schemaFile(
+        'm.xsd',
+        `<xs:complexType name="A"><xs:complexContent><xs:extension base="Gone"><xs:sequence>
+<xs:element name="x" type="xs:int"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>
+<xs:complexType name="B"><xs:complexContent><xs:extension base="A"><xs:sequence>
+<xs:element name="y" type="xs:int"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>
+<xs:complexType name="C"><xs:complexContent><xs:extension base="Gone"><xs:all>
+<xs:element name="x" type="xs:int"/></xs:all></xs:extension></xs:complexContent></xs:complexType>
+<xs:complexType name="D"><xs:choice><xs:element ref="gone"/><xs:element ref="gone2"/>
+<xs:element name="x" type="xs:int"/><xs:any namespace="##local"/></xs:choice></xs:complexType>`,
+      ),
+    ];
+    const { diagnostics } = diagnose(files, { missing: 'wildcard' });
+    expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([
+      expect.objectContaining({ code: 'xsd_ambiguous_content', line: 8 }),
+    ]);
   });
 });
