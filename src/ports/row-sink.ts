@@ -74,6 +74,7 @@ export interface RowSink {
     release?: (rows: Uint8Array) => void,
   ): Promise<void>;
   writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void>;
+  /** Called before the row is written, as is `relax`. */
   misfit(value: MisfitValue): Promise<void>;
   /** A NOT NULL column (value role) that got no value in some row: made nullable when the job publishes. */
   relax(table: number, column: number): void;

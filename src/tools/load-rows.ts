@@ -294,14 +294,15 @@ class Loader {
   /** Hands what the shredder finished to the sink; awaiting it is what holds the reader back. */
   async #drain(): Promise<void> {
     const { output, misfits, relaxed } = this.#shredder;
+    // what leaves a cell empty is known before the row comes
+    for (const misfit of misfits.splice(0)) await this.#sink.misfit(misfit);
+    for (const { table, column } of relaxed.splice(0)) this.#sink.relax(table, column);
     for (const chunk of output.chunks.splice(0)) {
       if (typeof chunk.table === 'number') {
         this.#written[chunk.table] = (this.#written[chunk.table] ?? 0) + chunk.rowCount;
         await this.#sink.write(chunk.table, chunk.bytes, chunk.rowCount, (bytes) => output.recycle(bytes));
       } else await this.#sink.writeSide(chunk.table, chunk.bytes, chunk.rowCount);
     }
-    for (const misfit of misfits.splice(0)) await this.#sink.misfit(misfit);
-    for (const { table, column } of relaxed.splice(0)) this.#sink.relax(table, column);
   }
 
   async flush(): Promise<void> {

@@ -165,6 +165,56 @@ test('more tables than connections: every row arrives, nothing stays behind', as
   expect(await leftovers()).toEqual([]);
 });
 
+test('a column that is found to lack values while its table is being copied, and another that is not', async () => {
+  const model = withTables((table, index) =>
+    index === at.person
+      ? {
+          ...table,
+          columns: table.columns.map((column) => ({
+            ...column,
+            nullable: column.nullable && column.name !== 'name' && column.name !== 'born',
+          })),
+        }
+      : table,
+  );
+  const sink = createSink();
+  await sink.open(libraryPlan(1, { model }));
+  await sink.writeSide('documents', encodeRows(sink.encoding, libraryRows(1).documents), 1);
+  await sink.write(at.library, encodeRows(sink.encoding, [[1, 1, 'A library', null, null, null]]), 1);
+  const people = 20_000;
+  for (let part = 0; part < 8; part += 1) {
+    const rows = Array.from({ length: people }, (_, index): Value[] => [
+      part * people + index + 1,
+      1,
+      null,
+      index + 1,
+      part < 4 ? `person ${index}` : null,
+      '1815-12-10',
+    ]);
+    // the server is at work on the table by now
+    if (part === 4) sink.relax(at.person, 4);
+    if (part === 6) {
+      rows[0]![5] = null;
+      await sink.misfit({ table: at.person, column: 5, rowKey: part * people + 1, text: 'long ago' });
+    }
+    await sink.write(at.person, encodeRows(sink.encoding, rows), people);
+  }
+  const { rows } = await sink.publish(async () => true, new Map());
+  await sink.close();
+  expect(rows['person']).toBe(8 * people);
+  const columns = await database.sql`
+    select attname, attnotnull, format_type(atttypid, atttypmod) as type from pg_attribute
+     where attrelid = ${`${schema}.person`}::regclass and attname in ('position', 'name', 'born') order by attname`;
+  expect(columns.map((column) => [column['attname'], column['attnotnull'], column['type']])).toEqual([
+    ['born', true, 'text'],
+    ['name', false, 'text'],
+    ['position', true, 'integer'],
+  ]);
+  const [counts] = await database.sql`select count(*)::int as all, count(name)::int as named,
+    count(*) filter (where born = 'long ago')::int as odd from ${database.sql(schema)}.person`;
+  expect(counts).toEqual({ all: 8 * people, named: 4 * people, odd: 1 });
+});
+
 test('a view on a table, and grants, survive an overwrite', async () => {
   await load(libraryPlan(1), 2);
   await database.sql.unsafe(`create view ${schema}.titles as select title, price from ${schema}.book;

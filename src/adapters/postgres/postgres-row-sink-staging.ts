@@ -20,6 +20,8 @@ const fullBytes = 12 * 1024 * 1024;
 export interface StagedColumn {
   readonly name: string;
   readonly sqlType: string;
+  /** false: no row is without it, unless `StagedTable.loosen` says else */
+  readonly nullable?: boolean;
 }
 
 export interface StagedForm {
@@ -51,6 +53,10 @@ export class StagedTable {
   copied = 0;
   pendingBytes = 0;
   lane: Lane | null = null;
+  /** indexes of columns that are NOT NULL from the start: to find that out afterwards would be one more walk over all rows */
+  #required: Set<number> | null = null;
+  /** columns that are so no more, which the server has not been told */
+  #loosened: number[] = [];
   #pending: StagedBytes[] = [];
 
   constructor(key: number | string, sqlSchema: string, name: string, form: () => StagedForm) {
@@ -62,6 +68,32 @@ export class StagedTable {
 
   get form(): StagedForm {
     return (this.#form ??= this.#makeForm());
+  }
+
+  /** Rows without a value in that column may follow. */
+  loosen(column: number): void {
+    if (this.#requiredColumns().delete(column) && this.created) this.#loosened.push(column);
+  }
+
+  get hasLoosened(): boolean {
+    return this.#loosened.length > 0;
+  }
+
+  /** Statement to be run before the next rows are copied; '' for none. */
+  takeLoosening(): string {
+    const drops = this.#loosened.map(
+      (at) => `ALTER COLUMN ${doubleQuoted(this.form.columns[at]!.name)} DROP NOT NULL`,
+    );
+    this.#loosened = [];
+    return drops.length === 0 ? '' : `ALTER TABLE ${this.relation} ${drops.join(', ')}`;
+  }
+
+  #requiredColumns(): Set<number> {
+    const { columns, logged } = this.form;
+    // rows that are read once and dropped need no more than to be taken
+    return (this.#required ??= new Set(
+      columns.flatMap(({ nullable }, at) => (logged && nullable === false ? [at] : [])),
+    ));
   }
 
   push(bytes: Uint8Array, release?: Release): void {
@@ -93,7 +125,10 @@ export class StagedTable {
 
   createStatement(): string {
     const { logged } = this.form;
-    const columns = this.form.columns.map(({ name, sqlType }) => `${doubleQuoted(name)} ${sqlType}`);
+    const required = this.#requiredColumns();
+    const columns = this.form.columns.map(
+      ({ name, sqlType }, at) => `${doubleQuoted(name)} ${sqlType}${required.has(at) ? ' NOT NULL' : ''}`,
+    );
     return `CREATE ${logged ? '' : 'UNLOGGED '}TABLE ${this.relation} (${columns.join(', ')})`;
   }
 
@@ -304,7 +339,7 @@ export class StagingArea {
         await this.#close(lane);
         this.#release(lane.table);
         await this.#open(lane, table);
-      }
+      } else if (table.hasLoosened) await this.#loosen(lane, table);
       const { bytes, release } = table.take();
       await lane.copy!.write(bytes);
       release?.(bytes);
@@ -332,9 +367,17 @@ export class StagingArea {
       this.backends.push((results.at(-1) as unknown as [{ pid: number }])[0].pid);
     }
     lane.table = table;
-    await lane.sql.unsafe(table.created ? 'BEGIN' : `BEGIN; ${table.createStatement()}`);
+    const first = table.created ? table.takeLoosening() : table.createStatement();
+    await lane.sql.unsafe(first === '' ? 'BEGIN' : `BEGIN; ${first}`);
     lane.copy = await startCopy(lane.sql, table.copyStatement(), lane.socket);
     table.created = true;
+  }
+
+  /** Between two COPYs of the same transaction. */
+  async #loosen(lane: Lane, table: StagedTable): Promise<void> {
+    table.copied += await lane.copy!.finish();
+    await lane.sql.unsafe(table.takeLoosening());
+    lane.copy = await startCopy(lane.sql, table.copyStatement(), lane.socket);
   }
 
   async #close(lane: Lane): Promise<void> {

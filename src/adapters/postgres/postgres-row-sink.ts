@@ -118,6 +118,7 @@ class PostgresRowSink implements RowSink {
 
   async misfit({ table, column, rowKey, text }: MisfitValue): Promise<void> {
     this.#widened.add(columnId(table, column));
+    this.#staging?.get(table)!.loosen(column);
     const content = text.replaceAll(/[\\\t\n\r]/g, (character) => copyEscapes[character]!);
     const row = Buffer.from(`${table}\t${column}\t${rowKey}\t${content}\n`);
     await this.#guarded(() => this.#staging!.write(this.#staging!.get(misfits)!, row, 1));
@@ -125,6 +126,7 @@ class PostgresRowSink implements RowSink {
 
   relax(table: number, column: number): void {
     this.#relaxed.add(columnId(table, column));
+    this.#staging?.get(table)!.loosen(column);
   }
 
   async publish(fence: () => Promise<boolean>, _lastKeys: ReadonlyMap<string, number>): Promise<Published> {

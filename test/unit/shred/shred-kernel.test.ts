@@ -106,7 +106,7 @@ describe('rows by WebAssembly are those by TypeScript', () => {
   it.each(values)('a column that was guessed from %j', (value) => {
     const well = value.includes('<![') || value === '' ? 'x' : value;
     const model = modelOf(inferred([`<all>${elementOf(well)}${elementOf(well)}</all>`]), 3);
-    expectSame(model, documents.slice(0, 2), { encoding: 'copy-text', tokenizer: 'shared', kernelFrom: 0 });
+    expectSame(model, documents.slice(0, 1), { encoding: 'copy-text', tokenizer: 'shared', kernelFrom: 0 });
   });
 
   it('batches that end anywhere', () => {

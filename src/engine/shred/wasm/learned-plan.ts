@@ -8,6 +8,8 @@ import * as layout from './shred-layout.ts';
 
 /** Elements and attributes that can be learned: three quarters of it. */
 const EDGE_COUNT = 16 * 1024;
+/** Columns of the tables that rows are written to, and those of them that must have a value. */
+const COLUMN_COUNT = 64 * 1024;
 const LABEL_BYTES = 256 * 1024;
 const CONSTANT_BYTES = 32 * 1024;
 /** In place of a size: rows of the table are left to others. */
@@ -33,6 +35,9 @@ export class LearnedPlan {
   readonly #knownNodes: Uint8Array;
   readonly #tables: Int32Array;
   readonly #knownTables: Uint8Array;
+  readonly #learnedTables: CompiledTable[] = [];
+  /** documents have used more tables than there is room for: what lies in the others cannot be told from what is known */
+  #isFull = false;
   readonly #columns: Int32Array;
   #columnsUsed = 0;
   readonly #required: Int32Array;
@@ -50,17 +55,10 @@ export class LearnedPlan {
 
   /** Bytes that a plan takes at most. */
   static bytesFor(plan: CompiledPlan): number {
-    let columns = 0;
-    let required = 0;
-    for (const table of plan.tables) {
-      columns += table.columns.length;
-      required += table.required.length;
-    }
     const ints =
       plan.nodes.length * layout.NODE_INTS +
       plan.tables.length * layout.TABLE_INTS +
-      columns * layout.COLUMN_INTS +
-      required +
+      COLUMN_COUNT * (layout.COLUMN_INTS + 1) +
       EDGE_COUNT * layout.EDGE_INTS;
     return ints * 4 + LABEL_BYTES + CONSTANT_BYTES + 16 * layout.MARGIN_BYTES;
   }
@@ -72,10 +70,8 @@ export class LearnedPlan {
     this.#knownNodes = new Uint8Array(plan.nodes.length);
     this.#tables = memory.ints(plan.tables.length * layout.TABLE_INTS);
     this.#knownTables = new Uint8Array(plan.tables.length);
-    this.#columns = memory.ints(
-      plan.tables.reduce((sum, { columns }) => sum + columns.length, 0) * layout.COLUMN_INTS,
-    );
-    this.#required = memory.ints(plan.tables.reduce((sum, { required }) => sum + required.length, 0));
+    this.#columns = memory.ints(COLUMN_COUNT * layout.COLUMN_INTS);
+    this.#required = memory.ints(COLUMN_COUNT);
     this.#edges = memory.ints(EDGE_COUNT * layout.EDGE_INTS);
     for (let at = 0; at < this.#edges.length; at += layout.EDGE_INTS) {
       this.#edges[at + layout.EDGE_NAME] = -1;
@@ -93,6 +89,10 @@ export class LearnedPlan {
     control[layout.REQUIRED] = this.#required.byteOffset;
     control[layout.EDGES] = this.#edges.byteOffset;
     control[layout.EDGE_MASK] = EDGE_COUNT - 1;
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** Values of the columns of role extra, in their order, from now on. */
@@ -140,6 +140,11 @@ export class LearnedPlan {
     if (this.#knownTables[index] === 1) return;
     this.#knownTables[index] = 1;
     const table = this.#plan.tables[index]!;
+    if (this.#columnsUsed + table.columns.length > COLUMN_COUNT) {
+      this.#isFull = true;
+      return;
+    }
+    this.#learnedTables.push(table);
     this.#tables.set(
       [
         table.columns.length,
@@ -182,8 +187,7 @@ export class LearnedPlan {
   /** NOT NULL columns that the kernel has left empty for the first time. */
   takeRelaxed(): (readonly [table: number, column: number])[] {
     const relaxed: (readonly [number, number])[] = [];
-    for (const table of this.#plan.tables) {
-      if (this.#knownTables[table.index] === 0) continue;
+    for (const table of this.#learnedTables) {
       const first = this.#tables[table.index * layout.TABLE_INTS + layout.TABLE_FIRST_COLUMN]!;
       for (const column of table.required) {
         const at = (first + column) * layout.COLUMN_INTS + layout.COLUMN_RELAXED;

@@ -150,7 +150,7 @@ class SharedKernel implements ShredKernel {
     const starts = area.ints(tableCount);
     const lengths = area.ints(tableCount);
     const pending = area.ints(tableCount);
-    const buffers = plan.tables.map(() => area.bytes(output.bufferBytes));
+    const buffers = Array.from({ length: tableCount }, () => area.bytes(output.bufferBytes));
     for (const [index, { byteOffset }] of buffers.entries()) starts[index] = byteOffset;
     output.moveTo(buffers, lengths, pending);
     control[layout.FRAMES] = this.#frames.byteOffset;
@@ -208,6 +208,7 @@ class SharedKernel implements ShredKernel {
 
   serves(): boolean {
     const state = this.#state;
+    if (this.#plan.isFull) return false;
     if (state.frames !== this.#frames) {
       if (state.depth * 2 > FRAME_COUNT) return false;
       this.#frames.set(state.frames.subarray(0, state.depth * FRAME_INTS));
