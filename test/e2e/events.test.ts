@@ -171,7 +171,10 @@ describe('events of jobs', { timeout: 120_000 }, () => {
     const complete = events.find(({ eventType, outputs }) => eventType === 'COMPLETE' && outputs.length > 1)!;
     const ofRun = events.filter(({ run }) => run.runId === complete.run.runId);
     expect(ofRun.map(({ eventType }) => eventType)).toEqual(['START', 'COMPLETE']);
-    expect(complete.job).toMatchObject({ namespace: 'conversion-job-service', name: 'org-1.Parse.documents.zip' });
+    expect(complete.job).toMatchObject({
+      namespace: 'conversion-job-service',
+      name: 'org-1.Parse.documents.zip',
+    });
     for (const event of ofRun) expect(event.job).toEqual(complete.job);
     expect(complete.inputs).toMatchObject([
       { namespace: 'file', name: `${home.directory}/files/1/${made.xmlPath}` },
