@@ -2,9 +2,12 @@
 import type {
   Column,
   ColumnType,
+  IdentityPath,
+  IdentityRule,
   IgnoredParts,
   MappingEntry,
   ModelOptions,
+  NameTest,
   PlanEdge,
   PlanNode,
   RelationalModel,
@@ -37,7 +40,7 @@ const column = object<Column>(
     sourceType: nullable(text(/^[A-Za-z]+$/)),
     references: nullable(count),
   },
-  { documentation: text() },
+  { documentation: text(), keepsForm: oneOf(true) },
 );
 
 const table = object<Table>(
@@ -118,6 +121,22 @@ const options = object<ModelOptions>(
   },
 );
 
+const nameTest = object<NameTest>({ namespaceUri: nullable(text()), localName: nullable(text()) });
+
+const identityPaths = array(
+  object<IdentityPath>({ anywhere: flag, steps: array(nameTest), attribute: nullable(nameTest) }),
+);
+
+const identityRule = object<IdentityRule>({
+  kind: oneOf('key', 'unique', 'keyref'),
+  name: qualifiedName,
+  refers: nullable(count),
+  nodes: array(count),
+  selector: identityPaths,
+  fields: array(identityPaths),
+  tables: array(object({ table: count, columns: array(count) })),
+});
+
 const shape = object<RelationalModel>(
   {
     mapLevel: integer(0, 3),
@@ -128,7 +147,7 @@ const shape = object<RelationalModel>(
     mappings: array(mapping),
     namespaces: record(text()),
   },
-  { options },
+  { options, identityRules: array(identityRule) },
 );
 
 /** By table: the columns of its rows, those of the tables that it is continued in included. */
@@ -183,6 +202,16 @@ export const checkRelationalModel: Shape = (value, at) => {
     for (const { head } of one.edges) if (head !== undefined) nodeAt(head.node);
   }
   for (const root of model.roots) nodeAt(root.node);
+  const rules = model.identityRules ?? [];
+  for (const { refers, nodes, tables, fields } of rules) {
+    if (refers !== null) within(refers, rules.length);
+    for (const index of nodes) nodeAt(index);
+    for (const place of tables) {
+      tableAt(place.table);
+      if (place.columns.length !== fields.length) throw shapeFault(at, 'has a key without its columns');
+      for (const index of place.columns) within(index, model.tables[place.table]!.columns.length);
+    }
+  }
   for (const entry of model.mappings) {
     tableAt(entry.table);
     if (entry.column !== null) within(entry.column, model.tables[entry.table]!.columns.length);

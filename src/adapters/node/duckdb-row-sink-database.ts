@@ -29,9 +29,19 @@ const pollMs = 250;
 /** What a transaction keeps in memory of every column that it fills, in a file of blocks of the usual size. */
 const openColumnBytes = 40 * 1024;
 
-/** Memory for reading rows of up to `longestRowBytes`, and filling so many columns in one transaction. */
-export function memoryFor(longestRowBytes: number, filledColumns: number): number {
-  return Math.max(128 * 1024 * 1024, longestRowBytes * 24) + filledColumns * openColumnBytes;
+/** A block of the usual size: what a column takes while its table is filled or altered. */
+const blockBytes = 256 * 1024;
+
+/**
+ * Memory for reading rows of up to `longestRowBytes`, and filling so many columns in one transaction, the widest table having
+ * `widestTable` of them.
+ */
+export function memoryFor(longestRowBytes: number, filledColumns: number, widestTable = 0): number {
+  return (
+    Math.max(128 * 1024 * 1024, longestRowBytes * 24) +
+    filledColumns * openColumnBytes +
+    widestTable * blockBytes
+  );
 }
 
 /**

@@ -198,9 +198,10 @@ class DuckDbRowSink implements RowSink {
     const longest = Math.max(0, ...staged.map((csv) => csv.longestRowBytes));
     const columns = staged.reduce((sum, csv) => sum + csv.columnCount, 0);
     const smallBlocks = path !== this.#file && columns > manyColumns;
+    const widest = smallBlocks ? 0 : Math.max(0, ...staged.map((csv) => csv.columnCount));
     return openDuckDb(path, {
       directory: this.#staging!.directory,
-      memoryBytes: memoryFor(longest, Math.min(columns, smallBlocks ? manyColumns : columns)),
+      memoryBytes: memoryFor(longest, Math.min(columns, smallBlocks ? manyColumns : columns), widest),
       smallBlocks,
       busyTimeoutMs: this.#options.busyTimeoutMs ?? 30_000,
     });
