@@ -105,7 +105,7 @@ export const properties = [
     name: 'svc.allow.hosts',
     initial: '',
     meaning:
-      'hosts that jobs and migrations may reach beside the metadata database: host or host:port, comma-separated, * for all',
+      'hosts that jobs, migrations and events may reach beside the metadata database: host or host:port, comma-separated, * for all',
   },
   {
     name: 'svc.secret.key',
