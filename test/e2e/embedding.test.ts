@@ -90,9 +90,11 @@ describe('a host with a sign-in of its own', { timeout: 120_000 }, () => {
     await home?.remove();
   });
 
+  function list(headers: Record<string, string>): Promise<Response> {
+    return fetch(`${url}/convert/v2/executions/all`, { headers });
+  }
+
   it('says who asks; others need a key', async () => {
-    const list = (headers: Record<string, string>): Promise<Response> =>
-      fetch(`${url}/convert/v2/executions/all`, { headers });
     expect((await list({})).status).toBe(401);
     expect((await list({ Cookie: 'session=stale' })).status).toBe(401);
     expect((await list({ Cookie: 'session=valid' })).status).toBe(200);

@@ -55,6 +55,8 @@ async function load(target: string, ...documents: string[]): Promise<void> {
   logical = String(done.logical);
 }
 
+const item = (command: string, value: string) => ({ command, enabled: true, value });
+
 describe('unload', { timeout: 120_000 }, () => {
   it('leaves the target as if the document had never been loaded', async () => {
     await load('never', second!, third!);
@@ -96,7 +98,6 @@ describe('unload', { timeout: 120_000 }, () => {
 
   it('runs as a job over REST', async () => {
     await load('rest', first!, second!);
-    const item = (command: string, value: string) => ({ command, enabled: true, value });
     const { jobs } = await service.client.run([
       {
         app_name: 'unload',
