@@ -1,3 +1,6 @@
+const largeBytes = 4 * 1024 * 1024;
+const smallBytes = 1024;
+
 /** A growing run of bytes: the rows of one table, or values on their way into a row. */
 export class ByteBuffer {
   bytes: Uint8Array<ArrayBuffer>;
@@ -14,6 +17,12 @@ export class ByteBuffer {
     const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
     grown.set(this.bytes.subarray(0, this.length));
     this.bytes = grown;
+  }
+
+  /** Starts again, empty; what a single large value has made of it is given up. */
+  clear(): void {
+    if (this.bytes.length > largeBytes) this.bytes = new Uint8Array(smallBytes);
+    this.length = 0;
   }
 
   pushByte(byte: number): void {

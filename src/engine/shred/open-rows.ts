@@ -18,6 +18,8 @@ import { EMPTY, MISFIT } from './value-conversion.ts';
 
 const utf8 = new TextEncoder();
 
+const largeRowBytes = 1024 * 1024;
+
 export class OpenRows {
   readonly #state: ShredState;
   readonly #plan: CompiledPlan;
@@ -153,10 +155,13 @@ export class OpenRows {
     const row = state.rowTop;
     const { columns, parts } = this.table(row);
     const base = this.#slotOf(row, 0);
+    const mark = state.rows[row * ROW_INTS + ROW_MARK]!;
     const { separator } = this.#encoder;
     for (let part = 0; part < parts.length; part += 1) {
       const { index, start: first, end } = parts[part]!;
       const out = this.#output.buffer(index);
+      // a value so large that a buffer twice its size would count
+      if (arena.length - mark > largeRowBytes) out.ensure(arena.length - mark + (end - first) * 3 + 1);
       let extraAt = 0;
       for (let column = first; column < end; column += 1) {
         if (column > first) out.pushByte(separator);
@@ -174,7 +179,8 @@ export class OpenRows {
       out.pushByte(10);
       this.#output.rowWritten(index);
     }
-    arena.length = state.rows[row * ROW_INTS + ROW_MARK]!;
+    if (mark === 0) arena.clear();
+    else arena.length = mark;
     state.slotTop = base;
     state.rowTop = row - 1;
   }

@@ -560,7 +560,7 @@ class DocumentShredder implements Shredder {
         this.#value(row, textColumn, this.#state.text.bytes, 0, this.#state.text.length);
         this.#state.setFrame(frame, FRAME_SHOWN, 1);
       }
-      this.#state.text.length = 0;
+      this.#state.text.clear();
       this.#runStart = 0;
     } else this.#closeTextRun(frame);
     if (this.#state.frame(frame, FRAME_SHOWN) === 0 && node.showsNothing) this.#keepPlace(frame);
