@@ -54,9 +54,9 @@ export class DrawingChoices {
     const shared = Uint8Array.from(this.#graph.recursive);
     const byLevel = this.#mapLevel >= 2;
     if (!byLevel && !this.sharedForSize) return shared;
-    const rowsOfItsOwn = new Set<number>(this.#roots.map((root) => this.#model.elements[root]!.type));
     const places = new Float64Array(types.length);
-    for (const root of rowsOfItsOwn) places[root] = 1;
+    // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all that is below
+    for (const root of this.#roots) places[this.#model.elements[root]!.type]! += 1;
     // parents come before children but for cycles, which share anyway
     for (const type of this.#graph.reachable) {
       for (const child of types[type]!.children) {

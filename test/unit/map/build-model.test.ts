@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compiled, inferred, modelOf, outline } from '../../support/shredding.ts';
+import { compareXml } from '../../support/canonical-xml.ts';
+import { roundTrip } from '../../support/round-trip.ts';
+import { bytesOf, compiled, inferred, modelOf, outline } from '../../support/shredding.ts';
 
 const xs = (body: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
@@ -196,4 +198,28 @@ it('lists what stands below the second round of a recursion', () => {
     .mappings.filter((mapping) => mapping.column !== null)
     .map((mapping) => mapping.xpath);
   expect(paths).toEqual(['/box/goods/@id', '/box/goods/mark', '/box/box/goods/@id', '/box/box/goods/mark']);
+});
+
+describe('two roots of one type', () => {
+  const source = compiled(
+    xs(`<xs:element name="routes" type="Routes"/><xs:element name="alternatives" type="Routes"/>
+      <xs:complexType name="Routes"><xs:sequence><xs:element name="vehicle" maxOccurs="unbounded"><xs:complexType><xs:attribute name="id"/></xs:complexType></xs:element></xs:sequence></xs:complexType>`),
+  );
+
+  it('have tables of their own where every path has', () => {
+    const names = modelOf(source, 0).tables.map(({ name }) => name);
+    expect(names).toEqual(['routes', 'alternatives', 'routes_vehicle', 'alternatives_vehicle']);
+  });
+
+  it.each([2, 3] as const)('share theirs, and say which they were, level %i', async (level) => {
+    expect(outline(modelOf(source, level))).toBe(
+      [
+        'routes: routes_key bigint!, document_key bigint!, element text!',
+        'vehicle: vehicle_key bigint!, routes_key bigint! -> routes, position integer!, id text',
+      ].join('\n'),
+    );
+    const documents = ['<alternatives><vehicle id="a"/></alternatives>', '<routes><vehicle/></routes>'];
+    const written = await roundTrip(modelOf(source, level), documents);
+    expect(documents.flatMap((text, at) => compareXml(bytesOf(text), written[at]!, { source }))).toEqual([]);
+  });
 });
