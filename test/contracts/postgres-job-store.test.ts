@@ -62,6 +62,43 @@ describe('the job table', () => {
   beforeAll(async () => void (database = await createTestDatabase()));
   afterAll(() => database.drop());
 
+  test('shows the origin that a reference came to mean, in the job and in its rerun', async () => {
+    const jobs = createPostgresJobStore(database.service);
+    const catalog = createPostgresCatalogStore(database.service);
+    const { id_sch: idSch } = await catalog.createOrigin({
+      idOrg: 1,
+      idParentSch: null,
+      idJob: null,
+      name: 'referred to',
+      sourceType: 'xml',
+      model: emptySourceModel,
+      files: [],
+    });
+    const wanted = submission(1, 2);
+    const [made, reading] = wanted.jobs as [(typeof wanted.jobs)[0], (typeof wanted.jobs)[0]];
+    const shown = {
+      params: 'a.xml -x $0 --name $0',
+      paramsJson: '{"spark":{},"action":{"origin":"$0","name":"$0"}}',
+    };
+    const request = '{"tool":"xml2er","originId":{"ref":0}}';
+    const { idJobs } = await jobs.submit({ ...wanted, jobs: [made, { ...reading, ...shown, request }] });
+    const claim = (await jobs.claim(worker, 60_000))!;
+    await jobs.report(claim, { idSch });
+    await jobs.finish(claim, 'C', null);
+    const next = (await jobs.claim(worker, 60_000))!;
+    const expected = {
+      params: `a.xml -x ${idSch} --name $0`,
+      params_json: JSON.stringify({ spark: {}, action: { origin: String(idSch), name: '$0' } }),
+    };
+    expect((await jobs.request(next.idJob)).record).toMatchObject(expected);
+    expect(await jobs.find(1, idJobs[1]!)).toMatchObject(expected);
+    await jobs.finish(next, 'F', 'no');
+    const again = await jobs.rerun(1, next.idJob);
+    expect(await jobs.find(1, again.idJob)).toMatchObject(expected);
+    await jobs.requestKill(1, again.idJob);
+    await jobs.close();
+  });
+
   const statuses = Object.keys(legalTransitions) as JobStatus[];
   const pathTo: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
     Q: [],

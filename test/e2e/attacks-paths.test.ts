@@ -21,6 +21,8 @@ const canary = 'c4nary-7f3b-of-the-host';
 const schemaOf = (content: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${content}</xs:schema>`;
 const mebibyte = 1024 * 1024;
+/** names that only look like ways out: they lie below the organisation's own folder */
+const harmless = /^(\.\.\\x|%2e|~|\\\\|\u2025|\.$|uploads\/%2e|file:)/;
 const accented = '<r><v>é ß ü</v></r>';
 
 const utf16 = (big: boolean, mark: boolean): Uint8Array => {
@@ -163,7 +165,7 @@ describe('attacks by paths, names, values and archives', { timeout: 120_000 }, (
         // a harmless name below the own folder may be an output
         if (answer.status === 200) {
           for (const idJob of answer.body.jobs) await service.client.ended(idJob);
-          expect(way).toMatch(/^(\.\.\\x|%2e|~|\\\\|\u2025|\.$|uploads\/%2e|file:)/);
+          expect(way).toMatch(harmless);
         } else expect([way, answer.status]).toEqual([way, 400]);
       }
       const created = await service.client.post('/v2/schema/create', {
@@ -174,7 +176,11 @@ describe('attacks by paths, names, values and archives', { timeout: 120_000 }, (
       const removed = await service.client.fetch(`/v2/file?path=${encodeURIComponent(way)}`, {
         method: 'DELETE',
       });
-      expect([way, [400, 404].includes(removed.status)]).toEqual([way, true]);
+      // what a job wrote there under that name may go again
+      expect([way, [400, 404, ...(harmless.test(way) ? [204] : [])].includes(removed.status)]).toEqual([
+        way,
+        true,
+      ]);
     }
     for (const name of [
       '../../evil.xml',

@@ -97,10 +97,16 @@ export async function request(sql: Sql, idJob: number): Promise<StoredJob> {
     : [];
   if (row === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
   const { request: stored, epoch, committing, summary, ...record } = row;
-  const resolved = await resolveReferences(sql, record.id_workflow, stored);
+  const { params, params_json } = record;
+  const resolved = await resolveReferences(sql, record.id_workflow, { request: stored, params, params_json });
+  // kept, so that the record shows what was run, also when the job before it is gone
+  if (resolved.request !== stored)
+    await sql`
+      update svc.job set request = ${resolved.request}, params = ${resolved.params}, params_json = ${resolved.params_json}
+       where id_job = ${idJob} and end_date is null`;
   return {
     request: resolved.request,
-    record,
+    record: { ...record, params: resolved.params, params_json: resolved.params_json },
     epoch,
     committing,
     summary: summary === null ? null : (JSON.parse(summary) as unknown),

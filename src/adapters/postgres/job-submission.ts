@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import type { Claim, NewJob, Submission, Submitted, WorkerIdentity } from '../../ports/job-store.ts';
 import { isId, storable } from './connect.ts';
 import type { Sql, TransactionSql } from './connect.ts';
-import { resolveReferences } from './job-references.ts';
+import { resolveReferences, type StoredRequest } from './job-references.ts';
 import type { JobStoreSettings } from './job-store.ts';
 
 export async function submit(
@@ -141,11 +141,10 @@ export async function startByHand(
   });
 }
 
-interface RerunSource {
+interface RerunSource extends StoredRequest {
   readonly id_workflow: number;
   readonly end_date: number | null;
   readonly tool: string;
-  readonly request: string;
   readonly workflow_name: string | null;
 }
 
@@ -160,7 +159,7 @@ export async function rerun(
   return sql.begin(async (tx) => {
     // The lock makes a repeated call wait, then find what this one made.
     const [old] = await tx<RerunSource[]>`
-      select j.id_workflow, svc.epoch_ms(j.end_date) as end_date, j.tool, j.request, w.name as workflow_name
+      select j.id_workflow, svc.epoch_ms(j.end_date) as end_date, j.tool, j.request, j.params, j.params_json, w.name as workflow_name
         from svc.job j join svc.workflow w using (id_workflow)
        where j.id_job = ${idJob} and j.id_org = ${idOrg} for no key update of j`;
     if (old === undefined) throw absent;
@@ -170,11 +169,11 @@ export async function rerun(
     if (open !== undefined) return { idJob: open.id_job, idWorkflow: open.id_workflow, tool: old.tool };
     await checkRoom(tx, settings, idOrg, 1);
     const idWorkflow = await createWorkflow(tx, idOrg, old.workflow_name);
-    const { request, idSch } = await resolveReferences(tx, old.id_workflow, old.request);
+    const { request, params, params_json, idSch } = await resolveReferences(tx, old.id_workflow, old);
     const [made] = await tx<{ id_job: number }[]>`
       insert into svc.job (id_org, id_workflow, position, ready, job_type, tool, params, params_json, request, input_path, output_path,
                            id_sch, id_parent_job, rerun_of, deadline, max_attempts)
-      select id_org, ${idWorkflow}, 0, true, job_type, tool, params, params_json, ${request}, input_path, output_path,
+      select id_org, ${idWorkflow}, 0, true, job_type, tool, ${params}, ${params_json}, ${request}, input_path, output_path,
              (select id_sch from svc.origin where id_sch = ${idSch}), id_job, id_job,
              clock_timestamp() + ${settings.deadlineMs} * interval '1 millisecond', ${settings.maxAttempts}
         from svc.job where id_job = ${idJob}
