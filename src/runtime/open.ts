@@ -213,10 +213,11 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Addresses of receivers count: they may hold a token. */
-function secretsOf({ secretKey, events, objectStore }: Config): string[] {
+function secretsOf({ secretKey, oldSecretKeys, events, objectStore }: Config): string[] {
   const { webhook, openLineage } = events;
   return [
     secretKey,
+    ...oldSecretKeys,
     objectStore?.secretAccessKey,
     webhook?.url,
     webhook?.secret,

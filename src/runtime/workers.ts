@@ -128,7 +128,10 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
           ),
         ),
     },
-    secrets: await createSecretBox(decodeKey(config.secretKey, 'svc.secret.key')),
+    secrets: await createSecretBox(
+      decodeKey(config.secretKey, 'svc.secret.key'),
+      config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
+    ),
     clock: createSystemClock(),
     logger,
     health: {
