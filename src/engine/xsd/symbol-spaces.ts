@@ -63,6 +63,7 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
     notation: new Map(),
   };
   const declarations: GlobalDeclaration[] = [];
+  const isCopy = createCopyCheck();
 
   const declare = (node: XmlElement, document: SchemaDocument, replaces: GlobalDeclaration | null) => {
     const space = spaceOf[node.name.localName];
@@ -82,7 +83,7 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
       const space = spaces[declaration.space];
       const other = space.get(key);
       if (other === undefined) space.set(key, declaration);
-      else if (sameBytes(other.document, document) && other.document !== document) continue;
+      else if (other.document !== document && isCopy(other.document.file, document.file)) continue;
       else reportDuplicate(declaration, other, report);
       declarations.push(declaration);
     }
@@ -151,12 +152,27 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
   };
 }
 
-/** The same component may come from two copies of one file; that is no conflict. */
-function sameBytes(a: SchemaDocument, b: SchemaDocument): boolean {
-  const [left, right] = [a.file.bytes, b.file.bytes];
-  if (left === right) return true;
-  if (left.length !== right.length) return false;
-  for (let i = 0; i < left.length; i++) if (left[i] !== right[i]) return false;
+/**
+ * The same component may come from two copies of one file; that is no conflict. Each file is compared with those of its length
+ * once, however many components it holds.
+ */
+function createCopyCheck(): (a: SchemaFile, b: SchemaFile) => boolean {
+  const originals = new Map<SchemaFile, SchemaFile>();
+  const byLength = new Map<number, SchemaFile[]>();
+  const originalOf = (file: SchemaFile): SchemaFile => {
+    let original = originals.get(file);
+    if (original !== undefined) return original;
+    const candidates = byLength.get(file.bytes.length) ?? [];
+    original = candidates.find(({ bytes }) => sameBytes(bytes, file.bytes)) ?? file;
+    if (original === file) byLength.set(file.bytes.length, [...candidates, file]);
+    originals.set(file, original);
+    return original;
+  };
+  return (a, b) => originalOf(a) === originalOf(b);
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }
 

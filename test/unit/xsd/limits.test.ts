@@ -89,6 +89,20 @@ describe('sets made to blow up', () => {
     expect(long.diagnostics).toMatchObject([{ code: 'xsd_too_deep', file: 'a.xsd', line: 1 }]);
   });
 
+  it('compares copies of large documents once, not for each of their components', () => {
+    const elements = range(20_000).map((n) => `<xs:element name="e${n}" type="xs:string"/>`);
+    const copies = ['a', 'b'].flatMap((folder) => [
+      schemaFile(
+        `${folder}/main.xsd`,
+        `<xs:include schemaLocation="all.xsd"/><xs:element name="${folder}"/>`,
+      ),
+      schemaFile(`${folder}/all.xsd`, elements.join('\n')),
+    ]);
+    const { usable, diagnostics, model } = diagnose(copies);
+    expect({ usable, diagnostics }).toEqual({ usable: true, diagnostics: [] });
+    expect(model!.elements).toHaveLength(20_002);
+  });
+
   it('reads deep documents and refuses those deeper still', () => {
     const deep = diagnose(nested(390));
     expect(view(deep.model!).children(view(deep.model!).type('T'))).toEqual(['x 1..1 ordered']);
