@@ -38,12 +38,16 @@ const page = `<!DOCTYPE html>
 </html>
 `;
 
-/** The server of the document is told by the page's own address: only the browser knows every prefix in front of it. */
+/**
+ * The server of the document is told by the page's own address: only the browser knows every prefix in front of it. Webhooks are
+ * calls that the service makes: they are in the document, and nothing that could be tried here.
+ */
 const start = `const address = location.href.replace(/[?#].*$/, '');
 fetch(address, { headers: { Accept: 'application/json' } })
   .then((answer) => answer.json())
   .then((spec) => {
     spec.servers = [{ url: address.replace(/\\/doc$/, '') }];
+    delete spec.webhooks;
     SwaggerUIBundle({ spec, dom_id: '#reference', deepLinking: true, docExpansion: 'list', validatorUrl: null });
   });
 `;

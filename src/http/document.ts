@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { apiKeySchemeName, uploadTokenSchemeName } from './auth.ts';
 import type { AppEnv } from './env.ts';
+import { registerWebhooks } from './webhook-document.ts';
 
 const tags = [
   { name: 'run', description: 'Running conversion commands.' },
@@ -37,6 +38,7 @@ With an XSD set the tables are known before the first document: upload it with \
 \`xml2er\` as \`origin_id\`. Lists are read page by page, from 0. Every error is a problem document (RFC 9457) with a stable \`code\`.`;
 
 export function registerSecuritySchemes(app: OpenAPIHono<AppEnv>): void {
+  registerWebhooks(app);
   app.openAPIRegistry.registerComponent('securitySchemes', apiKeySchemeName, {
     type: 'http',
     scheme: 'bearer',

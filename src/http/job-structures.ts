@@ -12,7 +12,7 @@ export const JobStatus = z.enum(['Q', 'R', 'W', 'T', 'C', 'F', 'K', 'E', 'L']).o
   example: 'C',
 });
 
-const exampleJob = {
+export const exampleJob = {
   id_job: 7,
   id_parent_job: null,
   id_org: 1,
