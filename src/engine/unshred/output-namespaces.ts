@@ -4,6 +4,8 @@ import { xmlNamespace, xsiNamespace } from '../model/name-labels.ts';
 import type { QName } from '../model/source-model.ts';
 import { escapeAttribute } from './escape.ts';
 
+const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
+
 /** Namespaces that one start tag has to declare itself: URI -> prefix. */
 export type OwnDeclarations = Map<string, string>;
 
@@ -47,6 +49,10 @@ export function createOutputNamespaces(model: RelationalModel): OutputNamespaces
     declared.push([prefix, uri]);
   }
   prefixes.set(xmlNamespace, 'xml');
+  // those that the model knows and the root need not declare: values may hold names of them
+  const usual = new Map(taken.has('xs') ? [] : [[xsdNamespace, 'xs']]);
+  for (const [prefix, uri] of known.toReversed()) if (!prefixes.has(uri)) usual.set(uri, prefix);
+  for (const prefix of usual.values()) taken.add(prefix);
   return {
     declarations: declared.map(([prefix, uri]) => ` xmlns:${prefix}="${escapeAttribute(uri)}"`).join(''),
     nameOf(name) {
@@ -56,8 +62,9 @@ export function createOutputNamespaces(model: RelationalModel): OutputNamespaces
       if (name.namespaceUri === '') return name.localName;
       let prefix = prefixes.get(name.namespaceUri) ?? own.get(name.namespaceUri);
       if (prefix === undefined) {
-        for (let number = own.size + 1; prefix === undefined || taken.has(prefix); number += 1)
-          prefix = `_${number}`;
+        prefix = usual.get(name.namespaceUri);
+        for (let number = own.size + 1; prefix === undefined; number += 1)
+          if (!taken.has(`_${number}`)) prefix = `_${number}`;
         own.set(name.namespaceUri, prefix);
       }
       return prefixed(prefix, name);

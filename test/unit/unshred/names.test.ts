@@ -17,6 +17,31 @@ const model = modelOf(
 const name = (namespaceUri: string, localName: string) => ({ namespaceUri, localName });
 const prefixOfB = Object.entries(model.namespaces).find(([, uri]) => uri === 'urn:b')![0];
 
+describe('prefixes of names that only values hold', () => {
+  const xsd = 'http://www.w3.org/2001/XMLSchema';
+
+  it('are the usual ones, declared where they are used', () => {
+    const namespaces = createOutputNamespaces(model);
+    const own = new Map<string, string>();
+    expect(namespaces.declarations).not.toContain(`"${xsd}"`);
+    expect(namespaces.nameWith(name(xsd, 'integer'), own)).toBe('xs:integer');
+    expect(namespaces.nameWith(name('urn:new', 'T'), own)).toBe('_2:T');
+    expect(namespaces.nameWith(name(xsd, 'date'), own)).toBe('xs:date');
+    expect([...own]).toEqual([
+      [xsd, 'xs'],
+      ['urn:new', '_2'],
+    ]);
+  });
+
+  it('are others where the model has those for something else', () => {
+    const other = { ...model, namespaces: { ...model.namespaces, xs: 'urn:other', _1: 'urn:one' } };
+    const own = new Map<string, string>();
+    const [prefix] = createOutputNamespaces(other).nameWith(name(xsd, 'integer'), own).split(':');
+    expect(['xs', '_1']).not.toContain(prefix);
+    expect(createOutputNamespaces(other).nameWith(name('urn:other', 'T'), new Map())).toBe('xs:T');
+  });
+});
+
 describe('labels', () => {
   const labels = createNameLabels(model);
 
