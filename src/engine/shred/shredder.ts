@@ -116,6 +116,7 @@ class DocumentShredder implements Shredder {
   readonly misfits: Misfit[] = [];
   readonly relaxed: { table: number; column: number }[] = [];
   readonly rootNames: readonly string[];
+  readonly #roots: readonly QName[];
   readonly #options: ShredderOptions;
   readonly #plan: CompiledPlan;
   readonly #names: NameTable;
@@ -165,7 +166,8 @@ class DocumentShredder implements Shredder {
     this.#capture = new XmlCapture(names);
     this.#lastDocumentKey = options.keyOffsets.get('_documents') ?? 0;
     this.#labels = createNameLabels(model);
-    this.rootNames = model.roots.map((root) => root.name.localName);
+    this.#roots = model.roots.map((root) => root.name);
+    this.rootNames = this.#roots.map(({ localName }) => localName);
     this.#xsi = {
       type: names.intern(xsiNamespace, 'type'),
       nil: names.intern(xsiNamespace, 'nil'),
@@ -763,11 +765,15 @@ class DocumentShredder implements Shredder {
   }
 
   #unknownRoot(nameId: number, place: TextLocation): InputError {
-    const expected = this.rootNames.slice(0, 10).join(', ');
+    const namesakes = this.#roots.filter(({ localName }) => localName === this.#names.localName(nameId));
+    const expected =
+      namesakes.length === 0
+        ? `which knows ${this.rootNames.slice(0, 10).join(', ')}`
+        : `which knows one so called ${namesakes.map(({ namespaceUri: uri }) => (uri === '' ? 'in no namespace' : `in the namespace ${uri}`)).join(' and ')}`;
     return new InputError({
       code: 'unknown_root_element',
       severity: 'error',
-      message: `the root element <${this.#label(nameId)}> is not in the schema, which knows ${expected}; give the schema it belongs to with -x, or --root`,
+      message: `the root element <${this.#label(nameId)}> is not in the schema, ${expected}; give the schema it belongs to with -x, or --root`,
       file: this.#documentName,
       line: place.line,
       column: place.column,

@@ -153,6 +153,9 @@ describe('deviations from the schema', () => {
     expect(() => load('<other/>')).toThrow(
       /document-1.xml: line 1, column 1: the root element <other> is not in the schema, which knows stays/,
     );
+    expect(() => load('<stays xmlns="urn:later"/>')).toThrow(
+      /the root element <\{urn:later\}stays> is not in the schema, which knows one so called in no namespace; give/,
+    );
   });
 });
 
