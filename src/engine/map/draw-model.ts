@@ -15,6 +15,7 @@ import {
   type SourceChild,
   type SourceModel,
   type SourceType,
+  type ValueType,
 } from '../model/source-model.ts';
 import { columnTypeOf, itemBaseOf, widerColumnType } from './column-types.ts';
 import { DrawingChoices, isBare } from './drawing-choices.ts';
@@ -29,7 +30,7 @@ import {
   type NodeDraft,
   type TableDraft,
 } from './model-builder.ts';
-import { analyseTypes, derivedTypesOf, variantsOf, type Variant } from './type-graph.ts';
+import { analyseTypes, derivedTypesOf, isTextAlone, variantsOf, type Variant } from './type-graph.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
 
 export interface DrawingOptions {
@@ -50,6 +51,7 @@ export interface Drawing {
 const key: ColumnType = { kind: 'bigint' };
 const flag: ColumnType = { kind: 'boolean' };
 const plainText: ColumnType = { kind: 'text' };
+const plainValue: ValueType = { variety: 'atomic', base: 'string', facets: {} };
 
 /** Where an element is being drawn: the row it belongs to and how its columns are told apart there. */
 interface Place {
@@ -298,18 +300,20 @@ class ModelDrawing {
       if (isSure && place.guarantor !== null) column.requiredBy.add(place.guarantor);
       node.attributes.push({ name: attribute.name, column });
     }
-    if (type.content === 'simple' && type.value !== null) {
+    const value = isTextAlone(type) ? plainValue : type.content === 'simple' ? type.value : null;
+    if (value !== null) {
+      node.content = 'simple';
       node.text = this.#valueColumn(place, '/text()', {
         nameParts: place.nameParts,
         xpath: place.xpath,
-        type: columnTypeOf(type.value, this.#options.defaultTextLength),
-        sourceType: itemBaseOf(type.value),
-        keepsForm: type.value.guessed === true,
+        type: columnTypeOf(value, this.#options.defaultTextLength),
+        sourceType: itemBaseOf(value),
+        keepsForm: value.guessed === true,
         documentation: place.columnKey === '' ? undefined : this.#model.elements[node.element]!.documentation,
       });
       // an empty element with a default is valid, and its column stays empty where the type has no empty value
       const { default: constant, fixed = constant } = this.#model.elements[node.element]!;
-      const mayBeEmpty = type.value.mayBeEmpty ?? (fixed !== undefined && node.text.type.kind !== 'text');
+      const mayBeEmpty = value.mayBeEmpty ?? (fixed !== undefined && node.text.type.kind !== 'text');
       if (place.guarantor !== null && !mayBeEmpty) node.text.requiredBy.add(place.guarantor);
     }
     if (type.anyAttribute !== null) {
@@ -319,7 +323,7 @@ class ModelDrawing {
         nameParts: [...place.nameParts, 'any_attributes'],
       });
     }
-    if (type.content === 'mixed') node.textTable = this.#contentTable(place, 'text');
+    if (type.content === 'mixed' && value === null) node.textTable = this.#contentTable(place, 'text');
     if (type.anyElement !== null) node.wildcardTable = this.#contentTable(place, 'wildcard');
     for (const child of type.children) this.#drawChild(node, place, child);
   }

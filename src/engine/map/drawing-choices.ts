@@ -1,7 +1,7 @@
 /** What the drawing decides by size and place: which children are folded, which types share a table. */
 import type { MapLevel } from '../model/relational-model.ts';
 import type { SourceChild, SourceModel, SourceType } from '../model/source-model.ts';
-import { derivedTypesOf, isSimpleChild, type TypeGraph } from './type-graph.ts';
+import { derivedTypesOf, isSimpleChild, isTextAlone, type TypeGraph } from './type-graph.ts';
 
 export const drawingLimits = {
   /** paths written out before types used in several places start to share tables at every level */
@@ -124,8 +124,10 @@ export class DrawingChoices {
    * way, and with them all that are as wide: ten agents of the same type are ten groups of columns or ten rows, never some of each.
    */
   #settleFolds(type: number): void {
-    const { attributes, content, children, anyAttribute } = this.#model.types[type]!;
-    let columns = attributes.length + (content === 'simple' ? 1 : 0) + (anyAttribute === null ? 0 : 1);
+    const definition = this.#model.types[type]!;
+    const { attributes, content, children, anyAttribute } = definition;
+    const hasText = content === 'simple' || isTextAlone(definition);
+    let columns = attributes.length + (hasText ? 1 : 0) + (anyAttribute === null ? 0 : 1);
     const widths: number[] = [];
     for (const child of children) {
       if (child.maxOccurs === null || child.maxOccurs > 1) continue;
@@ -142,8 +144,9 @@ export class DrawingChoices {
   }
 
   #holdsRows(type: number): boolean {
-    const { content, anyElement, children } = this.#model.types[type]!;
-    if (content === 'mixed' || anyElement !== null) return true;
+    const definition = this.#model.types[type]!;
+    const { content, anyElement, children } = definition;
+    if ((content === 'mixed' && !isTextAlone(definition)) || anyElement !== null) return true;
     return children.some(
       (child) =>
         !this.isFolded(type, child) ||
@@ -194,7 +197,12 @@ export class DrawingChoices {
 
   /** Whether an element of this type, when it is there and not nil, always fills at least one column of its own. */
   alwaysHasValue(type: SourceType): boolean {
-    if (type.content === 'simple' || type.attributes.some((attribute) => attribute.required)) return true;
+    if (
+      type.content === 'simple' ||
+      isTextAlone(type) ||
+      type.attributes.some((attribute) => attribute.required)
+    )
+      return true;
     return type.children.some((child) => {
       const element = this.#model.elements[child.element]!;
       if (child.minOccurs < 1 || element.nillable || child.maxOccurs === null || child.maxOccurs > 1)

@@ -149,6 +149,13 @@ function nameColumns(
     const name = previous.column(table.name, column.role, column.xpath, column.parent?.xpath ?? null);
     if (name !== undefined) known.set(column, scope.claim([name], column.xpath ?? name));
   }
+  const elementWords = new Set(
+    ordered.flatMap((column) =>
+      column.role === 'value' && !isAttribute(column)
+        ? [column.nameParts.map(identifiers).join('_').toLowerCase()]
+        : [],
+    ),
+  );
   for (const column of ordered) {
     const keeps = known.get(column);
     if (keeps !== undefined) {
@@ -162,8 +169,11 @@ function nameColumns(
     const words = column.nameParts.map(identifiers).join('_');
     const name = column.role === 'extra' ? column.nameParts[0]! : words === '' ? word('value') : words;
     const wanted = naming.rename.get(name) ?? name;
+    // an attribute called like an element beside it says so: name_attr, name
+    const named =
+      isAttribute(column) && elementWords.has(words.toLowerCase()) ? `${wanted}_${word('attr')}` : wanted;
     const candidates =
-      words === '' ? [wanted, word('text'), word('text_value')] : [wanted, `${wanted}_2`, `${wanted}_3`];
+      words === '' ? [wanted, word('text'), word('text_value')] : [named, `${wanted}_2`, `${wanted}_3`];
     column.name = scope.claim(candidates, column.xpath ?? name);
   }
   for (const column of structure) {
@@ -173,6 +183,10 @@ function nameColumns(
       `${table.xpath}#${column.role}/${column.via.join('/')}/${column.nameParts.join('/')}`,
     );
   }
+}
+
+function isAttribute({ xpath }: ColumnDraft): boolean {
+  return xpath !== null && /\/@[^/]*$/.test(xpath);
 }
 
 /** `uses`: how many keys of the table lead to the same parent. */

@@ -1,5 +1,5 @@
 /** What the mapper must know of a source model before it draws tables: recursion, sizes, number of places. */
-import type { SourceModel } from '../model/source-model.ts';
+import type { SourceModel, SourceType } from '../model/source-model.ts';
 
 /** One way to fill a child's place: the declared element, or a member of its substitution group. */
 export interface Variant {
@@ -31,6 +31,11 @@ export function derivedTypesOf(model: SourceModel, type: number): readonly numbe
 export function actualTypesOf(model: SourceModel, element: number): number[] {
   const { type } = model.elements[element]!;
   return [type, ...derivedTypesOf(model, type)];
+}
+
+/** Content that is declared as mixed and has nothing to mix text with is text (JUnit's error and failure). */
+export function isTextAlone({ content, children, anyElement, derived }: SourceType): boolean {
+  return content === 'mixed' && children.length === 0 && anyElement === null && derived.length === 0;
 }
 
 /** Whether every element that can stand in the child's place has a simple type. */

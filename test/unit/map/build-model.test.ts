@@ -223,3 +223,37 @@ describe('two roots of one type', () => {
     expect(documents.flatMap((text, at) => compareXml(bytesOf(text), written[at]!, { source }))).toEqual([]);
   });
 });
+
+describe('what a person would write otherwise', () => {
+  it('mixed content with nothing to mix is text', async () => {
+    const source = compiled(
+      xs(`<xs:element name="case"><xs:complexType><xs:sequence><xs:element name="error" minOccurs="0" maxOccurs="unbounded"><xs:complexType mixed="true"><xs:attribute name="type"/></xs:complexType></xs:element>
+        <xs:element name="note" minOccurs="0"><xs:complexType mixed="true"/></xs:element></xs:sequence></xs:complexType></xs:element>`),
+    );
+    const model = modelOf(source, 1);
+    expect(outline(model)).toBe(
+      [
+        'case: case_key bigint!, document_key bigint!, note text',
+        'error: error_key bigint!, case_key bigint! -> case, position integer!, type text, value text!',
+      ].join('\n'),
+    );
+    const documents = [
+      '<case><error type="x"> a <!-- c -->b </error><error/><note> </note></case>',
+      '<case><note/></case>',
+      '<case><error>odd <b>bold</b> end</error></case>',
+    ];
+    const written = await roundTrip(model, documents);
+    expect(documents.flatMap((text, at) => compareXml(bytesOf(text), written[at]!, { source }))).toEqual([]);
+  });
+
+  it('an attribute called like an element beside it says so', () => {
+    const source = compiled(
+      xs(
+        `<xs:element name="party"><xs:complexType><xs:sequence><xs:element name="name" type="xs:string"/><xs:element name="role" maxOccurs="2"/></xs:sequence><xs:attribute name="name"/><xs:attribute name="role"/></xs:complexType></xs:element>`,
+      ),
+    );
+    expect(outline(modelOf(source, 1)).split('\n')[0]).toBe(
+      'party: party_key bigint!, document_key bigint!, name_attr text, role text, name text!',
+    );
+  });
+});
