@@ -2,9 +2,9 @@
 import { formatDiagnostic, type Diagnostic } from '../engine/diagnostics.ts';
 import { factsOf } from '../engine/model/model-facts.ts';
 import type { SourceModel } from '../engine/model/source-model.ts';
-import { compileXsdSet } from '../engine/xsd/compile-xsd-set.ts';
 import { XsdSetError } from '../engine/xsd/report.ts';
 import { AppError } from '../errors.ts';
+import { compileApart } from './compile-apart.ts';
 import { noDetails, type Conversion } from './conversion.ts';
 import { buildModel, choicesAfterParent, storeModel } from './logical-schema.ts';
 import { storeOrigin } from './new-origin.ts';
@@ -33,7 +33,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   const fingerprint =
     request.parent === undefined ? await setFingerprint(set, request, session.limits) : null;
   const known = fingerprint === null ? null : await catalog.findCompiledSet(idOrg, fingerprint);
-  const { source, diagnostics } = known ?? compile(session, set);
+  const { source, diagnostics } = known ?? (await compile(session, set));
   printDiagnostics(session, diagnostics);
   step(known === null ? 'compile' : 'compiled before');
   session.log(
@@ -76,17 +76,15 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
 const missingCodes = new Set(['xsd_missing_component', 'xsd_unknown_component']);
 
 /** All that is wrong with a set is reported, also where that makes it unusable. */
-function compile(
+async function compile(
   session: ToolSession,
   { files, entries }: XsdSetFiles,
-): { readonly source: SourceModel; readonly diagnostics: readonly Diagnostic[] } {
+): Promise<{ readonly source: SourceModel; readonly diagnostics: readonly Diagnostic[] }> {
   const { request, limits } = session;
+  const { xsdTimeMs: timeMs, xsdMemoryBytes: memoryBytes } = session.home.config.limits;
+  const options = { missing: request.missing, limits, ...(entries === undefined ? {} : { entries }) };
   try {
-    const { model, diagnostics } = compileXsdSet(files, {
-      missing: request.missing,
-      limits,
-      ...(entries === undefined ? {} : { entries }),
-    });
+    const { model, diagnostics } = await compileApart({ files, options }, { timeMs, memoryBytes });
     return { source: model, diagnostics };
   } catch (error) {
     if (!(error instanceof XsdSetError)) throw error;

@@ -23,6 +23,21 @@ import { zipped } from '../support/service-archives.ts';
 const s3 = await startS3Server();
 if (s3 === null) console.warn(`jobs on S3: skipped, ${noS3Server}`);
 
+const stored = async (path: string): Promise<string> => {
+  const objects = createS3ObjectStore(s3!.settings);
+  const files = createObjectFileStore({ objects, prefix: 'jobs/', roots: null });
+  return new Response(await files.read(await files.resolve(1, path, true))).text();
+};
+const withoutInput = (tool: string, options: readonly (readonly [string, string?])[]): unknown => {
+  const { source: _, ...rest } = execution(tool, '', options) as { source: unknown };
+  return { ...rest, source: {} };
+};
+
+const manifest = async (folder: string) =>
+  JSON.parse(await stored(`${folder}/manifest.json`)) as {
+    jobs: { job: number }[];
+    tables: { name: string; rows: number; files: { name: string; rows: number }[] }[];
+  };
 describe.skipIf(s3 === null)('files and logs on S3', { timeout: 120_000 }, () => {
   let database: TestDatabase;
   let homes: readonly [ServiceHome, ServiceHome];
@@ -59,16 +74,6 @@ describe.skipIf(s3 === null)('files and logs on S3', { timeout: 120_000 }, () =>
     await s3?.end();
   });
 
-  const stored = async (path: string): Promise<string> => {
-    const objects = createS3ObjectStore(s3!.settings);
-    const files = createObjectFileStore({ objects, prefix: 'jobs/', roots: null });
-    return new Response(await files.read(await files.resolve(1, path, true))).text();
-  };
-  const manifest = async (folder: string) =>
-    JSON.parse(await stored(`${folder}/manifest.json`)) as {
-      jobs: { job: number }[];
-      tables: { name: string; rows: number; files: { name: string; rows: number }[] }[];
-    };
   const convert = async (
     tool: string,
     input: string | null,
@@ -81,11 +86,6 @@ describe.skipIf(s3 === null)('files and logs on S3', { timeout: 120_000 }, () =>
     const job = await service.client.ended(run.jobs[0]!);
     expect(job, `${job.failure}\n${await service.client.log(job.id_job)}`).toMatchObject({ status: 'C' });
     return job;
-  };
-
-  const withoutInput = (tool: string, options: readonly (readonly [string, string?])[]): unknown => {
-    const { source: _, ...rest } = execution(tool, '', options) as { source: unknown };
-    return { ...rest, source: {} };
   };
 
   it('an uploaded XSD set becomes an origin on the other machine, and its log is read here', async () => {
