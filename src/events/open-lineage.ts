@@ -25,6 +25,8 @@ const ends: Readonly<Partial<Record<JobStatus, string>>> = {
   K: 'ABORT',
 };
 
+type Stores = Pick<Adapters, 'catalog' | 'jobs'>;
+
 interface Dataset extends DatasetName {
   readonly facets?: object;
   readonly outputFacets?: object;
@@ -32,7 +34,7 @@ interface Dataset extends DatasetName {
 
 /** The event as JSON. Where the schema of the job is gone by now, its tables are left out. */
 export async function openLineageBody(
-  { catalog, jobs }: Pick<Adapters, 'catalog' | 'jobs'>,
+  { catalog, jobs }: Stores,
   settings: LineageSettings,
   { moment, job, occurred }: OutboxEvent,
 ): Promise<string> {
@@ -51,7 +53,7 @@ export async function openLineageBody(
     run: { runId: await runId(installation, job.id_job), facets: runFacets(job, eventType, facet) },
     job: {
       namespace: settings.namespace,
-      name: await jobName(catalog, job),
+      name: await jobName({ catalog, jobs }, job),
       facets: {
         jobType: facet('2-0-4/JobTypeJobFacet.json#/$defs/JobTypeJobFacet', {
           processingType: 'BATCH',
@@ -102,15 +104,24 @@ export async function openLineageBody(
  * One name for all runs of a kind, and for all events of a run: by what was known when it was asked for. That is the schema, the
  * name of the one to be made, or the input.
  */
-async function jobName(catalog: Adapters['catalog'], job: JobRecord): Promise<string> {
+async function jobName({ catalog, jobs }: Stores, job: JobRecord): Promise<string> {
   const { action = {} } = JSON.parse(job.params_json) as {
     readonly action?: Readonly<Record<string, unknown>>;
   };
   const given = String(action['origin'] ?? '');
-  const origin = /^\d{1,15}$/.test(given) ? await catalog.findOrigin(job.id_org, Number(given)) : null;
+  const idSch = /^\d{1,15}$/.test(given) ? Number(given) : await referredOrigin(jobs, job, given);
+  const origin = idSch === null ? null : await catalog.findOrigin(job.id_org, idSch);
   const name =
     origin?.name ?? action['name'] ?? job.parm_path_input?.split('/').findLast((step) => step !== '');
   return [`org-${job.id_org}`, job.job_type, ...(typeof name === 'string' ? [name] : [])].join('.');
+}
+
+/** `$N`: what an earlier job of the workflow made; the record of a job has it in place of the reference only once it has begun. */
+async function referredOrigin(jobs: Stores['jobs'], job: JobRecord, given: string): Promise<number | null> {
+  const position = /^\$(\d{1,4})$/.exec(given)?.[1];
+  if (position === undefined) return null;
+  const workflow = await jobs.findWorkflow(job.id_org, job.id_workflow);
+  return workflow?.jobs[Number(position)]?.id_sch ?? null;
 }
 
 function runFacets(

@@ -173,7 +173,7 @@ describe('events of jobs', { timeout: 120_000 }, () => {
     expect(ofRun.map(({ eventType }) => eventType)).toEqual(['START', 'COMPLETE']);
     expect(complete.job).toMatchObject({
       namespace: 'conversion-job-service',
-      name: 'org-1.Parse.documents.zip',
+      name: 'org-1.Parse.freight',
     });
     for (const event of ofRun) expect(event.job).toEqual(complete.job);
     expect(complete.inputs).toMatchObject([
