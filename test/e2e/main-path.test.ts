@@ -103,7 +103,7 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
         ...common,
         id_job: answer.jobs[1],
         job_type: 'Parse',
-        params: `${xmlPath} -x $0 -o metadb:zip`,
+        params: `${xmlPath} -x ${compiled.id_sch} -o metadb:zip`,
         params_json: expect.any(String),
         parm_path_input: xmlPath,
         parm_path_output: 'metadb:zip',
@@ -112,7 +112,7 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
       });
       expect(JSON.parse(loaded.params_json)).toEqual({
         spark: { master: 'local[*]' },
-        action: { parsemode: 'a', origin: '$0', out: 'metadb:zip' },
+        action: { parsemode: 'a', origin: String(compiled.id_sch), out: 'metadb:zip' },
       });
       expect([loaded.id_sch, loaded.id_lschma]).toEqual([compiled.id_sch, compiled.id_lschma]);
       expect(loaded.start_date).toBeGreaterThanOrEqual(compiled.end_date!);
