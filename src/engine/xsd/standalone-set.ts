@@ -4,6 +4,7 @@ import type { XsdFile } from './compile-xsd-set.ts';
 import { createXsdReport } from './report.ts';
 import { defaultEntries, loadDocuments, type DocumentLink } from './schema-document.ts';
 import {
+  isXsd,
   parseSchemaFile,
   xmlNamespaceUri,
   xsdNamespace,
@@ -11,6 +12,8 @@ import {
   type SchemaFile,
 } from './schema-file.ts';
 import { createSchemaLocator, xmlNamespaceSchema } from './schema-location.ts';
+
+const referenceKinds: ReadonlySet<string> = new Set(['include', 'import', 'redefine', 'override']);
 
 /** A file to be written beside the others, for a program that finds documents by schemaLocation alone. */
 export interface StandaloneFile {
@@ -40,10 +43,11 @@ export function standaloneXsdSet(
   const limits = options.limits ?? defaultEngineLimits;
   const parsed = files.map((file) => parseSchemaFile(file, limits, () => false));
   const locator = createSchemaLocator(parsed);
-  const entries =
+  const entered =
     options.entries === undefined
       ? defaultEntries(parsed, locator)
       : parsed.filter(({ name }) => options.entries!.includes(name));
+  const entries = withoutLibraries(entered.filter(({ fault }) => fault === null));
   const { documents, links } = loadDocuments(entries, locator, 'wildcard', createXsdReport());
   const used = [...new Set(documents.map(({ file }) => file))].filter(({ fault }) => fault === null);
   const nameOf = new Map(used.map((file, at) => [file, `f${at + 1}.xsd`]));
@@ -64,7 +68,8 @@ export function standaloneXsdSet(
     return name;
   };
   const importAs = new Map<string, string>();
-  for (const [namespace, members] of heads) {
+  for (const [namespace, found] of heads) {
+    const members = withoutIncluded(found, links);
     const includes = [...members].map((file) => `<xs:include schemaLocation="${nameOf.get(file)!}"/>`);
     importAs.set(
       namespace,
@@ -75,14 +80,13 @@ export function standaloneXsdSet(
   }
   if (!importAs.has(xmlNamespaceUri)) importAs.set(xmlNamespaceUri, add('xml.xsd', xmlNamespaceSchema));
   const empty = add('empty.xsd', schemaText('', []));
-  const top = entries.filter((file) => nameOf.has(file));
   const main = add(
     'main.xsd',
     schemaText('', [
-      ...top
+      ...entries
         .filter(({ targetNamespace }) => targetNamespace === '')
         .map((file) => `<xs:include schemaLocation="${nameOf.get(file)!}"/>`),
-      ...[...new Set(top.map(({ targetNamespace }) => targetNamespace))]
+      ...[...new Set(entries.map(({ targetNamespace }) => targetNamespace))]
         .filter((namespace) => namespace !== '')
         .map((namespace) => {
           const location = importAs.get(namespace)!;
@@ -101,6 +105,35 @@ export function standaloneXsdSet(
     return { name: nameOf.get(file)!, source: file.name, bytes: redirected(file, locationFor) };
   });
   return { main, files: [...written, ...added] };
+}
+
+/** No document starts with a component of an entry that declares no element: it lies beside the set, and may not fit it. */
+function withoutLibraries(entries: readonly SchemaFile[]): readonly SchemaFile[] {
+  const useful = entries.filter(({ root }) => {
+    const names = root.children.flatMap((child) => (isXsd(child) ? child.name.localName : []));
+    const declared = names.filter((name) => name !== 'annotation' && !referenceKinds.has(name));
+    return declared.length === 0 || declared.includes('element');
+  });
+  return useful.length === 0 ? entries : useful;
+}
+
+/** Those that no other of them brings in already. */
+function withoutIncluded(
+  files: ReadonlySet<SchemaFile>,
+  links: readonly DocumentLink[],
+): ReadonlySet<SchemaFile> {
+  const included = Map.groupBy(
+    links.filter(({ reference }) => reference.kind !== 'import'),
+    ({ from }) => from.file,
+  );
+  const kept = new Set(files);
+  for (const file of files) {
+    if (!kept.has(file)) continue;
+    const reached = new Set([file]);
+    for (const at of reached) for (const { to } of included.get(at) ?? []) reached.add(to.file);
+    for (const other of reached) if (other !== file) kept.delete(other);
+  }
+  return kept;
 }
 
 function fileOf(link: DocumentLink | undefined): SchemaFile | undefined {

@@ -43,6 +43,11 @@ const knotted = {
   'parts/q.xsd': `<xs:schema ${xs} targetNamespace="urn:q"><xs:import namespace="urn:p" schemaLocation="second.xsd"/><xs:element name="only" type="xs:boolean"/></xs:schema>`,
 };
 
+const chameleon = (name: string, base: string, more = ''): string =>
+  `<xs:schema ${xs}>${more}<xs:complexType name="${name}">${base}</xs:complexType></xs:schema>`;
+
+const doc = (value: string): Uint8Array => utf8.encode(`<v:doc xmlns:v="urn:v"><code v="${value}"/></v:doc>`);
+
 const order = (weight: string, lang = 'en', only = 'true'): string =>
   `<order xmlns="urn:o" xmlns:p="urn:p" xmlns:q="urn:q" xml:lang="${lang}"><weight>${weight}</weight><base a="1" more="2"/><p:first>1</p:first><p:second>2026-01-31</p:second><q:only>${only}</q:only></order>`;
 
@@ -86,6 +91,27 @@ describe.each(programs)('%s', (_, create) => {
     expect(answers[1]!.faults[0]).toMatchObject({ line: 1, element: 'weight', attribute: null });
     expect(answers[2]!.faults[0]).toMatchObject({ element: 'only' });
     expect(answers[2]!.faults[0]!.message).toContain("'maybe' is not a valid value");
+  });
+
+  it('leaves out what lies beside the set, and includes nothing twice', async () => {
+    const set = setOf({
+      'head.xsd': `<xs:schema ${xs} targetNamespace="urn:v"><xs:include schemaLocation="body.xsd"/></xs:schema>`,
+      'body.xsd': `<xs:schema ${xs} xmlns="urn:v" targetNamespace="urn:v"><xs:include schemaLocation="types.xsd"/><xs:include schemaLocation="voc.xsd"/>
+        <xs:import namespace="urn:x" schemaLocation="x.xsd"/><xs:element name="doc" type="Doc"/></xs:schema>`,
+      'types.xsd': chameleon(
+        'Doc',
+        '<xs:sequence><xs:element name="code" type="Code"/></xs:sequence>',
+        '<xs:include schemaLocation="voc.xsd"/>',
+      ),
+      'voc.xsd': chameleon('Code', '<xs:attribute name="v" type="xs:int" use="required"/>'),
+      'x.xsd': `<xs:schema ${xs} targetNamespace="urn:x"><xs:import namespace="urn:v" schemaLocation="body.xsd"/><xs:element name="more" type="xs:int"/></xs:schema>`,
+      'aside.xsd': chameleon('Aside', '<xs:attribute name="a"/>', '<xs:include schemaLocation="voc.xsd"/>'),
+    });
+    const checking = await create(set);
+    const answers = await checking.checkAll([doc('1'), doc('one')]);
+    await checking.close();
+    expect(answers.map(({ count }) => count)).toEqual([0, 1]);
+    expect(set.files.map(({ source }) => source)).not.toContain('aside.xsd');
   });
 
   it('takes no word of a document for its own', async () => {
