@@ -183,8 +183,6 @@ async function openDatabase(
   logger: Logger,
 ): Promise<Database> {
   if (config.metadbUrl !== null) return external(config.metadbUrl);
-  const embedded = (): Promise<typeof import('../adapters/node/embedded-postgres.ts')> =>
-    import('../adapters/node/embedded-postgres.ts');
   if (role === 'service')
     return (await embedded()).startEmbeddedPostgres({ directory: home.databaseDirectory, logger });
   // The service may have its database from an environment that this process does not share
@@ -193,6 +191,11 @@ async function openDatabase(
   return external(
     (await (await embedded()).joinEmbeddedPostgres({ directory: home.databaseDirectory, logger })).url,
   );
+}
+
+/** Loaded where it is needed: most runs join a database that is there. */
+function embedded(): Promise<typeof import('../adapters/node/embedded-postgres.ts')> {
+  return import('../adapters/node/embedded-postgres.ts');
 }
 
 /** A database that does not end with this process. */

@@ -37,6 +37,12 @@ describe.each([1000, 2500, 5000])('%i simple children, all filled', (columns) =>
   });
 });
 
+function text(at: number): string {
+  return Array.from({ length: 200 }, (_, word) => ((at * 7919 + word * 104729) % 1_000_003).toString(36))
+    .join(' ')
+    .slice(0, 2000);
+}
+
 describe('1,000 text columns', () => {
   it('of 2,000 characters each: more than a page holds pointers to', async () => {
     const children = Array.from({ length: 1000 }, (_, at) => `<xs:element name="t${at}" type="xs:string"/>`);
@@ -44,10 +50,6 @@ describe('1,000 text columns', () => {
       `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="r"><xs:complexType><xs:sequence>${children.join('')}</xs:sequence></xs:complexType></xs:element></xs:schema>`,
     );
     const place = { url: database.url, sqlSchema: 'wide_text' };
-    const text = (at: number): string =>
-      Array.from({ length: 200 }, (_, word) => ((at * 7919 + word * 104729) % 1_000_003).toString(36))
-        .join(' ')
-        .slice(0, 2000);
     const document = bytesOf(`<r>${children.map((_, at) => `<t${at}>${text(at)}</t${at}>`).join('')}</r>`);
     const model = modelOf(source, 3);
     await loadIntoPostgres(place, model, [document]);

@@ -232,7 +232,6 @@ export function createMemoryCatalogStore(
     async loadOriginFiles(idOrg, idSch) {
       const row = own(idOrg, idSch);
       const xsd = row?.base.source_type === 'xml' ? [] : (row?.files ?? []);
-      const isXsd = ({ name, entry }: NewOriginFile): boolean => entry !== undefined || /\.xsd$/i.test(name);
       if (xsd.some((file) => file.content === undefined && isXsd(file))) return null;
       return xsd.flatMap(({ name, entry = null, content }) =>
         content === undefined ? [] : [{ name, entry, content }],
@@ -397,4 +396,8 @@ function parentOf(model: RelationalModel, table: Table): string | null {
   );
   const parent = parents.find((index) => model.tables[index] !== table) ?? parents[0];
   return parent === undefined ? null : (model.tables[parent]?.name ?? null);
+}
+
+function isXsd({ name, entry }: NewOriginFile): boolean {
+  return entry !== undefined || /\.xsd$/i.test(name);
 }
