@@ -15,6 +15,7 @@ import type { HostCallers } from '../ports/host-callers.ts';
 import { ensureAdminKey } from './admin-key.ts';
 import type { Environment } from './home.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { startReaper, type Reaper } from '../jobs/reaper.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceMigrations } from './migrations.ts';
 import { openHome } from './open.ts';
@@ -54,6 +55,9 @@ export interface OpenedService {
 /** Below this the disk counts as full, as in Spring Boot. */
 const diskThresholdBytes = 10 * 1024 * 1024;
 
+/** between two looks for jobs whose worker has died */
+const reapMs = 2000;
+
 /** ConfigError for wrong settings; AppError when there is no database. Several may live in one process, each in a home of its own. */
 export async function openService(options: OpenServiceOptions): Promise<OpenedService> {
   const { environment, write = (line) => void process.stderr.write(line) } = options;
@@ -85,6 +89,8 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     const madeKey = await ensureAdminKey(adapters.access, home.adminKeyFile);
     const app = createApp(adapters, config, { basePath: options.basePath ?? '' });
     const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+    // where no worker runs here, somebody must notice that those elsewhere have died
+    let reaper: Reaper | null = null;
     let housekeeping: Awaited<ReturnType<typeof startHousekeeping>> | null = null;
     let drained: Promise<void> | null = null;
     let closed: Promise<void> | null = null;
@@ -92,6 +98,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
       accepting = false;
       drained ??= (async () => {
         await worker?.drain(config.worker.drainMs);
+        await reaper?.stop();
         await housekeeping?.stop();
       })();
       return drained;
@@ -111,6 +118,8 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
       notices: noticesOf(opened, madeKey),
       async start() {
         worker?.start();
+        if (worker === null)
+          reaper ??= startReaper({ jobs: adapters.jobs, logger: adapters.logger, everyMs: reapMs });
         housekeeping ??= await startHousekeeping(opened, adapters.build);
       },
       drain,

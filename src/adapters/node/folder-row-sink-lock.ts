@@ -1,6 +1,6 @@
 /** One writer per folder or file: a lock file that says who holds it, refreshed while it is held. */
 import { randomUUID } from 'node:crypto';
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,7 +40,11 @@ export async function lockFile(path: string, timeoutMs: number, target: string):
     started: await startOf(process.pid),
   };
   const draft = `${path}-${holder.token}`;
-  await writeFile(draft, JSON.stringify(holder), { flag: 'wx' });
+  const content = JSON.stringify(holder);
+  // kept open: it stays ours, whoever takes the name
+  const own = await open(draft, 'wx');
+  await own.writeFile(content);
+  let taken = false;
   try {
     const deadline = Date.now() + timeoutMs;
     while (!(await takes(draft, path))) {
@@ -49,12 +53,14 @@ export async function lockFile(path: string, timeoutMs: number, target: string):
         throw new AppError('service_unavailable', `Another job has been writing into ${target} for long.`);
       } else await sleep(pollMs);
     }
+    taken = true;
   } finally {
     await rm(draft, { force: true });
+    if (!taken) await own.close();
   }
   const timer = setInterval(() => {
-    const now = new Date();
-    utimes(path, now, now).catch(() => undefined);
+    // written, not touched: the time is then that of the file system, whatever this machine's clock says
+    own.write(content, 0).catch(() => undefined);
   }, refreshMs);
   timer.unref();
   const isHeld = async (): Promise<boolean> => (await readHolder(path))?.token === holder.token;
@@ -62,6 +68,7 @@ export async function lockFile(path: string, timeoutMs: number, target: string):
     isHeld,
     release: async () => {
       clearInterval(timer);
+      await own.close().catch(() => undefined);
       if (await isHeld()) await rm(path, { force: true });
     },
   };
@@ -82,8 +89,8 @@ export async function isDeadLock(path: string): Promise<boolean> {
   const holder = await readHolder(path);
   if (holder === null) return false;
   if (holder.host !== hostname()) {
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-    return Date.now() - mtimeMs > staleMs;
+    const found = await stat(path).catch(() => null);
+    return found !== null && (await timeOf(path)) - found.mtimeMs > staleMs;
   }
   try {
     process.kill(holder.pid, 0);
@@ -91,6 +98,17 @@ export async function isDeadLock(path: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true;
   }
   return holder.started !== null && (await startOf(holder.pid)) !== holder.started;
+}
+
+/** What time it is on the file system, which several machines with clocks of their own may share. */
+async function timeOf(path: string): Promise<number> {
+  const probe = `${path}-${randomUUID()}`;
+  await writeFile(probe, '', { flag: 'wx' });
+  try {
+    return (await stat(probe)).mtimeMs;
+  } finally {
+    await rm(probe, { force: true });
+  }
 }
 
 /** Two may find the lock dead at once: who moves a living one away by mistake puts it back. */
