@@ -137,14 +137,20 @@ export class OpenRows {
       .replaceAll('"', '&quot;')
       .replaceAll('\n', '&#10;')
       .replaceAll('\r', '&#13;');
-    const line = utf8.encode(`${this.isSet(row, column) ? '\n' : ''}${name}="${escaped}"`);
+    const goesOn = this.isSet(row, column);
+    const line = utf8.encode(`${goesOn ? '\n' : ''}${name}="${escaped}"`);
     const at = this.#slotOf(row, column);
-    const before = this.isSet(row, column)
-      ? this.#state.arena.bytes.slice(this.#state.slots[at]!, this.#state.slots[at + 1]!)
-      : new Uint8Array(0);
-    const start = this.#state.arena.length;
-    this.#state.arena.push(before, 0, before.length);
-    this.#encoder.pushText(this.#state.arena, line, 0, line.length);
+    const { arena, slots } = this.#state;
+    const before = goesOn ? arena.bytes.slice(slots[at]!, slots[at + 1]!) : new Uint8Array(0);
+    const start = arena.length;
+    arena.push(before, 0, before.length);
+    // each line holds a quote, so both parts may be quoted: the text has one quote before it and one behind
+    const inner = goesOn && this.#encoder.quote !== null ? arena.length - 1 : null;
+    this.#encoder.pushText(arena, line, 0, line.length);
+    if (inner !== null) {
+      arena.bytes.copyWithin(inner, inner + 2, arena.length);
+      arena.length -= 2;
+    }
     this.#set(row, column, start);
   }
 

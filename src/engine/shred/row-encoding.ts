@@ -16,6 +16,8 @@ export interface RowEncoder {
   pushText(out: ByteBuffer, source: Uint8Array, start: number, end: number): void;
   readonly trueText: string;
   readonly falseText: string;
+  /** stands before and behind a text that holds one; null: none does */
+  readonly quote: number | null;
 }
 
 /** PostgreSQL manual, COPY, "Text Format": backslash escapes, `\N` for NULL. */
@@ -23,6 +25,7 @@ export const copyTextEncoder: RowEncoder = {
   separator: TAB,
   trueText: 't',
   falseText: 'f',
+  quote: null,
   pushNull(out) {
     out.pushByte(BACKSLASH);
     out.pushByte(78);
@@ -47,6 +50,7 @@ export const csvEncoder: RowEncoder = {
   separator: COMMA,
   trueText: 'true',
   falseText: 'false',
+  quote: QUOTE,
   pushNull() {},
   pushText(out, source, start, end) {
     let quoted = start === end;
