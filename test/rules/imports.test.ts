@@ -29,10 +29,11 @@ const areas: readonly Area[] = [
   { name: 'engine', values: [], packages: [] },
   { name: 'config-values.ts', values: [], packages: [] },
   { name: 'config-oidc.ts', values: ['config-values.ts'], packages: [] },
+  { name: 'config-files.ts', values: ['config-values.ts'], packages: [] },
   { name: 'config-events.ts', values: ['config-values.ts'], packages: [] },
   {
     name: 'config.ts',
-    values: ['engine', 'config-values.ts', 'config-oidc.ts', 'config-events.ts'],
+    values: ['engine', 'config-values.ts', 'config-oidc.ts', 'config-events.ts', 'config-files.ts'],
     packages: [],
   },
   { name: 'ports', values: [], types: ['engine', 'jobs'], packages: [] },
