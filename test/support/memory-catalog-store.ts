@@ -16,6 +16,7 @@ import type {
   TableRecord,
 } from '../../src/ports/catalog-store.ts';
 import type { Clock } from '../../src/ports/clock.ts';
+import { xsdContents } from './memory-origin-files.ts';
 
 interface OriginRow {
   base: OriginRecord;
@@ -231,11 +232,7 @@ export function createMemoryCatalogStore(
     },
     async loadOriginFiles(idOrg, idSch) {
       const row = own(idOrg, idSch);
-      const xsd = row?.base.source_type === 'xml' ? [] : (row?.files ?? []);
-      if (xsd.some((file) => file.content === undefined && isXsd(file))) return null;
-      return xsd.flatMap(({ name, entry = null, content }) =>
-        content === undefined ? [] : [{ name, entry, content }],
-      );
+      return xsdContents(row?.base.source_type === 'xml' ? [] : (row?.files ?? []));
     },
     async loadLogicalSchema(idOrg, which) {
       const found = logicals.toReversed().find(({ stored }) => {
