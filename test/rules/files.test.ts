@@ -11,7 +11,6 @@ const longFiles: Readonly<Record<string, string>> = {
   'test/contracts/catalog-store-contract.ts': 'one contract, case after case',
   'test/contracts/job-store-contract.ts': 'one contract, case after case',
   'test/contracts/row-sink-postgres.test.ts': 'one contract, case after case',
-  'test/support/memory-catalog-store.ts': 'one catalogue in memory, with every operation of its port',
   'test/support/memory-job-store.ts': 'one table in memory, with every operation of its port',
 };
 

@@ -394,7 +394,3 @@ function parentOf(model: RelationalModel, table: Table): string | null {
   const parent = parents.find((index) => model.tables[index] !== table) ?? parents[0];
   return parent === undefined ? null : (model.tables[parent]?.name ?? null);
 }
-
-function isXsd({ name, entry }: NewOriginFile): boolean {
-  return entry !== undefined || /\.xsd$/i.test(name);
-}
