@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { properties } from '../../src/config.ts';
 import { stopEmbeddedPostgres } from '../../src/adapters/node/embedded-postgres.ts';
 import { projectRoot, readText } from '../rules/project-files.ts';
-import { createMemoryAdapters } from '../support/memory-adapters.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 import { readBlocks } from './readme-blocks.ts';
 import { runShell, startShell } from './shell.ts';
@@ -39,7 +38,7 @@ describe('README', { timeout: 180_000 }, () => {
   });
 
   afterAll(async () => {
-    for (const name of ['home', 'by-hand', 'demo', 'other']) {
+    for (const name of ['home', 'by-hand', 'demo', 'other', 'inside']) {
       await stopEmbeddedPostgres(join(folder, name, 'db')).catch(() => undefined);
     }
     await rm(folder, { recursive: true, force: true });
@@ -122,22 +121,25 @@ describe('README', { timeout: 180_000 }, () => {
     expect(rows).toEqual(properties.map(({ name, initial, meaning }) => ({ name, initial, meaning })));
   });
 
-  it('Inside another application: the example answers', async () => {
+  it('Inside another application: the example answers', { timeout: 60_000 }, async () => {
+    const home = join(folder, 'inside');
+    const entry = pathToFileURL(join(projectRoot, 'src/runtime/open-service.ts')).href;
     const example = code('Inside another application', 'ts')
-      .replace("'conversion-job-service'", `'${pathToFileURL(join(projectRoot, 'src/index.ts')).href}'`)
-      .replace("'hono'", `'${import.meta.resolve('hono')}'`);
+      .replace("'conversion-job-service/node'", `'${entry}'`)
+      .replace("'hono'", `'${import.meta.resolve('hono')}'`)
+      .replace('/srv/conversions', home);
     const file = join(folder, 'host.ts');
-    await writeFile(
-      file,
-      `${example}\nexport default host;\n`.replace(
-        'const host',
-        'const { adapters } = globalThis;\nconst host',
-      ),
-    );
-    Object.assign(globalThis, { adapters: createMemoryAdapters() });
-    const host = ((await import(file)) as { default: { request(path: string): Promise<Response> } }).default;
-    expect((await host.request('/convert/actuator/health/liveness')).status).toBe(200);
-    expect((await host.request('/convert/v2/schema/all')).status).toBe(401);
+    await writeFile(file, `${example}\nexport { host, service };\n`);
+    const { host, service } = (await import(file)) as {
+      host: { request(path: string): Promise<Response> };
+      service: { close(): Promise<void> };
+    };
+    try {
+      expect((await host.request('/convert/actuator/health/liveness')).status).toBe(200);
+      expect((await host.request('/convert/v2/schema/all')).status).toBe(401);
+    } finally {
+      await service.close();
+    }
   });
 
   it('Many machines: a service and a worker share one database', async () => {
