@@ -50,7 +50,11 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
     while (!stopping.signal.aborted) {
       try {
         const events = await outbox.claim(receiver.kind, batch, leaseMs);
-        await Promise.all(events.map((event) => deliver(options, receiver, event, stopping.signal)));
+        await Promise.all(
+          byJob(events).map(async (ofJob) => {
+            for (const event of ofJob) await deliver(options, receiver, event, stopping.signal);
+          }),
+        );
         if (events.length === batch) continue;
       } catch (error) {
         logger.warn('events cannot be delivered now', { kind: receiver.kind, error: reasonOf(error) });
@@ -68,6 +72,11 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
       await loops;
     },
   };
+}
+
+/** A job's start is told before its end. */
+function byJob(events: readonly OutboxEvent[]): OutboxEvent[][] {
+  return [...Map.groupBy(events, ({ job }) => job.id_job).values()];
 }
 
 async function deliver(

@@ -1,6 +1,7 @@
 /** The role that loads run under in the metadata database: without any right on the schema `svc`. */
 import { sqlState } from './connect.ts';
 import type { Sql } from './connect.ts';
+import { ensureRole, grantRole } from './roles.ts';
 
 export const loaderRole = 'svc_loader';
 
@@ -16,15 +17,13 @@ export async function ensureLoaderRole(sql: Sql): Promise<boolean> {
   try {
     return await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${roleLock})`;
-      const [known] = await tx`select 1 from pg_roles where rolname = ${loaderRole}`;
-      if (known === undefined)
-        await tx.unsafe(`create role ${loaderRole} nologin nosuperuser nocreatedb nocreaterole noinherit`);
+      await ensureRole(tx, loaderRole, 'nologin nosuperuser nocreatedb nocreaterole noinherit');
       const [login] = await tx<{ name: string; super: boolean; creator: boolean; database: string }[]>`
         select current_user as name, rolsuper as super,
                has_database_privilege(${loaderRole}, current_database(), 'create') as creator, current_database() as database
           from pg_roles where rolname = current_user`;
       if (login === undefined) return false;
-      if (!login.super) await tx`grant ${tx(loaderRole)} to ${tx(login.name)}`;
+      if (!login.super) await grantRole(tx, loaderRole, login.name);
       if (!login.creator) await tx`grant create on database ${tx(login.database)} to ${tx(loaderRole)}`;
       await tx.unsafe(
         `revoke all on schema svc from ${loaderRole}, public; revoke all on all tables in schema svc from ${loaderRole}, public`,

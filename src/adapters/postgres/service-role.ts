@@ -1,6 +1,7 @@
 /** The role that the service works under in its metadata database: row-level security binds it, as it owns no table. */
 import { sqlState } from './connect.ts';
 import type { Sql } from './connect.ts';
+import { ensureRole, grantRole } from './roles.ts';
 
 export const serviceRole = 'svc_service';
 
@@ -16,14 +17,10 @@ export async function ensureServiceRole(sql: Sql): Promise<boolean> {
   try {
     return await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${roleLock})`;
-      const [known] = await tx`select 1 from pg_roles where rolname = ${serviceRole}`;
-      if (known === undefined)
-        await tx.unsafe(
-          `create role ${serviceRole} nologin nosuperuser nocreatedb nocreaterole noinherit nobypassrls`,
-        );
+      await ensureRole(tx, serviceRole, 'nologin nosuperuser nocreatedb nocreaterole noinherit nobypassrls');
       const [login] = await tx<{ name: string; super: boolean }[]>`
         select current_user as name, rolsuper as super from pg_roles where rolname = current_user`;
-      if (login?.super !== true) await tx`grant ${tx(serviceRole)} to ${tx(login?.name ?? '')}`;
+      if (login?.super !== true) await grantRole(tx, serviceRole, login?.name ?? '');
       await tx.unsafe(`
         grant usage on schema svc to ${serviceRole};
         grant select, insert, update, delete on all tables in schema svc to ${serviceRole};
