@@ -38,12 +38,7 @@ const isXml = (name: string): boolean => /\.xml$/i.test(name);
 export async function convertXml(session: ToolSession): Promise<Conversion> {
   refuseUnavailable(session);
   const paths = await inputPaths(session);
-  const inputs = await openInputs(
-    paths,
-    isXml,
-    session.archiveLimits,
-    session.byHand ? 'follow' : 'refuse',
-  );
+  const inputs = await openInputs(paths, isXml, session.archiveLimits, session.byHand ? 'follow' : 'refuse');
   try {
     return await new XmlConversion(session, inputs).run();
   } finally {
