@@ -9,7 +9,8 @@ import { createApiClient } from '../demo/api-client.ts';
 import { startService, type ServiceProcess } from '../demo/service-process.ts';
 import { wideModel, wideSource } from './models.ts';
 import { renderTable, significant } from './report.ts';
-import { cpuSecondsOf, cpuSecondsOfTree, sendRequests, type LoadOptions } from './request-load.ts';
+import { cpuSecondsOf, cpuSecondsOfTree } from './processor-time.ts';
+import { sendRequests, type LoadOptions } from './request-load.ts';
 
 const jobs = 10_000;
 const mappings = 20_000;
@@ -94,10 +95,10 @@ async function measured(
 ): Promise<Row> {
   // what is compiled and cached on the way is not counted
   await sendRequests({ ...options, milliseconds: options.milliseconds / 3 });
-  const before = cpuSecondsOf(pid);
+  const before = cpuSecondsOf(pid) ?? 0;
   const databaseBefore = databasePid === null ? 0 : cpuSecondsOfTree(databasePid);
   const result = await sendRequests(options);
-  const spent = cpuSecondsOf(pid) - before;
+  const spent = (cpuSecondsOf(pid) ?? 0) - before;
   const databaseSpent = databasePid === null ? 0 : cpuSecondsOfTree(databasePid) - databaseBefore;
   return {
     name,

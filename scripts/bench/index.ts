@@ -6,6 +6,8 @@
  *   --slow-megabytes N  for peers below 5 MB/s (2)    --only parse,load,other  parts (all)
  *   --cpu             compare parsers by the processor time they took: for a machine that is shared
  *   --api             requests against the service instead: list and record endpoints, submission, 10,000 jobs in the list
+ *   --growth          how cost grows instead: --growth-megabytes 10,100,1000 --growth-files 1,… --growth-tables 10,…
+ *   --readme          put the table of goals into README.md
  *   --install-peers   fetch Python peers and saxes into the system's temporary folder, and do nothing else
  */
 import { existsSync } from 'node:fs';
@@ -16,6 +18,7 @@ import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
 import { openBenchDatabase } from './database.ts';
 import { goalsOf } from './goals.ts';
+import { benchGrowth } from './growth.ts';
 import { generateInput, shapes } from './inputs.ts';
 import type { BenchInput } from './inputs.ts';
 import { measure } from './measured-process.ts';
@@ -23,6 +26,7 @@ import type { Command, Measured } from './measured-process.ts';
 import { contestants as names } from './names.ts';
 import { findPeers, installPeers } from './peers.ts';
 import type { Peers } from './peers.ts';
+import { putIntoReadme } from './readme.ts';
 import { Results, renderGoals, renderMachine, renderProcessor, renderRates } from './report.ts';
 
 const { values: options } = parseArgs({
@@ -34,6 +38,11 @@ const { values: options } = parseArgs({
     cpu: { type: 'boolean', default: false },
     api: { type: 'boolean', default: false },
     'api-seconds': { type: 'string', default: '2' },
+    growth: { type: 'boolean', default: false },
+    'growth-megabytes': { type: 'string', default: '10,100,1000' },
+    'growth-files': { type: 'string', default: '1,100,1000,10000' },
+    'growth-tables': { type: 'string', default: '10,100,1000,5000' },
+    readme: { type: 'boolean', default: false },
     'install-peers': { type: 'boolean', default: false },
   },
 });
@@ -191,8 +200,8 @@ function print(peers: Peers): void {
     ...tables.filter((table) => table.length > 0).flatMap((table) => ['', ...table]),
   ];
   console.log(lines.join('\n'));
-  for (const line of disagreements) console.error(`DISAGREE: ${line}`);
-  if (disagreements.length > 0) process.exitCode = 1;
+  if (options.readme) putIntoReadme([renderMachine(heading), '', ...tables.at(-1)!]);
+  reportDisagreements();
 }
 
 async function api(): Promise<void> {
@@ -205,6 +214,39 @@ async function api(): Promise<void> {
   }
 }
 
+async function growth(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'conversion-bench-'));
+  const database = await openBenchDatabase(directory);
+  try {
+    const page = join(directory, 'page.xml');
+    await writeFile(page, '<page/>');
+    // the first run of a tool makes the metadata database ready
+    await measure(database.tool(page, '-o', 'metadb:bench_page', '-S', 'o'));
+    const series = {
+      megabytes: numbers(options['growth-megabytes']),
+      files: numbers(options['growth-files']),
+      tables: numbers(options['growth-tables']),
+      rounds,
+    };
+    const lines = await benchGrowth(database, directory, series, (line) => disagreements.push(line));
+    console.log([renderProcessor(), '', ...lines].join('\n'));
+  } finally {
+    await database.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+  reportDisagreements();
+}
+
+function numbers(list: string): number[] {
+  return list.split(',').filter(Boolean).map(Number);
+}
+
+function reportDisagreements(): void {
+  for (const line of disagreements) console.error(`DISAGREE: ${line}`);
+  if (disagreements.length > 0) process.exitCode = 1;
+}
+
 if (options['install-peers']) await installPeers();
+else if (options.growth) await growth();
 else if (options.api) await api();
 else await main();

@@ -1,6 +1,7 @@
 /** One contestant, one process: its time by its own clock, its memory by the operating system's. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { cpuSecondsOf } from './processor-time.ts';
 
 /** Last line of what a contestant prints, as JSON; `xmllint` and its like print none. */
 export interface Printed {
@@ -19,6 +20,8 @@ export interface Measured {
   readonly seconds: number;
   /** the process from start to exit */
   readonly wallSeconds: number;
+  /** what the processors spent on the process, as far as the last look at it; null where the operating system does not tell */
+  readonly processCpuSeconds: number | null;
   /** highest resident set; null where the operating system does not tell */
   readonly peakBytes: number | null;
   readonly printed: Printed;
@@ -34,6 +37,8 @@ export interface Command {
 export type Clock = 'wall' | 'cpu';
 
 const pollEveryMs = 10;
+/** characters; the last line of a tool names every table it filled */
+const keptOutput = 4_000_000;
 
 /** Fails with what the process wrote to stderr when it ends with anything but 0. */
 export async function measure(command: Command, clock: Clock = 'wall'): Promise<Measured> {
@@ -44,11 +49,13 @@ export async function measure(command: Command, clock: Clock = 'wall'): Promise<
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout = (stdout + chunk.toString()).slice(-20_000)));
+  child.stdout.on('data', (chunk: Buffer) => (stdout = (stdout + chunk.toString()).slice(-keptOutput)));
   child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-20_000)));
   let peakBytes: number | null = null;
+  let processCpuSeconds: number | null = null;
   const poll = setInterval(() => {
     peakBytes = residentPeak(child.pid!) ?? peakBytes;
+    processCpuSeconds = cpuSecondsOf(child.pid!) ?? processCpuSeconds;
   }, pollEveryMs);
   const code = await new Promise<number | null>((settle, fail) => {
     child.once('error', fail);
@@ -59,7 +66,7 @@ export async function measure(command: Command, clock: Clock = 'wall'): Promise<
   const last = stdout.trimEnd().split('\n').at(-1) ?? '';
   const printed = last.startsWith('{') ? (JSON.parse(last) as Printed) : {};
   const own = clock === 'cpu' ? (printed.cpuSeconds ?? printed.seconds) : printed.seconds;
-  return { seconds: own ?? wallSeconds, wallSeconds, peakBytes, printed };
+  return { seconds: own ?? wallSeconds, wallSeconds, processCpuSeconds, peakBytes, printed };
 }
 
 /** The kernel keeps the highest value itself: the last look before the end is enough. */

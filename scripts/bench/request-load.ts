@@ -1,5 +1,4 @@
-/** Requests by several clients at once, and what a process spent on answering them. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** Requests by several clients at once. */
 import { Agent, request } from 'node:http';
 import { median } from './measured-process.ts';
 
@@ -70,34 +69,4 @@ function send({ url, headers, method, body }: LoadOptions, agent: Agent): Promis
     outgoing.on('error', fail);
     outgoing.end(body);
   });
-}
-
-/** the kernel counts in hundredths of a second on every Linux that Node runs on */
-const ticksPerSecond = 100;
-
-/** Seconds that a process had a processor, by the operating system; 0 where it does not tell. */
-export function cpuSecondsOf(pid: number): number {
-  try {
-    // the name of the process, in brackets, may hold spaces
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-  } catch {
-    return 0;
-  }
-}
-
-/** Of a process and all that it started and that still runs. */
-export function cpuSecondsOfTree(pid: number): number {
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => parentOf(name) === pid);
-  return cpuSecondsOf(pid) + children.reduce((sum, child) => sum + cpuSecondsOf(Number(child)), 0);
-}
-
-function parentOf(pid: string): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1]);
-  } catch {
-    return 0;
-  }
 }

@@ -1,0 +1,21 @@
+/** The part of README.md that holds what the bench measured. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const readme = join(import.meta.dirname, '../../README.md');
+const start = '<!-- measured: npm run bench -- --readme -->';
+const end = '<!-- end of measured -->';
+
+/** Replaces the lines between the marks. */
+export function putIntoReadme(lines: readonly string[]): void {
+  const text = readFileSync(readme, 'utf8');
+  const [before, rest] = splitAt(text, start);
+  const [, after] = splitAt(rest, end);
+  writeFileSync(readme, [before, start, '\n\n', lines.join('\n'), '\n\n', end, after].join(''));
+}
+
+function splitAt(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  if (at < 0) throw new Error(`README.md has no line ${mark}`);
+  return [text.slice(0, at), text.slice(at + mark.length)];
+}
