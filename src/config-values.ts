@@ -139,3 +139,15 @@ export function parseWebhookSecret(text: string): string | null {
     throw new Error('must be whsec_ and the base64 of 24 to 64 bytes');
   return text;
 }
+
+/** `spark.NAME=VALUE`, separated by blanks. */
+export function parseSparkConf(text: string): Record<string, string> {
+  const settings: Record<string, string> = {};
+  for (const word of text.split(/\s+/).filter((part) => part !== '')) {
+    const [, name, value] = /^(spark\.[\w.-]+)=(.+)$/.exec(word) ?? [];
+    if (name === undefined || value === undefined)
+      throw new Error(`must be spark.SETTING=VALUE, separated by blanks, not ${word}`);
+    settings[name] = value;
+  }
+  return settings;
+}

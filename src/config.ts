@@ -17,6 +17,7 @@ import {
   parseKey,
   parseKeys,
   parseOrigins,
+  parseSparkConf,
   parseQuantity,
   parseRoots,
   parseSwitch,
@@ -45,6 +46,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly migration: { readonly binary: string | null; readonly azcopyBinary: string };
   readonly sparkSubmit: string | null;
+  readonly sparkConf: Readonly<Record<string, string>>;
+  readonly sparkWork: string | null;
   readonly worker: {
     /** jobs the service's own process runs at the same time; 0: none, other processes run them */
     readonly concurrency: number;
@@ -167,6 +170,16 @@ export const properties = [
     meaning: 'path of spark-submit; empty: jobs on Spark are refused',
   },
   {
+    name: 'svc.spark.conf',
+    initial: '',
+    meaning: 'settings of Spark for all jobs, separated by blanks, as spark.master=spark://host:7077',
+  },
+  {
+    name: 'svc.spark.work',
+    initial: '',
+    meaning: 'folder for rows on their way, seen by all executors; empty: the temporary folder',
+  },
+  {
     name: 'svc.worker.concurrency',
     initial: '2',
     meaning: 'jobs that one process runs at the same time; 0: the service runs none itself',
@@ -286,6 +299,8 @@ export function readConfig(record: PropertyRecord): Config {
       azcopyBinary: read('svc.migration.azcopy_binary', (value) => value),
     },
     sparkSubmit: text('svc.spark.submit'),
+    sparkConf: read('svc.spark.conf', parseSparkConf),
+    sparkWork: text('svc.spark.work'),
     worker: { concurrency: count('svc.worker.concurrency', 0), drainMs: time('svc.worker.drain') },
     events: readEvents(read, complaints),
     limits: {

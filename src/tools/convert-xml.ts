@@ -15,6 +15,7 @@ import { checkDocuments } from './check-documents.ts';
 import { noDetails, type Conversion } from './conversion.ts';
 import { createDocumentCut, noDocumentsLeft } from './document-cut.ts';
 import { openInputs, type InputSet } from './input-files.ts';
+import { refuseOnSpark } from './load-on-spark.ts';
 import { loadRows } from './load-rows.ts';
 import {
   buildModel,
@@ -36,7 +37,7 @@ import type { ToolSession } from './tool-session.ts';
 const isXml = (name: string): boolean => /\.xml$/i.test(name);
 
 export async function convertXml(session: ToolSession): Promise<Conversion> {
-  refuseUnavailable(session);
+  refuseOnSpark(session);
   const paths = await inputPaths(session);
   const inputs = await openInputs(paths, isXml, session.archiveLimits, session.byHand ? 'follow' : 'refuse');
   try {
@@ -44,17 +45,6 @@ export async function convertXml(session: ToolSession): Promise<Conversion> {
   } finally {
     await inputs.dispose();
   }
-}
-
-/** Options that are read and stored, and whose work is done in a later version: better refused than ignored. */
-function refuseUnavailable({ request }: ToolSession): void {
-  const refused: string[] = [];
-  if (request.engine === 'spark') refused.push('--engine spark');
-  if (refused.length > 0)
-    throw new AppError(
-      'invalid_option',
-      `${refused.join(', ')}: not in this version of xml2er; leave it out`,
-    );
 }
 
 class XmlConversion {

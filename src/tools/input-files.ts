@@ -24,6 +24,8 @@ export interface InputMember {
   readonly path: string;
   /** bytes on disk that reading it takes, for progress; 0 for members of an archive after its first */
   readonly diskBytes: number;
+  /** where another process finds it: the file on disk, and its place among an archive's members, from 0 */
+  readonly source: { readonly file: string; readonly member: number };
   /** `fleeting`: the bytes of a chunk are needed only until the next is asked for. */
   chunks(fleeting?: 'fleeting'): AsyncIterable<Uint8Array>;
 }
@@ -158,6 +160,7 @@ async function* walk(
         name: file.name,
         path: file.path,
         diskBytes: file.bytes,
+        source: { file: file.path, member: 0 },
         chunks: (fleeting) =>
           fleeting === undefined ? inputFileChunks(file.path, links) : fleetingFileChunks(file.path, links),
       };
@@ -166,18 +169,20 @@ async function* walk(
         name: file.name.replace(/\.gz$/i, ''),
         path: file.path,
         diskBytes: file.bytes,
+        source: { file: file.path, member: 0 },
         chunks: () => gunzipped(inputFileChunks(file.path, links), file.name, limits),
       };
     } else {
-      let first = true;
+      let place = 0;
       for await (const member of archiveMembers(file.path, file.archive, accept, limits, links)) {
         yield {
           name: member.name,
           path: `${file.name}/${member.name}`,
-          diskBytes: first ? file.bytes : 0,
+          diskBytes: place === 0 ? file.bytes : 0,
+          source: { file: file.path, member: place },
           chunks: member.chunks,
         };
-        first = false;
+        place += 1;
       }
     }
   }

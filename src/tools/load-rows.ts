@@ -23,6 +23,7 @@ import { identityReport } from './identity-report.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { hashDocument, readDocument } from './read-document.ts';
 import type { Rejects } from './rejects.ts';
+import { loadOnSpark, type LoadedApart } from './load-on-spark.ts';
 import type { ToolSession, WrittenSoFar } from './tool-session.ts';
 
 export interface LoadResult {
@@ -75,7 +76,10 @@ export async function loadRows(
     await options.check();
     await loader.probe(inputs);
     await loader.leaveOutLoaded(inputs);
-    for await (const member of inputs.members()) await loader.load(member);
+    if (request.engine === 'spark') {
+      const work = { inputs, logical, sink, options, hashes: loader.hashes };
+      loader.takeOver(await loadOnSpark(session, work));
+    } else for await (const member of inputs.members()) await loader.load(member);
     loader.requireDocuments();
   }
   await loader.flush();
@@ -98,12 +102,23 @@ function partHash(fileSha256: string, number: number | null): string {
 /** paths that the job record lists one by one */
 const maxDetails = 1000;
 
-class Loader {
-  readonly #session: ToolSession;
+/** What loading needs of a session and of a sink: also in a process that has neither job record nor target. */
+export type LoaderSession = Pick<
+  ToolSession,
+  'request' | 'limits' | 'kernels' | 'idJob' | 'byHand' | 'log' | 'progress'
+>;
+export type LoaderSink = Pick<
+  RowSink,
+  'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'misfit' | 'relax'
+> &
+  Partial<Pick<RowSink, 'loadedDocuments'>>;
+
+export class Loader {
+  readonly #session: LoaderSession;
   readonly #logical: StoredLogicalSchema;
   /** rows given to the sink, by table */
-  readonly #written: number[] = [];
-  readonly #sink: RowSink;
+  #written: number[] = [];
+  readonly #sink: LoaderSink;
   readonly #shredder: Shredder;
   readonly #probe: Shredder | null;
   readonly #cut: DocumentCut;
@@ -119,6 +134,7 @@ class Loader {
   #fileHash: string | null = null;
   #sha256: string | null = null;
   #skipped = 0;
+  #apart: Omit<LoadedApart, 'written'> | null = null;
   #place = 0;
   #bytes = 0;
   #diskBytes = 0;
@@ -126,9 +142,9 @@ class Loader {
   #fileName = '';
 
   constructor(
-    session: ToolSession,
+    session: LoaderSession,
     logical: StoredLogicalSchema,
-    sink: RowSink,
+    sink: LoaderSink,
     { withStatistics, rowTag, rejects }: LoadOptions,
     keyOffsets: ReadonlyMap<string, number>,
     totalBytes: number,
@@ -223,7 +239,7 @@ class Loader {
     // a file is published whole: where its first part is, all are
     const first = rowTag === undefined ? null : 1;
     const parts = new Map(hashes.map((sha256) => [partHash(sha256, first), sha256]));
-    const loaded = await this.#sink.loadedDocuments([...parts.keys()]);
+    const loaded = await this.#sink.loadedDocuments!([...parts.keys()]);
     const known = new Set([...loaded].map((sha256) => parts.get(sha256)!));
     this.#hashes = hashes.map((sha256, place) => {
       if (this.#rejects.has(place)) return null;
@@ -236,6 +252,21 @@ class Loader {
     });
     if (this.#skipped > 0)
       this.#session.log(`${this.#skipped} documents are there already and were left out`);
+  }
+
+  /** By place; null: not to be loaded, or all are as they come. */
+  get hashes(): readonly (string | null)[] | null {
+    return this.#hashes;
+  }
+
+  expect(hashes: readonly string[]): void {
+    this.#hashes = hashes;
+  }
+
+  /** What other processes loaded stands for what this one would have. */
+  takeOver({ written, ...result }: LoadedApart): void {
+    this.#written = [...written];
+    this.#apart = result;
   }
 
   async load(member: InputMember): Promise<void> {
@@ -312,7 +343,7 @@ class Loader {
 
   /** A job without a document must not be published: to overwrite with nothing is to delete. */
   requireDocuments(): void {
-    if (this.#cut.count > 0 || this.#skipped > 0) return;
+    if (this.#cut.count > 0 || this.#apart !== null || this.#skipped > 0) return;
     throw noDocumentsLeft(this.#rejects, this.#session.request.rowTag);
   }
 
@@ -370,6 +401,10 @@ class Loader {
   }
 
   result(): Omit<LoadResult, 'rows' | 'steps'> {
+    if (this.#apart !== null) {
+      const details = { ...this.#apart.details, rejects: this.#rejects.details };
+      return { ...this.#apart, skipped: this.#skipped, details };
+    }
     return {
       documents: this.#cut.count,
       skipped: this.#skipped,

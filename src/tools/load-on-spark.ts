@@ -1,0 +1,271 @@
+/** `--engine spark`: documents become units, Spark's executors shred them (spark-task.ts), and their rows are given to the sink here, once. */
+import { spawn } from 'node:child_process';
+import { access, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { mergeStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
+import type { BrokenRule } from '../engine/identity/broken-rules.ts';
+import { AppError } from '../errors.ts';
+import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
+import type { RowSink } from '../ports/row-sink.ts';
+import type { ConversionDetails } from './conversion.ts';
+import type { InputSet } from './input-files.ts';
+import type { LoadOptions } from './load-rows.ts';
+import { doneFolder, makeWorkFolder, readJson, writeDurably } from './spark-work.ts';
+import type { SparkJob, UnitMember, UnitReport } from './spark-work.ts';
+import type { ToolSession } from './tool-session.ts';
+
+export interface LoadedApart {
+  /** rows by table */
+  readonly written: readonly number[];
+  readonly documents: number;
+  readonly bytes: number;
+  readonly unknownPaths: number;
+  readonly details: ConversionDetails;
+  readonly statistics: DocumentStatistics | null;
+}
+
+export interface SparkLoad {
+  readonly inputs: InputSet;
+  readonly logical: StoredLogicalSchema;
+  readonly sink: RowSink;
+  readonly options: LoadOptions;
+  /** SHA-256 of the documents by place; null: not to be loaded */
+  readonly hashes: readonly (string | null)[] | null;
+}
+
+/** documents of a unit: what starting a process takes is shared by so many */
+const maxUnitDocuments = 200;
+/** bytes of a unit: at most, and at least before a job is cut into 64 */
+const maxUnitBytes = 64 * 2 ** 20;
+const minUnitBytes = 2 ** 20;
+
+const driver = fileURLToPath(new URL('../../scripts/spark/driver.py', import.meta.url));
+const task = fileURLToPath(new URL('spark-task.ts', import.meta.url));
+
+function refuse(why: string): never {
+  throw new AppError('invalid_option', `--engine spark: ${why}`);
+}
+
+/** AppError `invalid_option`: what this engine does not do is refused, not done by halves. */
+export function refuseOnSpark({ request, home }: ToolSession): void {
+  if (request.engine !== 'spark') return;
+  if (home.config.sparkSubmit === null) refuse('set svc.spark.submit to the path of spark-submit');
+  if (request.out === undefined || request.parseMode === 's' || request.dryRun)
+    refuse('statistics alone are made by the local engine; leave it out, or give -o');
+  if (request.originId === undefined && request.logicalId === undefined)
+    refuse('a schema is needed (-x or -l): make it with xsd2er, or from a part of the documents');
+  if (request.prune) refuse('--prune reads all documents before: leave one of them out');
+  if (request.keys !== 'hash') refuse('give --keys hash, which numbers rows alike wherever they are read');
+  if (request.inputs.includes('-')) refuse('stdin is not seen by other machines: name a file');
+}
+
+export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<LoadedApart> {
+  const parent = session.home.config.sparkWork ?? tmpdir();
+  const installation = (await session.home.adapters.catalog.installation()).replaceAll(/[^\w-]/g, '');
+  const prefix = `xml2er-${installation}-${session.idJob}-`;
+  // what an attempt before, whose machine died, could not remove
+  for (const name of await readdir(parent))
+    if (name.startsWith(prefix)) await rm(join(parent, name), { recursive: true, force: true });
+  const work = await mkdtemp(join(parent, prefix));
+  try {
+    await makeWorkFolder(work);
+    const units = await writeUnits(work, load);
+    if (units > 0) {
+      await writeDurably(join(work, 'job.json'), JSON.stringify(await jobOf(session, load, units)));
+      session.log(`${units} units of work for Spark`);
+      await submit(session, work, units);
+    }
+    return await collect(session, work, units, load.sink, load.logical.model.tables.length);
+  } finally {
+    await rm(work, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Documents in their order, cut into units; answers how many there are. */
+async function writeUnits(work: string, { inputs, hashes }: SparkLoad): Promise<number> {
+  const bytesOfUnit = Math.min(maxUnitBytes, Math.max(minUnitBytes, inputs.totalBytes / 64));
+  let members: UnitMember[] = [];
+  let bytes = 0;
+  let units = 0;
+  const cut = async (): Promise<void> => {
+    if (members.length === 0) return;
+    await writeFile(join(work, 'units', `${units}.json`), JSON.stringify(members), { mode: 0o600 });
+    units += 1;
+    members = [];
+    bytes = 0;
+  };
+  let place = -1;
+  for await (const { source, name, path, diskBytes } of inputs.members()) {
+    place += 1;
+    const sha256 = hashes?.[place] ?? null;
+    if (sha256 === null) continue;
+    if (members.length > 0 && bytes + diskBytes > bytesOfUnit) await cut();
+    members.push({ ...source, name, path, sha256 });
+    bytes += diskBytes;
+    if (members.length >= maxUnitDocuments) await cut();
+  }
+  await cut();
+  return units;
+}
+
+async function jobOf(session: ToolSession, load: SparkLoad, units: number): Promise<SparkJob> {
+  const { keys, unmapped, extraColumns, noSamples, rowTag } = session.request;
+  return {
+    name: `xml2er -j ${session.idJob}`,
+    command: [process.execPath, task],
+    units,
+    logical: load.logical,
+    idJob: session.idJob,
+    byHand: session.byHand,
+    request: { keys, unmapped, extraColumns, noSamples, ...(rowTag === undefined ? {} : { rowTag }) },
+    rowTag: load.options.rowTag,
+    limits: session.limits,
+    archiveLimits: session.archiveLimits,
+    links: session.byHand ? 'follow' : 'refuse',
+    encoding: load.sink.encoding,
+    widensInPlace: load.sink.widensInPlace,
+    keyOffsets: [...(await load.sink.keyOffsets())],
+    withStatistics: load.options.withStatistics,
+  };
+}
+
+/** Environment that spark-submit is told its place and its settings by; nothing of the service's own. */
+async function sparkEnvironment(program: string): Promise<NodeJS.ProcessEnv> {
+  const kept = Object.entries(process.env).filter(([name]) =>
+    /^(PATH|HOME|LANG|TZ|USER|TMPDIR|JAVA_HOME|SPARK_\w+|PYSPARK_\w+|HADOOP_\w+|YARN_\w+|SVC_JOB_MARK)$/.test(
+      name,
+    ),
+  );
+  // the Python that a virtual environment's spark-submit belongs to
+  const python = join(dirname(program), 'python3');
+  const found = await access(python).then(
+    () => true,
+    () => false,
+  );
+  const pythons = found ? { PYSPARK_PYTHON: python } : {};
+  return { ...pythons, ...Object.fromEntries(kept), XML2ER_PARENT: String(process.pid) };
+}
+
+/** Runs the driver to its end. It lives in this process's group and watches this process: neither outlives the other's kill. */
+async function submit(session: ToolSession, work: string, units: number): Promise<void> {
+  const program = session.home.config.sparkSubmit!;
+  const settings = { ...session.home.config.sparkConf, ...session.request.sparkConf };
+  const conf = Object.entries(settings).flatMap(([key, value]) => ['--conf', `${key}=${value}`]);
+  const child = spawn(program, [...conf, driver, work], {
+    env: await sparkEnvironment(program),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const told: Promise<void>[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => session.log(line));
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (!line.startsWith('@spark ')) return session.log(line);
+    const facts = JSON.parse(line.slice(7)) as { application?: string; master?: string; done?: number };
+    if (facts.application !== undefined) {
+      session.log(`Spark application ${facts.application} on ${facts.master}`);
+      told.push(session.report({ idApp: facts.application }).catch(() => undefined));
+    }
+    if (facts.done !== undefined) session.progress(facts.done / units);
+  });
+  const code = await ended.catch((error: unknown) => {
+    throw new AppError('invalid_option', `svc.spark.submit: ${(error as Error).message}`);
+  });
+  await Promise.all(told);
+  if (code !== 0)
+    throw new AppError(
+      'unprocessable_input',
+      `spark-submit ended with ${code}: the job's log has its reasons`,
+    );
+}
+
+/** The rows of all units to the sink, in the order of the documents; nothing before every unit is there and has succeeded. */
+async function collect(
+  session: ToolSession,
+  work: string,
+  units: number,
+  sink: RowSink,
+  tables: number,
+): Promise<LoadedApart> {
+  const written = Array.from({ length: tables }, () => 0);
+  const total = { documents: 0, bytes: 0, unknownPaths: 0, ignored: 0 };
+  const unmapped = new Map<string, number>();
+  const broken = new Map<string, BrokenRule>();
+  const lines = new Set<string>();
+  let checked = false;
+  let statistics: DocumentStatistics | null = null;
+  const report = (unit: number) => readJson<UnitReport>(join(doneFolder(work, unit), 'report.json'));
+  for (let unit = 0; unit < units; unit += 1) {
+    const { failure } = await report(unit);
+    if (failure !== undefined) throw new AppError('unprocessable_input', failure);
+  }
+  for (let unit = 0; unit < units; unit += 1) {
+    const found = await report(unit);
+    total.documents += found.documents;
+    total.bytes += found.bytes;
+    total.unknownPaths = Math.max(total.unknownPaths, found.unknownPaths);
+    total.ignored += found.details.ignored;
+    for (const { xpath, count } of found.details.unmapped)
+      unmapped.set(xpath, (unmapped.get(xpath) ?? 0) + count);
+    checked ||= found.details.broken !== undefined;
+    for (const rule of found.details.broken ?? []) {
+      const key = `${rule.kind} ${rule.fault} ${rule.name}`;
+      const known = broken.get(key);
+      if (known === undefined) broken.set(key, rule);
+      else known.count += rule.count;
+    }
+    for (const line of found.lines) lines.add(line);
+    if (found.statistics !== null)
+      statistics = statistics === null ? found.statistics : mergeStatistics(statistics, found.statistics);
+    for (const misfit of found.misfits) await sink.misfit(misfit);
+    for (const [table, column] of found.relaxed) sink.relax(table, column);
+    await writeRows(join(doneFolder(work, unit), 'rows'), found, sink, written);
+  }
+  for (const line of [...lines].slice(0, 200)) session.log(line);
+  const { documents, bytes, unknownPaths, ignored } = total;
+  const details: ConversionDetails = {
+    unmapped: [...unmapped].map(([xpath, count]) => ({ xpath, count })).slice(0, 1000),
+    ignored,
+    rejects: [],
+    ...(checked ? { broken: [...broken.values()] } : {}),
+  };
+  return {
+    written,
+    documents,
+    bytes,
+    unknownPaths: Math.max(unknownPaths, unmapped.size),
+    details,
+    statistics,
+  };
+}
+
+async function writeRows(
+  path: string,
+  { chunks }: UnitReport,
+  sink: RowSink,
+  written: number[],
+): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    for (const [table, size, rowCount] of chunks) {
+      const rows = new Uint8Array(size);
+      let read = 0;
+      while (read < size) {
+        const { bytesRead } = await file.read(rows, read, size - read);
+        if (bytesRead === 0) throw new Error(`${path}: staged rows are cut short`);
+        read += bytesRead;
+      }
+      if (typeof table === 'number') {
+        written[table] = (written[table] ?? 0) + rowCount;
+        await sink.write(table, rows, rowCount);
+      } else await sink.writeSide(table, rows, rowCount);
+    }
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The work folder of a job on Spark, which the driver's machine and all executors see under the same path:
+ * `job.json` (what all units share), `units/N.json` (documents of a unit), `attempts/…` (private to a task's attempt) and
+ * `done/N/` (`rows`, the chunks one after the other, and `report.json`). A rename makes an attempt a unit's result; the
+ * first wins, so that tasks that run twice never double a row. Nothing in the folder is a secret of the job's target.
+ */
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EngineLimits } from '../engine/limits.ts';
+import type { DocumentStatistics } from '../engine/infer/statistics.ts';
+import type { RowElementName } from '../engine/shred/row-elements.ts';
+import type { ToolRequest } from '../jobs/tool-request.ts';
+import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
+import type { MisfitValue, RowEncoding, SideTable } from '../ports/row-sink.ts';
+import type { ArchiveLimits } from './archive-members.ts';
+import type { ConversionDetails } from './conversion.ts';
+
+export interface SparkJob {
+  /** of the Spark application */
+  readonly name: string;
+  /** what executors start, before the folder and the unit's number */
+  readonly command: readonly string[];
+  readonly units: number;
+  readonly logical: StoredLogicalSchema;
+  readonly idJob: number;
+  readonly byHand: boolean;
+  readonly request: Pick<ToolRequest, 'keys' | 'unmapped' | 'extraColumns' | 'noSamples' | 'rowTag'>;
+  readonly rowTag: RowElementName | null;
+  readonly limits: EngineLimits;
+  readonly archiveLimits: ArchiveLimits;
+  readonly links: 'follow' | 'refuse';
+  readonly encoding: RowEncoding;
+  readonly widensInPlace: boolean;
+  readonly keyOffsets: readonly (readonly [string, number])[];
+  readonly withStatistics: boolean;
+}
+
+/** A document of a unit: where it lies, and what it is called in messages and rows. */
+export interface UnitMember {
+  readonly file: string;
+  /** place among the documents of an archive, from 0 */
+  readonly member: number;
+  readonly name: string;
+  readonly path: string;
+  readonly sha256: string;
+}
+
+export interface UnitReport {
+  /** why no attempt can succeed: the document is at fault */
+  readonly failure?: string;
+  readonly documents: number;
+  readonly bytes: number;
+  readonly unknownPaths: number;
+  readonly details: ConversionDetails;
+  readonly statistics: DocumentStatistics | null;
+  readonly misfits: readonly MisfitValue[];
+  readonly relaxed: readonly (readonly [table: number, column: number])[];
+  readonly chunks: readonly (readonly [table: number | SideTable, bytes: number, rowCount: number])[];
+  /** for the job's log */
+  readonly lines: readonly string[];
+}
+
+export async function readJson<T>(path: string): Promise<T> {
+  return JSON.parse(await readFile(path, 'utf8')) as T;
+}
+
+/** Writes a file that is on disk when this resolves. */
+export async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+export const doneFolder = (work: string, unit: number): string => join(work, 'done', String(unit));
+
+/** Makes an attempt's folder the unit's result, unless another was first; the folder is gone afterwards. */
+export async function commitAttempt(work: string, unit: number, attempt: string): Promise<'first' | 'late'> {
+  try {
+    await rename(attempt, doneFolder(work, unit));
+    const parent = await open(join(work, 'done'), 'r');
+    await parent.sync().finally(() => parent.close());
+    return 'first';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    await rm(attempt, { recursive: true, force: true });
+    return 'late';
+  }
+}
+
+export async function makeWorkFolder(work: string): Promise<void> {
+  for (const name of ['units', 'attempts', 'done'])
+    await mkdir(join(work, name), { recursive: true, mode: 0o700 });
+}

@@ -1,0 +1,66 @@
+/** A standalone Spark cluster on loopback, from the package that spark-submit came with. */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export interface SparkCluster {
+  /** spark://… */
+  readonly master: string;
+  /** kill -9 to the first worker */
+  killWorker(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startSparkCluster(submit: string, workers: number): Promise<SparkCluster> {
+  const python = join(dirname(submit), 'python3');
+  const home = execFileSync(python, ['-c', 'import pyspark; print(pyspark.__path__[0])'], {
+    encoding: 'utf8',
+  }).trim();
+  const folder = await mkdtemp(join(tmpdir(), 'spark-cluster-'));
+  const children: ChildProcess[] = [];
+  const start = (kind: 'master.Master' | 'worker.Worker', argv: string[], until: RegExp): Promise<string> => {
+    const child = spawn(
+      join(home, 'bin/spark-class'),
+      [`org.apache.spark.deploy.${kind}`, '--host', '127.0.0.1', '--port', '0', '--webui-port', '0', ...argv],
+      { env: { ...process.env, SPARK_HOME: home, SPARK_LOCAL_IP: '127.0.0.1', PYSPARK_PYTHON: python } },
+    );
+    children.push(child);
+    let output = '';
+    return new Promise((resolve, reject) => {
+      const read = (chunk: Buffer): void => {
+        output += chunk.toString();
+        const found = until.exec(output);
+        if (found !== null) resolve(found[0]);
+      };
+      child.stdout.on('data', read);
+      child.stderr.on('data', read);
+      child.once('exit', () => reject(new Error(`${kind} ended:\n${output}`)));
+    });
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all(children.map(end));
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    const master = await start('master.Master', [], /spark:\/\/127\.0\.0\.1:\d+/);
+    for (let worker = 0; worker < workers; worker += 1)
+      await start(
+        'worker.Worker',
+        ['--cores', '1', '--memory', '600m', '--work-dir', join(folder, String(worker)), master],
+        /Successfully registered with master/,
+      );
+    return { master, killWorker: () => end(children[1]!), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}

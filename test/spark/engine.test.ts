@@ -1,0 +1,166 @@
+/** `--engine spark` on a real Spark: `npm run test:spark` with SPARK_SUBMIT, the path of spark-submit. */
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
+import { folderReader, postgresReader, type TargetReader } from '../contracts/row-sink-readers.ts';
+import { createServiceHome, type ServiceHome } from '../support/service.ts';
+import { convert, runTool, startTool } from '../support/service-tools.ts';
+import { startSparkCluster } from './cluster.ts';
+
+const submit = process.env['SPARK_SUBMIT'];
+if (submit === undefined) console.warn('skipped: jobs on Spark: SPARK_SUBMIT does not name spark-submit');
+
+const fixtures = fileURLToPath(new URL('../fixtures/targets/', import.meta.url));
+const tables = ['item', '_documents', '_lexical', '_unmapped'];
+/** documents of the folder: more than one unit has */
+const count = 900;
+
+async function contents(reader: TargetReader): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const table of tables) {
+    const rows = (await reader.read(table)) ?? [];
+    // when and by which job a document was loaded is all that may differ
+    const values = rows.map((row) =>
+      Object.entries(row).filter(([name]) => name !== 'loaded_at' && name !== 'job'),
+    );
+    found[table] = values.map((row) => JSON.stringify(row)).toSorted();
+  }
+  return found;
+}
+
+describe.skipIf(submit === undefined)('jobs on Spark', { timeout: 200_000 }, () => {
+  let home: ServiceHome;
+  let sql: Sql;
+  let origin: string;
+  let inputs: string;
+  let work: string;
+
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), 'spark-work-'));
+    home = await createServiceHome({
+      'svc.spark.submit': submit!,
+      'svc.spark.work': work,
+      'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
+    });
+    origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
+    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    inputs = join(home.directory, 'documents');
+    await mkdir(inputs);
+    const text = await readFile(join(fixtures, 'first.xml'), 'utf8');
+    for (let number = 0; number < count; number += 1)
+      await writeFile(join(inputs, `d${String(number).padStart(4, '0')}.xml`), `${text}<!-- ${number} -->`);
+    await cp(join(fixtures, 'second.xml'), join(inputs, 'second.xml'));
+    await cp(join(fixtures, 'third.xml'), join(inputs, 'third.xml'));
+  }, 120_000);
+
+  afterAll(async () => {
+    await sql?.end({ timeout: 1 });
+    await home?.remove();
+    if (work !== undefined) await rm(work, { recursive: true, force: true });
+  });
+
+  const arguments_ = (target: readonly string[]) => [inputs, '-x', origin, '--keys', 'hash', ...target];
+
+  it('writes the rows of the local engine to PostgreSQL', async () => {
+    await convert(home, 'xml2er', ...arguments_(['-o', 'metadb:local_rows']));
+    const summary = await convert(
+      home,
+      'xml2er',
+      ...arguments_(['-o', 'metadb:spark_rows']),
+      '--engine',
+      'spark',
+    );
+    expect(summary.documents).toBe(count + 2);
+    const rows = await contents(postgresReader(sql, 'spark_rows'));
+    expect(rows['_documents']).toHaveLength(count + 2);
+    expect(rows).toEqual(await contents(postgresReader(sql, 'local_rows')));
+    expect(await readdir(work)).toEqual([]);
+  });
+
+  it('writes the rows of the local engine to a folder', async () => {
+    const folder = (name: string) => join(home.directory, 'out', name);
+    await convert(home, 'xml2er', ...arguments_(['-o', folder('local'), '-f', 'csv']));
+    await convert(home, 'xml2er', ...arguments_(['-o', folder('spark'), '-f', 'csv']), '--engine', 'spark');
+    const rows = await contents(folderReader(folder('spark'), 'csv'));
+    expect(rows['_documents']).toHaveLength(count + 2);
+    expect(rows).toEqual(await contents(folderReader(folder('local'), 'csv')));
+  });
+
+  it('fails with the reason and without a row when a document is broken', async () => {
+    const broken = join(home.directory, 'broken.xml');
+    await writeFile(broken, '<list>');
+    const target = ['-o', 'metadb:broken_rows', '--engine', 'spark'];
+    const run = await runTool(home, 'xml2er', [broken, ...arguments_(target)]);
+    expect(run.code).toBe(1);
+    expect(run.stdout + run.stderr).toMatch(/broken\.xml: line 1/);
+    expect((await contents(postgresReader(sql, 'broken_rows')))['_documents']).toEqual([]);
+    expect(await readdir(work)).toEqual([]);
+  });
+
+  it('refuses what it does not do', async () => {
+    const run = await runTool(home, 'xml2er', [inputs, '-x', origin, '-o', 'metadb:r', '--engine', 'spark']);
+    expect(run.code).toBe(1);
+    expect(run.stdout + run.stderr).toContain('--keys hash');
+  });
+
+  /** Resolves when the job's first unit is done; answers how many are. */
+  async function underWay(): Promise<number> {
+    for (;;) {
+      for (const folder of await readdir(work)) {
+        const done = await readdir(join(work, folder, 'done')).catch(() => []);
+        if (done.length > 0) return done.length;
+      }
+      await delay(50);
+    }
+  }
+
+  it('loses and doubles nothing when a worker of a cluster is killed', async () => {
+    const cluster = await startSparkCluster(submit!, 2);
+    try {
+      const target = ['-o', 'metadb:cluster_rows', '--engine', 'spark'];
+      const master = ['--spark-conf', `spark.master=${cluster.master}`];
+      const local = [
+        '--spark-conf',
+        'spark.driver.host=127.0.0.1',
+        '--spark-conf',
+        'spark.executor.memory=512m',
+      ];
+      const started = startTool(home, 'xml2er', [...arguments_(target), ...master, ...local, '--json']);
+      expect(await Promise.race([underWay(), started.ended])).toBeLessThan(5);
+      await cluster.killWorker();
+      const run = await started.ended;
+      expect(run.code, run.stdout + run.stderr).toBe(0);
+      expect(run.stdout + run.stderr).toMatch(/Spark application app-\d+-\d+ on spark:/);
+      expect(await contents(postgresReader(sql, 'cluster_rows'))).toEqual(
+        await contents(postgresReader(sql, 'local_rows')),
+      );
+    } finally {
+      await cluster.stop();
+    }
+  });
+
+  it('leaves no row and no driver when the tool is killed, and the next run is whole', async () => {
+    const target = ['-o', 'metadb:killed_rows', '--engine', 'spark'];
+    const started = startTool(home, 'xml2er', arguments_(target));
+    await underWay();
+    process.kill(started.pid, 'SIGKILL');
+    const [folder] = await readdir(work);
+    for (;;) {
+      const drivers = await Promise.all(
+        (await readdir('/proc')).map((pid) => readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')),
+      );
+      if (!drivers.some((command) => command.includes(folder!))) break;
+      await delay(100);
+    }
+    expect(await readdir(work)).toEqual([]);
+    expect((await contents(postgresReader(sql, 'killed_rows')))['_documents']).toEqual([]);
+    await convert(home, 'xml2er', ...arguments_(target));
+    expect(await contents(postgresReader(sql, 'killed_rows'))).toEqual(
+      await contents(postgresReader(sql, 'local_rows')),
+    );
+  });
+});
