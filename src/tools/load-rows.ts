@@ -57,6 +57,7 @@ export async function loadRows(
   options: LoadOptions,
 ): Promise<LoadResult> {
   const { request } = session;
+  if ((request.workers ?? 1) > 1) session.log('--workers: this version loads documents one after the other');
   const steps: [string, number][] = [];
   const started = performance.now();
   const { catalog } = session.home.adapters;
