@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { ConfigError } from '../config.ts';
 import { initialProperties } from './properties.ts';
 
@@ -60,13 +61,7 @@ export async function openHomeFolder(directory: string): Promise<Home> {
 /** Writes a file that only its owner may read: all of it or nothing, over what stood there. */
 export async function writePrivateFile(file: string, content: string): Promise<void> {
   const part = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  const handle = await open(part, 'wx', 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeNewFile(part, content);
   await rename(part, file);
   await chmod(file, 0o600);
 }

@@ -4,9 +4,8 @@ import { AppError } from '../errors.ts';
 import { parseTarget, type Target } from '../jobs/target.ts';
 import type { RowRemover } from '../ports/row-remover.ts';
 import type { RowSource } from '../ports/row-source.ts';
-import { connectionUrl } from './open-sink.ts';
-import { targetAddresses } from './target-addresses.ts';
 import { broughtHere } from './object-places.ts';
+import { postgresPlace } from './postgres-place.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
@@ -46,43 +45,8 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
   return createPostgresRowRemover(place);
 }
 
-/** A SQL schema of a PostgreSQL database, and as whom it is read. */
-interface PostgresPlace {
-  readonly url: string;
-  readonly sqlSchema: string;
-  readonly label: string;
-  readonly addresses?: readonly string[];
-  readonly setRole?: string;
-}
-
 function inputTarget({ request }: ToolSession): Target {
   const target = parseTarget(request.in!);
   if ('fault' in target) throw new AppError('invalid_option', `-i: the target ${target.fault}`);
   return target;
-}
-
-async function postgresPlace(
-  session: ToolSession,
-  target: Extract<Target, { kind: 'metadb' | 'postgresql' }>,
-): Promise<PostgresPlace> {
-  const { request, home, idOrg } = session;
-  const { sqlSchema } = target;
-  if (target.kind === 'postgresql') {
-    return {
-      url: connectionUrl(target, request.outUser, request.outPassword),
-      ...(await targetAddresses(session, target)),
-      sqlSchema,
-      label: `${target.address}?schema=${sqlSchema}`,
-    };
-  }
-  const { loaderRole } = await import('../adapters/postgres/loader-role.ts');
-  // another organisation's rows are none of ours
-  await home.adapters.catalog.claimTargetSchema(idOrg, sqlSchema);
-  const restricted = home.roles.loader;
-  return {
-    url: home.databaseUrl,
-    sqlSchema,
-    label: `metadb:${sqlSchema}`,
-    ...(restricted ? { setRole: loaderRole } : {}),
-  };
 }

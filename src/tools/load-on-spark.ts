@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { mergeStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
 import type { BrokenRule } from '../engine/identity/broken-rules.ts';
 import { AppError } from '../errors.ts';
@@ -13,7 +14,7 @@ import type { RowSink } from '../ports/row-sink.ts';
 import type { ConversionDetails } from './conversion.ts';
 import type { InputSet } from './input-files.ts';
 import type { LoadOptions } from './load-rows.ts';
-import { doneFolder, makeWorkFolder, readJson, writeDurably } from './spark-work.ts';
+import { doneFolder, makeWorkFolder, readJson } from './spark-work.ts';
 import type { SparkJob, UnitMember, UnitReport } from './spark-work.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -74,7 +75,7 @@ export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promis
     await makeWorkFolder(work);
     const units = await writeUnits(work, load);
     if (units > 0) {
-      await writeDurably(join(work, 'job.json'), JSON.stringify(await jobOf(session, load, units)));
+      await writeNewFile(join(work, 'job.json'), JSON.stringify(await jobOf(session, load, units)));
       session.log(`${units} units of work for Spark`);
       await submit(session, work, units);
     }

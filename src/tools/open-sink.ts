@@ -1,10 +1,10 @@
 /** From the text of a target (`-o`) to the sink that takes its rows; the code of a sink is loaded when it is used. */
 import { resolve } from 'node:path';
 import { AppError } from '../errors.ts';
-import { parseTarget, type Target } from '../jobs/target.ts';
+import { parseTarget } from '../jobs/target.ts';
 import type { RowSink } from '../ports/row-sink.ts';
-import { targetAddresses } from './target-addresses.ts';
 import { isElsewhere, placeHere } from './object-places.ts';
+import { postgresPlace } from './postgres-place.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** how long a job waits for others that write into the same folder */
@@ -16,16 +16,14 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
   if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
   switch (target.kind) {
     case 'metadb':
-      return openMetadbSink(session, target.sqlSchema);
     case 'postgresql': {
       const { createPostgresRowSink } = await import('../adapters/postgres/postgres-row-sink.ts');
-      return createPostgresRowSink({
-        url: connectionUrl(target, request.outUser, request.outPassword),
-        ...(await targetAddresses(session, target)),
-        sqlSchema: target.sqlSchema,
-        label: `${target.address}?schema=${target.sqlSchema}`,
-        createSchema: true,
-      });
+      const place = await postgresPlace(session, target);
+      if (target.kind === 'metadb' && !session.home.roles.loader)
+        session.log(
+          'the metadata database lets us make no role for loading: rows are written as its own user',
+        );
+      return createPostgresRowSink({ ...place, createSchema: true });
     }
     case 'folder': {
       const { createFolderRowSink } = await import('../adapters/node/folder-row-sink.ts');
@@ -59,37 +57,4 @@ async function openObjectFolder(session: ToolSession, location: string, label: s
     staging: placeHere(session, 'out'),
     lock: () => takeAdvisoryLock(session.home.sql, `conversion-job-service ${location}`, lockTimeoutMs),
   });
-}
-
-/** A SQL schema of the metadata database, under a role that cannot touch the service's own tables where one can be made. */
-async function openMetadbSink(session: ToolSession, sqlSchema: string): Promise<RowSink> {
-  const { home, idOrg } = session;
-  const { createPostgresRowSink } = await import('../adapters/postgres/postgres-row-sink.ts');
-  const { loaderRole } = await import('../adapters/postgres/loader-role.ts');
-  await home.adapters.catalog.claimTargetSchema(idOrg, sqlSchema);
-  const restricted = home.roles.loader;
-  if (!restricted)
-    session.log('the metadata database lets us make no role for loading: rows are written as its own user');
-  return createPostgresRowSink({
-    url: home.databaseUrl,
-    sqlSchema,
-    label: `metadb:${sqlSchema}`,
-    createSchema: true,
-    ...(restricted ? { setRole: loaderRole } : {}),
-  });
-}
-
-/** The address to connect to, with the credentials of the request before those in the target's text. */
-export function connectionUrl(
-  target: Extract<Target, { kind: 'postgresql' }>,
-  user: string | undefined,
-  password: string | undefined,
-): string {
-  const url = new URL(
-    `postgresql://${target.host}:${target.port}/${encodeURIComponent(target.database ?? 'postgres')}`,
-  );
-  url.username = encodeURIComponent(user ?? target.user ?? '');
-  url.password = encodeURIComponent(password ?? target.password ?? '');
-  if (target.sslmode !== null) url.searchParams.set('sslmode', target.sslmode);
-  return url.href;
 }

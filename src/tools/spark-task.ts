@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { InputError } from '../engine/diagnostics.ts';
 import { createTokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { AppError } from '../errors.ts';
@@ -10,7 +11,7 @@ import type { RowSink } from '../ports/row-sink.ts';
 import { openInputs, type InputMember } from './input-files.ts';
 import { Loader } from './load-rows.ts';
 import { createRejects } from './rejects.ts';
-import { commitAttempt, readJson, writeDurably } from './spark-work.ts';
+import { commitAttempt, readJson } from './spark-work.ts';
 import type { SparkJob, UnitMember, UnitReport } from './spark-work.ts';
 
 const [work, number] = process.argv.slice(2);
@@ -28,7 +29,7 @@ async function runUnit(folder: string, unit: number): Promise<void> {
       if (!(error instanceof InputError) && !(error instanceof AppError)) throw error;
       return failed(error.message);
     });
-    await writeDurably(join(attempt, 'report.json'), JSON.stringify(report));
+    await writeNewFile(join(attempt, 'report.json'), JSON.stringify(report));
     await commitAttempt(folder, unit, attempt);
   } catch (error) {
     await rm(attempt, { recursive: true, force: true });

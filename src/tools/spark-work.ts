@@ -64,17 +64,6 @@ export async function readJson<T>(path: string): Promise<T> {
   return JSON.parse(await readFile(path, 'utf8')) as T;
 }
 
-/** Writes a file that is on disk when this resolves. */
-export async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
 export const doneFolder = (work: string, unit: number): string => join(work, 'done', String(unit));
 
 /** Makes an attempt's folder the unit's result, unless another was first; the folder is gone afterwards. */

@@ -1,10 +1,12 @@
 /** A stream cut into parts of one size, the last one smaller. */
 
-/** `check` is told how many bytes have come, at every chunk; its exception ends the stream. An empty stream has no part. */
+import { AppError } from '../../errors.ts';
+
+/** An empty stream has no part. AppError `payload_too_large` as soon as more than `maxBytes` have come. */
 export async function* inParts(
   body: ReadableStream<Uint8Array>,
   partBytes: number,
-  check: (bytes: number) => void,
+  maxBytes: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = body.getReader();
   let part = new Uint8Array(0);
@@ -16,7 +18,7 @@ export async function* inParts(
       const { done, value } = await reader.read();
       if (done) break;
       total += value.byteLength;
-      check(total);
+      if (total > maxBytes) throw tooLarge(maxBytes);
       for (let at = 0; at < value.byteLength;) {
         if (filled === part.byteLength)
           part = grown(part, filled, Math.min(partBytes, filled + value.byteLength), partBytes);
@@ -42,4 +44,8 @@ function grown(part: Uint8Array, filled: number, wanted: number, mostBytes: numb
   const larger = new Uint8Array(Math.max(wanted, Math.min(2 * filled, mostBytes)));
   larger.set(part.subarray(0, filled));
   return larger;
+}
+
+export function tooLarge(maxBytes: number): AppError {
+  return new AppError('payload_too_large', `the file is larger than ${maxBytes} bytes`);
 }

@@ -1,7 +1,7 @@
 /** A bucket of R2 as the edge runtime binds it. Node workers reach the same bucket by R2's S3 interface. */
 import { AppError } from '../../errors.ts';
 import type { ObjectStore, StoredObject } from '../../ports/object-store.ts';
-import { inParts } from './byte-parts.ts';
+import { inParts, tooLarge } from './byte-parts.ts';
 
 /** The part of the runtime's `R2Bucket` that is used here. */
 export interface R2Bucket {
@@ -80,9 +80,7 @@ async function writeStream(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
 ): Promise<number> {
-  const parts = inParts(body, partBytes, (bytes) => {
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
-  });
+  const parts = inParts(body, partBytes, maxBytes);
   const first = await parts.next();
   const second = first.done === true ? first : await parts.next();
   if (second.done === true) {
@@ -121,8 +119,4 @@ async function answered<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw new AppError('service_unavailable', 'the object store cannot be used now', { cause: error });
   }
-}
-
-function tooLarge(maxBytes: number): AppError {
-  return new AppError('payload_too_large', `the file is larger than ${maxBytes} bytes`);
 }

@@ -1,7 +1,7 @@
 /** Any S3-compatible store by its REST interface: runs wherever `fetch` does. */
 import { AppError } from '../../errors.ts';
 import type { ObjectStore, StoredObject } from '../../ports/object-store.ts';
-import { inParts } from './byte-parts.ts';
+import { inParts, tooLarge } from './byte-parts.ts';
 import { createS3Requests, type S3Settings, type SendS3 } from './s3-requests.ts';
 
 /** Size of the parts of an upload. A store takes 10,000 of them, so objects may have 160 GB. */
@@ -76,9 +76,7 @@ async function writeStream(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
 ): Promise<number> {
-  const parts = inParts(body, partBytes, (bytes) => {
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
-  });
+  const parts = inParts(body, partBytes, maxBytes);
   const first = await parts.next();
   if (first.done === true) {
     await put(send, key, new Uint8Array(0));
@@ -160,10 +158,6 @@ function unescaped(text: string): string {
 
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
-}
-
-function tooLarge(maxBytes: number): AppError {
-  return new AppError('payload_too_large', `the file is larger than ${maxBytes} bytes`);
 }
 
 function noBucket(): AppError {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { doubleQuoted } from '../../engine/dialects/dialect.ts';
+import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
 import { duckdb } from '../../engine/dialects/duckdb.ts';
 import { physicalName } from '../../engine/dialects/physical-names.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
@@ -69,6 +69,7 @@ function sourceTable(
       const found = column(wanted);
       return found === undefined ? null : doubleQuoted(found.name);
     },
+    holds: (wanted, text) => `${doubleQuoted(column(wanted)!.name)} = ${standardLiteral(text)}`,
     selection: [...columns.values()].map(({ name: own, type }) => lexicalText(doubleQuoted(own), type)),
     values: (row) => (wanted) => {
       const at = places.get(foldedName(physicalName(duckdb, wanted)));

@@ -1,10 +1,11 @@
 /** What the folder of an embedded database says about itself: password, owner, lock, and the running server. */
 import { createHash, randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, realpath, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, realpath, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { writeNewFile } from './durable-file.ts';
 
 /** The folder, opened: absolute paths and the superuser's password. */
 export interface ClusterFolder {
@@ -42,7 +43,7 @@ export async function openFolder(directory: string): Promise<ClusterFolder> {
   const known = await readText(path);
   if (known !== null) return { directory: absolute, data: join(absolute, 'data'), password: known.trim() };
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  await writeDurably(draft, `${randomBytes(24).toString('base64url')}\n`);
+  await writeNewFile(draft, `${randomBytes(24).toString('base64url')}\n`);
   // A link cannot replace: of several processes one wins, and all read the winner's.
   await link(draft, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
@@ -53,16 +54,6 @@ export async function openFolder(directory: string): Promise<ClusterFolder> {
     data: join(absolute, 'data'),
     password: (await readFile(path, 'utf8')).trim(),
   };
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 /**

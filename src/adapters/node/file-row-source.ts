@@ -16,6 +16,8 @@ export interface SourceTable {
   readonly from: string;
   /** a key or position as a BIGINT; null where the table has no such column */
   whole(column: string): string | null;
+  /** a condition: the column holds that text */
+  holds(column: string, text: string): string;
   /** expressions of text that `values` makes a row of */
   readonly selection: readonly string[];
   /** the row's values by name: the lexical forms of XSD, NULL for a column that is not there */
@@ -116,14 +118,12 @@ class FileRowSource implements RowSource {
         const [key, document] = [table.whole('row_key')!, table.whole('document_key')!];
         const stream = await this.#stream(
           table,
-          ` WHERE ${document} >= ${documentKey ?? 0} ORDER BY ${key}`,
+          ` WHERE ${table.holds('table_name', tables[index]!.name)} AND ${document} >= ${documentKey ?? 0} ORDER BY ${key}`,
           (valueOf) => ({
-            table: valueOf('table_name'),
             rowKey: valueOf('row_key')!,
             columnName: valueOf('column_name')!,
             content: valueOf('content') ?? '',
           }),
-          (row) => row.table === tables[index]!.name,
         );
         return kept(stream);
       },
@@ -133,16 +133,14 @@ class FileRowSource implements RowSource {
         const [key, document] = [table.whole('parent_key')!, table.whole('document_key')!];
         const stream = await this.#stream(
           table,
-          ` WHERE ${document} >= ${documentKey ?? 0} ORDER BY ${key}, ${table.whole('position')}`,
+          ` WHERE ${table.holds('parent_table', tables[index]!.name)} AND ${document} >= ${documentKey ?? 0} ORDER BY ${key}, ${table.whole('position')}`,
           (valueOf) => ({
-            table: valueOf('parent_table'),
             parentKey: valueOf('parent_key')!,
             position: Number(valueOf('position')),
             xpath: valueOf('xpath') ?? '',
             kind: valueOf('kind') ?? '',
             content: valueOf('content'),
           }),
-          (row) => row.table === tables[index]!.name,
         );
         return kept(stream);
       },
@@ -203,13 +201,12 @@ class FileRowSource implements RowSource {
     table: SourceTable,
     rest: string,
     toRow: (valueOf: (column: string) => string | null) => Row,
-    accept: (row: Row) => boolean = () => true,
   ): Promise<ResultStream<Row>> {
     return this.#guarded(async () => {
       const connection = await this.#tables!.connect();
       const query = `SELECT ${table.selection.join(', ')} FROM ${table.from}${rest}`;
       const result = await connection.stream(query);
-      const stream = new ResultStream(connection, result, (row) => toRow(table.values(row)), accept);
+      const stream = new ResultStream(connection, result, (row) => toRow(table.values(row)));
       await stream.advance();
       return stream;
     });
@@ -233,7 +230,6 @@ class ResultStream<Row> implements RowStream<Row> {
   readonly #connection: DuckDBConnection;
   readonly #result: DuckDBResult;
   readonly #toRow: (row: readonly (string | null)[]) => Row;
-  readonly #accept: (row: Row) => boolean;
   #rows: (string | null)[][] = [];
   #next = 0;
   #isOpen = true;
@@ -242,19 +238,15 @@ class ResultStream<Row> implements RowStream<Row> {
     connection: DuckDBConnection,
     result: DuckDBResult,
     toRow: (row: readonly (string | null)[]) => Row,
-    accept: (row: Row) => boolean,
   ) {
     this.#connection = connection;
     this.#result = result;
     this.#toRow = toRow;
-    this.#accept = accept;
   }
 
   advance(): Promise<void> | undefined {
-    while (this.#next < this.#rows.length) {
-      const row = this.#toRow(this.#rows[this.#next++]!);
-      if (!this.#accept(row)) continue;
-      this.head = row;
+    if (this.#next < this.#rows.length) {
+      this.head = this.#toRow(this.#rows[this.#next++]!);
       return undefined;
     }
     this.head = null;

@@ -74,7 +74,8 @@ export function nextManifest(step: ManifestStep): Manifest {
   return { version: 1, format: step.format, jobs: [...step.before.jobs, job], keys, tables };
 }
 
-function jobOf(file: ManifestFile): string {
+/** Names the job that wrote a file: numbers of two installations may be the same. */
+export function jobOf(file: ManifestFile): string {
   return `${file.installation}/${file.job}`;
 }
 

@@ -28,10 +28,9 @@ import {
   loadScriptName,
   readManifest,
   type Manifest,
-  type ManifestFile,
   type ManifestTable,
 } from './folder-row-sink-manifest.ts';
-import { nextManifest, survivors, type NotedColumns } from './folder-row-sink-next-manifest.ts';
+import { jobOf, nextManifest, survivors, type NotedColumns } from './folder-row-sink-next-manifest.ts';
 import { fileNamePart, freeFileName } from './folder-row-sink-names.ts';
 
 export interface FolderRowSinkOptions {
@@ -329,10 +328,6 @@ class FolderRowSink implements RowSink {
       throw fileFault(error, this.label);
     }
   }
-}
-
-function jobOf({ installation, job }: ManifestFile): string {
-  return `${installation}/${job}`;
 }
 
 function isSideTable(name: string): boolean {

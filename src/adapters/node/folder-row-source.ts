@@ -77,6 +77,8 @@ function sourceTable(
   return {
     from: `(${files.map((file) => read(join(directory, file.name), file)).join(' UNION ALL BY NAME ')})`,
     whole: (name) => (places.has(name) ? `${doubleQuoted(name)}::BIGINT` : null),
+    holds: (name, text) =>
+      `${doubleQuoted(name)} = ${standardLiteral(format === 'tsv' ? toCopyText(text) : text)}`,
     selection: names.map(doubleQuoted),
     values: (row) => (name) => {
       const text = row[places.get(name) ?? -1] ?? null;
@@ -128,10 +130,8 @@ function jsonLinesTable(
   );
   return {
     from: `(${lines.join(' UNION ALL ')})`,
-    whole: (name) => {
-      const path = `$."${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-      return known.has(name) ? `json_extract_string(line, ${standardLiteral(path)})::BIGINT` : null;
-    },
+    whole: (name) => (known.has(name) ? `${member(name)}::BIGINT` : null),
+    holds: (name, text) => `${member(name)} = ${standardLiteral(text)}`,
     selection: ['line'],
     values: ([line]) => {
       const row = JSON.parse(line!, digits as (key: string, value: unknown) => unknown) as Record<
@@ -147,6 +147,12 @@ function jsonLinesTable(
       };
     },
   };
+}
+
+/** A member of a line as text. */
+function member(name: string): string {
+  const path = `$."${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  return `json_extract_string(line, ${standardLiteral(path)})`;
 }
 
 /** Numbers with the digits that they were written with. */
@@ -180,6 +186,14 @@ function fromCopyText(text: string, type: ColumnType): string {
     ? text.replaceAll(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter)
     : text;
   return fromCsv(plain, type);
+}
+
+function toCopyText(text: string): string {
+  return text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\t', '\\t')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r');
 }
 
 /** Items of an array literal (PostgreSQL manual §8.15.2); null for other text. */

@@ -1,0 +1,54 @@
+/** A PostgreSQL target of a job: where it is, and as whom it is reached; for reading (`-i`) as for writing (`-o`). */
+import type { Target } from '../jobs/target.ts';
+import { targetAddresses } from './target-addresses.ts';
+import type { ToolSession } from './tool-session.ts';
+
+export type DatabaseTarget = Extract<Target, { kind: 'metadb' | 'postgresql' }>;
+
+/** A SQL schema of a database. */
+export interface PostgresPlace {
+  readonly url: string;
+  readonly sqlSchema: string;
+  readonly label: string;
+  /** the only ones to connect to; absent: as the name resolves */
+  readonly addresses?: readonly string[];
+  readonly setRole?: string;
+}
+
+/** The metadata database is reached under a role that cannot touch the service's own tables, where one can be made. */
+export async function postgresPlace(session: ToolSession, target: DatabaseTarget): Promise<PostgresPlace> {
+  const { request, home, idOrg } = session;
+  const { sqlSchema } = target;
+  if (target.kind === 'postgresql') {
+    return {
+      url: connectionUrl(target, request.outUser, request.outPassword),
+      ...(await targetAddresses(session, target)),
+      sqlSchema,
+      label: `${target.address}?schema=${sqlSchema}`,
+    };
+  }
+  const { loaderRole } = await import('../adapters/postgres/loader-role.ts');
+  // another organisation's rows are none of ours
+  await home.adapters.catalog.claimTargetSchema(idOrg, sqlSchema);
+  return {
+    url: home.databaseUrl,
+    sqlSchema,
+    label: `metadb:${sqlSchema}`,
+    ...(home.roles.loader ? { setRole: loaderRole } : {}),
+  };
+}
+
+/** The address to connect to, with the credentials of the request before those in the target's text. */
+function connectionUrl(
+  target: Extract<Target, { kind: 'postgresql' }>,
+  user: string | undefined,
+  password: string | undefined,
+): string {
+  const url = new URL(
+    `postgresql://${target.host}:${target.port}/${encodeURIComponent(target.database ?? 'postgres')}`,
+  );
+  url.username = encodeURIComponent(user ?? target.user ?? '');
+  url.password = encodeURIComponent(password ?? target.password ?? '');
+  if (target.sslmode !== null) url.searchParams.set('sslmode', target.sslmode);
+  return url.href;
+}
