@@ -1,9 +1,6 @@
 /** `--engine spark`: documents become units, Spark's executors shred them (spark-task.ts), and their rows are given to the sink here, once. */
-import { spawn } from 'node:child_process';
-import { access, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { mergeStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
@@ -14,7 +11,8 @@ import type { RowSink } from '../ports/row-sink.ts';
 import type { ConversionDetails } from './conversion.ts';
 import type { InputSet } from './input-files.ts';
 import type { LoadOptions } from './load-rows.ts';
-import { doneFolder, makeWorkFolder, readJson } from './spark-work.ts';
+import { runUnitsOnSpark, withWorkFolder } from './spark-application.ts';
+import { doneFolder, readJson } from './spark-work.ts';
 import type { SparkJob, UnitMember, UnitReport } from './spark-work.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -43,7 +41,6 @@ const maxUnitDocuments = 200;
 const maxUnitBytes = 64 * 2 ** 20;
 const minUnitBytes = 2 ** 20;
 
-const driver = fileURLToPath(new URL('../../scripts/spark/driver.py', import.meta.url));
 const task = fileURLToPath(new URL('spark-task.ts', import.meta.url));
 
 function refuse(why: string): never {
@@ -64,25 +61,15 @@ export function refuseOnSpark({ request, home }: ToolSession): void {
 }
 
 export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<LoadedApart> {
-  const parent = session.home.config.sparkWork ?? tmpdir();
-  const installation = (await session.home.adapters.catalog.installation()).replaceAll(/[^\w-]/g, '');
-  const prefix = `xml2er-${installation}-${session.idJob}-`;
-  // what an attempt before, whose machine died, could not remove
-  for (const name of await readdir(parent))
-    if (name.startsWith(prefix)) await rm(join(parent, name), { recursive: true, force: true });
-  const work = await mkdtemp(join(parent, prefix));
-  try {
-    await makeWorkFolder(work);
+  return withWorkFolder(session, async (work) => {
     const units = await writeUnits(work, load);
     if (units > 0) {
       await writeNewFile(join(work, 'job.json'), JSON.stringify(await jobOf(session, load, units)));
       session.log(`${units} units of work for Spark`);
-      await submit(session, work, units);
+      await runUnitsOnSpark(session, work, units, (fraction) => session.progress(fraction));
     }
-    return await collect(session, work, units, load.sink, load.logical.model.tables.length);
-  } finally {
-    await rm(work, { recursive: true, force: true, maxRetries: 5 });
-  }
+    return collect(session, work, units, load.sink, load.logical.model.tables.length);
+  });
 }
 
 /** Documents in their order, cut into units; answers how many there are. */
@@ -131,58 +118,6 @@ async function jobOf(session: ToolSession, load: SparkLoad, units: number): Prom
     keyOffsets: [...(await load.sink.keyOffsets())],
     withStatistics: load.options.withStatistics,
   };
-}
-
-/** Environment that spark-submit is told its place and its settings by; nothing of the service's own. */
-async function sparkEnvironment(program: string): Promise<NodeJS.ProcessEnv> {
-  const kept = Object.entries(process.env).filter(([name]) =>
-    /^(PATH|HOME|LANG|TZ|USER|TMPDIR|JAVA_HOME|SPARK_\w+|PYSPARK_\w+|HADOOP_\w+|YARN_\w+|SVC_JOB_MARK)$/.test(
-      name,
-    ),
-  );
-  // the Python that a virtual environment's spark-submit belongs to
-  const python = join(dirname(program), 'python3');
-  const found = await access(python).then(
-    () => true,
-    () => false,
-  );
-  const pythons = found ? { PYSPARK_PYTHON: python } : {};
-  return { ...pythons, ...Object.fromEntries(kept), XML2ER_PARENT: String(process.pid) };
-}
-
-/** Runs the driver to its end. It lives in this process's group and watches this process: neither outlives the other's kill. */
-async function submit(session: ToolSession, work: string, units: number): Promise<void> {
-  const program = session.home.config.sparkSubmit!;
-  const settings = { ...session.home.config.sparkConf, ...session.request.sparkConf };
-  const conf = Object.entries(settings).flatMap(([key, value]) => ['--conf', `${key}=${value}`]);
-  const child = spawn(program, [...conf, driver, work], {
-    env: await sparkEnvironment(program),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  const told: Promise<void>[] = [];
-  createInterface({ input: child.stderr }).on('line', (line) => session.log(line));
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    if (!line.startsWith('@spark ')) return session.log(line);
-    const facts = JSON.parse(line.slice(7)) as { application?: string; master?: string; done?: number };
-    if (facts.application !== undefined) {
-      session.log(`Spark application ${facts.application} on ${facts.master}`);
-      told.push(session.report({ idApp: facts.application }).catch(() => undefined));
-    }
-    if (facts.done !== undefined) session.progress(facts.done / units);
-  });
-  const code = await ended.catch((error: unknown) => {
-    throw new AppError('invalid_option', `svc.spark.submit: ${(error as Error).message}`);
-  });
-  await Promise.all(told);
-  if (code !== 0)
-    throw new AppError(
-      'unprocessable_input',
-      `spark-submit ended with ${code}: the job's log has its reasons`,
-    );
 }
 
 /** The rows of all units to the sink, in the order of the documents; nothing before every unit is there and has succeeded. */
