@@ -1,7 +1,8 @@
 /** xml2er: documents become statistics, an origin with its model, and rows in a target. */
 import { InputError } from '../engine/diagnostics.ts';
 import { createStatisticsCollector } from '../engine/infer/collector.ts';
-import { mergeStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
+import { mergeStatistics } from '../engine/infer/merge-statistics.ts';
+import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import { rootsNamed } from '../engine/map/build-model.ts';
 import { factsOf } from '../engine/model/model-facts.ts';
 import type { QName, SourceModel } from '../engine/model/source-model.ts';

@@ -15,7 +15,15 @@ import {
 import { ByteBuffer } from '../shred/byte-buffer.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
 import { rangeText } from '../shred/xml-capture.ts';
-import { elementStatistics, grown, newFrame, newPathNode, type Frame, type PathNode } from './path-tree.ts';
+import {
+  elementStatistics,
+  grown,
+  newFrame,
+  newPathNode,
+  sameAbove,
+  type Frame,
+  type PathNode,
+} from './path-tree.ts';
 import { noteOrder } from './sibling-order.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
 import { ValueCollector } from './value-collector.ts';
@@ -139,7 +147,7 @@ class Collector implements StatisticsCollector {
   #root(nameId: number): PathNode {
     let node = this.#roots.get(nameId);
     if (node === undefined) {
-      node = this.#newNode(nameId);
+      node = this.#newNode(nameId, null);
       this.#roots.set(nameId, node);
     }
     return node;
@@ -172,7 +180,7 @@ class Collector implements StatisticsCollector {
   #newChild(node: PathNode, nameId: number): number {
     const ordinal = node.children.push({
       nameId,
-      target: this.#openAncestor(nameId) ?? this.#newNode(nameId),
+      target: sameAbove(node, nameId) ?? this.#newNode(nameId, node),
       // elements that have ended had none; those still open are counted when they end
       minOccurs: node.ended > 0 ? 0 : Infinity,
       maxOccurs: 0,
@@ -182,17 +190,8 @@ class Collector implements StatisticsCollector {
     return ordinal - 1;
   }
 
-  /** Recursion: an open element of the same name is the same thing again. */
-  #openAncestor(nameId: number): PathNode | undefined {
-    for (let i = this.#depth - 1; i >= 0; i -= 1) {
-      const { node } = this.#frames[i]!;
-      if (node.nameId === nameId) return node;
-    }
-    return undefined;
-  }
-
-  #newNode(nameId: number): PathNode {
-    const node = newPathNode(this.#nodes.length, nameId, this.#samples);
+  #newNode(nameId: number, parent: PathNode | null): PathNode {
+    const node = newPathNode(this.#nodes.length, nameId, parent, this.#samples);
     this.#nodes.push(node);
     return node;
   }

@@ -27,6 +27,8 @@ export interface PathChild {
 export interface PathNode {
   readonly index: number;
   readonly nameId: number;
+  /** null: a root element */
+  readonly parent: PathNode | null;
   count: number;
   documents: number;
   withChildren: number;
@@ -59,10 +61,16 @@ export interface Frame {
   hasChildren: boolean;
 }
 
-export function newPathNode(index: number, nameId: number, samples: boolean): PathNode {
+export function newPathNode(
+  index: number,
+  nameId: number,
+  parent: PathNode | null,
+  samples: boolean,
+): PathNode {
   return {
     index,
     nameId,
+    parent,
     count: 0,
     documents: 0,
     withChildren: 0,
@@ -77,6 +85,16 @@ export function newPathNode(index: number, nameId: number, samples: boolean): Pa
     ended: 0,
     lastDocument: 0,
   };
+}
+
+/**
+ * Recursion: an element of the path that leads here, this one included, with the name of the child is the same thing again. The
+ * path alone decides, whatever else is open, so that the order of documents does not.
+ */
+export function sameAbove(node: PathNode, nameId: number): PathNode | null {
+  for (let above: PathNode | null = node; above !== null; above = above.parent)
+    if (above.nameId === nameId) return above;
+  return null;
 }
 
 export function newFrame(node: PathNode): Frame {

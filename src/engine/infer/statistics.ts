@@ -1,5 +1,4 @@
 /** What documents held, per distinct path: kept with a schema, merged over runs. Plain JSON. */
-import { CLASS_DECIMAL } from './value-classes.ts';
 
 export interface ValueStatistics {
   /** values seen, empty ones included */
@@ -22,7 +21,7 @@ export interface ValueStatistics {
 }
 
 export interface ChildStatistics {
-  /** index into `elements`: a node of its own, or an open ancestor of the same name (recursion) */
+  /** index into `elements`: a node of its own, or one of the same name on the path that leads here (recursion) */
   element: number;
   /** per parent occurrence */
   minOccurs: number;
@@ -187,111 +186,4 @@ export function forgetDigits(value: ValueStatistics): void {
   value.wholeDigits = 0;
   value.minFraction = 0;
   value.maxFraction = 0;
-}
-
-function mergeValues(into: ValueStatistics, from: ValueStatistics): void {
-  const intoSeen = into.count > into.empty;
-  const fromSeen = from.count > from.empty;
-  if (fromSeen) {
-    into.minLength = intoSeen ? Math.min(into.minLength, from.minLength) : from.minLength;
-    into.maxLength = Math.max(into.maxLength, from.maxLength);
-    into.minFraction = intoSeen ? Math.min(into.minFraction, from.minFraction) : from.minFraction;
-    into.maxFraction = Math.max(into.maxFraction, from.maxFraction);
-    into.wholeDigits = Math.max(into.wholeDigits, from.wholeDigits);
-  }
-  into.count += from.count;
-  into.empty += from.empty;
-  into.classes &= from.classes;
-  if ((into.classes & CLASS_DECIMAL) === 0) forgetDigits(into);
-  if (from.min !== null && (into.min === null || isLess(from.min, into.min))) into.min = from.min;
-  if (from.max !== null && (into.max === null || isLess(into.max, from.max))) into.max = from.max;
-  for (const hash of from.sketch) addToSketch(into.sketch, hash);
-}
-
-/** The statistics of both runs together; neither argument is changed. */
-export function mergeStatistics(a: DocumentStatistics, b: DocumentStatistics): DocumentStatistics {
-  const merged = structuredClone(a);
-  merged.documents += b.documents;
-  merged.bytes += b.bytes;
-  for (const [prefix, uri] of Object.entries(b.namespaces)) merged.namespaces[prefix] ??= uri;
-  const pairs = new Map<number, number>();
-  const visit = (target: number, source: number): void => {
-    if (pairs.has(source)) return;
-    pairs.set(source, target);
-    mergeElement(merged.elements[target]!, b.elements[source]!);
-    const [into, from] = [merged.elements[target]!, b.elements[source]!];
-    const before = into.count - from.count;
-    for (const child of from.children) {
-      const other = b.elements[child.element]!;
-      const known = into.children.find((candidate) => sameName(merged.elements[candidate.element]!, other));
-      if (known !== undefined) {
-        known.minOccurs = from.count === 0 ? known.minOccurs : Math.min(known.minOccurs, child.minOccurs);
-        known.maxOccurs = Math.max(known.maxOccurs, child.maxOccurs);
-        visit(known.element, child.element);
-        continue;
-      }
-      const recursive = pairs.get(child.element);
-      const element =
-        recursive ?? merged.elements.push(emptyElementStatistics(other.namespaceUri, other.localName)) - 1;
-      into.children.push({ ...child, element, minOccurs: before > 0 ? 0 : child.minOccurs, precededBy: [] });
-      visit(element, child.element);
-    }
-    mergeOrder(merged, into, b, from);
-    for (const child of into.children) {
-      const inBoth = from.children.some((other) =>
-        sameName(b.elements[other.element]!, merged.elements[child.element]!),
-      );
-      if (!inBoth && from.count > 0) child.minOccurs = 0;
-    }
-  };
-  for (const root of b.roots) {
-    const known = merged.roots.find((index) => sameName(merged.elements[index]!, b.elements[root]!));
-    const { namespaceUri, localName } = b.elements[root]!;
-    const target = known ?? merged.elements.push(emptyElementStatistics(namespaceUri, localName)) - 1;
-    if (known === undefined) merged.roots.push(target);
-    visit(target, root);
-  }
-  return merged;
-}
-
-function mergeOrder(
-  merged: DocumentStatistics,
-  into: ElementStatistics,
-  b: DocumentStatistics,
-  from: ElementStatistics,
-): void {
-  const ordinals = from.children.map((child) =>
-    into.children.findIndex((other) => sameName(merged.elements[other.element]!, b.elements[child.element]!)),
-  );
-  for (const [index, child] of from.children.entries()) {
-    const target = into.children[ordinals[index]!]!;
-    const before = new Set([...target.precededBy, ...child.precededBy.map((ordinal) => ordinals[ordinal]!)]);
-    target.precededBy = [...before].toSorted((x, y) => x - y);
-  }
-}
-
-function sameName(a: ElementStatistics, b: ElementStatistics): boolean {
-  return a.localName === b.localName && a.namespaceUri === b.namespaceUri;
-}
-
-function mergeElement(into: ElementStatistics, from: ElementStatistics): void {
-  into.count += from.count;
-  into.documents += from.documents;
-  into.withChildren += from.withChildren;
-  into.withText += from.withText;
-  into.mixed += from.mixed;
-  into.nil += from.nil;
-  mergeValues(into.text, from.text);
-  for (const attribute of from.attributes) {
-    const known = into.attributes.find(
-      (candidate) =>
-        candidate.localName === attribute.localName && candidate.namespaceUri === attribute.namespaceUri,
-    );
-    if (known === undefined) into.attributes.push(structuredClone(attribute));
-    else {
-      known.count += attribute.count;
-      known.documents += attribute.documents;
-      mergeValues(known.value, attribute.value);
-    }
-  }
 }

@@ -115,5 +115,6 @@ function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
 function startOf(bytes: Uint8Array, start: number, end: number): string {
   return decoder
     .decode(bytes.subarray(start, Math.min(end, start + keptCharacters * 4)))
-    .slice(0, keptCharacters);
+    .slice(0, keptCharacters)
+    .toWellFormed();
 }

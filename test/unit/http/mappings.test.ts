@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MappingComparison, Mapping, StatsMapping, XMLSchema } from '../../../src/http/schema-structures.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { inferSourceModel } from '../../../src/engine/infer/infer-model.ts';
-import { mergeStatistics } from '../../../src/engine/infer/statistics.ts';
+import { mergeStatistics } from '../../../src/engine/infer/merge-statistics.ts';
 import { readZip } from '../../support/read-zip.ts';
 import { statisticsOf } from '../../support/shredding.ts';
 import { createTestApp } from '../../support/memory-adapters.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inferSourceModel, inferValue } from '../../../src/engine/infer/infer-model.ts';
-import { distinctEstimate, emptyStatistics, mergeStatistics } from '../../../src/engine/infer/statistics.ts';
+import { mergeStatistics } from '../../../src/engine/infer/merge-statistics.ts';
+import { distinctEstimate, emptyStatistics } from '../../../src/engine/infer/statistics.ts';
 import { columnTypeOf } from '../../../src/engine/map/column-types.ts';
 import { inferred, modelOf, outline, statisticsOf } from '../../support/shredding.ts';
 

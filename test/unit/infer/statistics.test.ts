@@ -1,6 +1,7 @@
 /** Statistics say the same in whatever order and in how many parts documents were met. */
 import { describe, expect, it } from 'vitest';
-import { isLess, mergeStatistics } from '../../../src/engine/infer/statistics.ts';
+import { mergeStatistics } from '../../../src/engine/infer/merge-statistics.ts';
+import { isLess } from '../../../src/engine/infer/statistics.ts';
 import { statisticsOf } from '../../support/shredding.ts';
 
 function valuesOf(documents: readonly string[]) {
@@ -55,5 +56,46 @@ describe('children of an element that contains itself', () => {
       [0, 1],
       [1, 1],
     ]);
+  });
+});
+
+describe('parts of a run, merged in their order', () => {
+  /** a document of few names, so that they nest in every way, themselves included */
+  function randomDocument(next: (below: number) => number): string {
+    const element = (depth: number): string => {
+      const name = 'abcd'[next(4)]!;
+      const attributes = next(4) === 0 ? ` k${next(3)}="${next(20) - 10}"` : '';
+      const values = [
+        '',
+        '7',
+        '-0.50',
+        '12.25',
+        'x',
+        '2024-01-01',
+        'x'.repeat(next(2)) + '\u{1F600}'.repeat(next(2) * 150),
+        '007',
+      ];
+      const text = next(6) === 0 ? 'mixed' : '';
+      const children = depth > 6 ? [] : Array.from({ length: next(4) }, () => element(depth + 1));
+      return `<${name}${attributes}>${children.length === 0 ? values[next(values.length)]! : text + children.join('')}</${name}>`;
+    };
+    return element(0);
+  }
+
+  it('are the whole run’s to the last byte, also where elements contain each other', () => {
+    let state = 1;
+    const next = (below: number): number => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return (state >>> 16) % below;
+    };
+    for (let round = 0; round < 100; round += 1) {
+      const documents = Array.from({ length: 6 }, () => randomDocument(next));
+      const whole = JSON.stringify(statisticsOf(documents));
+      const cut = next(7);
+      const parts = [documents.slice(0, cut), documents.slice(cut)].map(statisticsOf);
+      expect(JSON.stringify(parts.reduce(mergeStatistics))).toBe(whole);
+      const single = documents.map((document) => statisticsOf([document]));
+      expect(JSON.stringify(single.reduce(mergeStatistics))).toBe(whole);
+    }
   });
 });
