@@ -101,6 +101,45 @@ test('every sequence of bytes that UTF-8 might have is taken the same in text an
       }
 });
 
+test('bytes of UTF-8 are checked the same wherever they lie in a vector', () => {
+  for (const sequence of [
+    [0xc3, 0xa9],
+    [0xe4, 0xb8, 0xad],
+    [0xf0, 0x9f, 0x98, 0x80],
+    [0xef, 0xbf, 0xbd],
+    [0xed, 0x9f, 0xbf],
+    [0xf4, 0x8f, 0xbf, 0xbf],
+    [0xc3],
+    [0xe4, 0xb8],
+    [0xf0, 0x9f, 0x98],
+    [0x80],
+    [0xc3, 0xa9, 0xa9],
+    [0xe4, 0xb8, 0xad, 0x80],
+    [0xf0, 0x9f, 0x98, 0x80, 0x80],
+    [0xc0, 0xaf],
+    [0xe0, 0x80, 0xaf],
+    [0xf0, 0x80, 0x80, 0xaf],
+    [0xed, 0xa0, 0x80],
+    [0xef, 0xbf, 0xbe],
+    [0xef, 0xbf, 0xbf],
+    [0xf0, 0x9f, 0xbf, 0xbf],
+    [0xf4, 0x90, 0x80, 0x80],
+    [0xf5, 0x80, 0x80, 0x80],
+    [0x00],
+    [0x0d],
+    [0x0d, 0x0a],
+    [0x5d, 0x5d, 0x3e],
+  ])
+    // prettier-ignore
+    for (let before = 0; before <= 17; before++)
+      for (const after of ['', 'é', ']é', '&amp;中', 'x'.repeat(16), '中'.repeat(6)]) {
+        const lead = `é${'x'.repeat(before)}`;
+        expectSame(Uint8Array.from([...bytesOf(`<a>${lead}`), ...sequence, ...bytesOf(`${after}</a>`)]));
+        const value = [...bytesOf(`<a><b x=""/><b x="${lead}`), ...sequence, ...bytesOf(`${after}"/></a>`)];
+        expectSame(Uint8Array.from(value));
+      }
+});
+
 const repeated = (count: number, tag: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => tag(i)).join('');
 const attributes = (count: number): string => repeated(count, (i) => ` a${i}="v"`);
