@@ -63,7 +63,7 @@ export function refuseOnSpark({ request, home }: ToolSession): void {
 
 export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<LoadedApart> {
   return withWorkFolder(session, async (work) => {
-    const units = await writeUnits(work, load);
+    const units = await writeUnits(work, load.inputs, (place) => load.hashes?.[place] ?? null);
     if (units > 0) {
       await writeNewFile(join(work, 'job.json'), JSON.stringify(await jobOf(session, load, units)));
       session.log(`${units} units of work for Spark`);
@@ -73,8 +73,12 @@ export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promis
   });
 }
 
-/** Documents in their order, cut into units; answers how many there are. */
-async function writeUnits(work: string, { inputs, hashes }: SparkLoad): Promise<number> {
+/** Documents in their order, cut into units; answers how many there are. `hashOf`: SHA-256 by place; null: the document is left out. */
+export async function writeUnits(
+  work: string,
+  inputs: InputSet,
+  hashOf: (place: number) => string | null,
+): Promise<number> {
   const bytesOfUnit = Math.min(maxUnitBytes, Math.max(minUnitBytes, inputs.totalBytes / 64));
   let members: UnitMember[] = [];
   let bytes = 0;
@@ -89,7 +93,7 @@ async function writeUnits(work: string, { inputs, hashes }: SparkLoad): Promise<
   let place = -1;
   for await (const { source, name, path, diskBytes } of inputs.members()) {
     place += 1;
-    const sha256 = hashes?.[place] ?? null;
+    const sha256 = hashOf(place);
     if (sha256 === null) continue;
     if (members.length > 0 && bytes + diskBytes > bytesOfUnit) await cut();
     members.push({ ...source, name, path, sha256 });

@@ -1,41 +1,15 @@
-/** `node spark-task.ts WORK UNIT`: one attempt at a unit of a job on Spark; ends with its stdin, which the executor holds. */
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, rm } from 'node:fs/promises';
+/** `node spark-task.ts WORK UNIT`: the rows of a unit's documents. */
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeNewFile } from '../adapters/node/durable-file.ts';
-import { InputError } from '../engine/diagnostics.ts';
 import { createTokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
-import { AppError } from '../errors.ts';
 import { requestDefaults } from '../jobs/tool-request.ts';
 import type { RowSink } from '../ports/row-sink.ts';
-import { openInputs, type InputMember } from './input-files.ts';
 import { Loader } from './load-rows.ts';
 import { createRejects } from './rejects.ts';
-import { commitAttempt, readJson } from './spark-work.ts';
+import { membersOf, runAttempt } from './spark-attempt.ts';
 import type { SparkJob, UnitMember, UnitReport } from './spark-work.ts';
 
-const [work, number] = process.argv.slice(2);
-process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume();
-await runUnit(work!, Number(number));
-process.exit(0);
-
-async function runUnit(folder: string, unit: number): Promise<void> {
-  const job = await readJson<SparkJob>(join(folder, 'job.json'));
-  const members = await readJson<readonly UnitMember[]>(join(folder, 'units', `${unit}.json`));
-  const attempt = join(folder, 'attempts', `${unit}-${randomBytes(8).toString('hex')}`);
-  await mkdir(attempt, { mode: 0o700 });
-  try {
-    const report = await shred(job, members, attempt).catch((error: unknown) => {
-      if (!(error instanceof InputError) && !(error instanceof AppError)) throw error;
-      return failed(error.message);
-    });
-    await writeNewFile(join(attempt, 'report.json'), JSON.stringify(report));
-    await commitAttempt(folder, unit, attempt);
-  } catch (error) {
-    await rm(attempt, { recursive: true, force: true });
-    throw error;
-  }
-}
+await runAttempt(shred, failed);
 
 function failed(failure: string): UnitReport {
   const details = { unmapped: [], ignored: 0, rejects: [] };
@@ -90,24 +64,5 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: str
     return { documents, bytes, unknownPaths, details, statistics, misfits, relaxed, chunks, lines };
   } finally {
     await file.close();
-  }
-}
-
-/** The members as the units list them: those of one file stand together, in the file's order. */
-async function* membersOf(job: SparkJob, wanted: readonly UnitMember[]): AsyncIterable<InputMember> {
-  for (let next = 0; next < wanted.length;) {
-    const { file } = wanted[next]!;
-    // the name chose them when the units were made
-    const inputs = await openInputs([file], (name) => /\.xml$/i.test(name), job.archiveLimits, job.links);
-    const before = next;
-    for await (const member of inputs.members()) {
-      const unit = wanted[next];
-      if (unit?.file !== file) break;
-      if (unit.member !== member.source.member) continue;
-      yield { ...member, name: unit.name, path: unit.path };
-      next += 1;
-    }
-    if (next === before || wanted[next]?.file === file)
-      throw new AppError('unprocessable_input', `${file}: the file changed since the job began`);
   }
 }

@@ -15,20 +15,28 @@ import type { MisfitValue, RowEncoding, SideTable } from '../ports/row-sink.ts';
 import type { ArchiveLimits } from './archive-members.ts';
 import type { ConversionDetails } from './conversion.ts';
 
-export interface SparkJob {
+/** What the driver takes out of `job.json`. */
+export interface SparkApplication {
   /** of the Spark application */
   readonly name: string;
   /** what executors start, before the folder and the unit's number */
   readonly command: readonly string[];
   readonly units: number;
-  readonly logical: StoredLogicalSchema;
-  readonly idJob: number;
-  readonly byHand: boolean;
-  readonly request: Pick<ToolRequest, 'keys' | 'unmapped' | 'extraColumns' | 'noSamples' | 'rowTag'>;
+}
+
+/** What a task needs to read documents. */
+export interface ReadingJob extends SparkApplication {
   readonly rowTag: RowElementName | null;
   readonly limits: EngineLimits;
   readonly archiveLimits: ArchiveLimits;
   readonly links: 'follow' | 'refuse';
+}
+
+export interface SparkJob extends ReadingJob {
+  readonly logical: StoredLogicalSchema;
+  readonly idJob: number;
+  readonly byHand: boolean;
+  readonly request: Pick<ToolRequest, 'keys' | 'unmapped' | 'extraColumns' | 'noSamples' | 'rowTag'>;
   readonly encoding: RowEncoding;
   readonly widensInPlace: boolean;
   readonly keyOffsets: readonly (readonly [string, number])[];

@@ -1,0 +1,62 @@
+/** What every task on Spark does around its work: `node TASK.ts WORK UNIT` is one attempt at a unit; it ends with its stdin, which the executor holds. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeNewFile } from '../adapters/node/durable-file.ts';
+import { InputError } from '../engine/diagnostics.ts';
+import { AppError } from '../errors.ts';
+import { openInputs, type InputMember } from './input-files.ts';
+import { commitAttempt, readJson, type ReadingJob, type UnitMember } from './spark-work.ts';
+
+/** What a unit's task answers: `failure`: why no attempt can succeed, as the documents are at fault. */
+export interface UnitAnswer {
+  readonly failure?: string;
+}
+
+/**
+ * Makes one attempt at the unit that the command line names, and ends the process. `work` may put files into the folder
+ * `attempt`; what it answers becomes `report.json` beside them. A document at fault is an answer too; all else that is thrown
+ * fails the attempt, and Spark makes another.
+ */
+export async function runAttempt<Job extends ReadingJob, Answer extends UnitAnswer>(
+  work: (job: Job, members: readonly UnitMember[], attempt: string) => Promise<Answer>,
+  failed: (failure: string) => Answer,
+): Promise<never> {
+  const [folder, unit] = process.argv.slice(2) as [string, string];
+  process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume();
+  const job = await readJson<Job>(join(folder, 'job.json'));
+  const members = await readJson<readonly UnitMember[]>(join(folder, 'units', `${unit}.json`));
+  const attempt = join(folder, 'attempts', `${unit}-${randomBytes(8).toString('hex')}`);
+  await mkdir(attempt, { mode: 0o700 });
+  try {
+    const report = await work(job, members, attempt).catch((error: unknown) => {
+      if (!(error instanceof InputError) && !(error instanceof AppError)) throw error;
+      return failed(error.message);
+    });
+    await writeNewFile(join(attempt, 'report.json'), JSON.stringify(report));
+    await commitAttempt(folder, Number(unit), attempt);
+  } catch (error) {
+    await rm(attempt, { recursive: true, force: true });
+    throw error;
+  }
+  process.exit(0);
+}
+
+/** The members as the units list them: those of one file stand together, in the file's order. */
+export async function* membersOf(job: ReadingJob, wanted: readonly UnitMember[]): AsyncIterable<InputMember> {
+  for (let next = 0; next < wanted.length;) {
+    const { file } = wanted[next]!;
+    // the name chose them when the units were made
+    const inputs = await openInputs([file], (name) => /\.xml$/i.test(name), job.archiveLimits, job.links);
+    const before = next;
+    for await (const member of inputs.members()) {
+      const unit = wanted[next];
+      if (unit?.file !== file) break;
+      if (unit.member !== member.source.member) continue;
+      yield { ...member, name: unit.name, path: unit.path };
+      next += 1;
+    }
+    if (next === before || wanted[next]?.file === file)
+      throw new AppError('unprocessable_input', `${file}: the file changed since the job began`);
+  }
+}
