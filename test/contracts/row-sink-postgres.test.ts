@@ -58,6 +58,13 @@ async function constraints(sqlSchema: string): Promise<string[]> {
   return rows.map(({ text }) => text.replaceAll(`${sqlSchema}.`, '')).toSorted();
 }
 
+/** Names of all constraints, those of NOT NULL too where the server names them. */
+async function constraintNames(sqlSchema: string): Promise<string[]> {
+  const rows = await database.sql<{ name: string }[]>`
+    select conrelid::regclass::text || ': ' || conname as name from pg_constraint where connamespace = ${sqlSchema}::regnamespace`;
+  return rows.map(({ name }) => name.replaceAll(`${sqlSchema}.`, '')).toSorted();
+}
+
 async function leftovers(): Promise<string[]> {
   const rows = await database.sql<{ name: string }[]>`
     select nspname as name from pg_namespace where nspname like ${'\\_svc\\_%'}
@@ -95,6 +102,29 @@ async function append(job: number): Promise<void> {
   await sink.close();
 }
 
+test('a table that another job made meanwhile: what refers to it refers to that one', async () => {
+  const sink = createSink();
+  await sink.open(libraryPlan(1));
+  const rows = libraryRows(1);
+  await sink.writeSide('documents', encodeRows(sink.encoding, rows.documents), 1);
+  await sink.write(at.library, encodeRows(sink.encoding, rows.tables.get(at.library)!), 1);
+  await writeMany(sink, at.person, personRow, 20_000);
+  const empty = createSink();
+  await empty.open(libraryPlan(2, { saveMode: 'w' }));
+  await empty.publish(async () => true, new Map());
+  await empty.close();
+  await database.sql.unsafe(`DROP TABLE "${schema}"."person" CASCADE`);
+  await sink.publish(async () => true, new Map());
+  await sink.close();
+  expect((await constraints(schema)).filter((text) => text.startsWith('person: FOREIGN'))).toEqual([
+    'person: FOREIGN KEY (book_key) REFERENCES book(book_key)',
+    'person: FOREIGN KEY (library_key) REFERENCES library(library_key)',
+  ]);
+  const [count] = await database.sql.unsafe(`SELECT count(*)::int AS n FROM "${schema}"."person"`);
+  expect(count).toEqual({ n: 20_000 });
+  expect(await leftovers()).toEqual([]);
+});
+
 function opening(more: Partial<PostgresRowSinkOptions>): Promise<unknown> {
   const sink = createSink(more);
   return sink.open(libraryPlan(1)).finally(() => sink.close());
@@ -125,6 +155,7 @@ test.each(['in one transaction', 'over connections'])(
     await sink.close();
     await database.sql.unsafe(renderDdl(model, { sqlSchema: `${schema}_ddl` }));
     expect(await constraints(schema)).toEqual(await constraints(`${schema}_ddl`));
+    expect(await constraintNames(schema)).toEqual(await constraintNames(`${schema}_ddl`));
     const described = (sqlSchema: string): PromiseLike<readonly unknown[]> => database.sql`
     select c.relname, obj_description(c.oid) as comment, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
            col_description(c.oid, a.attnum), c.relpersistence

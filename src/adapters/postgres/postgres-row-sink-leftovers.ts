@@ -37,7 +37,7 @@ export async function removeDeadStaging(sql: Sql, sqlSchema: string): Promise<vo
   }
 }
 
-/** Drops what is there of one attempt's staging, few tables at a time: each takes locks until the end of its transaction. */
+/** Drops what is there of one attempt's staging, few tables at a time: each takes locks until the end of its transaction. They refer to each other. */
 export async function dropStaging(sql: Sql, token: string, sqlSchema: string): Promise<void> {
   const tables = (await sql.unsafe(`
     SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -47,7 +47,7 @@ export async function dropStaging(sql: Sql, token: string, sqlSchema: string): P
     const names = tables
       .slice(from, from + 50)
       .map(({ schema, name }) => `${doubleQuoted(schema)}.${doubleQuoted(name)}`);
-    await sql.unsafe(`SET lock_timeout = '10s'; DROP TABLE IF EXISTS ${names.join(', ')}`);
+    await sql.unsafe(`SET lock_timeout = '10s'; DROP TABLE IF EXISTS ${names.join(', ')} CASCADE`);
   }
   await sql.unsafe(`DROP SCHEMA IF EXISTS ${doubleQuoted(token)}`);
 }

@@ -3,7 +3,8 @@ import { doubleQuoted } from '../../engine/dialects/dialect.ts';
 import type { PhysicalTable } from '../../engine/dialects/physical-model.ts';
 import type { SinkPlan } from '../../ports/row-sink.ts';
 import type { TransactionSql } from './connect.ts';
-import type { StagedTable, StagingArea } from './postgres-row-sink-staging.ts';
+import type { StagedTable } from './postgres-row-sink-staged-table.ts';
+import type { StagingArea } from './postgres-row-sink-staging.ts';
 import type { Target } from './postgres-row-sink-target.ts';
 
 export interface Publication {

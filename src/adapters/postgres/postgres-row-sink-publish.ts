@@ -7,7 +7,8 @@ import { sqlState } from './connect.ts';
 import { relation, runAll, type Publication } from './postgres-row-sink-publication.ts';
 import { loosenForeignKeys } from './postgres-row-sink-bulk.ts';
 import { clearTables } from './postgres-row-sink-overwrite.ts';
-import type { StagedTable } from './postgres-row-sink-staging.ts';
+import { strayReferences } from './postgres-row-sink-references.ts';
+import type { StagedTable } from './postgres-row-sink-staged-table.ts';
 import { adaptTable, finishTables, makeSideTables, makeTable } from './postgres-row-sink-tables.ts';
 import { converted, lexicalText } from './postgres-row-sink-types.ts';
 
@@ -44,6 +45,7 @@ export async function publishRows(
     }
     rows[plan.model.tables[index]!.name] = added;
   }
+  await dropStrayReferences(publication);
   if (plan.keys === 'hash') checkKeysDiffer(publication, rows, documents);
   await finishTables(publication);
   await addSideRows(publication, offsets);
@@ -189,6 +191,18 @@ async function move(publication: Publication, index: number, staged: StagedTable
   publication.moved.add(staged);
   publication.made.add(name);
   publication.present.add(name);
+}
+
+/** A table may be there by now that was not when the job began: it takes rows, and the staged one that others refer to is dropped. */
+async function dropStrayReferences(publication: Publication): Promise<void> {
+  const { moved, staging, tables, tx } = publication;
+  for (const { table, reference } of strayReferences(moved, (key) => staging.get(key)!)) {
+    const { name } = tables[table.key as number]!;
+    await tx.unsafe(
+      `ALTER TABLE ${relation(publication, name)} DROP CONSTRAINT ${doubleQuoted(reference.name)}`,
+    );
+    table.references.splice(table.references.indexOf(reference), 1);
+  }
 }
 
 /** A key that was made in staging is named after that; it gets the name that the database would have given it here. */

@@ -3,142 +3,21 @@
  * connections, each in one COPY at a time; a small job's rows stay in memory and are copied by the publishing transaction.
  */
 import type { Socket } from 'node:net';
-import { doubleQuoted } from '../../engine/dialects/dialect.ts';
 import { AppError } from '../../errors.ts';
 import type { Sql, TransactionSql } from './connect.ts';
 import { sessionSettings } from './postgres-row-sink-connection.ts';
 import { startCopy, type CopyStream } from './postgres-row-sink-copy.ts';
+import { createReferenceChecks, type ReferenceChecks } from './postgres-row-sink-references.ts';
+import { StagedTable, type Release, type StagedForm } from './postgres-row-sink-staged-table.ts';
 
 const chunkBytes = 64 * 1024;
-const writeBytes = 256 * 1024;
 /** below this a job needs no connections of its own */
 const smallJobBytes = 2 * 1024 * 1024;
 /** from here a connection leaves its table for one that waits */
 const crowdedBytes = 6 * 1024 * 1024;
 const fullBytes = 12 * 1024 * 1024;
 
-export interface StagedColumn {
-  readonly name: string;
-  readonly sqlType: string;
-  /** false: no row is without it, unless `StagedTable.loosen` says else */
-  readonly nullable?: boolean;
-}
-
-export interface StagedForm {
-  readonly columns: readonly StagedColumn[];
-  readonly logged: boolean;
-}
-
-/** Told when a buffer is needed no more. */
-export type Release = (bytes: Uint8Array) => void;
-
-interface StagedBytes {
-  readonly bytes: Uint8Array;
-  readonly release: Release | undefined;
-}
-
-export class StagedTable {
-  /** index of a table of the model, or the name of another */
-  readonly key: number | string;
-  /** quoted, with its SQL schema */
-  readonly relation: string;
-  readonly name: string;
-  readonly #makeForm: () => StagedForm;
-  #form: StagedForm | null = null;
-  created = false;
-  /** it has what `StagingOptions.keys` said */
-  keyed = false;
-  /** rows handed in, and rows the server has taken */
-  rows = 0;
-  copied = 0;
-  pendingBytes = 0;
-  lane: Lane | null = null;
-  /** indexes of columns that are NOT NULL from the start: to find that out afterwards would be one more walk over all rows */
-  #required: Set<number> | null = null;
-  /** columns that are so no more, which the server has not been told */
-  #loosened: number[] = [];
-  #pending: StagedBytes[] = [];
-
-  constructor(key: number | string, sqlSchema: string, name: string, form: () => StagedForm) {
-    this.key = key;
-    this.name = name;
-    this.relation = `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
-    this.#makeForm = form;
-  }
-
-  get form(): StagedForm {
-    return (this.#form ??= this.#makeForm());
-  }
-
-  /** Rows without a value in that column may follow. */
-  loosen(column: number): void {
-    if (this.#requiredColumns().delete(column) && this.created) this.#loosened.push(column);
-  }
-
-  get hasLoosened(): boolean {
-    return this.#loosened.length > 0;
-  }
-
-  /** Statement to be run before the next rows are copied; '' for none. */
-  takeLoosening(): string {
-    const drops = this.#loosened.map(
-      (at) => `ALTER COLUMN ${doubleQuoted(this.form.columns[at]!.name)} DROP NOT NULL`,
-    );
-    this.#loosened = [];
-    return drops.length === 0 ? '' : `ALTER TABLE ${this.relation} ${drops.join(', ')}`;
-  }
-
-  #requiredColumns(): Set<number> {
-    const { columns, logged } = this.form;
-    // rows that are read once and dropped need no more than to be taken
-    return (this.#required ??= new Set(
-      columns.flatMap(({ nullable }, at) => (logged && nullable === false ? [at] : [])),
-    ));
-  }
-
-  push(bytes: Uint8Array, release?: Release): void {
-    this.#pending.push({ bytes, release });
-    this.pendingBytes += bytes.length;
-  }
-
-  /** The oldest bytes: one chunk, or small ones together. */
-  take(): StagedBytes {
-    let count = 0;
-    let length = 0;
-    while (
-      count < this.#pending.length &&
-      (count === 0 || length + this.#pending[count]!.bytes.length <= writeBytes)
-    ) {
-      length += this.#pending[count]!.bytes.length;
-      count += 1;
-    }
-    const taken = this.#pending.splice(0, count);
-    this.pendingBytes -= length;
-    if (count === 1) return taken[0]!;
-    const bytes = Buffer.concat(
-      taken.map((one) => one.bytes),
-      length,
-    );
-    for (const one of taken) one.release?.(one.bytes);
-    return { bytes, release: undefined };
-  }
-
-  createStatement(): string {
-    const { logged } = this.form;
-    const required = this.#requiredColumns();
-    const columns = this.form.columns.map(
-      ({ name, sqlType }, at) => `${doubleQuoted(name)} ${sqlType}${required.has(at) ? ' NOT NULL' : ''}`,
-    );
-    return `CREATE ${logged ? '' : 'UNLOGGED '}TABLE ${this.relation} (${columns.join(', ')})`;
-  }
-
-  /** The first COPY into a table of the same transaction writes its rows as they will stay. */
-  copyStatement(): string {
-    return `COPY ${this.relation} FROM STDIN${this.created ? '' : ' WITH (FREEZE)'}`;
-  }
-}
-
-interface Lane {
+export interface Lane {
   readonly sql: Sql;
   /** where the server reads what is written to it */
   socket: Socket | null;
@@ -224,7 +103,8 @@ export class StagingArea {
       await this.#wake.promise;
       this.#check();
     }
-    await Promise.all(this.#lanes.map((lane) => this.#close(lane)));
+    const checks = createReferenceChecks(this.#tables);
+    await Promise.all(this.#lanes.map((lane) => this.#finish(lane, checks)));
     await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 5 })));
     this.#checkCounts();
   }
@@ -380,6 +260,19 @@ export class StagingArea {
     lane.copy = await startCopy(lane.sql, table.copyStatement(), lane.socket);
   }
 
+  /** While one lane gives the largest table its key, the others check references of those that have theirs. */
+  async #finish(lane: Lane, checks: ReferenceChecks): Promise<void> {
+    await this.#close(lane);
+    lane.table = null;
+    this.#signal();
+    for (;;) {
+      this.#check();
+      if (await checks.next(lane.sql)) continue;
+      if (this.#lanes.every((other) => other.table === null)) return;
+      await this.#wake.promise;
+    }
+  }
+
   async #close(lane: Lane): Promise<void> {
     const { table } = lane;
     if (lane.copy === null || table === null) return;
@@ -389,8 +282,8 @@ export class StagingArea {
       this.#draining && table.form.logged && table.pendingBytes === 0 ? this.#options.keys(table.key) : '';
     if (keys !== '') {
       await lane.sql.unsafe(`ALTER TABLE ${table.relation} ${keys}`);
-      table.keyed = true;
     }
     await lane.sql.unsafe('COMMIT');
+    table.keyed = keys !== '';
   }
 }

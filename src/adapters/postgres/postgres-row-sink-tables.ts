@@ -156,9 +156,12 @@ async function addForeignKeys(publication: Publication): Promise<void> {
   const { made, present, target } = publication;
   const known = new Set(target.foreignKeys.map((key) => JSON.stringify([key.table, key.column, key.parent])));
   const statements: string[] = [];
-  for (const table of publication.tables) {
+  for (const [index, table] of publication.tables.entries()) {
     if (!present.has(table.name)) continue;
+    const staged = publication.staging.get(index)!;
+    const brought = publication.moved.has(staged) ? staged.references.map(({ column }) => column) : [];
     for (const key of table.foreignKeys) {
+      if (key.parent !== -1 && brought.includes(key.column)) continue;
       if (!made.has(table.name)) {
         if (!made.has(key.parentTable) && !publication.rekeyed.has(table.name)) continue;
         if (known.has(JSON.stringify([table.name, key.column, key.parentTable]))) continue;

@@ -22,6 +22,7 @@ import {
 import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './postgres-row-sink-leftovers.ts';
 import { columnId, type Publication } from './postgres-row-sink-publication.ts';
 import { misfits, publishRows } from './postgres-row-sink-publish.ts';
+import { stagedReferences } from './postgres-row-sink-references.ts';
 import { StagingArea } from './postgres-row-sink-staging.ts';
 import { finishTables, keyAlterations, makeSideTables, makeTable } from './postgres-row-sink-tables.ts';
 import { readTarget, tablesWithRows, type Target } from './postgres-row-sink-target.ts';
@@ -268,7 +269,12 @@ class PostgresRowSink implements RowSink {
       willBeNew(name) &&
       foreignKeys.every((key) => willBeNew(key.parentTable));
     for (const [index, table] of this.#tables.entries())
-      staging.define(index, () => ({ columns: table.columns, logged: isLogged(table) }));
+      staging.define(index, () => ({
+        tableName: table.name,
+        columns: table.columns,
+        logged: isLogged(table),
+        references: isLogged(table) ? stagedReferences(table) : [],
+      }));
     for (const side of ['documents', 'unmapped', 'lexical'] as const) {
       const { columns } = sideTableDefinitions[side];
       staging.define(side, () => ({
