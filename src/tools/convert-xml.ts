@@ -1,6 +1,5 @@
 /** xml2er: documents become statistics, an origin with its model, and rows in a target. */
 import { InputError } from '../engine/diagnostics.ts';
-import { createStatisticsCollector } from '../engine/infer/collector.ts';
 import { mergeStatistics } from '../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import { rootsNamed } from '../engine/map/build-model.ts';
@@ -13,8 +12,10 @@ import { parseModeOf } from '../jobs/tool-request.ts';
 import type { OriginFile, StoredLogicalSchema } from '../ports/catalog-store.ts';
 
 import { checkDocuments } from './check-documents.ts';
+import { collectOnSpark } from './collect-on-spark.ts';
+import { collectHere } from './collect-statistics.ts';
 import { noDetails, type Conversion } from './conversion.ts';
-import { createDocumentCut, noDocumentsLeft } from './document-cut.ts';
+import { noDocumentsLeft } from './document-cut.ts';
 import { openInputs, type InputSet } from './input-files.ts';
 import { refuseOnSpark } from './load-on-spark.ts';
 import { loadRows } from './load-rows.ts';
@@ -30,7 +31,7 @@ import {
 import { storeOrigin } from './new-origin.ts';
 import { openSink } from './open-sink.ts';
 import { noXsdSet, openValidator } from './open-validator.ts';
-import { peekRootName, readDocument } from './read-document.ts';
+import { peekRootName } from './read-document.ts';
 import { createRejects, type Rejects } from './rejects.ts';
 import { inputPaths } from './session-inputs.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -212,47 +213,24 @@ class XmlConversion {
   /** Statistics of all documents, in one pass. */
   async #collect(shareOfProgress: number): Promise<DocumentStatistics> {
     const session = this.#session;
-    const names = createNameTable();
-    const collector = createStatisticsCollector(names, { samples: !session.request.noSamples });
-    const documents = createDocumentCut(this.#rowTag, names, {
-      begin: () => collector.beginDocument(),
-      consume: (batch) => collector.consume(batch),
-      end: (bytes) => collector.endDocument(bytes),
+    const { request } = session;
+    const collect = request.engine === 'spark' ? collectOnSpark : collectHere;
+    const collected = await collect(session, {
+      inputs: this.#inputs,
+      rowTag: this.#rowTag,
+      rejected: (place) => this.#rejects.has(place),
+      progress: (done) => session.progress(done * shareOfProgress),
     });
-    let disk = 0;
-    let place = -1;
-    for await (const member of this.#inputs.members()) {
-      place += 1;
-      if (this.#rejects.has(place)) {
-        disk += member.diskBytes;
-        continue;
-      }
-      documents.beginFile(member.name);
-      let read = 0;
-      const facts = await readDocument(member, {
-        names,
-        limits: session.limits,
-        kernels: session.kernels,
-        onBatch: (batch, locate) => documents.consume(batch, locate),
-        afterChunk: (size) => {
-          read += size;
-          const done = (disk + Math.min(read, member.diskBytes)) / Math.max(1, this.#inputs.totalBytes);
-          session.progress(done * shareOfProgress);
-        },
-      });
-      documents.endFile(facts.bytes);
-      disk += member.diskBytes;
-      this.#bytes += facts.bytes;
-      this.#files.push({ name: member.name, bytes: facts.bytes, sha256: facts.sha256 });
-    }
-    this.#documents = documents.count;
-    if (this.#documents === 0) throw noDocumentsLeft(this.#rejects, session.request.rowTag);
+    this.#bytes += collected.bytes;
+    this.#files = collected.files;
+    this.#documents = collected.documents;
+    if (this.#documents === 0) throw noDocumentsLeft(this.#rejects, request.rowTag);
     this.#step('read for statistics');
-    return collector.statistics;
+    return collected.statistics;
   }
 
   /** documents an origin was inferred from */
-  readonly #files: OriginFile[] = [];
+  #files: readonly OriginFile[] = [];
 
   async #load(
     logical: StoredLogicalSchema,

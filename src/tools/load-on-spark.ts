@@ -7,6 +7,7 @@ import { mergeStatistics } from '../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import type { BrokenRule } from '../engine/identity/broken-rules.ts';
 import { AppError } from '../errors.ts';
+import { parseModeOf } from '../jobs/tool-request.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import type { ConversionDetails } from './conversion.ts';
@@ -52,12 +53,9 @@ function refuse(why: string): never {
 export function refuseOnSpark({ request, home }: ToolSession): void {
   if (request.engine !== 'spark') return;
   if (home.config.sparkSubmit === null) refuse('set svc.spark.submit to the path of spark-submit');
-  if (request.out === undefined || request.parseMode === 's' || request.dryRun)
-    refuse('statistics alone are made by the local engine; leave it out, or give -o');
-  if (request.originId === undefined && request.logicalId === undefined)
-    refuse('a schema is needed (-x or -l): make it with xsd2er, or from a part of the documents');
-  if (request.prune) refuse('--prune reads all documents before: leave one of them out');
-  if (request.keys !== 'hash') refuse('give --keys hash, which numbers rows alike wherever they are read');
+  const loads = request.out !== undefined && parseModeOf(request) !== 's' && !request.dryRun;
+  if (loads && request.keys !== 'hash')
+    refuse('give --keys hash, which numbers rows alike wherever they are read');
   if (request.inputs.includes('-')) refuse('stdin is not seen by other machines: name a file');
 }
 

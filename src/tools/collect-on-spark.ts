@@ -1,0 +1,68 @@
+/** `--engine spark`, before there is a schema, or for statistics alone: executors take statistics of units, and they are merged here. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeNewFile } from '../adapters/node/durable-file.ts';
+import { addStatistics } from '../engine/infer/merge-statistics.ts';
+import { emptyStatistics } from '../engine/infer/statistics.ts';
+import { AppError } from '../errors.ts';
+import type { OriginFile } from '../ports/catalog-store.ts';
+import type { CollectedStatistics, StatisticsPass } from './collect-statistics.ts';
+import { writeUnits } from './load-on-spark.ts';
+import { runUnitsOnSpark, withWorkFolder } from './spark-application.ts';
+import { doneFolder, readJson, type ReadingJob } from './spark-work.ts';
+import type { ToolSession } from './tool-session.ts';
+
+export interface StatisticsJob extends ReadingJob {
+  readonly noSamples: boolean;
+}
+
+export type StatisticsReport =
+  { readonly failure?: undefined; readonly collected: CollectedStatistics } | { readonly failure: string };
+
+const task = fileURLToPath(new URL('spark-statistics-task.ts', import.meta.url));
+
+/**
+ * What `collectHere` answers, byte for byte: units are merged in the order of the documents. AppError
+ * `unprocessable_input`: the first document that is not well-formed.
+ */
+export async function collectOnSpark(
+  session: ToolSession,
+  { inputs, rowTag, rejected, progress }: StatisticsPass,
+): Promise<CollectedStatistics> {
+  return withWorkFolder(session, async (work) => {
+    const units = await writeUnits(work, inputs, (place) => (rejected(place) ? null : ''));
+    if (units > 0) {
+      const job: StatisticsJob = {
+        name: `xml2er -j ${session.idJob}: statistics`,
+        command: [process.execPath, task],
+        units,
+        rowTag,
+        limits: session.limits,
+        archiveLimits: session.archiveLimits,
+        links: session.byHand ? 'follow' : 'refuse',
+        noSamples: session.request.noSamples,
+      };
+      await writeNewFile(join(work, 'job.json'), JSON.stringify(job));
+      session.log(`${units} units of work for Spark: statistics`);
+      await runUnitsOnSpark(session, work, units, progress);
+    }
+    return merged(work, units);
+  });
+}
+
+async function merged(work: string, units: number): Promise<CollectedStatistics> {
+  const statistics = emptyStatistics();
+  const files: OriginFile[] = [];
+  let documents = 0;
+  let bytes = 0;
+  for (let unit = 0; unit < units; unit += 1) {
+    const report = await readJson<StatisticsReport>(join(doneFolder(work, unit), 'report.json'));
+    if (report.failure !== undefined) throw new AppError('unprocessable_input', report.failure);
+    const { collected } = report;
+    addStatistics(statistics, collected.statistics);
+    for (const file of collected.files) files.push(file);
+    documents += collected.documents;
+    bytes += collected.bytes;
+  }
+  return { statistics, files, documents, bytes };
+}

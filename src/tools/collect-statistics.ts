@@ -1,0 +1,96 @@
+/** Statistics of documents, in one pass. */
+import { createStatisticsCollector } from '../engine/infer/collector.ts';
+import type { DocumentStatistics } from '../engine/infer/statistics.ts';
+import type { RowElementName } from '../engine/shred/row-elements.ts';
+import { createNameTable } from '../engine/xml/name-table.ts';
+import type { OriginFile } from '../ports/catalog-store.ts';
+import { createDocumentCut } from './document-cut.ts';
+import type { InputMember, InputSet } from './input-files.ts';
+import { readDocument } from './read-document.ts';
+import type { ToolSession } from './tool-session.ts';
+
+export interface CollectedStatistics {
+  readonly statistics: DocumentStatistics;
+  /** what was read: with a row tag a file is many documents */
+  readonly files: readonly OriginFile[];
+  readonly documents: number;
+  /** of the files */
+  readonly bytes: number;
+}
+
+/** A pass over the documents of a job. */
+export interface StatisticsPass {
+  readonly inputs: InputSet;
+  readonly rowTag: RowElementName | null;
+  /** places of documents that are left out */
+  readonly rejected: (place: number) => boolean;
+  /** 0 … 1 */
+  readonly progress: (fraction: number) => void;
+}
+
+/** In this process. InputError: a document is not well-formed or over a limit. */
+export function collectHere(
+  { limits, kernels, request }: Pick<ToolSession, 'limits' | 'kernels' | 'request'>,
+  { inputs, rowTag, rejected, progress }: StatisticsPass,
+): Promise<CollectedStatistics> {
+  let disk = 0;
+  const members = async function* (): AsyncIterable<InputMember> {
+    let place = 0;
+    for await (const member of inputs.members()) {
+      if (!rejected(place)) yield member;
+      disk += member.diskBytes;
+      place += 1;
+    }
+  };
+  return collectStatistics(members(), {
+    limits,
+    kernels,
+    rowTag,
+    noSamples: request.noSamples,
+    afterPiece: ({ diskBytes }, read) =>
+      progress((disk + Math.min(read, diskBytes)) / Math.max(1, inputs.totalBytes)),
+  });
+}
+
+export interface Collecting extends Pick<ToolSession, 'limits' | 'kernels'> {
+  /** elements that are documents of their own; null: each file is one */
+  readonly rowTag: RowElementName | null;
+  /** `--no-samples` */
+  readonly noSamples: boolean;
+  /** called after every piece of a file, with what has been read of it */
+  readonly afterPiece: (member: InputMember, read: number) => void;
+}
+
+/** InputError: a document is not well-formed or over a limit. */
+export async function collectStatistics(
+  members: AsyncIterable<InputMember>,
+  { limits, kernels, rowTag, noSamples, afterPiece }: Collecting,
+): Promise<CollectedStatistics> {
+  const names = createNameTable();
+  const collector = createStatisticsCollector(names, { samples: !noSamples });
+  const documents = createDocumentCut(rowTag, names, {
+    begin: () => collector.beginDocument(),
+    consume: (batch) => collector.consume(batch),
+    end: (bytes) => collector.endDocument(bytes),
+  });
+  const files: OriginFile[] = [];
+  let total = 0;
+  for await (const member of members) {
+    documents.beginFile(member.name);
+    let read = 0;
+    const { bytes, sha256 } = await readDocument(member, {
+      names,
+      limits,
+      kernels,
+      onBatch: (batch, locate) => documents.consume(batch, locate),
+      afterChunk: (size) => {
+        read += size;
+        afterPiece(member, read);
+      },
+    });
+    documents.endFile(bytes);
+    total += bytes;
+    files.push({ name: member.name, bytes, sha256 });
+  }
+  return { statistics: collector.statistics, files, documents: documents.count, bytes: total };
+}

@@ -1,0 +1,92 @@
+/** Statistics and inference on a real Spark say what the local engine says: `npm run test:spark` with SPARK_SUBMIT. */
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
+import { corpusDirectory, corpusFiles, hasCorpus } from '../support/corpus.ts';
+import { createServiceHome, type ServiceHome } from '../support/service.ts';
+import { convert, runTool, type Summary } from '../support/service-tools.ts';
+
+const submit = process.env['SPARK_SUBMIT'];
+if (submit === undefined)
+  console.warn('skipped: statistics on Spark: SPARK_SUBMIT does not name spark-submit');
+
+/** sets with recursion, mixed content, many roots and namespaces, and values of every class */
+const corpora = ['cldr', 'iso20022', 'sumo', 'xmark', 'musicxml'];
+
+describe.skipIf(submit === undefined)('statistics on Spark', { timeout: 120_000 }, () => {
+  let home: ServiceHome;
+  let sql: Sql;
+  let work: string;
+
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), 'spark-statistics-'));
+    home = await createServiceHome({
+      'svc.spark.submit': submit!,
+      'svc.spark.work': work,
+      'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
+    });
+    // the first run makes the database
+    await runTool(home, 'xml2er', ['no-such.xml']);
+    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+  }, 60_000);
+
+  afterAll(async () => {
+    await sql?.end({ timeout: 1 });
+    await home?.remove();
+    if (work !== undefined) await rm(work, { recursive: true, force: true });
+  });
+
+  /** What the catalogue holds of a job: its statistics as text, source model, hash of the relational model, files. */
+  async function known({ job, origin, logical, documents, bytes, xpaths }: Summary) {
+    const [row] = await sql<{ statistics: string; merged: string; source: Uint8Array; tables: string }[]>`
+      select j.statistics, o.statistics as merged, o.packed_model as source, l.model_hash as tables
+        from svc.job_statistics j join svc.origin o using (id_sch), svc.logical_schema l
+       where j.id_job = ${job} and o.id_sch = ${origin} and l.id_lschma = ${logical}`;
+    const files =
+      await sql`select position, name, bytes, sha256 from svc.origin_file where id_sch = ${origin}`;
+    const { statistics, merged, source, tables } = row!;
+    const texts = { statistics, merged, source: Buffer.from(source).toString('base64'), tables };
+    return { texts, files: [...files], documents, bytes, xpaths };
+  }
+
+  it.skipIf(!hasCorpus)('are those of the local engine, byte for byte, and so is the model', async () => {
+    const inputs = corpora.flatMap((name) =>
+      corpusFiles(name, '.xml').map((file) => join(corpusDirectory, name, file)),
+    );
+    const local = await known(await convert(home, 'xml2er', ...inputs, '-e', 's'));
+    expect(local.documents).toBe(inputs.length);
+    const run = await runTool(home, 'xml2er', [...inputs, '-e', 's', '--engine', 'spark', '--json']);
+    expect(run.code, run.stdout.slice(-2000)).toBe(0);
+    expect(Number(/(\d+) units of work/.exec(run.stdout)?.[1])).toBeGreaterThan(4);
+    const spark = await known(run.summary!);
+    // megabytes of text: which of them differ says enough
+    const differ = Object.entries(local.texts).filter(
+      ([name, text]) => text !== spark.texts[name as keyof typeof spark.texts],
+    );
+    expect(differ.map(([name]) => name)).toEqual([]);
+    expect({ ...spark, texts: null }).toEqual({ ...local, texts: null });
+    expect(await readdir(work)).toEqual([]);
+  });
+
+  it.skipIf(!hasCorpus)('make the schema that the same job then loads into', async () => {
+    const inputs = corpusFiles('iso20022', '.xml').map((file) => join(corpusDirectory, 'iso20022', file));
+    const load = async (name: string, ...engine: string[]) => {
+      const target = join(home.directory, name);
+      const argv = [...inputs, '-o', target, '-f', 'csv', '--keys', 'hash', '--name', name, ...engine];
+      const { rows, tables } = await convert(home, 'xml2er', ...argv);
+      const files = (await readdir(target)).filter((file) => /^(?!_).*\.csv$/.test(file)).toSorted();
+      const lines = await Promise.all(
+        files.map(async (file) => (await readFile(join(target, file), 'utf8')).split('\n').toSorted()),
+      );
+      return { rows, tables, files, lines };
+    };
+    const spark = await load('spark', '--engine', 'spark');
+    expect(spark.rows).toBeGreaterThan(inputs.length);
+    expect(spark.files.length).toBeGreaterThan(1);
+    const local = await load('local');
+    expect({ ...spark, lines: null }).toEqual({ ...local, lines: null });
+    expect(JSON.stringify(spark.lines) === JSON.stringify(local.lines)).toBe(true);
+  });
+});
