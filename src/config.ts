@@ -10,6 +10,8 @@ import { fileStoreProperties, readObjectStore } from './config-files.ts';
 import type { ObjectStoreConfig } from './config-files.ts';
 import { readOidc } from './config-oidc.ts';
 import type { OidcConfig } from './config-oidc.ts';
+import { readSpark, sparkProperties } from './config-spark.ts';
+import type { SparkConfig } from './config-spark.ts';
 import {
   parseCount,
   parseDatabaseUrl,
@@ -17,7 +19,6 @@ import {
   parseKey,
   parseKeys,
   parseOrigins,
-  parseSparkConf,
   parseQuantity,
   parseRoots,
   parseSwitch,
@@ -45,9 +46,7 @@ export interface Config {
   /** origins whose pages may read answers; none: no CORS headers at all */
   readonly corsOrigins: readonly string[];
   readonly migration: { readonly binary: string | null; readonly azcopyBinary: string };
-  readonly sparkSubmit: string | null;
-  readonly sparkConf: Readonly<Record<string, string>>;
-  readonly sparkWork: string | null;
+  readonly spark: SparkConfig;
   readonly worker: {
     /** jobs the service's own process runs at the same time; 0: none, other processes run them */
     readonly concurrency: number;
@@ -164,21 +163,7 @@ export const properties = [
     initial: 'azcopy',
     meaning: 'program that copies to and from cloud storage; builtin: the built-in client',
   },
-  {
-    name: 'svc.spark.submit',
-    initial: '',
-    meaning: 'path of spark-submit; empty: jobs on Spark are refused',
-  },
-  {
-    name: 'svc.spark.conf',
-    initial: '',
-    meaning: 'settings of Spark for all jobs, separated by blanks, as spark.master=spark://host:7077',
-  },
-  {
-    name: 'svc.spark.work',
-    initial: '',
-    meaning: 'folder for rows on their way, seen by all executors; empty: the temporary folder',
-  },
+  ...sparkProperties,
   {
     name: 'svc.worker.concurrency',
     initial: '2',
@@ -298,9 +283,7 @@ export function readConfig(record: PropertyRecord): Config {
       binary: text('svc.migration.binary'),
       azcopyBinary: read('svc.migration.azcopy_binary', (value) => value),
     },
-    sparkSubmit: text('svc.spark.submit'),
-    sparkConf: read('svc.spark.conf', parseSparkConf),
-    sparkWork: text('svc.spark.work'),
+    spark: readSpark(read),
     worker: { concurrency: count('svc.worker.concurrency', 0), drainMs: time('svc.worker.drain') },
     events: readEvents(read, complaints),
     limits: {

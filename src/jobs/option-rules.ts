@@ -43,6 +43,15 @@ export function checkCombinations(
     if (request.outPassword !== undefined) fault('-p', '-p needs -o');
   }
   if (request.parseMode === 'd' && makesOrigin) fault('-e', '-e d takes no statistics and so needs -x or -l');
+  if (request.engine === 'spark') {
+    if (request.keys !== 'hash')
+      fault(
+        '--keys',
+        '--engine spark numbers rows by hashes, alike wherever they are read: leave --keys out',
+      );
+    if (request.inputs.includes('-'))
+      fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
+  }
   if (request.inputs.length > 1 && request.inputs.includes('-'))
     fault(null, 'the standard input (-) must be the only input');
   return faults;

@@ -1,5 +1,6 @@
 /** How a request is shown: `params`, one line for people, and `params_json` (interface-decisions §2). Secrets are masked in both. */
 import { maskSecrets } from './mask-secrets.ts';
+import { settingHoldsSecret, shownSettings } from './spark-settings.ts';
 import { parseModeOf } from './tool-request.ts';
 import type { ExtraColumn, ToolRequest } from './tool-request.ts';
 
@@ -15,13 +16,12 @@ export function maskedParams(request: ToolRequest): string {
   return words.join(' ');
 }
 
-/** `{"spark":{…},"action":{…}}` as text: the engine's settings, then the tool's as far as they are not defaults; parsemode always. */
-export function paramsJson(request: ToolRequest, engineDefaults: Readonly<Record<string, string>>): string {
-  const spark: Record<string, string> = { ...engineDefaults };
-  for (const [key, value] of Object.entries(request.sparkConf)) {
-    const name = key.slice('spark.'.length);
-    spark[name] = maskSecrets(`${name}=${value}`).slice(name.length + 1);
-  }
+/**
+ * `{"spark":{…},"action":{…}}` as text: the engine's settings (`engine`, and on top the request's), then the tool's as far as they are
+ * not defaults; parsemode always.
+ */
+export function paramsJson(request: ToolRequest, engine: Readonly<Record<string, string>>): string {
+  const spark = shownSettings({ ...engine, ...request.sparkConf });
   const action: Record<string, unknown> = {};
   if (request.tool === 'xml2er') action['parsemode'] = parseModeOf(request);
   if (request.mapLevel !== undefined && request.mapLevel !== 3) action['map'] = request.mapLevel;
@@ -95,7 +95,8 @@ function shownOptions(request: ToolRequest): Shown[] {
   marker('--no-samples', request.noSamples);
   option('--workers', request.workers);
   option('--engine', request.engine, 'local');
-  for (const [key, value] of Object.entries(request.sparkConf)) option('--spark-conf', `${key}=${value}`);
+  for (const [key, value] of Object.entries(request.sparkConf))
+    option('--spark-conf', `${key}=${settingHoldsSecret(key, value) ? '***' : value}`);
   return shown;
 }
 

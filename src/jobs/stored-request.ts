@@ -2,6 +2,7 @@
 import { AppError } from '../errors.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import { holdsSecret } from './mask-secrets.ts';
+import { settingHoldsSecret } from './spark-settings.ts';
 import { requestDefaults } from './tool-request.ts';
 import type { ToolRequest } from './tool-request.ts';
 
@@ -21,7 +22,7 @@ export async function sealRequest(request: ToolRequest, secrets: SecretBox): Pro
   }
   stored['inputs'] = await Promise.all(request.inputs.map(sealIfSecret));
   const settings = Object.entries(request.sparkConf).map(
-    async ([key, value]) => [key, holdsSecret(`${key}=${value}`) ? await seal(value) : value] as const,
+    async ([key, value]) => [key, settingHoldsSecret(key, value) ? await seal(value) : value] as const,
   );
   stored['sparkConf'] = Object.fromEntries(await Promise.all(settings));
   return JSON.stringify(stored);
@@ -73,7 +74,7 @@ export function secretsIn(request: ToolRequest): string[] {
       add(secret!);
   }
   for (const [key, value] of Object.entries(request.sparkConf))
-    if (holdsSecret(`${key}=${value}`)) add(value);
+    if (settingHoldsSecret(key, value)) add(value);
   // a secret of several lines is written as several
   return [...found].flatMap((secret) => secret.split(/[\r\n]+/)).filter((secret) => secret.length >= 4);
 }

@@ -19,6 +19,8 @@ import type { Tool, ToolRequest } from './tool-request.ts';
 export interface SubmitSettings extends PlaceSettings {
   readonly commandsEnabled: boolean;
   readonly limits: { readonly executions: number };
+  /** `conf`: Spark's settings for all jobs */
+  readonly spark: { readonly submit: string | null; readonly conf: Readonly<Record<string, string>> };
 }
 
 /** Who asks. */
@@ -35,6 +37,10 @@ const jobTypes: Readonly<Record<Tool, JobType>> = {
 
 /** Settings of the built-in engine, as the job record shows them. */
 export const engineDefaults: Readonly<Record<string, string>> = { master: 'local[*]' };
+
+/** What to do where there is no Spark. */
+export const noSpark =
+  '--engine spark: there is no Spark here: install Apache Spark 4 (pip install pyspark), and set svc.spark.submit to the path of its spark-submit';
 
 /** The line that starts a job's tool: it names the job and nothing else. */
 export function commandLine(tool: string, idJob: number): string {
@@ -72,7 +78,7 @@ export async function submitCommands(
     idOrg: caller.idOrg,
     workflowName: request.name ?? null,
     jobs: await Promise.all(
-      accepted.map(async (one) => newJob(one, await sealRequest(one, adapters.secrets))),
+      accepted.map(async (one) => newJob(one, await sealRequest(one, adapters.secrets), settings.spark.conf)),
     ),
     idempotency,
   });
@@ -93,14 +99,21 @@ export function requireCommands(settings: Pick<SubmitSettings, 'commandsEnabled'
   );
 }
 
-/** The record of a job to be stored; `sealed` is the request from `sealRequest`. Also for jobs that a person starts by hand. */
-export function newJob(request: ToolRequest, sealed: string): NewJob {
+/**
+ * The record of a job to be stored; `sealed` is the request from `sealRequest`, `sparkConf` the operator's settings of Spark. Also
+ * for jobs that a person starts by hand.
+ */
+export function newJob(
+  request: ToolRequest,
+  sealed: string,
+  sparkConf: Readonly<Record<string, string>>,
+): NewJob {
   const input = request.in ?? (request.inputs.length === 0 ? null : request.inputs.join(' '));
   return {
     jobType: jobTypes[request.tool],
     tool: request.tool,
     params: maskedParams(request),
-    paramsJson: paramsJson(request, engineDefaults),
+    paramsJson: paramsJson(request, request.engine === 'spark' ? sparkConf : engineDefaults),
     request: sealed,
     inputPath: input === null ? null : maskSecrets(input),
     outputPath: request.out === undefined ? null : maskSecrets(request.out),
@@ -141,6 +154,8 @@ async function readExecution(
     }
   }
   const inputPointers = items.filter(({ flag }) => flag === null).map((item) => `${item.pointer}/command`);
+  if (request.engine === 'spark' && settings.spark.submit === null)
+    faults.push({ pointer: pointer('--engine'), code: 'invalid_option', detail: noSpark });
   faults.push(...(await checkPlaces(adapters, settings, idOrg, request, inputPointers, pointer)));
   return request;
 }

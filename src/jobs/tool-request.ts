@@ -223,11 +223,13 @@ function readItems(
     if (option !== null) given.set(option, item);
   }
 
+  const placeOf = (flag: string): RequestItem | undefined => {
+    const option = findOption(tool, flag, 'command line');
+    return option === null ? undefined : given.get(option);
+  };
+  // Executors number rows without asking each other
+  if (draft.engine === 'spark' && placeOf('--keys') === undefined) draft.keys = 'hash';
   if (errors.length === 0) {
-    const placeOf = (flag: string): RequestItem | undefined => {
-      const option = findOption(tool, flag, 'command line');
-      return option === null ? undefined : given.get(option);
-    };
     for (const { flag, detail } of checkCombinations(draft, requestDefaults)) {
       const item = flag === null ? undefined : placeOf(flag);
       const pointer = item === undefined ? `/executions/${rest?.index}` : `${item.pointer}/command`;

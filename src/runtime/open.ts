@@ -18,6 +18,7 @@ import { createSocketOpener } from '../adapters/postgres/watched-socket.ts';
 import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { settingHoldsSecret } from '../jobs/spark-settings.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { LogAppender } from '../ports/log-appender.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -216,7 +217,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Addresses of receivers count: they may hold a token. */
-function secretsOf({ secretKey, oldSecretKeys, events, objectStore }: Config): string[] {
+function secretsOf({ secretKey, oldSecretKeys, events, objectStore, spark }: Config): string[] {
   const { webhook, openLineage } = events;
   return [
     secretKey,
@@ -226,6 +227,9 @@ function secretsOf({ secretKey, oldSecretKeys, events, objectStore }: Config): s
     webhook?.secret,
     openLineage?.url,
     openLineage?.key,
+    ...Object.entries(spark.conf).flatMap(([name, value]) =>
+      settingHoldsSecret(name, value) ? [value] : [],
+    ),
   ].filter((text) => typeof text === 'string');
 }
 

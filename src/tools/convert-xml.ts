@@ -17,7 +17,7 @@ import { collectHere } from './collect-statistics.ts';
 import { noDetails, type Conversion } from './conversion.ts';
 import { noDocumentsLeft } from './document-cut.ts';
 import { openInputs, type InputSet } from './input-files.ts';
-import { refuseOnSpark } from './load-on-spark.ts';
+import { requireSpark } from './load-on-spark.ts';
 import { loadRows } from './load-rows.ts';
 import {
   buildModel,
@@ -39,7 +39,7 @@ import type { ToolSession } from './tool-session.ts';
 const isXml = (name: string): boolean => /\.xml$/i.test(name);
 
 export async function convertXml(session: ToolSession): Promise<Conversion> {
-  refuseOnSpark(session);
+  requireSpark(session);
   const paths = await inputPaths(session);
   const inputs = await openInputs(paths, isXml, session.archiveLimits, session.byHand ? 'follow' : 'refuse');
   try {

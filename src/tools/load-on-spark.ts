@@ -7,7 +7,7 @@ import { mergeStatistics } from '../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import type { BrokenRule } from '../engine/identity/broken-rules.ts';
 import { AppError } from '../errors.ts';
-import { parseModeOf } from '../jobs/tool-request.ts';
+import { noSpark } from '../jobs/submit.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import type { ConversionDetails } from './conversion.ts';
@@ -45,18 +45,10 @@ const minUnitBytes = 2 ** 20;
 
 const task = fileURLToPath(new URL('spark-task.ts', import.meta.url));
 
-function refuse(why: string): never {
-  throw new AppError('invalid_option', `--engine spark: ${why}`);
-}
-
-/** AppError `invalid_option`: what this engine does not do is refused, not done by halves. */
-export function refuseOnSpark({ request, home }: ToolSession): void {
-  if (request.engine !== 'spark') return;
-  if (home.config.sparkSubmit === null) refuse('set svc.spark.submit to the path of spark-submit');
-  const loads = request.out !== undefined && parseModeOf(request) !== 's' && !request.dryRun;
-  if (loads && request.keys !== 'hash')
-    refuse('give --keys hash, which numbers rows alike wherever they are read');
-  if (request.inputs.includes('-')) refuse('stdin is not seen by other machines: name a file');
+/** AppError `invalid_option`: there is no Spark. */
+export function requireSpark({ request, home }: ToolSession): void {
+  if (request.engine === 'spark' && home.config.spark.submit === null)
+    throw new AppError('invalid_option', noSpark);
 }
 
 export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<LoadedApart> {

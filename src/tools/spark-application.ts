@@ -13,7 +13,7 @@ const driver = fileURLToPath(new URL('../../scripts/spark/driver.py', import.met
 
 /** Gives `use` a new work folder, and removes it afterwards. */
 export async function withWorkFolder<T>(session: ToolSession, use: (work: string) => Promise<T>): Promise<T> {
-  const parent = session.home.config.sparkWork ?? tmpdir();
+  const parent = session.home.config.spark.work ?? tmpdir();
   const installation = (await session.home.adapters.catalog.installation()).replaceAll(/[^\w-]/g, '');
   const prefix = `xml2er-${installation}-${session.idJob}-`;
   // what an attempt before, whose machine died, could not remove
@@ -55,8 +55,8 @@ export async function runUnitsOnSpark(
   units: number,
   progress: (fraction: number) => void,
 ): Promise<void> {
-  const program = session.home.config.sparkSubmit!;
-  const settings = { ...session.home.config.sparkConf, ...session.request.sparkConf };
+  const program = session.home.config.spark.submit!;
+  const settings = { ...session.home.config.spark.conf, ...session.request.sparkConf };
   const conf = Object.entries(settings).flatMap(([key, value]) => ['--conf', `${key}=${value}`]);
   const child = spawn(program, [...conf, driver, work], {
     env: await sparkEnvironment(program),

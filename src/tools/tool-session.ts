@@ -117,7 +117,7 @@ async function sessionByHand(
 ): Promise<ToolSession> {
   const { jobs, secrets } = home.adapters;
   const claim = await jobs.startByHand(
-    newJob(request, await sealRequest(request, secrets)),
+    newJob(request, await sealRequest(request, secrets), home.config.spark.conf),
     1,
     readWorkerIdentity(process.cwd()),
     leaseMs,

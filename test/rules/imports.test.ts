@@ -31,9 +31,17 @@ const areas: readonly Area[] = [
   { name: 'config-oidc.ts', values: ['config-values.ts'], packages: [] },
   { name: 'config-files.ts', values: ['config-values.ts'], packages: [] },
   { name: 'config-events.ts', values: ['config-values.ts'], packages: [] },
+  { name: 'config-spark.ts', values: ['config-values.ts'], packages: [] },
   {
     name: 'config.ts',
-    values: ['engine', 'config-values.ts', 'config-oidc.ts', 'config-events.ts', 'config-files.ts'],
+    values: [
+      'engine',
+      'config-values.ts',
+      'config-oidc.ts',
+      'config-events.ts',
+      'config-files.ts',
+      'config-spark.ts',
+    ],
     packages: [],
   },
   { name: 'ports', values: [], types: ['engine', 'jobs'], packages: [] },

@@ -102,9 +102,10 @@ describe.skipIf(submit === undefined)('jobs on Spark', { timeout: 200_000 }, () 
   });
 
   it('refuses what it does not do', async () => {
-    const run = await runTool(home, 'xml2er', [inputs, '-x', origin, '-o', 'metadb:r', '--engine', 'spark']);
-    expect(run.code).toBe(1);
-    expect(run.stdout + run.stderr).toContain('--keys hash');
+    const argv = [inputs, '-x', origin, '-o', 'metadb:r', '--engine', 'spark', '--keys', 'sequence'];
+    const run = await runTool(home, 'xml2er', argv);
+    expect(run.code).toBe(2);
+    expect(run.stdout + run.stderr).toContain('leave --keys out');
   });
 
   /** Resolves when the job's first unit is done; answers how many are. */

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../../src/adapters/node/secret-box.ts';
+import { readConfig } from '../../../src/config.ts';
 import { maskKnownSecrets, maskSecrets } from '../../../src/jobs/mask-secrets.ts';
 import { maskedParams, paramsJson } from '../../../src/jobs/request-params.ts';
 import { openRequest, sealRequest } from '../../../src/jobs/stored-request.ts';
+import { newJob } from '../../../src/jobs/submit.ts';
 import { parseToolArguments } from '../../../src/jobs/tool-request.ts';
 
 const engine = { master: 'local[*]' };
@@ -63,6 +65,43 @@ describe('params', () => {
         extra_column: ['n:timestamptz NOW', 'i:bigint ID'],
       },
     });
+  });
+});
+
+describe('params of a job on Spark', () => {
+  const operator = readConfig({
+    'svc.spark.master': 'spark://master:7077',
+    'svc.spark.memory': '2g',
+    'svc.spark.cores': '4',
+    'svc.spark.conf': 'spark.cores.max=64 spark.hadoop.fs.s3a.secret.key=c4n4ry spark.executor.memory=3g',
+  }).spark.conf;
+  const request = parseToolArguments('xml2er', [
+    'a.xml',
+    ...['--engine', 'spark', '--spark-conf', 'spark.executor.memory=4g'],
+    ...['--spark-conf', 'spark.hadoop.fs.azure.account.key.x=c4n4ry', '-o', 'metadb:x'],
+  ]);
+
+  it('hold what applies: the request’s settings before the operator’s before the defaults, no secret among them', async () => {
+    const job = newJob(request, await sealRequest(request, await newBox()), operator);
+    expect(JSON.parse(job.paramsJson)).toEqual({
+      spark: {
+        master: 'spark://master:7077',
+        'executor.memory': '4g',
+        'executor.cores': '4',
+        'cores.max': '64',
+        'hadoop.fs.s3a.secret.key': '***',
+        'hadoop.fs.azure.account.key.x': '***',
+      },
+      action: { parsemode: 'a', out: 'metadb:x', keys: 'hash', engine: 'spark' },
+    });
+    expect(JSON.stringify(job)).not.toContain('c4n4ry');
+    expect(readConfig({}).spark.conf).toEqual({ 'spark.master': 'local[*]', 'spark.executor.memory': '1g' });
+  });
+
+  it('of the local engine are its own', async () => {
+    const local = parseToolArguments('xml2er', ['a.xml']);
+    const job = newJob(local, await sealRequest(local, await newBox()), operator);
+    expect(JSON.parse(job.paramsJson)).toEqual({ spark: { master: 'local[*]' }, action: { parsemode: 's' } });
   });
 });
 
