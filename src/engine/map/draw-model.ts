@@ -66,6 +66,9 @@ interface Place {
   readonly guarantor: NodeDraft | null;
 }
 
+/** In the place of work that is done, so that what it refers to can go. */
+function done(): void {}
+
 export function drawModel(model: SourceModel, options: DrawingOptions): Drawing {
   return new ModelDrawing(model, options).draw();
 }
@@ -91,11 +94,16 @@ class ModelDrawing {
 
   draw(): Drawing {
     const tables = this.#options.roots.map((root) => this.#rootTable(root));
-    const roots = this.#options.roots.map((root, at) => {
-      const table = tables[at]!;
-      return this.#drawRoot(root, table, tables.filter((other) => other === table).length > 1);
-    });
-    for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) next();
+    const uses = new Map<TableDraft, number>();
+    for (const table of tables) uses.set(table, (uses.get(table) ?? 0) + 1);
+    const roots = this.#options.roots.map((root, at) =>
+      this.#drawRoot(root, tables[at]!, uses.get(tables[at]!)! > 1),
+    );
+    // what is drawn adds to it
+    for (let at = 0; at < this.#pending.length; at += 1) {
+      this.#pending[at]!();
+      this.#pending[at] = done;
+    }
     return { tables: this.#tables, nodes: this.#nodes, roots, sharedForSize: this.#choices.sharedForSize };
   }
 
