@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import { negotiate } from './accept.ts';
+import { clientPath } from './address.ts';
 import { actuatorTypes, aggregate, readHealth, toWire } from './actuator-health.ts';
 import type { ActuatorType } from './actuator-health.ts';
 import { apiKeySchemeName } from './auth.ts';
@@ -63,8 +64,7 @@ export function createActuatorRoutes(
     }),
     (c) => {
       const type = typeFor(c);
-      const { origin, pathname } = new URL(c.req.url);
-      const self = `${origin}${pathname}`;
+      const self = new URL(c.req.url).origin + clientPath(c);
       const link = (path: string, templated = false) => ({ href: `${self}${path}`, templated });
       return answer(c, type, {
         _links: {

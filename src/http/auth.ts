@@ -9,6 +9,8 @@ import { AppError } from '../errors.ts';
 import type { Scope } from '../ports/access-store.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { AppEnv } from './env.ts';
+import { ownAddress } from './address.ts';
+import type { OwnAddress } from './address.ts';
 import { createRateLimiter } from './rate-limit.ts';
 
 export const apiKeySchemeName = 'apiKey';
@@ -56,15 +58,16 @@ export function createGuards(
   async function record(
     c: Context<AppEnv>,
     { idKey, idOrg }: Principal,
-    action: string,
+    own: OwnAddress,
     status: number,
   ): Promise<void> {
+    const action = `${c.req.method} ${own.route}`;
     try {
       await adapters.access.recordAudit({
         idOrg,
         actor: /^(?:oidc|host) /.test(idKey) ? idKey : `key ${idKey}`,
         action,
-        subject: c.get('auditSubject') ?? c.req.path,
+        subject: c.get('auditSubject') ?? own.path,
         status,
         requestId: c.get('requestId'),
       });
@@ -95,9 +98,9 @@ export function createGuards(
         });
       }
       const { method } = c.req;
-      const action = `${method} ${routePath(c)}`;
+      const own = ownAddress(routePath(c), c.req.path);
       if (scope !== null && !principal.scopes.includes(scope)) {
-        await record(c, principal, action, 403);
+        await record(c, principal, own, 403);
         throw new AppError('forbidden', `the operation needs the scope ${scope}`, {
           headers: { 'WWW-Authenticate': `Bearer realm="api", error="insufficient_scope", scope="${scope}"` },
         });
@@ -105,7 +108,7 @@ export function createGuards(
       c.set('principal', principal);
       await next();
       const changes = (method !== 'GET' && method !== 'HEAD') || changingScopes.has(scope);
-      if (changes && c.res.status < 400) await record(c, principal, action, c.res.status);
+      if (changes && c.res.status < 400) await record(c, principal, own, c.res.status);
     };
   }
 

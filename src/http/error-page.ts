@@ -2,6 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Clock } from '../ports/clock.ts';
 import { negotiate } from './accept.ts';
+import { clientPath } from './address.ts';
 import { escapeHtml } from './html.ts';
 import { createGroup, problemsOnly, rawOperation } from './operation.ts';
 import { isoTimestamp } from './problem.ts';
@@ -79,7 +80,7 @@ export function createErrorPageRoutes(clock: Clock) {
       }),
       (c) => {
         const nowMs = clock.nowMs();
-        const path = c.req.path;
+        const path = clientPath(c);
         if (negotiate(c.req.header('Accept'), ['text/html', 'application/json']) === 'application/json') {
           const body = { timestamp: isoTimestamp(nowMs), ...noError, path };
           return c.json(body, 200, { Vary: 'Accept' });

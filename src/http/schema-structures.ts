@@ -170,8 +170,9 @@ export const MappingComparison = z
     xpath: z.string(),
     change: z.enum(['added', 'removed', 'changed', 'same']),
     differences: z.array(z.strictObject({ field: z.string(), from: fieldValue, to: fieldValue })),
-    from: Mapping.nullable(),
-    to: Mapping.nullable(),
+    // `nullable()` would refer to the structure and not let null pass
+    from: z.union([Mapping, z.null()]),
+    to: z.union([Mapping, z.null()]),
   })
   .openapi('MappingComparison', {
     description: 'One line of two maps. Row keys, parent keys and positions have no path and are left out.',

@@ -1,4 +1,4 @@
-/** The same application in workerd: what it answers itself, what it leaves to Node workers, and what it cannot do. */
+/** The same application in workerd with bindings of its own, beside the service on Node; the whole suite is in every-deployment.test.ts. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,9 +9,8 @@ import {
   type RunningService,
   type ServiceHome,
 } from '../support/service.ts';
-import { createServiceClient, execution, type ServiceClient } from '../support/service-client.ts';
+import { createServiceClient, type ServiceClient } from '../support/service-client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service-fixtures.ts';
-import { noS3Server, startS3Server, type S3Server } from '../support/s3-server.ts';
 import { convert } from '../support/service-tools.ts';
 
 const document = join(freightDocumentFolder, 'manifest-1.xml');
@@ -97,77 +96,10 @@ describe('at the edge, with R2 and Hyperdrive', { timeout: 120_000 }, () => {
     expect(made.status).toBe(201);
   });
 
-  it('says 501 where an operation needs Node', async () => {
-    const path = await client.upload('xsd', 'order.xsd', new TextEncoder().encode('<x/>'));
-    const create = await client.post('/v2/schema/create', { name: 'no', xsd: [path] });
-    expect([create.status, create.body.code]).toEqual([501, 'runtime_unsupported']);
-  });
-
-  it('serves the reference page and its files', async () => {
-    const page = await fetch(`${edge.url}/doc`, { headers: { Accept: 'text/html' } });
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8']);
-    for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js'])
-      expect((await fetch(`${edge.url}/doc/${name}`)).status).toBe(200);
-    const health = await fetch(`${edge.url}/actuator/health/readiness`);
-    expect([health.status, ((await health.json()) as { status: string }).status]).toEqual([200, 'UP']);
-  });
-
   it('answers many requests at once, each with a connection of its own', async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => client.fetch('/v2/executions/all').then((answer) => answer.status)),
     );
     expect(new Set(answers)).toEqual(new Set([200]));
-  });
-});
-
-describe('at the edge, with Node workers elsewhere', { timeout: 180_000 }, () => {
-  let s3: S3Server | null;
-  let home: ServiceHome;
-  let node: RunningService;
-  let edge: EdgeWorker;
-
-  beforeAll(async () => {
-    s3 = await startS3Server();
-    if (s3 === null) return;
-    const { endpoint, bucket, accessKeyId, secretAccessKey } = s3.settings;
-    const store = {
-      SVC_FILES_STORE: `s3://${bucket}/shared`,
-      SVC_FILES_S3_ENDPOINT: endpoint,
-      SVC_FILES_S3_ACCESS_KEY: accessKeyId,
-      SVC_FILES_S3_SECRET_KEY: secretAccessKey,
-    };
-    home = await createServiceHome();
-    node = await startService(home, store);
-    edge = await startEdgeWorker({
-      texts: {
-        ...store,
-        SVC_SECRET_KEY: await secretKey(home),
-        SVC_CMD_ENABLED: 'true',
-        SVC_METADB_URL: await home.databaseUrl(),
-      },
-    });
-  }, 180_000);
-
-  afterAll(async () => {
-    await edge?.end();
-    await node?.end('SIGTERM');
-    await home?.remove();
-    await s3?.end();
-  });
-
-  it('takes an upload and a job, which a worker runs; log, tables and rows are read here', async (context) => {
-    if (s3 === null) return context.skip(noS3Server);
-    const client = createServiceClient(edge.url, node.key);
-    const path = await client.upload('xml', 'manifest.xml', new Uint8Array(await readFile(document)));
-    const { jobs } = await client.run([execution('xml2er', path, [['-o', 'metadb:edge']])]);
-    const job = await client.ended(jobs[0]!);
-    expect(job).toMatchObject({ status: 'C', failure: null, msg_proc_qty: 1 });
-    expect(await client.log(jobs[0]!)).toMatch(/documents: 1 ok/);
-    const schema = await client.get<{ table_count: number }>(`/v2/schema/${job.id_sch}`);
-    expect(schema.table_count).toBeGreaterThan(1);
-    const followed = await client.fetch(`/v2/executions/log/${jobs[0]}`, {
-      headers: { Accept: 'text/event-stream' },
-    });
-    expect(await followed.text()).toMatch(/event: end/);
   });
 });

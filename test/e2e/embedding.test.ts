@@ -1,78 +1,28 @@
-/** The service inside other servers, by the examples of the README: the main job over real HTTP below a prefix. */
-import type { AddressInfo, Server } from 'node:net';
+/**
+ * The service inside other servers: a sign-in of the host's own, prefixes of every kind, several services in one process, and nothing
+ * left behind. Whatever else it does there is in every-deployment.test.ts.
+ */
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
+import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
+import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as insideExpress from '../../scripts/examples/inside-express.ts';
-import * as insideFastify from '../../scripts/examples/inside-fastify.ts';
 import * as insideHono from '../../scripts/examples/inside-hono.ts';
-import * as insideNodeHttp from '../../scripts/examples/inside-node-http.ts';
-import { openService } from '../../src/runtime/open-service.ts';
-import { createServiceClient, execution, type ServiceClient } from '../support/service-client.ts';
-import { freightDocumentFolder } from '../support/service-fixtures.ts';
+import { openService, type OpenedService } from '../../src/runtime/open-service.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createServiceClient, execution, type Send } from '../support/service-client.ts';
 import { createServiceHome, type ServiceHome } from '../support/service.ts';
-
-interface Host {
-  readonly server: unknown;
-  close(): Promise<void>;
-}
-
-const hosts: Readonly<Record<string, { startHost(home: string, port: number): Promise<Host> }>> = {
-  Hono: insideHono,
-  Express: insideExpress,
-  Fastify: insideFastify,
-  'node:http': insideNodeHttp,
-};
+import { eventually } from '../support/service-waiting.ts';
 
 async function addressOf(server: Server): Promise<string> {
   if (!server.listening) await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe.each(Object.keys(hosts))('inside %s', { timeout: 120_000 }, (name) => {
-  let home: ServiceHome;
-  let host: Host;
-  let url: string;
-  let client: ServiceClient;
-
-  beforeAll(async () => {
-    home = await createServiceHome();
-    host = await hosts[name]!.startHost(home.directory, 0);
-    url = await addressOf(host.server as Server);
-    const key = (await readFile(join(home.directory, 'admin.key'), 'utf8')).trim();
-    client = createServiceClient(`${url}/convert`, key);
-  }, 120_000);
-
-  afterAll(async () => {
-    await host?.close();
-    await home?.remove();
-  });
-
-  it('leaves the host its own pages', async () => {
-    expect(await (await fetch(`${url}/`)).text()).toBe('the host’s own page');
-  });
-
-  it('converts: upload, job, log, tables', async () => {
-    const document = new Uint8Array(await readFile(join(freightDocumentFolder, 'manifest-1.xml')));
-    const path = await client.upload('xml', 'manifest.xml', document);
-    const { jobs } = await client.run([execution('xml2er', path, [['-o', 'metadb:inside']])]);
-    const job = await client.ended(jobs[0]!);
-    expect(job).toMatchObject({ status: 'C', failure: null });
-    expect(await client.log(job.id_job)).toMatch(/documents: 1 ok/);
-    const schema = await client.get<{ table_count: number }>(`/v2/schema/${job.id_sch}`);
-    expect(schema.table_count).toBeGreaterThan(1);
-  });
-
-  it('names itself by the address that its clients use', async () => {
-    const described = await (await fetch(`${url}/convert/doc`)).json();
-    expect((described as { servers: unknown }).servers).toEqual([{ url: '/convert' }]);
-    const unknown = await (await client.fetch('/v2/executions/get/999999')).json();
-    expect(unknown).toMatchObject({ status: 404, instance: '/convert/v2/executions/get/999999' });
-    const page = await fetch(`${url}/convert/doc`, { headers: { Accept: 'text/html' } });
-    expect(await page.text()).toContain('href="doc/swagger-ui.css"');
-  });
-});
+async function adminKey({ directory }: ServiceHome): Promise<string> {
+  return (await readFile(join(directory, 'admin.key'), 'utf8')).trim();
+}
 
 describe('a host with a sign-in of its own', { timeout: 120_000 }, () => {
   let home: ServiceHome;
@@ -98,21 +48,103 @@ describe('a host with a sign-in of its own', { timeout: 120_000 }, () => {
     expect((await list({})).status).toBe(401);
     expect((await list({ Cookie: 'session=stale' })).status).toBe(401);
     expect((await list({ Cookie: 'session=valid' })).status).toBe(200);
-    const key = (await readFile(join(home.directory, 'admin.key'), 'utf8')).trim();
-    expect((await list({ Authorization: `Bearer ${key}` })).status).toBe(200);
+    expect((await list({ Authorization: `Bearer ${await adminKey(home)}` })).status).toBe(200);
+  });
+
+  it('has its people in the audit log', async () => {
+    const headers = { Cookie: 'session=valid', 'Content-Type': 'application/json' };
+    const made = await fetch(`${url}/convert/v2/file/upload/token`, {
+      method: 'POST',
+      headers,
+      body: '{"kind":"xml"}',
+    });
+    expect(made.status).toBe(201);
+    const audit = await fetch(`${url}/convert/v2/admin/audit`, { headers });
+    expect(await audit.json()).toMatchObject({
+      content: [{ actor: 'host ada', action: 'POST /v2/file/upload/token', status: 201 }],
+    });
   });
 });
 
-describe('two services in one process', { timeout: 120_000 }, () => {
+describe('wherever it is put', { timeout: 120_000 }, () => {
+  let database: TestDatabase;
+  let home: ServiceHome;
+  const services: OpenedService[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    home = await createServiceHome({ 'metadb.url': database.url });
+  });
+  afterAll(async () => {
+    for (const service of services) await service.close();
+    await home?.remove();
+    await database?.drop();
+  });
+
+  const open = async (basePath?: string): Promise<OpenedService> => {
+    const service = await openService({
+      environment: { SVC_HOME: home.directory },
+      write: () => undefined,
+      ...(basePath === undefined ? {} : { basePath }),
+    });
+    services.push(service);
+    return service;
+  };
+
+  it.each([
+    ['two deep, below a base path', '/a/b', (app) => new Hono().basePath('/a').route('/b', app)],
+    ['below what its own paths begin with', '/api/v2', (app) => new Hono().route('/api/v2', app)],
+    ['below a part that varies', '/of/ada', (app) => new Hono().route('/of/:tenant', app)],
+    ['behind two hosts', '/x/y', (app) => new Hono().route('/x', new Hono().route('/y', app))],
+  ] satisfies [string, string, (app: OpenedService['app']) => Hono][])(
+    '%s: it names itself as its clients do',
+    async (_, prefix, put) => {
+      const { app } = await open();
+      const host = put(app);
+      const send: Send = async (address, init) => host.request(address, init);
+      const url = `http://host${prefix}`;
+      const client = createServiceClient(url, await adminKey(home), send);
+      const document = (await (await send(`${url}/doc`)).json()) as { servers: unknown };
+      expect(document.servers).toEqual([{ url: prefix }]);
+      const links = (await (await send(`${url}/actuator`)).json()) as {
+        _links: { health: { href: string } };
+      };
+      expect(links._links.health.href).toBe(`${url}/actuator/health`);
+      const absent = await client.fetch('/v2/executions/get/987654321');
+      expect(absent.headers.get('Content-Type')).toBe('application/problem+json');
+      expect(await absent.json()).toMatchObject({
+        status: 404,
+        instance: `${prefix}/v2/executions/get/987654321`,
+      });
+      expect((await client.fetch('/v2/nothing')).headers.get('Content-Type')).toBe(
+        'application/problem+json',
+      );
+      const { body } = await client.post<{ id_key: string }>('/v2/admin/keys', {
+        name: 'one',
+        scopes: ['jobs:read'],
+      });
+      await client.fetch(`/v2/admin/keys/${body.id_key}`, { method: 'DELETE' });
+      const audit = await client.get<{ content: { action: string; subject: string }[] }>('/v2/admin/audit');
+      expect(audit.content[0]!.action).toBe('DELETE /v2/admin/keys/:id_key');
+      expect(audit.content[0]!.subject).not.toContain(prefix);
+    },
+  );
+
+  it('by itself, and told what its host takes off: the same', async () => {
+    const { fetch: ask } = await open('/taken/');
+    const document = (await (await ask(new Request('http://host/doc'))).json()) as { servers: unknown };
+    expect(document.servers).toEqual([{ url: '/taken' }]);
+  });
+});
+
+describe('services in one process', { timeout: 120_000 }, () => {
   it('know nothing of each other, and leave nothing behind', async () => {
     const homes = [await createServiceHome(), await createServiceHome()];
     const before = process.getActiveResourcesInfo().length;
-    const services = [];
+    const services: OpenedService[] = [];
     for (const { directory } of homes)
       services.push(await openService({ environment: { SVC_HOME: directory }, write: () => undefined }));
-    const keys = await Promise.all(
-      homes.map(async ({ directory }) => (await readFile(join(directory, 'admin.key'), 'utf8')).trim()),
-    );
+    const keys = await Promise.all(homes.map(adminKey));
     const statuses = await Promise.all(
       services.flatMap((service) =>
         keys.map(async (key) => {
@@ -128,4 +160,72 @@ describe('two services in one process', { timeout: 120_000 }, () => {
     for (const home of homes) await home.remove();
     expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before + 1);
   });
+
+  it('are opened and closed again and again, each with a job, and nothing adds up', async () => {
+    const database = await createTestDatabase();
+    const home = await createServiceHome({ 'metadb.url': database.url, 'cmd.enabled': 'true' });
+    const rounds = Number(process.env['EMBEDDING_ROUNDS'] ?? 6);
+    const taken: Traces[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const service = await openService({
+        environment: { SVC_HOME: home.directory },
+        write: () => undefined,
+      });
+      await service.start();
+      const send: Send = async (address, init) => service.app.request(address, init);
+      const client = createServiceClient('http://host', await adminKey(home), send);
+      const path = await client.upload('xml', 'a.xml', new TextEncoder().encode('<a><b>1</b></a>'));
+      const { jobs } = await client.run([execution('xml2er', path, [['-e', 's']])]);
+      // the first half ends with its jobs done, the second in the middle of them
+      if (round < rounds / 2)
+        expect(await client.ended(jobs[0]!)).toMatchObject({ status: 'C', failure: null });
+      await service.close();
+      await service.close();
+      taken.push(await traces(database));
+    }
+    // the first round loads modules and warms pools; from then on it is the same
+    expect(taken.slice(1)).toEqual(taken.slice(1).map(() => taken[1]));
+    const states = await database.sql`select distinct status from svc.job`;
+    expect(states.map(({ status }) => status as string).filter((status) => !'CQW'.includes(status))).toEqual(
+      [],
+    );
+    await home.remove();
+    await database.drop();
+  });
 });
+
+interface Traces {
+  readonly resources: readonly string[];
+  readonly listeners: readonly string[];
+  readonly children: readonly string[];
+  readonly connections: number;
+}
+
+/** What a service may have left in this process, in the database, and beside it. */
+async function traces({ sql }: TestDatabase): Promise<Traces> {
+  return {
+    resources: process.getActiveResourcesInfo().toSorted(),
+    listeners: process
+      .eventNames()
+      .map((name) => `${String(name)} ${process.listenerCount(name)}`)
+      .toSorted(),
+    children: await childProcesses(),
+    // a server takes a moment to notice that a connection was closed
+    connections: await eventually('the end of the connections', async () => {
+      const [row] = await sql<{ n: number }[]>`
+        select count(*)::int as n from pg_stat_activity
+         where datname = current_database() and application_name like 'conversion-job-service%'`;
+      return row!.n === 0 ? 0 : null;
+    }),
+  };
+}
+
+async function childProcesses(): Promise<string[]> {
+  const found: string[] = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    const [, name = '', parent] = /^\d+ \((.*)\) \S (\d+)/.exec(stat) ?? [];
+    if (parent === String(process.pid)) found.push(name);
+  }
+  return found.toSorted();
+}

@@ -122,11 +122,14 @@ export function execution(tool: string, input: string, options: Options = [], or
   };
 }
 
-export function createServiceClient(url: string, key: string): ServiceClient {
+/** Takes a request to the service, over a connection or within the process. */
+export type Send = (address: string, init?: RequestInit) => Promise<Response>;
+
+export function createServiceClient(url: string, key: string, deliver: Send = fetch): ServiceClient {
   const send = (path: string, init: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(init.headers);
     if (!headers.has('Authorization')) headers.set('Authorization', `Bearer ${key}`);
-    return fetch(url + path, { ...init, headers });
+    return deliver(url + path, { ...init, headers });
   };
   const get = async <T>(path: string): Promise<T> => {
     const response = await send(path);
@@ -155,7 +158,7 @@ export function createServiceClient(url: string, key: string): ServiceClient {
     async upload(kind, name, bytes) {
       const { body } = await post<{ token: string }>('/v2/file/upload/token', { kind });
       const query = new URLSearchParams({ token: body.token, name });
-      const response = await fetch(`${url}/v2/file/upload/${kind}?${query}`, {
+      const response = await deliver(`${url}/v2/file/upload/${kind}?${query}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/octet-stream' },
         body: new Uint8Array(bytes),

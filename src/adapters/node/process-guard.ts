@@ -77,6 +77,10 @@ export function createProcessGuard(): ProcessGuard {
     release(groupId) {
       watched.delete(groupId);
       tell(`- ${groupId}\n`);
+      if (watched.size > 0) return;
+      // nothing is left to guard, and the program that this worker is a part of may go on without it
+      guard?.stdin?.end();
+      guard = null;
     },
   };
 }

@@ -1,0 +1,78 @@
+/**
+ * One suite for every way to run the service: the main job, each operation of the interface, who may do what, and what is refused.
+ * Each deployment works in organisations of its own, on one database; what a deployment cannot do is named with its reason, and
+ * must say so itself.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { noS3Server, startS3Server } from '../support/s3-server.ts';
+import { createServiceHome, startService } from '../support/service.ts';
+import { accessSuite } from './suite/access.ts';
+import { catalogueSuite } from './suite/catalogue.ts';
+import { conversionSuite } from './suite/conversion.ts';
+import { deploymentsOf, jsonBodyLimit, type Installation } from './suite/deployments.ts';
+import { feedSuite } from './suite/feeds.ts';
+import { migrationSuite } from './suite/migration.ts';
+import { operationSuite } from './suite/operation.ts';
+import { openSession, type OpenDeployment, type Session } from './suite/session.ts';
+
+describe('every deployment', { timeout: 120_000 }, () => {
+  let database: TestDatabase;
+  let installation: Installation;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const home = await createServiceHome({
+      'metadb.url': database.url,
+      'svc.limits.json_body': jsonBodyLimit,
+    });
+    const s3 = await startS3Server();
+    if (s3 === null) console.warn(`the suite on the edge is skipped: ${noS3Server}`);
+    // makes the first API key and the secret key
+    await (await startService(home)).end('SIGTERM');
+    const secretKey = (await readFile(join(home.directory, 'secret.key'), 'utf8')).trim();
+    installation = { databaseUrl: database.url, secretKey, home, s3 };
+  }, 120_000);
+
+  afterAll(async () => {
+    await installation?.home.remove();
+    await installation?.s3?.end();
+    await database?.drop();
+  });
+
+  describe.each(deploymentsOf(() => installation))('$name', (deployment) => {
+    let opened: OpenDeployment | null = null;
+    let session: Session | null = null;
+    const get = (): Session => {
+      if (session === null) throw new Error('the deployment is not open');
+      return session;
+    };
+
+    beforeAll(async () => {
+      opened = await deployment.open();
+      session = await openSession(deployment, opened, database.sql);
+    }, 120_000);
+    afterAll(() => opened?.close());
+
+    conversionSuite(get);
+    catalogueSuite(get);
+    feedSuite(get);
+    accessSuite(get);
+    operationSuite(get);
+    migrationSuite(get);
+
+    it('has answered every operation of its description, and nothing that it does not declare', async () => {
+      const { document, supports, succeeded, complaints } = get();
+      const operations = Object.values(document.paths).flatMap((methods) =>
+        Object.values(methods).map(({ operationId }) => operationId),
+      );
+      expect(operations.length).toBeGreaterThan(60);
+      const done = succeeded();
+      expect(operations.filter((operation) => supports(operation) && !done.has(operation))).toEqual([]);
+      expect(operations.filter((operation) => !supports(operation) && done.has(operation))).toEqual([]);
+      expect(await complaints()).toEqual([]);
+    });
+  });
+});
