@@ -1,6 +1,6 @@
 /** One run of the migration program: its job record, its log, its answer. */
 import { AppError } from '../errors.ts';
-import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
 import { engineDefaults } from '../jobs/submit.ts';
 import { pause } from '../jobs/waiting.ts';
 import type { Adapters } from '../ports/adapters.ts';
@@ -61,7 +61,7 @@ export async function runMigration(
 ): Promise<EndedRun> {
   const { jobs } = adapters;
   const migrations = requireProgram(adapters);
-  const mask = (text: string): string => maskKnownSecrets(text, plan.secrets);
+  const mask = createMask(plan.secrets);
   const claim = await jobs.startByHand(
     {
       jobType: plan.command === 'export' ? 'Export' : 'Import',

@@ -17,7 +17,7 @@ import { ensureServiceRole, serviceRole } from '../adapters/postgres/service-rol
 import { createSocketOpener } from '../adapters/postgres/watched-socket.ts';
 import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
-import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
 import { settingHoldsSecret } from '../jobs/spark-settings.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { LogAppender } from '../ports/log-appender.ts';
@@ -78,12 +78,12 @@ export async function openHome(environment: Environment, options: OpenOptions): 
   const home = await openHomeFolder(locateHome(environment));
   const file = parseProperties((await readIfThere(home.propertiesFile)) ?? '');
   const config = readConfig(mergeSettings(file, environment));
-  const secretTexts: string[] = secretsOf(config);
-  const mask = (text: string): string => maskKnownSecrets(text, secretTexts);
+  let maskKnown = createMask(secretsOf(config));
+  const mask = (text: string): string => maskKnown(text);
   const logger = createJsonLogger({ write: options.write, mask });
 
   const database = await openDatabase(config, home, options.role, logger);
-  secretTexts.push(...passwordsOf(database.url));
+  maskKnown = createMask([...secretsOf(config), ...passwordsOf(database.url)]);
   const applicationName = `conversion-job-service ${options.role}`;
   let sql: Sql | null = null;
   try {

@@ -17,7 +17,7 @@ import { createRequestSql, type RequestSql } from '../adapters/postgres/request-
 import { createApp } from '../app.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { AppError } from '../errors.ts';
-import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
 import { docAssetNames } from '../ports/asset-store.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { FileStore } from '../ports/file-store.ts';
@@ -106,7 +106,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
   const { limits } = config;
   const logger = createJsonLogger({
     write: (line) => console.log(line.trimEnd()),
-    mask: (text) => maskKnownSecrets(text, [url, config.secretKey!]),
+    mask: createMask([url, config.secretKey!]),
   });
   const adapters: Adapters = {
     jobs: createPostgresJobStore(sql, {

@@ -9,7 +9,7 @@ import { createHostResolver } from '../adapters/node/host-resolver.ts';
 import { createLocalPackageFolder, replaceFolder } from '../adapters/node/local-package-folder.ts';
 import type { PackageTransfer } from '../adapters/node/package-transfer.ts';
 import { AppError } from '../errors.ts';
-import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
 import { parseCloudLocation } from '../migration/cloud-location.ts';
 import { exportPackage } from '../migration/export-package.ts';
 import { importPackage } from '../migration/import-package.ts';
@@ -45,7 +45,7 @@ async function main(argv: readonly string[]): Promise<number> {
 async function runCall({ command, request }: MigrateCall): Promise<number> {
   const location = request.az_output_path || request.az_input_path;
   const shown = location === undefined ? '' : (location.split('?')[0] ?? '');
-  const mask = (text: string): string => maskKnownSecrets(text, secretsOf(request));
+  const mask = createMask(secretsOf(request));
   const log = (line: string): void => terminal.log(mask(line));
   let database: MigrationDatabase | null = null;
   try {

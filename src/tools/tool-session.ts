@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { EngineLimits } from '../engine/limits.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { AppError } from '../errors.ts';
-import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
 import { openRequest, sealRequest, secretsIn } from '../jobs/stored-request.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { JobProgress } from '../ports/job-store.ts';
@@ -161,8 +161,8 @@ function session(
   options: SessionOptions,
   parts: SessionParts,
 ): ToolSession {
-  const secrets = secretsIn(request);
-  const mask = (text: string): string => home.mask(maskKnownSecrets(text, secrets));
+  const maskRequest = createMask(secretsIn(request));
+  const mask = (text: string): string => home.mask(maskRequest(text));
   const { jobs } = home.adapters;
   let lastReport = 0;
   let pending: Promise<unknown> = Promise.resolve();

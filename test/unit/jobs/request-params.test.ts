@@ -124,6 +124,38 @@ describe('masking', () => {
     expect(maskSecrets(text)).toBe(masked);
   });
 
+  // with steps that grow as the square of these, each would take longer than a test may
+  it.each([
+    'a',
+    ',secretsecret',
+    'secret',
+    '"secret',
+    'eyJ',
+    'eyJaaaaaaaa.',
+    'eyJaaaaaaaa-',
+    'a://b',
+    '://a:',
+    'sig=',
+    'secret=&',
+    '"secret":"\\',
+    '"secret" ',
+    'Bearer ',
+    'whsec_/',
+    'svk_a',
+  ])('of a long text that holds nothing but %s', (part) => {
+    const text = part.repeat(Math.ceil(5e5 / part.length));
+    for (const end of ['', '=', '.', '"', '" : "', '.a.', '.a..'])
+      expect(maskSecrets(`${text}${end} svk_0a_Zz9`).slice(-11)).toBe(' svk_0a_***');
+  });
+
+  it('of a signed token behind other words', () => {
+    const token = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln';
+    expect(maskSecrets(`x-${token}, a.b.${token}`)).toBe('x-***, a.b.***');
+    expect(maskSecrets('a-eyJhbGci.b.c and eyJhbGciOiJSUzI1NiJ9.b')).toBe(
+      'a-eyJhbGci.b.c and eyJhbGciOiJSUzI1NiJ9.b',
+    );
+  });
+
   it('of secrets that are known, wherever they stand', () => {
     expect(maskKnownSecrets('FATAL: hunter22 is wrong, hunter2 too', ['hunter2', 'hunter22', 'a'])).toBe(
       'FATAL: *** is wrong, *** too',
