@@ -2,6 +2,7 @@
 import { createRowElements, type RowElementName } from '../engine/shred/row-elements.ts';
 import type { NameTable, TextLocation, TokenBatch } from '../engine/xml/tokens.ts';
 import { AppError } from '../errors.ts';
+import type { DocumentRange } from './document-ranges.ts';
 import type { Rejects } from './rejects.ts';
 
 export interface DocumentConsumer {
@@ -15,9 +16,10 @@ export interface DocumentConsumer {
 export interface DocumentCut {
   /** documents that ended */
   readonly count: number;
-  /** attributes and text between row elements */
+  /** attributes and runs of text between row elements */
   readonly outside: number;
-  beginFile(name: string): void;
+  /** `range`: what is read of the file, when not all of it */
+  beginFile(name: string, range?: Pick<DocumentRange, 'number' | 'attributes'>): void;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
   /** `bytes`: of the file */
   endFile(bytes: number): void;
@@ -32,6 +34,8 @@ export function createDocumentCut(
   let file = '';
   let number = 0;
   let count = 0;
+  /** attributes of the elements around that another range has counted */
+  let told = 0;
   if (rowTag === null) {
     return {
       get count() {
@@ -59,11 +63,13 @@ export function createDocumentCut(
       return count;
     },
     get outside() {
-      return rows.outside;
+      return rows.outside - told;
     },
-    beginFile: (name) => {
+    beginFile: (name, range) => {
       file = name;
-      number = 0;
+      number = (range?.number ?? 1) - 1;
+      told += range?.attributes ?? 0;
+      rows.begin();
     },
     consume: (batch, locate) => rows.consume(batch, locate),
     endFile: () => undefined,

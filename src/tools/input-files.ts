@@ -14,7 +14,14 @@ import {
   defaultArchiveLimits,
   type ArchiveLimits,
 } from './archive-members.ts';
-import { fleetingFileChunks, inputFileChunks, openInputFile, type Links } from './open-file.ts';
+import type { DocumentRange } from './document-ranges.ts';
+import {
+  fleetingFileChunks,
+  inputFileChunks,
+  openInputFile,
+  type ByteRange,
+  type Links,
+} from './open-file.ts';
 
 /** One document or XSD file. Its bytes are to be read before the next member is asked for. */
 export interface InputMember {
@@ -25,9 +32,32 @@ export interface InputMember {
   /** bytes on disk that reading it takes, for progress; 0 for members of an archive after its first */
   readonly diskBytes: number;
   /** where another process finds it: the file on disk, and its place among an archive's members, from 0 */
-  readonly source: { readonly file: string; readonly member: number };
+  readonly source: MemberSource;
   /** `fleeting`: the bytes of a chunk are needed only until the next is asked for. */
   chunks(fleeting?: 'fleeting'): AsyncIterable<Uint8Array>;
+  /** absent where the document can only be read from its beginning to its end */
+  readonly parts?: DocumentParts;
+  /** what `chunks` gives of the document, when not all of it */
+  readonly range?: DocumentRange;
+}
+
+export interface MemberSource {
+  /** on disk */
+  readonly file: string;
+  /** place among the members of an archive, from 0 */
+  readonly member: number;
+  /** its bytes are not those of the disk */
+  readonly packed: boolean;
+  /** reached without those before it */
+  readonly direct: boolean;
+}
+
+/** A document that is a file by itself. */
+export interface DocumentParts {
+  /** needed as fleetingly */
+  bytes(range: ByteRange): AsyncIterable<Uint8Array>;
+  /** when the file was last changed, in ms */
+  modified(): Promise<number>;
 }
 
 /** A file that an input led to. */
@@ -160,16 +190,20 @@ async function* walk(
         name: file.name,
         path: file.path,
         diskBytes: file.bytes,
-        source: { file: file.path, member: 0 },
+        source: { file: file.path, member: 0, packed: false, direct: true },
         chunks: (fleeting) =>
           fleeting === undefined ? inputFileChunks(file.path, links) : fleetingFileChunks(file.path, links),
+        parts: {
+          bytes: (range) => fleetingFileChunks(file.path, links, range),
+          modified: async () => (await stat(file.path)).mtimeMs,
+        },
       };
     } else if (file.archive === 'gz') {
       yield {
         name: file.name.replace(/\.gz$/i, ''),
         path: file.path,
         diskBytes: file.bytes,
-        source: { file: file.path, member: 0 },
+        source: { file: file.path, member: 0, packed: true, direct: true },
         chunks: () => gunzipped(inputFileChunks(file.path, links), file.name, limits),
       };
     } else {
@@ -179,7 +213,7 @@ async function* walk(
           name: member.name,
           path: `${file.name}/${member.name}`,
           diskBytes: place === 0 ? file.bytes : 0,
-          source: { file: file.path, member: place },
+          source: { file: file.path, member: place, packed: true, direct: file.archive === 'zip' },
           chunks: member.chunks,
         };
         place += 1;

@@ -31,6 +31,14 @@ export async function openInputFile(path: string, links: Links): Promise<FileHan
   }
 }
 
+/** Bytes of a file: `to` is behind the last. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const whole: ByteRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
+
 export async function* inputFileChunks(path: string, links: Links): AsyncIterable<Uint8Array> {
   const file = await openInputFile(path, links);
   try {
@@ -43,17 +51,24 @@ export async function* inputFileChunks(path: string, links: Links): AsyncIterabl
 
 /**
  * As `inputFileChunks`, without a buffer for each chunk: the bytes of one are valid until the next is asked for. While a chunk is
- * looked at, the next is being read.
+ * looked at, the next is being read. Of a file that is shorter than the range, what there is.
  */
-export async function* fleetingFileChunks(path: string, links: Links): AsyncIterable<Uint8Array> {
+export async function* fleetingFileChunks(
+  path: string,
+  links: Links,
+  range: ByteRange = whole,
+): AsyncIterable<Uint8Array> {
   const file = await openInputFile(path, links);
   const buffers = [new Uint8Array(readBytes), new Uint8Array(readBytes)] as const;
-  let reading = file.read(buffers[0], 0, readBytes);
+  let at = range.from;
+  const read = (buffer: Uint8Array) => file.read(buffer, 0, Math.min(readBytes, range.to - at), at);
+  let reading = read(buffers[0]);
   try {
     for (;;) {
       const { bytesRead, buffer } = await reading;
       if (bytesRead === 0) return;
-      reading = file.read(buffer === buffers[0] ? buffers[1] : buffers[0], 0, readBytes);
+      at += bytesRead;
+      reading = read(buffer === buffers[0] ? buffers[1] : buffers[0]);
       // its fault is met by who waits for it
       reading.catch(() => undefined);
       yield buffer.subarray(0, bytesRead);

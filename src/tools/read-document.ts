@@ -1,9 +1,12 @@
 /** Feeds one document through the tokeniser; the thread is given back between pieces, so that sockets keep moving. */
 import { createHash } from 'node:crypto';
+import { InputError } from '../engine/diagnostics.ts';
 import type { EngineLimits } from '../engine/limits.ts';
+import { placesBehind } from '../engine/shred/row-ranges.ts';
 import { createFastXmlTokenizer, type TokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { createXmlTokenizer } from '../engine/xml/tokenizer.ts';
-import type { NameTable, TextLocation, TokenBatch } from '../engine/xml/tokens.ts';
+import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../engine/xml/tokens.ts';
+import type { DocumentRange } from './document-ranges.ts';
 import type { InputMember } from './input-files.ts';
 
 export interface DocumentReader {
@@ -13,42 +16,103 @@ export interface DocumentReader {
   readonly kernels: TokenizerKernels;
   /** called for every batch of tokens */
   readonly onBatch: (batch: TokenBatch, locate: (recordIndex: number) => TextLocation) => void;
-  /** called after every piece of input, with its size; awaited: back-pressure */
-  readonly afterChunk: (bytes: number) => Promise<void> | void;
+  /** called after every piece of input, with its size and what has been read by then; awaited: back-pressure */
+  readonly afterChunk: (bytes: number, read: number) => Promise<void> | void;
 }
 
 /** bytes given to the tokeniser at a time: what it makes of them must fit into the output buffers */
 const pieceBytes = 128 * 1024;
 
-/** InputError: not well-formed or over a limit, with file, line and column. */
+/**
+ * InputError: not well-formed or over a limit, with file, line and column. Of a range: `bytes` are its own, `sha256` is that of
+ * the whole file.
+ */
 export async function readDocument(
+  member: InputMember,
+  reader: DocumentReader,
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  return member.range === undefined ? readWhole(member, reader) : readRange(member, member.range, reader);
+}
+
+async function readWhole(
   member: InputMember,
   reader: DocumentReader,
 ): Promise<{ readonly bytes: number; readonly sha256: string }> {
   const hash = createHash('sha256');
   let bytes = 0;
   const locate = (recordIndex: number): TextLocation => tokenizer.locate(recordIndex);
-  const tokenizer = createFastXmlTokenizer(
-    {
-      names: reader.names,
-      limits: reader.limits,
-      fileName: member.name,
-      onBatch: (batch) => reader.onBatch(batch, locate),
-    },
-    reader.kernels,
-  );
+  const tokenizer = tokenizerOf(member, reader, reader.limits, (batch) => reader.onBatch(batch, locate));
   for await (const chunk of member.chunks('fleeting')) {
     hash.update(chunk);
-    bytes += chunk.length;
     for (let at = 0; at < chunk.length; at += pieceBytes) {
       const piece = chunk.subarray(at, Math.min(at + pieceBytes, chunk.length));
       tokenizer.write(piece);
-      await reader.afterChunk(piece.length);
+      bytes += piece.length;
+      await reader.afterChunk(piece.length, bytes);
     }
   }
   tokenizer.end();
-  await reader.afterChunk(0);
+  await reader.afterChunk(0, bytes);
   return { bytes, sha256: hash.digest('hex') };
+}
+
+/** The tokeniser sees a document of its own: the range between the tags that are open around it. */
+async function readRange(
+  member: InputMember,
+  range: DocumentRange,
+  reader: DocumentReader,
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  const encoder = new TextEncoder();
+  const lead = encoder.encode(range.lead);
+  const placeOf = placesBehind(lead, range.location);
+  const locate = (recordIndex: number): TextLocation => placeOf(tokenizer.locate(recordIndex));
+  // what entities expand to was counted when the document was cut, and is a matter of its whole
+  const limits = {
+    ...reader.limits,
+    xmlMaxEntityExpansionBytes: Infinity,
+    xmlMaxEntityAmplification: Infinity,
+  };
+  let complaint: unknown;
+  const tokenizer = tokenizerOf(member, reader, limits, (batch) => {
+    try {
+      reader.onBatch(batch, locate);
+    } catch (error) {
+      complaint = error;
+      throw error;
+    }
+  });
+  let bytes = 0;
+  try {
+    for await (const chunk of member.chunks('fleeting')) {
+      // the size of the first piece decides how the document is read
+      const first = bytes === 0 ? Buffer.concat([lead, chunk]) : chunk;
+      for (let at = 0; at < first.length; at += pieceBytes) {
+        const piece = first.subarray(at, Math.min(at + pieceBytes, first.length));
+        tokenizer.write(piece);
+        await reader.afterChunk(piece.length, bytes + Math.min(at + piece.length, chunk.length));
+      }
+      bytes += chunk.length;
+    }
+    tokenizer.write(encoder.encode(range.trail));
+    tokenizer.end();
+    await reader.afterChunk(0, bytes);
+  } catch (error) {
+    // the reader's own have the place in the document already
+    if (!(error instanceof InputError) || error === complaint) throw error;
+    const { line, column = 1 } = error.diagnostic;
+    if (line === undefined) throw error;
+    throw new InputError({ ...error.diagnostic, ...placeOf({ line, column }) });
+  }
+  return { bytes, sha256: range.sha256 };
+}
+
+function tokenizerOf(
+  { name }: InputMember,
+  { names, kernels }: DocumentReader,
+  limits: EngineLimits,
+  onBatch: (batch: TokenBatch) => void,
+): XmlTokenizer {
+  return createFastXmlTokenizer({ names, limits, fileName: name, onBatch }, kernels);
 }
 
 /** SHA-256 (hex) of a document's bytes, as `readDocument` answers it. */

@@ -33,9 +33,34 @@ export interface RowElementReader {
 }
 
 export interface RowElements {
+  /** The next batch is the first of another document, however the one before ended. */
+  begin(): void;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
-  /** attributes and text that lie outside of every row element */
+  /** attributes and runs of text that lie outside of every row element */
   readonly outside: number;
+}
+
+/** Whether elements of a name id are row elements. */
+export function createRowElementTest(
+  { namespaceUri, localName }: RowElementName,
+  names: NameTable,
+): (nameId: number) => boolean {
+  /** by name id: 0 not looked at yet, 1 a row element, 2 another */
+  let kinds = new Uint8Array(256);
+  return (nameId) => {
+    if (nameId >= kinds.length) {
+      const grown = new Uint8Array(nameId * 2);
+      grown.set(kinds);
+      kinds = grown;
+    }
+    if (kinds[nameId] === 0) {
+      const isRow =
+        names.localName(nameId) === localName &&
+        (namespaceUri === null || names.namespaceUri(nameId) === namespaceUri);
+      kinds[nameId] = isRow ? 1 : 2;
+    }
+    return kinds[nameId] === 1;
+  };
 }
 
 export function createRowElements(
@@ -48,11 +73,9 @@ export function createRowElements(
 
 class RowElementCutter implements RowElements {
   outside = 0;
-  readonly #name: RowElementName;
+  readonly #isRow: (nameId: number) => boolean;
   readonly #names: NameTable;
   readonly #reader: RowElementReader;
-  /** by name id: 0 not looked at yet, 1 a row element, 2 another */
-  #kinds = new Uint8Array(256);
   readonly #scope = new NamespaceScope();
   /** size of the scope before each open element around */
   readonly #marks: number[] = [];
@@ -60,11 +83,21 @@ class RowElementCutter implements RowElements {
   #depth = 0;
   /** where the present row element began, when in an earlier batch; -1 */
   #beganAt = -1;
+  /** the text that goes on is counted already */
+  #inText = false;
 
   constructor(name: RowElementName, names: NameTable, reader: RowElementReader) {
-    this.#name = name;
+    this.#isRow = createRowElementTest(name, names);
     this.#names = names;
     this.#reader = reader;
+  }
+
+  begin(): void {
+    this.#scope.leave(0);
+    this.#marks.length = 0;
+    this.#depth = 0;
+    this.#beganAt = -1;
+    this.#inText = false;
   }
 
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void {
@@ -82,16 +115,22 @@ class RowElementCutter implements RowElements {
           from = -1;
         }
       } else if (kind === KIND_START) {
+        this.#inText = false;
         if (this.#isRow(events[at * RECORD_INTS + 1]!)) {
           this.#reader.begin(this.#scope.declared());
           this.#depth = 1;
           from = at;
         } else this.#marks.push(this.#scope.size);
-      } else if (kind === KIND_END) this.#scope.leave(this.#marks.pop() ?? 0);
-      else if (kind === KIND_NAMESPACE)
+      } else if (kind === KIND_END) {
+        this.#inText = false;
+        this.#scope.leave(this.#marks.pop() ?? 0);
+      } else if (kind === KIND_NAMESPACE)
         this.#scope.declare(this.#names.localName(events[at * RECORD_INTS + 1]!), rangeText(batch, at));
-      else if (kind === KIND_ATTRIBUTE || (kind === KIND_TEXT && (flags & FLAG_WHITE_SPACE) === 0))
+      else if (kind === KIND_ATTRIBUTE) this.outside += 1;
+      else if (kind === KIND_TEXT && (flags & FLAG_WHITE_SPACE) === 0 && !this.#inText) {
+        this.#inText = true;
         this.outside += 1;
+      }
     }
     if (this.#depth === 0) return;
     if (this.#beganAt < 0) this.#beganAt = locate(from).offset;
@@ -108,22 +147,6 @@ class RowElementCutter implements RowElements {
     const [start, end] = [events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!];
     if (this.#beganAt < 0) return end - events[from * RECORD_INTS + 2]!;
     return locate(at).offset + (end - start) - this.#beganAt;
-  }
-
-  #isRow(nameId: number): boolean {
-    if (nameId >= this.#kinds.length) {
-      const grown = new Uint8Array(nameId * 2);
-      grown.set(this.#kinds);
-      this.#kinds = grown;
-    }
-    if (this.#kinds[nameId] === 0) {
-      const { localName, namespaceUri } = this.#name;
-      const isRow =
-        this.#names.localName(nameId) === localName &&
-        (namespaceUri === null || this.#names.namespaceUri(nameId) === namespaceUri);
-      this.#kinds[nameId] = isRow ? 1 : 2;
-    }
-    return this.#kinds[nameId] === 1;
   }
 }
 
