@@ -42,9 +42,12 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** System and SQLSTATE codes of an outage that may pass: connection refused, lost or timed out, server shutting down or full. */
+/**
+ * System and SQLSTATE codes of an outage that may pass: a connection refused, lost or timed out, no way to the host, a server that
+ * shuts down, has no room left (disk, memory, connections) or gave way to another session.
+ */
 const outageCodes =
-  /^(?:ECONN|EPIPE$|ETIMEDOUT$|EAI_AGAIN$|CONNECT_TIMEOUT$|CONNECTION_|57P0[1-5]$|08\w{3}$|53300$)/;
+  /^(?:ECONN|EPIPE$|ETIMEDOUT$|EHOST(?:UNREACH|DOWN)$|ENET(?:UNREACH|DOWN|RESET)$|EAI_AGAIN$|EMFILE$|ENFILE$|CONNECT_TIMEOUT$|CONNECTION_|57P0[1-5]$|08\w{3}$|25P03$|40001$|40P01$|53\w{3}$|58030$)/;
 
 /** Whether an error of an adapter says that something the service needs does not answer now. */
 export function isOutage(error: unknown): boolean {

@@ -140,7 +140,7 @@ function describe(error: unknown): { readonly text: string; readonly again: bool
   if (error instanceof ConfigError) return { text: error.message, again: false };
   const { code } = error as { code?: unknown };
   const message = error instanceof Error ? error.message : String(error);
-  if (isOutage(error)) return { text: `the database does not answer: ${message}`, again: true };
+  if (isOutage(error)) return { text: `what the job needs does not answer now: ${message}`, again: true };
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return { text: 'the disk is full: make room and run the job again', again: true };
   const stack = error instanceof Error ? (error.stack ?? message) : message;

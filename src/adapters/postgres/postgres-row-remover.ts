@@ -14,10 +14,12 @@ import { sqlState, type Sql, type TransactionSql } from './connect.ts';
 import {
   connectTarget,
   sessionSettings,
+  stoppedSeconds,
   targetFault,
   targetLock,
   type TargetAddress,
 } from './postgres-row-sink-connection.ts';
+import { createSilenceWatch } from './target-silence.ts';
 
 export interface PostgresRowRemoverOptions extends TargetAddress {
   readonly sqlSchema: string;
@@ -25,13 +27,18 @@ export interface PostgresRowRemoverOptions extends TargetAddress {
 }
 
 export function createPostgresRowRemover(options: PostgresRowRemoverOptions): RowRemover {
-  const sql = connectTarget(options);
+  const backends: number[] = [];
+  const watch = createSilenceWatch({ address: options, backends: () => backends });
+  const sql = connectTarget(options, { all: watch.sockets });
   return {
     label: options.label,
     async remove(plan, fence) {
       try {
-        await sql.unsafe(sessionSettings);
-        return await removeDocuments(sql, options, plan, fence);
+        return await watch.during(async () => {
+          const results = await sql.unsafe(`${sessionSettings}; SELECT pg_backend_pid() AS pid`);
+          backends.push((results.at(-1) as unknown as [{ pid: number }])[0].pid);
+          return await removeDocuments(sql, options, plan, fence);
+        });
       } catch (error) {
         if (sqlState(error) === '23503') {
           const { message } = error as Error;
@@ -96,7 +103,9 @@ class Removal {
   }
 
   async run(): Promise<Removed> {
-    await this.#tx.unsafe(`${targetLock(this.#sqlSchema)}; SET LOCAL lock_timeout = '60s'`);
+    await this.#tx.unsafe(
+      `${targetLock(this.#sqlSchema)}; SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'`,
+    );
     const present = await this.#presentTables();
     if (!present.has(sideTableNames.documents))
       throw new AppError('not_found', `${this.#label}: no documents were loaded there.`);
@@ -147,16 +156,20 @@ class Removal {
     return rows.length > 0;
   }
 
-  /** Keys of the documents of that name that have a row in a root table of the model. */
+  /** Keys of the documents of that name that have a row in a root table of the model, or were kept whole. */
   async #noteDocuments(present: ReadonlySet<string>): Promise<number> {
     const roots = this.#roots(present).map(
       ({ table, column }) => `SELECT ${doubleQuoted(column)} FROM ${this.#relation(table)}`,
+    );
+    // a document whose root is none of the model's is kept whole
+    roots.push(
+      `SELECT document_key FROM ${this.#relation(sideTableNames.unmapped)} WHERE parent_table = ${standardLiteral(sideTableNames.documents)}`,
     );
     const result = await this.#tx.unsafe(
       `CREATE UNLOGGED TABLE ${this.#documents()} AS
        SELECT document_key AS key FROM ${this.#relation(sideTableNames.documents)}
         WHERE name = ${standardLiteral(this.#plan.documentName)}
-          AND document_key IN (${roots.length === 0 ? 'NULL' : roots.join(' UNION ALL ')})`,
+          AND document_key IN (${roots.join(' UNION ALL ')})`,
     );
     return result.count;
   }
@@ -249,7 +262,9 @@ class Removal {
   /** What lies beside the rows; a document that another schema's rows refer to stays. */
   async #deleteBeside(): Promise<void> {
     const documents = this.#relation(sideTableNames.documents);
-    const tables = this.#plan.model.tables.map(({ name }) => standardLiteral(name)).join(', ');
+    const tables = [...this.#plan.model.tables.map(({ name }) => name), sideTableNames.documents]
+      .map((name) => standardLiteral(name))
+      .join(', ');
     const keys = `(SELECT key FROM ${this.#documents()})`;
     const referring = (await this.#tx.unsafe(
       `SELECT k.conrelid::regclass::text AS table, quote_ident(a.attname) AS column

@@ -39,11 +39,15 @@ export const applicationName = 'conversion-job-service';
 /** A target that takes no byte for so long does not come back. */
 const stallMs = 5 * 60_000;
 
-/**
- * One connection, opened with the first query; it is never closed for its age. `onSocket` gets the socket where what goes over it
- * is what the server reads: not where it will be encrypted.
- */
-export function connectTarget(address: TargetAddress, onSocket?: (socket: Socket) => void): Sql {
+export interface TargetSockets {
+  /** gets the socket where what goes over it is what the server reads: not where it will be encrypted */
+  readonly onPlain?: (socket: Socket) => void;
+  /** gets every socket */
+  readonly all?: Set<Socket>;
+}
+
+/** One connection, opened with the first query; it is never closed for its age. */
+export function connectTarget(address: TargetAddress, sockets: TargetSockets = {}): Sql {
   const parts = addressParts(address.url);
   const password = address.password ?? parts.password;
   const [{ host, port }] = parts.places;
@@ -54,7 +58,8 @@ export function connectTarget(address: TargetAddress, onSocket?: (socket: Socket
     port: [port],
     socket: async () => {
       const socket = closeWhenStalled(await firstOpenSocket(checked ?? parts.places), stallMs);
-      if (ssl === false) onSocket?.(socket);
+      sockets.all?.add(socket);
+      if (ssl === false) sockets.onPlain?.(socket);
       return socket;
     },
     // seconds; the kernel then asks every second, and gives up after ten
@@ -83,9 +88,19 @@ export function connectTarget(address: TargetAddress, onSocket?: (socket: Socket
   } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
 }
 
-/** First statement on each connection: what the database's owner set for people is not for a load. */
+/**
+ * First statement on each connection: what the database's owner set for people is not for a load. The server asks a silent client
+ * whether it is there: the session of a machine that fell over would keep its locks for two hours.
+ */
 export const sessionSettings = `SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
 SET search_path = pg_catalog, pg_temp; SET standard_conforming_strings = on; SET jit = off; SET client_min_messages = warning`;
+
+/**
+ * A publisher that is stopped, or cut off, in its transaction holds the target's lock: the server ends it after so long. The steps
+ * follow one another at once; the fence between them may wait for a metadata database that has just been restarted.
+ */
+export const stoppedSeconds = 20;
 
 /** Statement: one job at a time changes the tables of a target; held until the transaction ends. */
 export function targetLock(sqlSchema: string): string {
@@ -138,7 +153,7 @@ export function targetFault(error: unknown, label: string): unknown {
   const about = [message, error.detail, placeOf(error)]
     .filter((part) => part !== undefined && part !== '')
     .join('; ');
-  if (/^(08|53|57|58)/.test(state) || ['40001', '40P01', '55P03', '55006'].includes(state)) {
+  if (/^(08|53|57|58)/.test(state) || ['25P03', '40001', '40P01', '55P03', '55006'].includes(state)) {
     return fault('service_unavailable', about);
   }
   if (state.startsWith('28') || state === '42501') return fault('target_not_allowed', message);

@@ -15,6 +15,7 @@ import {
   addressLabel,
   connectTarget,
   sessionSettings,
+  stoppedSeconds,
   targetFault,
   targetLock,
   type TargetAddress,
@@ -26,6 +27,7 @@ import { stagedReferences } from './postgres-row-sink-references.ts';
 import { StagingArea } from './postgres-row-sink-staging.ts';
 import { finishTables, keyAlterations, makeSideTables, makeTable } from './postgres-row-sink-tables.ts';
 import { readTarget, tablesWithRows, type Target } from './postgres-row-sink-target.ts';
+import { createSilenceWatch, type SilenceWatch } from './target-silence.ts';
 
 export interface PostgresRowSinkOptions extends TargetAddress {
   readonly sqlSchema: string;
@@ -35,13 +37,9 @@ export interface PostgresRowSinkOptions extends TargetAddress {
   readonly createSchema?: boolean;
   /** connections for COPY beside the one that publishes (4) */
   readonly maxConnections?: number;
+  /** between two looks whether the target's answers were lost on the way (10 s) */
+  readonly lookMs?: number;
 }
-
-/**
- * A publisher that is stopped, or cut off, in its transaction holds the target's lock: the server ends it after so long. The steps
- * follow one another at once; the fence between them may wait for a metadata database that has just been restarted.
- */
-const stoppedSeconds = 20;
 
 /** tables made empty in one transaction: each takes several locks of a table that PostgreSQL keeps in fixed memory */
 const tablesPerTransaction = 100;
@@ -61,6 +59,7 @@ class PostgresRowSink implements RowSink {
   #tables: readonly PhysicalTable[] = [];
   #control: Sql | null = null;
   #controlPid = 0;
+  readonly #watch: SilenceWatch;
   #staging: StagingArea | null = null;
   #token = '';
   #stagingSchema = '';
@@ -71,6 +70,11 @@ class PostgresRowSink implements RowSink {
 
   constructor(options: PostgresRowSinkOptions) {
     this.#options = options;
+    this.#watch = createSilenceWatch({
+      address: options,
+      backends: () => [this.#controlPid, ...(this.#staging?.backends ?? [])],
+      everyMs: options.lookMs,
+    });
     this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
   }
 
@@ -181,7 +185,7 @@ class PostgresRowSink implements RowSink {
   async #open(): Promise<'load' | 'skip'> {
     const { sqlSchema } = this.#options;
     const plan = this.#plan;
-    this.#control = connectTarget(this.#options);
+    this.#control = connectTarget(this.#options, { all: this.#watch.sockets });
     const control = this.#control;
     const [session] = (await control.unsafe(`${sessionSettings}; SELECT pg_backend_pid() AS pid`)).at(
       -1,
@@ -246,7 +250,7 @@ class PostgresRowSink implements RowSink {
       token: this.#token,
       sqlSchema: this.#stagingSchema,
       maxConnections: this.#options.maxConnections ?? 4,
-      connect: (onSocket) => connectTarget(this.#options, onSocket),
+      connect: (onPlain) => connectTarget(this.#options, { onPlain, all: this.#watch.sockets }),
       keys: (key) => {
         const hasMisfits = [...this.#widened].some((id) => id.startsWith(`${key}:`));
         if (typeof key === 'string' || hasMisfits) return '';
@@ -373,7 +377,7 @@ class PostgresRowSink implements RowSink {
 
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await work();
+      return await this.#watch.during(work);
     } catch (error) {
       throw targetFault(error, this.label);
     }

@@ -9,15 +9,19 @@ const mostRows = 2048;
 /** characters a fetch is meant to bring */
 const wantedCharacters = 512 * 1024;
 
+/** Asks the server, and tells its faults in the words of the service. */
+export type Ask = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** The stream of a query whose columns are all text, standing at its first row; null where it has none. Within a transaction. */
 export async function openCursor<Row>(
   sql: Sql,
+  ask: Ask,
   name: string,
   query: string,
   toRow: (values: TextRow) => Row,
 ): Promise<RowStream<Row> | null> {
-  await sql.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${query}`);
-  const stream = new CursorStream(sql, name, toRow);
+  await ask(() => sql.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${query}`));
+  const stream = new CursorStream(sql, ask, name, toRow);
   await stream.fetch();
   return stream.head === null ? null : stream;
 }
@@ -25,6 +29,7 @@ export async function openCursor<Row>(
 class CursorStream<Row> implements RowStream<Row> {
   head: Row | null = null;
   readonly #sql: Sql;
+  readonly #ask: Ask;
   readonly #name: string;
   readonly #toRow: (values: TextRow) => Row;
   #rows: TextRow[] = [];
@@ -32,8 +37,9 @@ class CursorStream<Row> implements RowStream<Row> {
   #count = firstFetch;
   #atEnd = false;
 
-  constructor(sql: Sql, name: string, toRow: (values: TextRow) => Row) {
+  constructor(sql: Sql, ask: Ask, name: string, toRow: (values: TextRow) => Row) {
     this.#sql = sql;
+    this.#ask = ask;
     this.#name = name;
     this.#toRow = toRow;
   }
@@ -52,13 +58,13 @@ class CursorStream<Row> implements RowStream<Row> {
   /** Goes on with the next piece. */
   async fetch(): Promise<void> {
     const asked = this.#count;
-    this.#rows = (await this.#sql
-      .unsafe(`FETCH ${asked} FROM ${this.#name}`)
-      .values()) as unknown as TextRow[];
+    this.#rows = (await this.#ask(() =>
+      this.#sql.unsafe(`FETCH ${asked} FROM ${this.#name}`).values(),
+    )) as unknown as TextRow[];
     this.#next = 0;
     if (this.#rows.length < asked) {
       this.#atEnd = true;
-      await this.#sql.unsafe(`CLOSE ${this.#name}`);
+      await this.#ask(() => this.#sql.unsafe(`CLOSE ${this.#name}`));
     } else {
       let characters = 1;
       for (const values of this.#rows) for (const value of values) characters += value?.length ?? 0;

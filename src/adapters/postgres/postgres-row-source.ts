@@ -20,13 +20,16 @@ import {
 } from './postgres-row-sink-connection.ts';
 import { readTarget, type Target } from './postgres-row-sink-target.ts';
 import { lexicalText } from './postgres-row-sink-types.ts';
-import { openCursor, type TextRow } from './postgres-row-source-cursor.ts';
+import { openCursor, type Ask, type TextRow } from './postgres-row-source-cursor.ts';
 import { firstKeys } from './postgres-row-source-range.ts';
+import { createSilenceWatch, type SilenceWatch } from './target-silence.ts';
 
 export interface PostgresRowSourceOptions extends TargetAddress {
   readonly sqlSchema: string;
   /** shown instead of the address */
   readonly label?: string;
+  /** between two looks whether the target's answers were lost on the way (10 s) */
+  readonly lookMs?: number;
 }
 
 export function createPostgresRowSource(options: PostgresRowSourceOptions): RowSource {
@@ -41,12 +44,20 @@ class PostgresRowSource implements RowSource {
   #sql: Sql | null = null;
   #target!: Target;
   #cursors = 0;
+  readonly #backends: number[] = [];
+  readonly #watch: SilenceWatch;
+  readonly #ask: Ask = (work) => this.#guarded(work);
   /** names of tables that have entries in the tables beside the data */
   #withLexical: ReadonlySet<string> = new Set();
   #withUnmapped: ReadonlySet<string> = new Set();
 
   constructor(options: PostgresRowSourceOptions) {
     this.#options = options;
+    this.#watch = createSilenceWatch({
+      address: options,
+      backends: () => this.#backends,
+      everyMs: options.lookMs,
+    });
     this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
   }
 
@@ -54,10 +65,13 @@ class PostgresRowSource implements RowSource {
     this.#model = model;
     this.#names = physicalNames(model, postgresql);
     await this.#guarded(async () => {
-      const sql = connectTarget(this.#options);
+      const sql = connectTarget(this.#options, { all: this.#watch.sockets });
       this.#sql = sql;
       // floating-point numbers in the shortest form that gives the same number back
-      await sql.unsafe(`${sessionSettings}; SET extra_float_digits = 1`);
+      const results = await sql.unsafe(
+        `${sessionSettings}; SET extra_float_digits = 1; SELECT pg_backend_pid() AS pid`,
+      );
+      this.#backends.push((results.at(-1) as unknown as [{ pid: number }])[0].pid);
       await sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { documents, lexical, unmapped, loads } = sideTableNames;
       const names = [...this.#names.map((table) => table.name), documents, lexical, unmapped, loads];
@@ -91,16 +105,20 @@ class PostgresRowSource implements RowSource {
       ? `(SELECT CASE WHEN count(*) = 1 THEN max(l.id_lschma)::text END FROM ${this.#relation(loads)} l WHERE l.job = t.job)`
       : 'NULL::text';
     const query = `SELECT t.document_key::text, t.name, ${logical} ${this.#fromDocuments(name)} ORDER BY t.document_key`;
-    const stream = await this.#guarded(() =>
-      openCursor(this.#sql!, 'documents', query, ([key, documentName, idLschma]) => ({
+    const stream = await openCursor(
+      this.#sql!,
+      this.#ask,
+      'documents',
+      query,
+      ([key, documentName, idLschma]) => ({
         key: key!,
         name: documentName!,
         idLschma: idLschma === null ? null : Number(idLschma),
-      })),
+      }),
     );
     for (let document = stream?.head ?? null; document !== null; document = stream!.head) {
       // before the consumer comes between: one query at a time
-      await this.#guarded(async () => stream!.advance());
+      await stream!.advance();
       yield document;
     }
   }
@@ -144,7 +162,7 @@ class PostgresRowSource implements RowSource {
         }),
       unmapped: (index) =>
         this.#guarded(async () => {
-          const { name } = this.#model.tables[index]!;
+          const name = index === null ? sideTableNames.documents : this.#model.tables[index]!.name;
           if (!this.#withUnmapped.has(name)) return null;
           const query = `SELECT t.parent_key::text, t.position::text, t.xpath, t.kind, t.content FROM ${this.#relation(sideTableNames.unmapped)} t
             WHERE t.parent_table = ${standardLiteral(name)}${since} ORDER BY t.parent_key, t.position`;
@@ -166,7 +184,7 @@ class PostgresRowSource implements RowSource {
 
   #cursor<Row>(query: string, toRow: (values: TextRow) => Row) {
     this.#cursors += 1;
-    return openCursor(this.#sql!, `rows_${this.#cursors}`, query, toRow);
+    return openCursor(this.#sql!, this.#ask, `rows_${this.#cursors}`, query, toRow);
   }
 
   async #closeCursors(): Promise<void> {
@@ -221,7 +239,7 @@ class PostgresRowSource implements RowSource {
 
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await work();
+      return await this.#watch.during(work);
     } catch (error) {
       throw targetFault(error, this.label);
     }

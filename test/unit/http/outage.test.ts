@@ -12,13 +12,20 @@ it('a database that does not answer is 503 with Retry-After, not 500', async () 
   expect(await answer.json()).toMatchObject({ code: 'service_unavailable' });
 });
 
-it.each(['ECONNREFUSED', 'CONNECTION_CLOSED', 'CONNECT_TIMEOUT', '57P01', '08006', '53300'])(
-  '%s is an outage',
+const outages = {
+  'no connection': ['ECONNREFUSED', 'CONNECTION_CLOSED', 'CONNECT_TIMEOUT', '57P01', '08006', '25P03'],
+  'no way to the host': ['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EAI_AGAIN'],
+  'no room left on the server, or here': ['53100', '53200', '53300', '58030', 'EMFILE'],
+  'gave way to another session': ['40001', '40P01'],
+};
+
+it.each(Object.entries(outages))('%s is an outage', (_, codes) => {
+  for (const code of codes) expect(isOutage(Object.assign(new Error('x'), { code })), code).toBe(true);
+});
+
+it.each(['23505', '22P02', '57014', '28P01', 'ENOTFOUND', 'ENOENT', '42501', undefined])(
+  '%s is none',
   (code) => {
-    expect(isOutage(Object.assign(new Error('x'), { code }))).toBe(true);
+    expect(isOutage(Object.assign(new Error('x'), { code }))).toBe(false);
   },
 );
-
-it.each(['23505', 'ENOENT', '42501', undefined])('%s is none', (code) => {
-  expect(isOutage(Object.assign(new Error('x'), { code }))).toBe(false);
-});
