@@ -1,4 +1,4 @@
-import type { AccessStore, Scope } from '../ports/access-store.ts';
+import type { AccessStore, ApiKeyRecord, Scope } from '../ports/access-store.ts';
 import type { Clock } from '../ports/clock.ts';
 import { equalInConstantTime, sha256Hex } from './credential.ts';
 
@@ -13,15 +13,47 @@ const keyForm = /^svk_([A-Za-z0-9]{1,64})_([A-Za-z0-9_-]{1,256})$/;
 /** compared with where there is no such key, so that both answers cost the same */
 const noSecret = '0'.repeat(64);
 
-/** Checks `svk_<id>_<secret>`; null when it is malformed, unknown, wrong, expired or revoked. Read anew at each call: revocation works at once. */
-export async function checkKey(access: AccessStore, clock: Clock, key: string): Promise<Principal | null> {
-  const parts = keyForm.exec(key);
-  if (parts === null) return null;
-  const record = await access.findKey(parts[1]!);
-  const matches = equalInConstantTime(await sha256Hex(parts[2]!), record?.secretSha256 ?? noSecret);
-  if (record === null || !matches) return null;
-  const now = clock.nowMs();
-  if (record.revokedAt !== null && record.revokedAt <= now) return null;
-  if (record.expiresAt !== null && record.expiresAt <= now) return null;
-  return { idKey: record.idKey, idOrg: record.idOrg, scopes: record.scopes };
+/** What was found of a key holds for so long: one that another process revokes ends within a second (interface-decisions §7). */
+const freshMs = 500;
+/** so many keys are remembered before all are forgotten */
+const mostKeys = 1_000;
+
+export interface KeyCheck {
+  /** Checks `svk_<id>_<secret>`; null when it is malformed, unknown, wrong, expired or revoked. */
+  check(key: string): Promise<Principal | null>;
+  /** To be called when a key was revoked here: it ends at once. */
+  forget(): void;
+}
+
+export function createKeyCheck(access: Pick<AccessStore, 'findKey'>, clock: Clock): KeyCheck {
+  /** by the whole key, its secret included, so that what is known of it says that it is right */
+  let known = new Map<string, { readonly record: ApiKeyRecord; readonly sinceMs: number }>();
+
+  async function find(key: string, sinceMs: number): Promise<ApiKeyRecord | null> {
+    const parts = keyForm.exec(key);
+    if (parts === null) return null;
+    const found = known;
+    const record = await access.findKey(parts[1]!);
+    const matches = equalInConstantTime(await sha256Hex(parts[2]!), record?.secretSha256 ?? noSecret);
+    if (record === null || !matches) return null;
+    if (found.size >= mostKeys) found.clear();
+    // into the map that was there at the question: who has forgotten since does not get an older answer
+    found.set(key, { record, sinceMs });
+    return record;
+  }
+
+  return {
+    async check(key) {
+      const now = clock.nowMs();
+      const earlier = known.get(key);
+      const age = now - (earlier?.sinceMs ?? 0);
+      const record =
+        earlier !== undefined && age >= 0 && age < freshMs ? earlier.record : await find(key, now);
+      if (record === null) return null;
+      if (record.revokedAt !== null && record.revokedAt <= now) return null;
+      if (record.expiresAt !== null && record.expiresAt <= now) return null;
+      return { idKey: record.idKey, idOrg: record.idOrg, scopes: record.scopes };
+    },
+    forget: () => void (known = new Map()),
+  };
 }

@@ -1,7 +1,7 @@
 /** Who may call an operation: API keys, and tokens of an identity provider, in `Authorization: Bearer` (interface-decisions §7, §11). */
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
-import { checkKey } from '../access/check-key.ts';
+import { createKeyCheck } from '../access/check-key.ts';
 import type { Principal } from '../access/check-key.ts';
 import { checkToken } from '../access/check-token.ts';
 import type { Config } from '../config.ts';
@@ -29,6 +29,8 @@ export interface Guards {
   require(scope: Scope | null): Guard;
   /** For open paths that tell more to a key holder: null without a valid key. */
   identify(c: Context<AppEnv>): Promise<Principal | null>;
+  /** Keys are looked up anew: one of them was revoked. */
+  forgetKeys(): void;
 }
 
 /** Scopes whose GET operations change something too. */
@@ -43,14 +45,16 @@ export function createGuards(
     burst: config.limits.requestBurst,
   });
 
+  const keys = createKeyCheck(adapters.access, adapters.clock);
+
   async function identify(c: Context<AppEnv>): Promise<Principal | null> {
     const caller = (await adapters.callers?.identify(c.req.raw)) ?? null;
     if (caller !== null) return { idKey: `host ${caller.name}`, idOrg: caller.idOrg, scopes: caller.scopes };
     const given = bearer.exec(c.req.header('Authorization') ?? '')?.[1];
     if (given === undefined) return null;
-    const { access, clock, tokens } = adapters;
+    const { access, tokens } = adapters;
     if (given.startsWith('svk_') || tokens === undefined || config.oidc === null)
-      return await checkKey(access, clock, given);
+      return await keys.check(given);
     return await checkToken(access, tokens, config.oidc, given);
   }
 
@@ -114,6 +118,7 @@ export function createGuards(
 
   return {
     identify,
+    forgetKeys: keys.forget,
     require: (scope) => ({ middleware: [check(scope)], security: [{ [apiKeySchemeName]: [] }] }),
   };
 }

@@ -140,11 +140,56 @@ describe('API keys', () => {
     expect(await status(`Bearer ${key} ${key}`)).toBe(401);
   });
 
-  it('looks a key up anew each time: revocation works at once', async () => {
+  it('ends a key that was revoked elsewhere within a second', async () => {
     const { send, newKey, adapters } = await createTestApp();
     const { key, idKey } = await newKey(1, ['jobs:read']);
     expect((await send('/v2/executions/all', { key })).status).toBe(200);
     adapters.access.revokeKey(idKey, adapters.time.nowMs);
+    adapters.time.nowMs += 900;
+    expect((await send('/v2/executions/all', { key })).status).toBe(401);
+  });
+
+  it('ends a key that was revoked here at once, also where it is looked up at that moment', async () => {
+    const { send, newKey, adapters } = await createTestApp();
+    const { key, idKey } = await newKey(1, ['jobs:read']);
+    const { findKey } = adapters.access;
+    let answer = (): void => undefined;
+    adapters.access.findKey = async (id) => {
+      const found = await findKey(id);
+      if (id === idKey) await new Promise<void>((resolve) => (answer = resolve));
+      return found;
+    };
+    const begun = send('/v2/executions/all', { key });
+    await expect.poll(() => answer.length).toBe(1);
+    adapters.access.findKey = findKey;
+    expect((await send(`/v2/admin/keys/${idKey}`, { method: 'DELETE' })).status).toBe(204);
+    answer();
+    expect((await begun).status).toBe(200);
+    expect((await send('/v2/executions/all', { key })).status).toBe(401);
+  });
+
+  it('asks for a key once in half a second, and never answers a wrong secret from what it knows', async () => {
+    const { send, newKey, adapters } = await createTestApp();
+    const { key, idKey } = await newKey(1, ['jobs:read']);
+    const { findKey } = adapters.access;
+    const asked: string[] = [];
+    adapters.access.findKey = (id) => {
+      asked.push(id);
+      return findKey(id);
+    };
+    for (let at = 0; at < 3; at += 1) expect((await send('/v2/executions/all', { key })).status).toBe(200);
+    expect(asked).toEqual([idKey]);
+    expect((await send('/v2/executions/all', { key: `${key}x` })).status).toBe(401);
+    adapters.time.nowMs += 500;
+    expect((await send('/v2/executions/all', { key })).status).toBe(200);
+    expect(asked).toEqual([idKey, idKey, idKey]);
+  });
+
+  it('ends a key when it expires, whatever was known of it', async () => {
+    const { send, newKey, adapters } = await createTestApp();
+    const { key } = await newKey(1, ['jobs:read'], adapters.time.nowMs + 100);
+    expect((await send('/v2/executions/all', { key })).status).toBe(200);
+    adapters.time.nowMs += 100;
     expect((await send('/v2/executions/all', { key })).status).toBe(401);
   });
 
