@@ -49,7 +49,7 @@ export function memoryDocumentRows({ model, rows, misfits }: Shredded): Document
     unmapped: async (index) =>
       stream(
         unmapped
-          .get(model.tables[index]!.name)
+          .get(index === null ? '_documents' : model.tables[index]!.name)
           ?.toSorted((a, b) => Number(a.parentKey) - Number(b.parentKey)) ?? [],
       ),
   };

@@ -163,6 +163,8 @@ async function addSideRows(
     return offset === 0 ? [] : [`(${standardLiteral(name)}, ${offset})`];
   });
   const documentShift = offsets.get(sideTableNames.documents) ?? 0;
+  // documents that are kept whole hang from themselves
+  if (documentShift > 0) shifts.push(`(${standardLiteral(sideTableNames.documents)}, ${documentShift})`);
   for (const [side, tableColumn, keyColumn] of [
     ['unmapped', 'parent_table', 'parent_key'],
     ['lexical', 'table_name', 'row_key'],

@@ -130,10 +130,11 @@ class FileRowSource implements RowSource {
       unmapped: async (index) => {
         const table = this.#tables!.table(sideTableNames.unmapped);
         if (table === null) return null;
+        const name = index === null ? sideTableNames.documents : tables[index]!.name;
         const [key, document] = [table.whole('parent_key')!, table.whole('document_key')!];
         const stream = await this.#stream(
           table,
-          ` WHERE ${table.holds('parent_table', tables[index]!.name)} AND ${document} >= ${documentKey ?? 0} ORDER BY ${key}, ${table.whole('position')}`,
+          ` WHERE ${table.holds('parent_table', name)} AND ${document} >= ${documentKey ?? 0} ORDER BY ${key}, ${table.whole('position')}`,
           (valueOf) => ({
             parentKey: valueOf('parent_key')!,
             position: Number(valueOf('position')),

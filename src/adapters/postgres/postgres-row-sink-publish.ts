@@ -297,6 +297,8 @@ async function addSideRows(publication: Publication, offsets: ReadonlyMap<string
     return offset === 0 ? [] : [`(${standardLiteral(plan.model.tables[index]!.name)}, ${offset})`];
   });
   const documentShift = offsets.get(sideTableNames.documents) ?? 0;
+  // documents that are kept whole hang from themselves
+  if (documentShift > 0) shifts.push(`(${standardLiteral(sideTableNames.documents)}, ${documentShift})`);
   const places = { unmapped: ['parent_table', 'parent_key'], lexical: ['table_name', 'row_key'] } as const;
   for (const [side, [tableColumn, keyColumn]] of Object.entries(places) as [
     keyof typeof places,

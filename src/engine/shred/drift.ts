@@ -7,6 +7,8 @@ export interface DriftPath {
   count: number;
   /** the first content met, cut to 200 characters */
   readonly sample: string;
+  /** document, line and column of the first, where that is known */
+  readonly where?: string;
 }
 
 export interface Drift {
@@ -17,7 +19,7 @@ export interface Drift {
   /** content that the schema knows and leaves out, its mappings being inactive: how often, by path */
   readonly ignored: ReadonlyMap<string, number>;
   ignore(xpath: string): void;
-  unmapped(xpath: string, kind: DriftPath['kind'], content: Uint8Array): void;
+  unmapped(xpath: string, kind: DriftPath['kind'], content: Uint8Array, where?: string): void;
   misfit(column: string, text: string): void;
 }
 
@@ -40,7 +42,7 @@ export function createDrift(mode: 'capture' | 'report' | 'fail'): Drift {
     get total() {
       return total;
     },
-    unmapped(xpath, kind, content) {
+    unmapped(xpath, kind, content, where) {
       const sample = new TextDecoder().decode(content.subarray(0, 800)).slice(0, 200);
       if (mode === 'fail') {
         throw new InputError({
@@ -53,7 +55,8 @@ export function createDrift(mode: 'capture' | 'report' | 'fail'): Drift {
       total += 1;
       const identity = paths.size < maxPaths || paths.has(xpath) ? xpath : '…';
       const known = paths.get(identity);
-      if (known === undefined) paths.set(identity, { xpath: identity, kind, count: 1, sample });
+      const place = where === undefined ? {} : { where };
+      if (known === undefined) paths.set(identity, { xpath: identity, kind, count: 1, sample, ...place });
       else known.count += 1;
     },
     misfit(column, text) {

@@ -5,6 +5,7 @@
 import { InputError } from '../diagnostics.ts';
 import { createNameLabels, pathSteps, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
 import type { PlanEdge, RelationalModel } from '../model/relational-model.ts';
+import { sideTableNames } from '../model/side-tables.ts';
 import { clarkName, type QName } from '../model/source-model.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../xml/fast-tokenizer.ts';
 import {
@@ -65,6 +66,8 @@ export interface ShredderOptions {
   /** the sink can widen a column afterwards; else a value that does not fit is written as it is */
   readonly widensInPlace: boolean;
   readonly unmapped: 'capture' | 'report' | 'fail';
+  /** documents that start with another element than the model's roots are refused, also where unmapped content is captured (`--root`) */
+  readonly refusesOtherRoots?: boolean;
   /** values of the model's extra columns for a document, in column order */
   readonly extraValues: (documentKey: number) => readonly (string | null)[];
   /**
@@ -100,9 +103,14 @@ export interface Shredder {
   endDocument(facts: { readonly sha256: string; readonly bytes: number; readonly loadedAt: string }): void;
   /** highest keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
   lastKeys(): ReadonlyMap<string, number>;
+  /** Rows that follow get keys above `key`, documents keys above `document`, unless higher ones were given out already. */
+  numberFrom(key: number, document: number): void;
 }
 
 const usualKernelFrom = 1024;
+/** Bytes of a document that is kept whole, its root being none of the model's: it is held in memory until it ends. */
+const longestRoot = 32 * 1024 * 1024;
+const tooLongToKeep = `, and it is too long to be kept whole: more than ${longestRoot >> 20} MiB`;
 /** Records that TypeScript handles at most before it asks the kernel again. */
 const longestPause = 63;
 
@@ -143,7 +151,12 @@ class DocumentShredder implements Shredder {
   /** white space that a batch ended with, where only other text would make it matter */
   readonly #heldSpace = new ByteBuffer(64);
   readonly #scope = new NamespaceScope();
-  #capturing: { readonly wildcardTable: number; readonly position: number } | null = null;
+  /** `root`: where the document's root stands, when that is what is captured */
+  #capturing: {
+    readonly wildcardTable: number;
+    readonly position: number;
+    readonly root: TextLocation | null;
+  } | null = null;
   readonly #relaxedSeen = new Set<number>();
   readonly #labels: NameLabels;
   readonly #elementLabels: string[] = [];
@@ -216,6 +229,13 @@ class DocumentShredder implements Shredder {
       facts.loadedAt,
       this.#options.idJob,
     ]);
+  }
+
+  numberFrom(key: number, document: number): void {
+    const { lastNumbers } = this.#state;
+    for (let table = 0; table < lastNumbers.length; table += 1)
+      lastNumbers[table] = Math.max(lastNumbers[table]!, key);
+    this.#lastDocumentKey = Math.max(this.#lastDocumentKey, document);
   }
 
   lastKeys(): ReadonlyMap<string, number> {
@@ -339,7 +359,7 @@ class DocumentShredder implements Shredder {
     let position = 0;
     if (parentFrame < 0) {
       edge = this.#plan.rootEdge(nameId);
-      if (edge === null) throw this.#unknownRoot(nameId, locate(at));
+      if (edge === null) return this.#captureRoot(batch, at, locate(at));
     } else {
       this.#closeTextRun(parentFrame);
       position = this.#state.nextPosition(parentFrame);
@@ -636,8 +656,21 @@ class DocumentShredder implements Shredder {
     this.#rows.close(this.#extra);
   }
 
-  #captureElement(batch: TokenBatch, at: number, wildcardTable: number, position: number): number {
-    this.#capturing = { wildcardTable, position };
+  /** A document of another kind than the schema's: with `capture` it is kept whole beside the data, else it is refused. */
+  #captureRoot(batch: TokenBatch, at: number, place: TextLocation): number {
+    if (this.#options.unmapped !== 'capture' || this.#options.refusesOtherRoots === true)
+      throw this.#unknownRoot(batch.events[at * RECORD_INTS + 1]!, place);
+    return this.#captureElement(batch, at, -1, 1, place);
+  }
+
+  #captureElement(
+    batch: TokenBatch,
+    at: number,
+    wildcardTable: number,
+    position: number,
+    root: TextLocation | null = null,
+  ): number {
+    this.#capturing = { wildcardTable, position, root };
     this.#state.reserveFrame();
     this.#state.setFrame(this.#state.depth, FRAME_NAME, batch.events[at * RECORD_INTS + 1]!);
     return this.#capture.begin(batch, at, this.#scope.declared());
@@ -645,6 +678,9 @@ class DocumentShredder implements Shredder {
 
   #capturePart(batch: TokenBatch, at: number, kind: number): number {
     const { events } = batch;
+    const { wildcardTable, position, root } = this.#capturing!;
+    if (root !== null && this.#capture.out.length > longestRoot)
+      throw this.#unknownRoot(this.#state.frame(0, FRAME_NAME), root, tooLongToKeep);
     if (kind === KIND_START) return this.#capture.start(batch, at);
     if (kind === KIND_TEXT) {
       const source = (events[at * RECORD_INTS]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
@@ -652,11 +688,11 @@ class DocumentShredder implements Shredder {
       return at;
     }
     if (kind !== KIND_END || !this.#capture.end()) return at;
-    const { wildcardTable, position } = this.#capturing!;
     this.#capturing = null;
     const { out } = this.#capture;
     const parent = this.#state.depth - 1;
-    if (wildcardTable >= 0)
+    if (root !== null) this.#keepRoot(out.bytes.slice(0, out.length), root);
+    else if (wildcardTable >= 0)
       this.#contentRow(wildcardTable, this.#state.frame(parent, FRAME_ROW), position, out.bytes, out.length);
     else {
       const xpath = `${this.#path(parent)}/${this.#label(this.#state.frame(this.#state.depth, FRAME_NAME))}`;
@@ -669,6 +705,16 @@ class DocumentShredder implements Shredder {
       );
     }
     return at;
+  }
+
+  /** Hangs from the document itself, as there is no row it could hang from. */
+  #keepRoot(content: Uint8Array, place: TextLocation): void {
+    const xpath = `/${this.#label(this.#state.frame(0, FRAME_NAME))}`;
+    const where = `${this.#documentName}: line ${place.line}, column ${place.column}`;
+    this.drift.unmapped(xpath, 'element', content, where);
+    const document = this.#rowKeys.key(this.#documentKey);
+    const values = [document, sideTableNames.documents, document, 1, xpath, 'element', content];
+    this.output.side('unmapped', values);
   }
 
   #unmappedAttribute(batch: TokenBatch, at: number, row: number): void {
@@ -764,7 +810,7 @@ class DocumentShredder implements Shredder {
     return path;
   }
 
-  #unknownRoot(nameId: number, place: TextLocation): InputError {
+  #unknownRoot(nameId: number, place: TextLocation, besides = ''): InputError {
     const namesakes = this.#roots.filter(({ localName }) => localName === this.#names.localName(nameId));
     const expected =
       namesakes.length === 0
@@ -773,7 +819,7 @@ class DocumentShredder implements Shredder {
     return new InputError({
       code: 'unknown_root_element',
       severity: 'error',
-      message: `the root element <${this.#label(nameId)}> is not in the schema, ${expected}; give the schema it belongs to with -x, or --root`,
+      message: `the root element <${this.#label(nameId)}> is not in the schema, ${expected}${besides}; give the schema it belongs to with -x, or --root`,
       file: this.#documentName,
       line: place.line,
       column: place.column,

@@ -38,6 +38,6 @@ export interface DocumentRows {
   table(table: number): Promise<RowStream<RowValues> | null>;
   /** `_lexical` of a table's rows, in the order of these */
   lexical(table: number): Promise<RowStream<LexicalRow> | null>;
-  /** `_unmapped` of a table's rows, in the order of these */
-  unmapped(table: number): Promise<RowStream<UnmappedRow> | null>;
+  /** `_unmapped` of a table's rows, in the order of these; null: of the documents, by their keys */
+  unmapped(table: number | null): Promise<RowStream<UnmappedRow> | null>;
 }

@@ -38,7 +38,9 @@ export function createDocumentWriter(model: RelationalModel, rows: DocumentRows)
   const reader = new RowReader(model, rows);
   return {
     rowCounts: reader.rowCounts,
-    has: async (documentKey) => (await findRoot(plan, reader, documentKey)) !== null,
+    has: async (documentKey) =>
+      (await findRoot(plan, reader, documentKey)) !== null ||
+      (await reader.wholeDocument(documentKey)) !== null,
     async write(documentKey, consume) {
       const output = new XmlOutput(consume);
       await new Writing(plan, reader, output).document(documentKey);
@@ -100,7 +102,8 @@ class Writing {
 
   async document(documentKey: string): Promise<void> {
     const root = await findRoot(this.#plan, this.#reader, documentKey);
-    if (root === null) {
+    const whole = root === null ? await this.#reader.takeWhole(documentKey) : null;
+    if (root === null && whole === null) {
       throw new InputError({
         code: 'missing_rows',
         severity: 'error',
@@ -108,7 +111,8 @@ class Writing {
       });
     }
     this.#out.markup('<?xml version="1.0" encoding="UTF-8"?>\n');
-    await this.#rowElement(root.group, root.child, 1, this.#plan.namespaces.declarations);
+    if (root === null) this.#out.markup(whole!);
+    else await this.#rowElement(root.group, root.child, 1, this.#plan.namespaces.declarations);
     this.#out.markup('\n');
   }
 

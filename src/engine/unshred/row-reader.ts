@@ -29,6 +29,8 @@ export class RowReader {
   readonly #columns: (table: number) => readonly RowColumn[];
   /** by table; null: there are no rows */
   readonly #tables: (OpenTable | null | undefined)[] = [];
+  /** documents that were kept whole; null: not asked for yet */
+  #whole: { readonly rows: RowStream<UnmappedRow> | null } | null = null;
   /** highest key taken, by table */
   readonly #lastKeys: Float64Array;
 
@@ -83,6 +85,19 @@ export class RowReader {
       if (more !== undefined) await more;
     }
     return { values, key, lexical: texts, unmapped: entries };
+  }
+
+  /** A document that was kept whole because its root is none of the model's; null: it was not. */
+  async wholeDocument(documentKey: string): Promise<string | null> {
+    this.#whole ??= { rows: await this.#rows.unmapped(null) };
+    const head = this.#whole.rows?.head ?? null;
+    return head?.parentKey === documentKey ? (head.content ?? '') : null;
+  }
+
+  async takeWhole(documentKey: string): Promise<string | null> {
+    const content = await this.wholeDocument(documentKey);
+    if (content !== null) await this.#whole!.rows!.advance();
+    return content;
   }
 
   /** A row that belongs to this or an earlier document and found no place was not to be passed over in silence. */

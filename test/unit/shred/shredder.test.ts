@@ -149,12 +149,46 @@ describe('deviations from the schema', () => {
     );
   });
 
-  it('a root the schema does not know names those it does', () => {
+  it('a root the schema does not know is refused where nothing is captured, and those it knows are named', () => {
+    const load = (document: string) => shred(modelOf(stays, 1), [document], { unmapped: 'fail' });
     expect(() => load('<other/>')).toThrow(
       /document-1.xml: line 1, column 1: the root element <other> is not in the schema, which knows stays/,
     );
     expect(() => load('<stays xmlns="urn:later"/>')).toThrow(
       /the root element <\{urn:later\}stays> is not in the schema, which knows one so called in no namespace; give/,
+    );
+  });
+
+  it('a document with such a root is kept whole, whatever pieces it comes in', () => {
+    const document =
+      '<p:other xmlns:p="urn:o" xmlns="urn:d" a="p:x"> text <!-- c --><in><p:in/></in>\n<x>\u00e9</x></p:other>';
+    for (const pieceBytes of [1, 7, 1000]) {
+      const { rows, drift } = shred(modelOf(stays, 1), [document, '<stays/>', document], { pieceBytes });
+      const kept = rows['_unmapped']!.map((row) => [
+        row['document_key'],
+        row['parent_table'],
+        row['content'],
+      ]);
+      const content =
+        '<p:other xmlns:p="urn:o" xmlns="urn:d" a="p:x"> text <in><p:in/></in>\n<x>\u00e9</x></p:other>';
+      expect(kept).toEqual([
+        ['1', '_documents', content],
+        ['3', '_documents', content],
+      ]);
+      expect([...drift.paths.values()]).toMatchObject([
+        { xpath: '/{urn:o}other', count: 2, where: 'document-1.xml: line 1, column 1' },
+      ]);
+      expect(rows['_documents']).toHaveLength(3);
+    }
+  });
+
+  it('unless it is too long to be held, or its root was ruled out', () => {
+    const part = `<x>${'long '.repeat(1_000_000)}</x>`;
+    expect(() => load(`<other>${part.repeat(8)}</other>`)).toThrow(
+      /line 1, column 1: the root element <other> is not in the schema.* too long to be kept whole/,
+    );
+    expect(() => shred(modelOf(stays, 1), ['<other/>'], { refusesOtherRoots: true })).toThrow(
+      /the root element <other> is not in the schema/,
     );
   });
 });
