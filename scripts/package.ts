@@ -45,7 +45,7 @@ function compile(): void {
   execFileSync(process.execPath, [tsc, '-p', file], { cwd: root, stdio: 'inherit' });
 }
 
-/** What is not compiled: launchers and migrations. */
+/** What is not compiled: launchers, migrations and the driver on Spark. */
 function copyAssets(): void {
   for (const entry of readdirSync(join(root, 'src'), { recursive: true }).map(String)) {
     if (!/\.(?:mjs|sql)$/.test(entry) || !statSync(join(root, 'src', entry)).isFile()) continue;
@@ -54,6 +54,7 @@ function copyAssets(): void {
   }
   for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'wrangler.toml'])
     cpSync(join(root, name), join(out, name));
+  cpSync(join(root, 'scripts', 'spark'), join(out, 'scripts', 'spark'), { recursive: true });
 }
 
 interface Manifest {

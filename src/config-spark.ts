@@ -13,6 +13,10 @@ export interface SparkConfig {
   readonly package: string | null;
 }
 
+/** Variables of the environment that say where Spark, Java, Python and the cluster's settings are. */
+export const sparkVariables =
+  /^(?:JAVA_HOME|KUBECONFIG|(?:SPARK|PYSPARK|HADOOP|YARN|KUBERNETES)_[A-Z0-9_]+)$/;
+
 export const sparkProperties = [
   {
     name: 'svc.spark.submit',

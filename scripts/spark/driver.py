@@ -1,18 +1,31 @@
 """Driver of `--engine spark`: hands units of work to executors, which run the engine as a process each.
 
-usage: spark-submit driver.py WORK   (environment: XML2ER_PARENT, the process that this one must not outlive)
-What WORK holds is told in src/tools/spark-work.ts. Lines on stdout that start with `@spark ` are for xml2er.
+usage: spark-submit driver.py WORK
+
+WORK is a folder that the driver and all executors see under the same path. From `job.json` there are taken: `name`, `units` (their
+count) and `command`, which executors start with WORK and the number of a unit; relative paths in it lie in `spark.archives`. What a
+unit is, and what comes of it, is between the command and the tool that made the folder (src/tools/spark-work.ts).
+
+Lines on stdout that start with `@spark ` are facts for that tool. Where it did not start this process itself (cluster mode: no
+XML2ER_PARENT in the environment) it reads them, and all other output, from `driver.log` in WORK. The driver ends with the tool: when
+its process is gone, or the file `lease` is, or nobody has renewed that for a while.
 """
 
 import json
 import os
+import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
+import traceback
 
-from pyspark import SparkConf, SparkContext
+from pyspark import SparkConf, SparkContext, SparkFiles
+
+# seconds without a sign of life after which the tool counts as gone; it renews its lease every two
+LEASE = 60
 
 
 def tell(**facts):
@@ -30,17 +43,39 @@ def started(pid):
     return None if fields[0] in "ZX" else fields[19]
 
 
-def end_with_parent(context, work, orphaned):
-    """Stops the application when whoever started it is gone, however it went."""
+def read_lease(work):
+    """What the tool wrote last; None where it has ended and taken the folder with it."""
+    try:
+        with open(os.path.join(work, "lease"), encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def wait_for_end_of_tool(work):
     pid = os.environ.get("XML2ER_PARENT")
-    if pid is None or not sys.platform.startswith("linux"):
-        return
-    first = started(pid)
+    first = started(pid) if pid is not None and sys.platform.startswith("linux") else None
+    lease, renewed = read_lease(work), time.monotonic()
+    while True:
+        time.sleep(0.5)
+        if first is not None and started(pid) != first:
+            return "its process is gone"
+        now = read_lease(work)
+        if now is None:
+            return "it has removed its work folder"
+        if now != lease:
+            lease, renewed = now, time.monotonic()
+        elif time.monotonic() - renewed > LEASE:
+            return f"it has given no sign of life for {LEASE} s"
+
+
+def end_with_tool(context, work, orphaned):
+    """Stops the application when whoever started it is gone, however it went."""
 
     def watch():
-        while first is not None and started(pid) == first:
-            time.sleep(0.5)
+        why = wait_for_end_of_tool(work)
         orphaned.set()
+        print(f"the application ends with the tool that started it: {why}", file=sys.stderr, flush=True)
         try:
             threading.Timer(10, lambda: os._exit(1)).start()
             context.cancelAllJobs()
@@ -58,8 +93,26 @@ def end_with_parent(context, work, orphaned):
 def run_unit(work, command):
     """What an executor does with a unit: the engine as a process, whose stdin ends with the executor."""
 
+    def fail(why):
+        # the driver looks for the mark: tracebacks of Python and Java stand around it
+        raise RuntimeError(f"@unit {socket.gethostname()}: {why} @")
+
+    def find(word):
+        shipped = os.path.join(SparkFiles.getRootDirectory(), word)
+        return word if os.path.isabs(word) or not os.path.exists(shipped) else shipped
+
     def run(number):
-        child = subprocess.Popen(command + [work, str(number)], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        if not os.path.isdir(work):
+            fail(f"{work} is not there: svc.spark.work must name a folder that all executors see under the same path")
+        program, entry = find(command[0]), find(command[1])
+        if not os.path.exists(entry):
+            fail(f"{entry} is not there: install this package on all executors, and set svc.spark.package to its folder")
+        try:
+            child = subprocess.Popen(
+                [program, entry, *command[2:], work, str(number)], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+        except OSError as error:
+            fail(f"{program}: {error.strerror}: install Node on all executors, and set svc.spark.node to its path")
         try:
             complaint = child.stderr.read().decode("utf-8", "replace")
             code = child.wait()
@@ -69,7 +122,7 @@ def run_unit(work, command):
                 child.wait()
         # an attempt that ended by itself has said how in its report; all else is tried again by Spark
         if code != 0:
-            raise RuntimeError(f"unit {number}: the engine ended with {code}: {complaint[-2000:]}")
+            fail(f"unit {number}: the engine ended with {code}: {complaint.strip()[-2000:]}")
         return number
 
     return run
@@ -89,13 +142,10 @@ def watch_progress(context, total, done):
             tell(done=finished, of=total)
 
 
-def main():
-    work = sys.argv[1]
-    with open(os.path.join(work, "job.json"), encoding="utf-8") as file:
-        job = json.load(file)
+def run_application(work, job):
     context = SparkContext(conf=SparkConf().setAppName(job["name"]))
     orphaned = threading.Event()
-    end_with_parent(context, work, orphaned)
+    end_with_tool(context, work, orphaned)
     tell(application=context.applicationId, master=context.master)
     total = job["units"]
     done = threading.Event()
@@ -110,6 +160,25 @@ def main():
             # the watching thread cleans up, and ends this process
             threading.Event().wait(30)
         context.stop()
+    tell(done=total, of=total)
+
+
+def main():
+    work = sys.argv[1]
+    if "XML2ER_PARENT" not in os.environ:
+        log = os.open(os.path.join(work, "driver.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        for stream in (1, 2):
+            os.dup2(log, stream)
+    with open(os.path.join(work, "job.json"), encoding="utf-8") as file:
+        job = json.load(file)
+    try:
+        run_application(work, job)
+    except Exception as error:
+        found = re.search(r"RuntimeError: @unit (.*?) @", str(error), re.DOTALL)
+        if found is not None:
+            tell(failure=found.group(1))
+        traceback.print_exc()
+        sys.exit(1)
 
 
 if __name__ == "__main__":

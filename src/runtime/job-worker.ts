@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createProcessRunner } from '../adapters/node/process-runner.ts';
+import { sparkVariables } from '../config-spark.ts';
 import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
 import { secretForms } from '../jobs/secret-forms.ts';
 import { openRequest, secretsIn } from '../jobs/stored-request.ts';
@@ -65,7 +66,7 @@ async function maskOf(opened: OpenedHome, idJob: number): Promise<(text: string)
   return (text) => opened.mask(maskKnownSecrets(text, bytes));
 }
 
-/** The settings go along, the address of the database does not: tools read it from the home folder's private file. */
+/** The settings go along, and where Spark is; the address of the database does not: tools read it from the home folder's private file. */
 function toolEnvironment(environment: Environment, directory: string): Record<string, string> {
   const tool: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
@@ -76,7 +77,7 @@ function toolEnvironment(environment: Environment, directory: string): Record<st
       name !== 'SVC_JOB_EPOCH' &&
       name !== 'SVC_JOB_MARK' &&
       !/^SVC_(?:WEBHOOKS|OPENLINEAGE)_/.test(name);
-    if (own && value !== undefined) tool[name] = value;
+    if ((own || sparkVariables.test(name)) && value !== undefined) tool[name] = value;
   }
   tool['SVC_HOME'] = directory;
   // Kept beside the dependencies, where only who may install can write: a tool starts in half the time

@@ -1,6 +1,5 @@
 /** `--engine spark`, before there is a schema, or for statistics alone: executors take statistics of units, and they are merged here. */
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { addStatistics } from '../engine/infer/merge-statistics.ts';
 import { emptyStatistics } from '../engine/infer/statistics.ts';
@@ -8,7 +7,8 @@ import { AppError } from '../errors.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import type { CollectedStatistics, StatisticsPass } from './collect-statistics.ts';
 import { writeUnits } from './load-on-spark.ts';
-import { runUnitsOnSpark, withWorkFolder } from './spark-application.ts';
+import { runUnitsOnSpark, taskCommand } from './spark-application.ts';
+import { withWorkFolder } from './spark-work-folder.ts';
 import { doneFolder, readJson, type ReadingJob } from './spark-work.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -18,8 +18,6 @@ export interface StatisticsJob extends ReadingJob {
 
 export type StatisticsReport =
   { readonly failure?: undefined; readonly collected: CollectedStatistics } | { readonly failure: string };
-
-const task = fileURLToPath(new URL('spark-statistics-task.ts', import.meta.url));
 
 /**
  * What `collectHere` answers, byte for byte: units are merged in the order of the documents. AppError
@@ -34,7 +32,7 @@ export async function collectOnSpark(
     if (units > 0) {
       const job: StatisticsJob = {
         name: `xml2er -j ${session.idJob}: statistics`,
-        command: [process.execPath, task],
+        command: taskCommand(session, 'spark-statistics-task'),
         units,
         rowTag,
         limits: session.limits,

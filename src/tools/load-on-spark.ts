@@ -1,7 +1,6 @@
 /** `--engine spark`: documents become units, Spark's executors shred them (spark-task.ts), and their rows are given to the sink here, once. */
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { mergeStatistics } from '../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
@@ -13,7 +12,8 @@ import type { RowSink } from '../ports/row-sink.ts';
 import type { ConversionDetails } from './conversion.ts';
 import type { InputSet } from './input-files.ts';
 import type { LoadOptions } from './load-rows.ts';
-import { runUnitsOnSpark, withWorkFolder } from './spark-application.ts';
+import { runUnitsOnSpark, taskCommand } from './spark-application.ts';
+import { withWorkFolder } from './spark-work-folder.ts';
 import { doneFolder, readJson } from './spark-work.ts';
 import type { SparkJob, UnitMember, UnitReport } from './spark-work.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -42,8 +42,6 @@ const maxUnitDocuments = 200;
 /** bytes of a unit: at most, and at least before a job is cut into 64 */
 const maxUnitBytes = 64 * 2 ** 20;
 const minUnitBytes = 2 ** 20;
-
-const task = fileURLToPath(new URL('spark-task.ts', import.meta.url));
 
 /** AppError `invalid_option`: there is no Spark. */
 export function requireSpark({ request, home }: ToolSession): void {
@@ -98,7 +96,7 @@ async function jobOf(session: ToolSession, load: SparkLoad, units: number): Prom
   const { keys, unmapped, extraColumns, noSamples, rowTag } = session.request;
   return {
     name: `xml2er -j ${session.idJob}`,
-    command: [process.execPath, task],
+    command: taskCommand(session, 'spark-task'),
     units,
     logical: load.logical,
     idJob: session.idJob,

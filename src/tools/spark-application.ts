@@ -1,53 +1,40 @@
-/** One application on Spark from the side of the tool: a work folder, spark-submit, its log and its end. */
-import { spawn } from 'node:child_process';
-import { access, mkdtemp, readdir, rm } from 'node:fs/promises';
+/** One application on Spark from the side of the tool: spark-submit, its log and its end. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { sparkVariables } from '../config-spark.ts';
 import { AppError } from '../errors.ts';
-import { makeWorkFolder } from './spark-work.ts';
+import { settingHoldsSecret } from '../jobs/spark-settings.ts';
+import { followFile } from './follow-file.ts';
+import { createDiagnosis, requireMaster } from './spark-diagnosis.ts';
 import type { ToolSession } from './tool-session.ts';
 
 const driver = fileURLToPath(new URL('../../scripts/spark/driver.py', import.meta.url));
 
-/** Gives `use` a new work folder, and removes it afterwards. */
-export async function withWorkFolder<T>(session: ToolSession, use: (work: string) => Promise<T>): Promise<T> {
-  const parent = session.home.config.spark.work ?? tmpdir();
-  const installation = (await session.home.adapters.catalog.installation()).replaceAll(/[^\w-]/g, '');
-  const prefix = `xml2er-${installation}-${session.idJob}-`;
-  // what an attempt before, whose machine died, could not remove
-  for (const name of await readdir(parent))
-    if (name.startsWith(prefix)) await rm(join(parent, name), { recursive: true, force: true });
-  const work = await mkdtemp(join(parent, prefix));
-  try {
-    await makeWorkFolder(work);
-    return await use(work);
-  } finally {
-    await rm(work, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
+/** The driver takes the tool for gone after a minute without. */
+const leaseMs = 2000;
+/** From SIGTERM a worker waits three seconds. */
+const endMs = 2500;
 
-/** Environment that spark-submit is told its place and its settings by; nothing of the service's own. */
-async function sparkEnvironment(program: string): Promise<NodeJS.ProcessEnv> {
-  const kept = Object.entries(process.env).filter(([name]) =>
-    /^(PATH|HOME|LANG|TZ|USER|TMPDIR|JAVA_HOME|SPARK_\w+|PYSPARK_\w+|HADOOP_\w+|YARN_\w+|SVC_JOB_MARK)$/.test(
-      name,
-    ),
-  );
-  // the Python that a virtual environment's spark-submit belongs to
-  const python = join(dirname(program), 'python3');
-  const found = await access(python).then(
-    () => true,
-    () => false,
-  );
-  const pythons = found ? { PYSPARK_PYTHON: python } : {};
-  return { ...pythons, ...Object.fromEntries(kept), XML2ER_PARENT: String(process.pid) };
+/** Both streams through one pipe: what is written first stands first. The arguments are the program's, no shell reads them. */
+const bothStreams = ['-c', 'exec "$0" "$@" 2>&1'];
+
+/** What executors start for a unit: Node and one of the modules beside this one, where the operator says that they lie there. */
+export function taskCommand({ home }: ToolSession, module: 'spark-task' | 'spark-statistics-task'): string[] {
+  const { node, package: folder } = home.config.spark;
+  const file = `${module}.${import.meta.url.slice(-2)}`;
+  const here = fileURLToPath(new URL(file, import.meta.url));
+  return [node ?? process.execPath, folder === null ? here : `${folder}/src/tools/${file}`];
 }
 
 /**
- * Runs the units of the work folder to their end: `job.json` there says with what. The driver lives in this process's group and
- * watches this process: neither outlives the other's kill. `progress`: 0 … 1.
+ * Runs the units of the work folder to their end: `job.json` there says with what. The driver ends with this process, however that
+ * ends. `progress`: 0 … 1. AppError: what went wrong, and what to do; `service_unavailable` where another attempt may go better.
  */
 export async function runUnitsOnSpark(
   session: ToolSession,
@@ -55,35 +42,159 @@ export async function runUnitsOnSpark(
   units: number,
   progress: (fraction: number) => void,
 ): Promise<void> {
-  const program = session.home.config.spark.submit!;
-  const settings = { ...session.home.config.spark.conf, ...session.request.sparkConf };
-  const conf = Object.entries(settings).flatMap(([key, value]) => ['--conf', `${key}=${value}`]);
-  const child = spawn(program, [...conf, driver, work], {
-    env: await sparkEnvironment(program),
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const { spark } = session.home.config;
+  const program = spark.submit!;
+  const settings = { ...spark.conf, ...session.request.sparkConf };
+  await access(program, constants.X_OK).catch(() => {
+    const what = `${program} is no program: install Apache Spark 4 (pip install pyspark), and name its spark-submit`;
+    throw new AppError('invalid_option', `svc.spark.submit: ${what}`);
   });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  const told: Promise<void>[] = [];
-  createInterface({ input: child.stderr }).on('line', (line) => session.log(line));
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    if (!line.startsWith('@spark ')) return session.log(line);
-    const facts = JSON.parse(line.slice(7)) as { application?: string; master?: string; done?: number };
+  await requireMaster(settings['spark.master']!);
+  // in cluster mode the driver runs elsewhere, and says what it has to say in a file
+  const beside = settings['spark.submit.deployMode'] !== 'cluster';
+  const local = await mkdtemp(join(tmpdir(), 'xml2er-spark-'));
+  const diagnosis = createDiagnosis(settings['spark.master']!);
+  const lease = keepLease(work);
+  let failure: string | null = null;
+  const reports: Promise<void>[] = [];
+  const take = (line: string): void => {
+    if (!line.startsWith('@spark ')) {
+      session.log(line);
+      const hint = diagnosis.read(line);
+      if (hint !== null) session.log(hint);
+      return;
+    }
+    const facts = JSON.parse(line.slice(7)) as Facts;
     if (facts.application !== undefined) {
       session.log(`Spark application ${facts.application} on ${facts.master}`);
-      told.push(session.report({ idApp: facts.application }).catch(() => undefined));
+      reports.push(session.report({ idApp: facts.application }).catch(() => undefined));
     }
     if (facts.done !== undefined) progress(facts.done / units);
+    failure = facts.failure ?? failure;
+  };
+  try {
+    const argv = [...(await settingsAsArguments(settings, local)), driver, work];
+    const child = spawn('/bin/sh', [...bothStreams, program, ...argv], {
+      env: await sparkEnvironment(program, beside, local),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const ended = endOf(child);
+    const stop = endWithSignals(child, ended, [work, local]);
+    const log = beside ? null : followFile(join(work, 'driver.log'), take);
+    for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) take(line);
+    const { code, signal } = await ended;
+    await log?.end();
+    stop();
+    await Promise.all(reports);
+    if (code === 0) return;
+    const reason = failure ?? diagnosis.reason;
+    if (reason !== null) throw new AppError('unprocessable_input', `Spark: ${reason}`);
+    const how =
+      signal === null && code !== null && code < 128
+        ? `with ${code}`
+        : `by ${signal ?? `signal ${code! - 128}`}`;
+    const said = `spark-submit ended ${how}: the job's log has its reasons`;
+    throw new AppError(how.startsWith('by') ? 'service_unavailable' : 'unprocessable_input', said);
+  } finally {
+    lease.stop();
+    await rm(local, { recursive: true, force: true });
+  }
+}
+
+/** What the driver tells. */
+interface Facts {
+  readonly application?: string;
+  readonly master?: string;
+  /** units that are done */
+  readonly done?: number;
+  readonly failure?: string;
+}
+
+/** Secrets stand in a private file: arguments are for all to read. */
+async function settingsAsArguments(
+  settings: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<readonly string[]> {
+  const entries = Object.entries(settings);
+  const open = entries.filter(([name, value]) => !settingHoldsSecret(name, value));
+  const argv = open.flatMap(([name, value]) => ['--conf', `${name}=${value}`]);
+  const secret = entries.filter(([name, value]) => settingHoldsSecret(name, value));
+  if (secret.length === 0) return argv;
+  const path = join(folder, 'spark.properties');
+  const lines = secret.map(([name, value]) => `${name}=${value.replaceAll('\\', '\\\\')}\n`);
+  await writeFile(path, lines.join(''), { mode: 0o600 });
+  return ['--properties-file', path, '--load-spark-defaults', ...argv];
+}
+
+/** Environment that spark-submit is told its place and its settings by; nothing of the service's own. */
+async function sparkEnvironment(
+  program: string,
+  beside: boolean,
+  folder: string,
+): Promise<NodeJS.ProcessEnv> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => /^(?:PATH|HOME|LANG|TZ|USER|TMPDIR|SVC_JOB_MARK)$/.test(name) || sparkVariables.test(name),
+  );
+  // the Python that a virtual environment's spark-submit belongs to
+  const python = join(dirname(program), 'python3');
+  const found = await access(python).then(
+    () => true,
+    () => false,
+  );
+  return {
+    ...(found ? { PYSPARK_PYTHON: python } : {}),
+    ...Object.fromEntries(kept),
+    // the driver's own files go with the rest, however it ends
+    SPARK_SUBMIT_OPTS: `${process.env['SPARK_SUBMIT_OPTS'] ?? ''} -Djava.io.tmpdir=${folder}`.trim(),
+    ...(beside ? { XML2ER_PARENT: String(process.pid) } : {}),
+  };
+}
+
+interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+function endOf(child: ChildProcess): Promise<ProcessEnd> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal }));
   });
-  const code = await ended.catch((error: unknown) => {
-    throw new AppError('invalid_option', `svc.spark.submit: ${(error as Error).message}`);
-  });
-  await Promise.all(told);
-  if (code !== 0)
-    throw new AppError(
-      'unprocessable_input',
-      `spark-submit ended with ${code}: the job's log has its reasons`,
-    );
+}
+
+/** Shows the driver every two seconds that this tool lives. */
+function keepLease(work: string): { stop(): void } {
+  const path = join(work, 'lease');
+  let count = 0;
+  const renew = (): void => {
+    count += 1;
+    // a folder that is gone has told the driver already
+    writeFile(path, String(count), { mode: 0o600 }).catch(() => undefined);
+  };
+  renew();
+  const timer = setInterval(renew, leaseMs);
+  return { stop: () => clearInterval(timer) };
+}
+
+/** While the application runs, a signal to end ends it first: without its folder the driver stops wherever it is. */
+function endWithSignals(
+  child: ChildProcess,
+  ended: Promise<ProcessEnd>,
+  folders: readonly string[],
+): () => void {
+  const remove = async (): Promise<void> => {
+    for (const folder of folders) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  };
+  const end = (signal: NodeJS.Signals): void => {
+    child.kill('SIGTERM');
+    void (async () => {
+      await remove();
+      await Promise.race([ended.catch(() => null), delay(endMs)]);
+      // an attempt may have ended meanwhile
+      await remove();
+      process.exit(signal === 'SIGINT' ? 130 : 143);
+    })();
+  };
+  process.once('SIGTERM', end).once('SIGINT', end);
+  return () => void process.off('SIGTERM', end).off('SIGINT', end);
 }

@@ -8,6 +8,8 @@ import { dirname, join } from 'node:path';
 export interface SparkCluster {
   /** spark://… */
   readonly master: string;
+  /** what the master and the workers have written so far */
+  log(): string;
   /** kill -9 to the first worker */
   killWorker(): Promise<void>;
   stop(): Promise<void>;
@@ -20,6 +22,7 @@ export async function startSparkCluster(submit: string, workers: number): Promis
   }).trim();
   const folder = await mkdtemp(join(tmpdir(), 'spark-cluster-'));
   const children: ChildProcess[] = [];
+  let log = '';
   const start = (kind: 'master.Master' | 'worker.Worker', argv: string[], until: RegExp): Promise<string> => {
     const child = spawn(
       join(home, 'bin/spark-class'),
@@ -31,6 +34,7 @@ export async function startSparkCluster(submit: string, workers: number): Promis
     return new Promise((resolve, reject) => {
       const read = (chunk: Buffer): void => {
         output += chunk.toString();
+        log += chunk.toString();
         const found = until.exec(output);
         if (found !== null) resolve(found[0]);
       };
@@ -51,7 +55,7 @@ export async function startSparkCluster(submit: string, workers: number): Promis
         ['--cores', '1', '--memory', '600m', '--work-dir', join(folder, String(worker)), master],
         /Successfully registered with master/,
       );
-    return { master, killWorker: () => end(children[1]!), stop };
+    return { master, log: () => log, killWorker: () => end(children[1]!), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,45 @@
+/** A text file that another process writes, line by line as it grows. */
+import { open, type FileHandle } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const everyMs = 300;
+const pieceBytes = 64 * 1024;
+
+/** `take` is given each line; `end` reads what is there by then, and stops. The file may come later, or never. */
+export function followFile(path: string, take: (line: string) => void): { end(): Promise<void> } {
+  const over = new AbortController();
+  const decoder = new TextDecoder();
+  let rest = '';
+  let place = 0;
+  const read = async (file: FileHandle): Promise<void> => {
+    const piece = new Uint8Array(pieceBytes);
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, pieceBytes, place);
+      if (bytesRead === 0) return;
+      place += bytesRead;
+      const lines = (rest + decoder.decode(piece.subarray(0, bytesRead), { stream: true })).split('\n');
+      rest = lines.pop()!;
+      lines.forEach(take);
+    }
+  };
+  const readNow = async (): Promise<void> => {
+    // opened anew each time: on a network file system that is when others' writes are seen
+    const file = await open(path, 'r').catch(() => null);
+    if (file === null) return;
+    await read(file).finally(() => file.close());
+  };
+  const following = (async () => {
+    while (!over.signal.aborted) {
+      await readNow();
+      await delay(everyMs, undefined, { signal: over.signal }).catch(() => undefined);
+    }
+    await readNow();
+    if (rest !== '') take(rest);
+  })();
+  return {
+    end: () => {
+      over.abort();
+      return following;
+    },
+  };
+}
