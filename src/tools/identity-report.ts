@@ -9,7 +9,7 @@ const faults: Readonly<Record<BrokenRule['fault'], string>> = {
 };
 
 /** A line for each constraint and fault, with its first place; null: the schema declares nothing to check. */
-export function identityReport(checker: IdentityChecker | null): string[] {
+export function identityReport(checker: Pick<IdentityChecker, 'broken' | 'unfinished'> | null): string[] {
   if (checker === null) return [];
   const lines = checker.broken.map(
     ({ name, kind, fault, count, sample, document, line, column }) =>

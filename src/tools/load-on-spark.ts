@@ -1,32 +1,23 @@
 /** `--engine spark`: documents become units, Spark's executors shred them (spark-task.ts), and their rows are given to the sink here, once. */
-import { open, writeFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeNewFile } from '../adapters/node/durable-file.ts';
+import { InputError } from '../engine/diagnostics.ts';
 import { mergeStatistics } from '../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
-import type { BrokenRule } from '../engine/identity/broken-rules.ts';
 import { AppError } from '../errors.ts';
 import { noSpark } from '../jobs/submit.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
-import type { ConversionDetails } from './conversion.ts';
 import type { InputSet } from './input-files.ts';
-import type { LoadOptions } from './load-rows.ts';
+import { addFindings, type LoadFindings } from './load-findings.ts';
+import type { LoadedApart, LoadOptions } from './loader.ts';
 import { runUnitsOnSpark, taskCommand } from './spark-application.ts';
 import { withWorkFolder } from './spark-work-folder.ts';
 import { doneFolder, readJson } from './spark-work.ts';
-import type { SparkJob, UnitMember, UnitReport } from './spark-work.ts';
+import { writeUnits } from './spark-units.ts';
+import type { SparkJob, UnitReport } from './spark-work.ts';
 import type { ToolSession } from './tool-session.ts';
-
-export interface LoadedApart {
-  /** rows by table */
-  readonly written: readonly number[];
-  readonly documents: number;
-  readonly bytes: number;
-  readonly unknownPaths: number;
-  readonly details: ConversionDetails;
-  readonly statistics: DocumentStatistics | null;
-}
 
 export interface SparkLoad {
   readonly inputs: InputSet;
@@ -37,71 +28,77 @@ export interface SparkLoad {
   readonly hashes: readonly (string | null)[] | null;
 }
 
-/** documents of a unit: what starting a process takes is shared by so many */
-const maxUnitDocuments = 200;
-/** bytes of a unit: at most, and at least before a job is cut into 64 */
-const maxUnitBytes = 64 * 2 ** 20;
-const minUnitBytes = 2 ** 20;
-
 /** AppError `invalid_option`: there is no Spark. */
 export function requireSpark({ request, home }: ToolSession): void {
   if (request.engine === 'spark' && home.config.spark.submit === null)
     throw new AppError('invalid_option', noSpark);
 }
 
+/** What `Loader.probe` does where a job runs here: for `--on-error skip`, before any document is read for its rows. */
+export async function probeOnSpark(session: ToolSession, load: Omit<SparkLoad, 'hashes'>): Promise<void> {
+  const { rejects } = load.options;
+  await onSpark(
+    session,
+    load,
+    true,
+    (place) => (rejects.has(place) ? null : ''),
+    async (work, units) => {
+      for await (const report of reportsOf(work, units))
+        for (const [place, diagnostic] of report.rejects) rejects.add(place, new InputError(diagnostic));
+    },
+  );
+}
+
 export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<LoadedApart> {
+  const hashOf = (place: number): string | null => load.hashes?.[place] ?? null;
+  return onSpark(session, load, false, hashOf, (work, units) =>
+    collect(work, units, load.sink, load.logical.model.tables.length),
+  );
+}
+
+/** `hashOf`: see `UnitPlan`. `use` is called when all units have been done. */
+async function onSpark<Answer>(
+  session: ToolSession,
+  load: Omit<SparkLoad, 'hashes'>,
+  probe: boolean,
+  hashOf: (place: number) => string | null,
+  use: (work: string, units: number) => Promise<Answer>,
+): Promise<Answer> {
   return withWorkFolder(session, async (work) => {
-    const units = await writeUnits(work, load.inputs, (place) => load.hashes?.[place] ?? null);
+    const { inputs, options } = load;
+    const units = await writeUnits(session, work, { inputs, rowTag: options.rowTag, hashOf });
     if (units > 0) {
-      await writeNewFile(join(work, 'job.json'), JSON.stringify(await jobOf(session, load, units)));
-      session.log(`${units} units of work for Spark`);
+      await writeNewFile(join(work, 'job.json'), JSON.stringify(await jobOf(session, load, units, probe)));
+      session.log(`${units} units of work for Spark${probe ? ': faults of documents' : ''}`);
       await runUnitsOnSpark(session, work, units, (fraction) => session.progress(fraction));
     }
-    return collect(session, work, units, load.sink, load.logical.model.tables.length);
+    return use(work, units);
   });
 }
 
-/** Documents in their order, cut into units; answers how many there are. `hashOf`: SHA-256 by place; null: the document is left out. */
-export async function writeUnits(
-  work: string,
-  inputs: InputSet,
-  hashOf: (place: number) => string | null,
-): Promise<number> {
-  const bytesOfUnit = Math.min(maxUnitBytes, Math.max(minUnitBytes, inputs.totalBytes / 64));
-  let members: UnitMember[] = [];
-  let bytes = 0;
-  let units = 0;
-  const cut = async (): Promise<void> => {
-    if (members.length === 0) return;
-    await writeFile(join(work, 'units', `${units}.json`), JSON.stringify(members), { mode: 0o600 });
-    units += 1;
-    members = [];
-    bytes = 0;
-  };
-  let place = -1;
-  for await (const { source, name, path, diskBytes } of inputs.members()) {
-    place += 1;
-    const sha256 = hashOf(place);
-    if (sha256 === null) continue;
-    if (members.length > 0 && bytes + diskBytes > bytesOfUnit) await cut();
-    members.push({ ...source, name, path, sha256 });
-    bytes += diskBytes;
-    if (members.length >= maxUnitDocuments) await cut();
-  }
-  await cut();
-  return units;
-}
-
-async function jobOf(session: ToolSession, load: SparkLoad, units: number): Promise<SparkJob> {
-  const { keys, unmapped, extraColumns, noSamples, rowTag } = session.request;
+async function jobOf(
+  session: ToolSession,
+  load: Omit<SparkLoad, 'hashes'>,
+  units: number,
+  probe: boolean,
+): Promise<SparkJob> {
+  const { keys, unmapped, extraColumns, noSamples, root, rowTag } = session.request;
   return {
     name: `xml2er -j ${session.idJob}`,
     command: taskCommand(session, 'spark-task'),
     units,
+    probe,
     logical: load.logical,
     idJob: session.idJob,
     byHand: session.byHand,
-    request: { keys, unmapped, extraColumns, noSamples, ...(rowTag === undefined ? {} : { rowTag }) },
+    request: {
+      keys,
+      unmapped,
+      extraColumns,
+      noSamples,
+      ...(root === undefined ? {} : { root }),
+      ...(rowTag === undefined ? {} : { rowTag }),
+    },
     rowTag: load.options.rowTag,
     limits: session.limits,
     archiveLimits: session.archiveLimits,
@@ -114,63 +111,33 @@ async function jobOf(session: ToolSession, load: SparkLoad, units: number): Prom
 }
 
 /** The rows of all units to the sink, in the order of the documents; nothing before every unit is there and has succeeded. */
-async function collect(
-  session: ToolSession,
-  work: string,
-  units: number,
-  sink: RowSink,
-  tables: number,
-): Promise<LoadedApart> {
+async function collect(work: string, units: number, sink: RowSink, tables: number): Promise<LoadedApart> {
   const written = Array.from({ length: tables }, () => 0);
-  const total = { documents: 0, bytes: 0, unknownPaths: 0, ignored: 0 };
-  const unmapped = new Map<string, number>();
-  const broken = new Map<string, BrokenRule>();
-  const lines = new Set<string>();
-  let checked = false;
+  const findings: LoadFindings[] = [];
   let statistics: DocumentStatistics | null = null;
-  const report = (unit: number) => readJson<UnitReport>(join(doneFolder(work, unit), 'report.json'));
-  for (let unit = 0; unit < units; unit += 1) {
-    const { failure } = await report(unit);
-    if (failure !== undefined) throw new AppError('unprocessable_input', failure);
-  }
-  for (let unit = 0; unit < units; unit += 1) {
-    const found = await report(unit);
-    total.documents += found.documents;
-    total.bytes += found.bytes;
-    total.unknownPaths = Math.max(total.unknownPaths, found.unknownPaths);
-    total.ignored += found.details.ignored;
-    for (const { xpath, count } of found.details.unmapped)
-      unmapped.set(xpath, (unmapped.get(xpath) ?? 0) + count);
-    checked ||= found.details.broken !== undefined;
-    for (const rule of found.details.broken ?? []) {
-      const key = `${rule.kind} ${rule.fault} ${rule.name}`;
-      const known = broken.get(key);
-      if (known === undefined) broken.set(key, rule);
-      else known.count += rule.count;
-    }
-    for (const line of found.lines) lines.add(line);
+  // that none has failed is known before any row is written
+  for await (const report of reportsOf(work, units)) void report;
+  let unit = -1;
+  for await (const found of reportsOf(work, units)) {
+    unit += 1;
+    if (found.findings !== null) findings.push(found.findings);
     if (found.statistics !== null)
       statistics = statistics === null ? found.statistics : mergeStatistics(statistics, found.statistics);
     for (const misfit of found.misfits) await sink.misfit(misfit);
     for (const [table, column] of found.relaxed) sink.relax(table, column);
     await writeRows(join(doneFolder(work, unit), 'rows'), found, sink, written);
   }
-  for (const line of [...lines].slice(0, 200)) session.log(line);
-  const { documents, bytes, unknownPaths, ignored } = total;
-  const details: ConversionDetails = {
-    unmapped: [...unmapped].map(([xpath, count]) => ({ xpath, count })).slice(0, 1000),
-    ignored,
-    rejects: [],
-    ...(checked ? { broken: [...broken.values()] } : {}),
-  };
-  return {
-    written,
-    documents,
-    bytes,
-    unknownPaths: Math.max(unknownPaths, unmapped.size),
-    details,
-    statistics,
-  };
+  // keys of documents follow from their content
+  return { written, findings: addFindings(findings), statistics, lastKeys: new Map() };
+}
+
+/** In the order of the documents. AppError `unprocessable_input`: the reason of the first unit that has failed. */
+async function* reportsOf(work: string, units: number): AsyncIterable<UnitReport> {
+  for (let unit = 0; unit < units; unit += 1) {
+    const report = await readJson<UnitReport>(join(doneFolder(work, unit), 'report.json'));
+    if (report.failure !== undefined) throw new AppError('unprocessable_input', report.failure);
+    yield report;
+  }
 }
 
 async function writeRows(

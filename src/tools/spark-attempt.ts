@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { InputError } from '../engine/diagnostics.ts';
 import { AppError } from '../errors.ts';
+import { memberOfRange } from './document-ranges.ts';
 import { openInputs, type InputMember } from './input-files.ts';
 import { commitAttempt, readJson, type ReadingJob, type UnitMember } from './spark-work.ts';
 
@@ -43,7 +44,10 @@ export async function runAttempt<Job extends ReadingJob, Answer extends UnitAnsw
 }
 
 /** The members as the units list them: those of one file stand together, in the file's order. */
-export async function* membersOf(job: ReadingJob, wanted: readonly UnitMember[]): AsyncIterable<InputMember> {
+export async function* membersOf(
+  job: Pick<ReadingJob, 'archiveLimits' | 'links'>,
+  wanted: readonly UnitMember[],
+): AsyncIterable<InputMember> {
   for (let next = 0; next < wanted.length;) {
     const { file } = wanted[next]!;
     // the name chose them when the units were made
@@ -53,7 +57,8 @@ export async function* membersOf(job: ReadingJob, wanted: readonly UnitMember[])
       const unit = wanted[next];
       if (unit?.file !== file) break;
       if (unit.member !== member.source.member) continue;
-      yield { ...member, name: unit.name, path: unit.path };
+      const named = { ...member, name: unit.name, path: unit.path };
+      yield unit.range === undefined ? named : memberOfRange(named, unit.range);
       next += 1;
     }
     if (next === before || wanted[next]?.file === file)

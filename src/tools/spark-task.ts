@@ -1,20 +1,18 @@
-/** `node spark-task.ts WORK UNIT`: the rows of a unit's documents. */
+/** `node spark-task.ts WORK UNIT`: the rows of a unit's documents, or what is wrong with them. */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { InputError } from '../engine/diagnostics.ts';
 import { createTokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { requestDefaults } from '../jobs/tool-request.ts';
 import type { RowSink } from '../ports/row-sink.ts';
-import { Loader } from './load-rows.ts';
-import { createRejects } from './rejects.ts';
+import { Loader } from './loader.ts';
 import { membersOf, runAttempt } from './spark-attempt.ts';
 import type { SparkJob, UnitMember, UnitReport } from './spark-work.ts';
 
 await runAttempt(shred, failed);
 
 function failed(failure: string): UnitReport {
-  const details = { unmapped: [], ignored: 0, rejects: [] };
-  const nothing = { misfits: [], relaxed: [], chunks: [], lines: [] };
-  return { failure, documents: 0, bytes: 0, unknownPaths: 0, details, statistics: null, ...nothing };
+  return { failure, rejects: [], findings: null, statistics: null, misfits: [], relaxed: [], chunks: [] };
 }
 
 async function shred(job: SparkJob, members: readonly UnitMember[], attempt: string): Promise<UnitReport> {
@@ -22,7 +20,7 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: str
   const misfits: UnitReport['misfits'][number][] = [];
   const relaxed: UnitReport['relaxed'][number][] = [];
   const chunks: UnitReport['chunks'][number][] = [];
-  const lines: string[] = [];
+  const faults: UnitReport['rejects'][number][] = [];
   const sink: Pick<RowSink, 'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'misfit' | 'relax'> = {
     encoding: job.encoding,
     widensInPlace: job.widensInPlace,
@@ -40,28 +38,41 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: str
   };
   try {
     const session = {
-      request: { ...requestDefaults, tool: 'xml2er', ...job.request } as const,
+      request: {
+        ...requestDefaults,
+        tool: 'xml2er',
+        ...job.request,
+        onError: job.probe ? 'skip' : 'fail',
+      } as const,
       limits: job.limits,
       kernels: createTokenizerKernels(),
       idJob: job.idJob,
       byHand: job.byHand,
-      log: (line: string) => void lines.push(line),
+      log: () => undefined,
       progress: () => undefined,
     };
     const options = {
       withStatistics: job.withStatistics,
       rowTag: job.rowTag,
-      rejects: createRejects(session.log),
-      check: () => Promise.resolve(),
+      rejects: {
+        messages: [],
+        details: [],
+        has: () => false,
+        add: (index: number, { diagnostic }: InputError) =>
+          void faults.push([members[index]!.place, diagnostic]),
+      },
     };
     const loader = new Loader(session, job.logical, sink, options, new Map(job.keyOffsets), 0);
+    if (job.probe) {
+      await loader.probe({ members: () => membersOf(job, members) });
+      return { rejects: faults, findings: null, statistics: null, misfits: [], relaxed: [], chunks: [] };
+    }
     loader.expect(members.map(({ sha256 }) => sha256));
     for await (const member of membersOf(job, members)) await loader.load(member);
     await loader.flush();
-    loader.reportDrift();
     await file.sync();
-    const { documents, bytes, unknownPaths, details, statistics } = loader.result();
-    return { documents, bytes, unknownPaths, details, statistics, misfits, relaxed, chunks, lines };
+    const { statistics } = loader;
+    return { rejects: [], findings: loader.findings(), statistics, misfits, relaxed, chunks };
   } finally {
     await file.close();
   }

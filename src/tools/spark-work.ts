@@ -13,7 +13,10 @@ import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { MisfitValue, RowEncoding, SideTable } from '../ports/row-sink.ts';
 import type { ArchiveLimits } from './archive-members.ts';
-import type { ConversionDetails } from './conversion.ts';
+import type { Diagnostic } from '../engine/diagnostics.ts';
+import type { DocumentRange } from './document-ranges.ts';
+import type { MemberSource } from './input-files.ts';
+import type { LoadFindings } from './load-findings.ts';
 
 /** What the driver takes out of `job.json`. */
 export interface SparkApplication {
@@ -33,10 +36,12 @@ export interface ReadingJob extends SparkApplication {
 }
 
 export interface SparkJob extends ReadingJob {
+  /** only what is wrong with documents is looked for */
+  readonly probe: boolean;
   readonly logical: StoredLogicalSchema;
   readonly idJob: number;
   readonly byHand: boolean;
-  readonly request: Pick<ToolRequest, 'keys' | 'unmapped' | 'extraColumns' | 'noSamples' | 'rowTag'>;
+  readonly request: Pick<ToolRequest, 'keys' | 'unmapped' | 'extraColumns' | 'noSamples' | 'root' | 'rowTag'>;
   readonly encoding: RowEncoding;
   readonly widensInPlace: boolean;
   readonly keyOffsets: readonly (readonly [string, number])[];
@@ -44,28 +49,27 @@ export interface SparkJob extends ReadingJob {
 }
 
 /** A document of a unit: where it lies, and what it is called in messages and rows. */
-export interface UnitMember {
-  readonly file: string;
-  /** place among the documents of an archive, from 0 */
-  readonly member: number;
+export interface UnitMember extends MemberSource {
   readonly name: string;
   readonly path: string;
+  /** among the documents of the job, from 0 */
+  readonly place: number;
   readonly sha256: string;
+  /** what of it is the unit's, when not all; such a unit has one member */
+  readonly range?: DocumentRange;
 }
 
 export interface UnitReport {
   /** why no attempt can succeed: the document is at fault */
   readonly failure?: string;
-  readonly documents: number;
-  readonly bytes: number;
-  readonly unknownPaths: number;
-  readonly details: ConversionDetails;
+  /** of a probe: what is wrong with documents, by their place in the job */
+  readonly rejects: readonly (readonly [place: number, fault: Diagnostic])[];
+  /** null: the unit failed, or was probed only */
+  readonly findings: LoadFindings | null;
   readonly statistics: DocumentStatistics | null;
   readonly misfits: readonly MisfitValue[];
   readonly relaxed: readonly (readonly [table: number, column: number])[];
   readonly chunks: readonly (readonly [table: number | SideTable, bytes: number, rowCount: number])[];
-  /** for the job's log */
-  readonly lines: readonly string[];
 }
 
 export async function readJson<T>(path: string): Promise<T> {

@@ -221,9 +221,11 @@ export class StagingArea {
         await this.#open(lane, table);
       } else if (table.hasLoosened) await this.#loosen(lane, table);
       const { bytes, release } = table.take();
+      // its owner may hand the buffer to another thread: then it is empty here
+      const { length } = bytes;
       await lane.copy!.write(bytes);
       release?.(bytes);
-      this.#buffered -= bytes.length;
+      this.#buffered -= length;
       this.#signal();
     }
   }
