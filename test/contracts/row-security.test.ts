@@ -4,7 +4,10 @@ import { createPostgresCatalogStore } from '../../src/adapters/postgres/catalog-
 import { createPostgresJobStore } from '../../src/adapters/postgres/job-store.ts';
 import { loaderRole, ensureLoaderRole } from '../../src/adapters/postgres/loader-role.ts';
 import type { Sql } from '../../src/adapters/postgres/connect.ts';
+import { connectPostgres } from '../../src/adapters/postgres/connect.ts';
 import { withinOrganisation } from '../../src/adapters/postgres/organisation.ts';
+import { createOrganisationPools } from '../../src/adapters/postgres/organisation-pools.ts';
+import { serviceRole } from '../../src/adapters/postgres/service-role.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { submission, worker } from './job-store-contract.ts';
@@ -111,6 +114,63 @@ describe('row-level security', () => {
       { id_org: 1 },
       { id_org: other },
     ]);
+  });
+
+  it('keeps connections of an organisation its own, beside those of others and after they were cut', async () => {
+    const made: string[] = [];
+    const pools = createOrganisationPools({
+      connect: (idOrg) => {
+        made.push(idOrg);
+        return connectPostgres(database.url, { applicationName: 'own', role: serviceRole, idOrg, max: 2 });
+      },
+      shared: database.service,
+      most: 2,
+    });
+    const read = (idOrg: number) =>
+      pools.read(idOrg, async (sql) => {
+        const [row] = await sql`
+          select (select json_agg(distinct id_org) from svc.job)::text as jobs, current_setting('svc.id_org') as id_org,
+                 current_setting('application_name') = 'own' as own`;
+        return row;
+      });
+    const expected = new Map(
+      [1, other, 4711].map((idOrg) => [
+        idOrg,
+        { jobs: idOrg === 4711 ? null : `[${idOrg}]`, id_org: String(idOrg), own: idOrg !== 4711 },
+      ]),
+    );
+    const asked = Array.from({ length: 60 }, (_, n) => [1, other, 4711][n % 3]!);
+    const readAll = () => Promise.all(asked.map(read));
+    expect(await readAll()).toEqual(asked.map((idOrg) => expected.get(idOrg)));
+    await database.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'own'`;
+    await expect.poll(() => readAll().catch(() => null)).toEqual(asked.map((idOrg) => expected.get(idOrg)));
+    expect(made).toEqual(['1', String(other)]);
+    await pools.close();
+  });
+
+  it('gives the place of an organisation that rests to another', async () => {
+    const made: string[] = [];
+    const pools = createOrganisationPools({
+      connect: (idOrg) => {
+        made.push(idOrg);
+        return connectPostgres(database.url, { applicationName: 'own', role: serviceRole, idOrg, max: 1 });
+      },
+      shared: database.service,
+      most: 1,
+      restMs: 0,
+    });
+    const orgs = (idOrg: number) =>
+      pools.read(idOrg, async (sql) => (await sql`select id_org from svc.org`).map((row) => row.id_org));
+    for (const idOrg of [1, other, 1]) expect(await orgs(idOrg)).toEqual([idOrg]);
+    expect(made).toEqual(['1', String(other), '1']);
+    // one that is asked now keeps its place
+    expect(await Promise.all([orgs(1), orgs(other)])).toEqual([[1], [other]]);
+    expect(made).toHaveLength(3);
+    expect(await orgs(Number.NaN)).toEqual([]);
+    await pools.close();
+    expect(
+      await database.sql`select 1 from pg_stat_activity where application_name = 'own' and datname = current_database()`,
+    ).toEqual([]);
   });
 
   it('lets workers claim across organisations, by a policy of their own', async () => {

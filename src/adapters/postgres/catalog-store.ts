@@ -23,10 +23,14 @@ import { loadOriginFiles } from './catalog-origin-files.ts';
 import { listNaturalKeys, loadDiagram, removeOrigin, saveDiagram, saveNaturalKeys } from './catalog-views.ts';
 import { sqlState } from './connect.ts';
 import type { Sql } from './connect.ts';
-import { withinOrganisation } from './organisation.ts';
+import { readInTransaction, withinOrganisation, type OrganisationReader } from './organisation.ts';
 import { targetKeys } from './target-keys.ts';
 
-export function createPostgresCatalogStore(sql: Sql): CatalogStore {
+/** `read` answers what is only asked; absent: in transactions on the same pool. */
+export function createPostgresCatalogStore(
+  sql: Sql,
+  read: OrganisationReader = readInTransaction(sql),
+): CatalogStore {
   /** What is asked for one organisation sees that one's rows. */
   const within = <T>(idOrg: number, work: (tx: Sql) => Promise<T>): Promise<T> =>
     withinOrganisation(sql, idOrg, work);
@@ -34,28 +38,28 @@ export function createPostgresCatalogStore(sql: Sql): CatalogStore {
     createOrigin: (origin) => within(origin.idOrg, (tx) => createOrigin(tx, origin)),
     createLogicalSchema: (idOrg, idSch, model, idJob) =>
       within(idOrg, (tx) => createLogicalSchema(tx, idOrg, idSch, model, idJob)),
-    listOrigins: (idOrg) => within(idOrg, (tx) => listOrigins(tx, idOrg)),
-    findOrigin: (idOrg, idSch, idLschma) => within(idOrg, (tx) => findOrigin(tx, idOrg, idSch, idLschma)),
-    loadOrigin: (idOrg, idSch) => within(idOrg, (tx) => loadOrigin(tx, idOrg, idSch)),
-    loadOriginFiles: (idOrg, idSch) => within(idOrg, (tx) => loadOriginFiles(tx, idOrg, idSch)),
-    loadLogicalSchema: (idOrg, which) => within(idOrg, (tx) => loadLogicalSchema(tx, idOrg, which)),
-    findCompiledSet: (idOrg, fingerprint) => within(idOrg, (tx) => findCompiledSet(tx, idOrg, fingerprint)),
+    listOrigins: (idOrg) => read(idOrg, (tx) => listOrigins(tx, idOrg)),
+    findOrigin: (idOrg, idSch, idLschma) => read(idOrg, (tx) => findOrigin(tx, idOrg, idSch, idLschma)),
+    loadOrigin: (idOrg, idSch) => read(idOrg, (tx) => loadOrigin(tx, idOrg, idSch)),
+    loadOriginFiles: (idOrg, idSch) => read(idOrg, (tx) => loadOriginFiles(tx, idOrg, idSch)),
+    loadLogicalSchema: (idOrg, which) => read(idOrg, (tx) => loadLogicalSchema(tx, idOrg, which)),
+    findCompiledSet: (idOrg, fingerprint) => read(idOrg, (tx) => findCompiledSet(tx, idOrg, fingerprint)),
     rememberCompiledSet: (idOrg, fingerprint, idLschma, diagnostics) =>
       within(idOrg, (tx) => rememberCompiledSet(tx, idOrg, fingerprint, idLschma, diagnostics)),
-    listTables: (idOrg, idLschma) => within(idOrg, (tx) => listTables(tx, idOrg, idLschma)),
-    listMappings: (idOrg, idLschma) => within(idOrg, (tx) => listMappings(tx, idOrg, idLschma)),
+    listTables: (idOrg, idLschma) => read(idOrg, (tx) => listTables(tx, idOrg, idLschma)),
+    listMappings: (idOrg, idLschma) => read(idOrg, (tx) => listMappings(tx, idOrg, idLschma)),
     saveStatistics: (idOrg, idSch, idJob, statistics, merged) =>
       within(idOrg, (tx) => saveStatistics(tx, idOrg, idSch, idJob, statistics, merged)),
     setMappingsActive: (idOrg, idLschma, idMaps, active) =>
       within(idOrg, (tx) => setMappingsActive(tx, idOrg, idLschma, idMaps, active)),
     refineOrigin: (idOrg, idSch, model) => within(idOrg, (tx) => refineOrigin(tx, idOrg, idSch, model)),
     loadJobStatistics: (idOrg, idSch, idJob) =>
-      within(idOrg, (tx) => loadJobStatistics(tx, idOrg, idSch, idJob)),
-    loadStatistics: (idOrg, idJobs) => within(idOrg, (tx) => loadStatistics(tx, idOrg, idJobs)),
+      read(idOrg, (tx) => loadJobStatistics(tx, idOrg, idSch, idJob)),
+    loadStatistics: (idOrg, idJobs) => read(idOrg, (tx) => loadStatistics(tx, idOrg, idJobs)),
 
     saveDiagram: (idOrg, idLschma, svg) => within(idOrg, (tx) => saveDiagram(tx, idOrg, idLschma, svg)),
-    loadDiagram: (idOrg, idLschma) => within(idOrg, (tx) => loadDiagram(tx, idOrg, idLschma)),
-    listNaturalKeys: (idOrg, idSch) => within(idOrg, (tx) => listNaturalKeys(tx, idOrg, idSch)),
+    loadDiagram: (idOrg, idLschma) => read(idOrg, (tx) => loadDiagram(tx, idOrg, idLschma)),
+    listNaturalKeys: (idOrg, idSch) => read(idOrg, (tx) => listNaturalKeys(tx, idOrg, idSch)),
     targetKeys: (idOrg, sqlSchema) => within(idOrg, (tx) => targetKeys(tx, idOrg, sqlSchema)),
     saveNaturalKeys: (idOrg, idSch, keys) => within(idOrg, (tx) => saveNaturalKeys(tx, idOrg, idSch, keys)),
     // across organisations: contents of files are shared, and who else refers to them decides whether they go

@@ -14,11 +14,14 @@ export async function find(sql: Sql, idOrg: number, idJob: number): Promise<JobR
   return row ?? null;
 }
 
+/** Pages begin with the ids alone, from an index: what is told of those in front of the page is never worked out. */
 export async function list(sql: Sql, idOrg: number, page: number, size: number): Promise<Page<JobRecord>> {
   const [content, [total]] = await Promise.all([
     sql<JobRecord[]>`
-      select ${jobColumns(sql)} from svc.job j where j.id_org = ${idOrg}
-       order by j.id_job desc offset ${page * size} limit ${size}`,
+      select ${jobColumns(sql)}
+        from (select x.id_job from svc.job x where x.id_org = ${idOrg}
+               order by x.id_job desc offset ${page * size} limit ${size}) x join svc.job j using (id_job)
+       order by j.id_job desc`,
     sql<{ n: number }[]>`select count(*) as n from svc.job where id_org = ${idOrg}`,
   ]);
   return { content, page, size, totalElements: total?.n ?? 0 };
@@ -85,8 +88,10 @@ export async function listWorkflows(
 ): Promise<Page<WorkflowRecord & { readonly jobs: readonly number[] }>> {
   const [rows, [total]] = await Promise.all([
     sql<WorkflowRow[]>`
-      select ${workflowColumns(sql)} from svc.workflow w where w.id_org = ${idOrg}
-       order by w.id_workflow desc offset ${page * size} limit ${size}`,
+      select ${workflowColumns(sql)}
+        from (select x.id_workflow from svc.workflow x where x.id_org = ${idOrg}
+               order by x.id_workflow desc offset ${page * size} limit ${size}) x join svc.workflow w using (id_workflow)
+       order by w.id_workflow desc`,
     sql<{ n: number }[]>`select count(*) as n from svc.workflow where id_org = ${idOrg}`,
   ]);
   const content = rows.map((row) => ({ ...workflowRecord(row), jobs: row.jobs.map((job) => job.id) }));

@@ -16,7 +16,7 @@ import {
 } from './job-queue.ts';
 import { find, findWorkflow, list, listOfWorkflow, listWorkflows, requestKill } from './job-reading.ts';
 import { countByStatus, findRun, listRuns, removeJob, sumLoadedRows } from './job-runs.ts';
-import { withinOrganisation } from './organisation.ts';
+import { readInTransaction, withinOrganisation, type OrganisationReader } from './organisation.ts';
 import { rerun, startByHand, submit } from './job-submission.ts';
 
 /** Limits of interface-decisions §10; times in milliseconds. */
@@ -43,10 +43,14 @@ export const defaultJobStoreSettings: JobStoreSettings = {
   idempotencyKeyMs: 24 * 3_600_000,
 };
 
-/** `close` ends the connection that waits for work; the pool itself stays the caller's. */
+/**
+ * `read` answers what is only asked; absent: in transactions on the same pool. `close` ends the connection that waits for work; the
+ * pool itself stays the caller's.
+ */
 export function createPostgresJobStore(
   sql: Sql,
   options: Partial<JobStoreSettings> = {},
+  read: OrganisationReader = readInTransaction(sql),
 ): JobStore & { close(): Promise<void> } {
   const settings = { ...defaultJobStoreSettings, ...options };
   const notifications = createJobNotifications(sql);
@@ -55,10 +59,10 @@ export function createPostgresJobStore(
     withinOrganisation(sql, idOrg, work, mode);
   return {
     submit: (submission) => within(submission.idOrg, (tx) => submit(tx, settings, submission)),
-    find: (idOrg, idJob) => within(idOrg, (tx) => find(tx, idOrg, idJob)),
-    list: (idOrg, page, size) => within(idOrg, (tx) => list(tx, idOrg, page, size)),
+    find: (idOrg, idJob) => read(idOrg, (tx) => find(tx, idOrg, idJob)),
+    list: (idOrg, page, size) => read(idOrg, (tx) => list(tx, idOrg, page, size)),
     listOfWorkflow: (idOrg, idWorkflow, page, size) =>
-      within(idOrg, (tx) => listOfWorkflow(tx, idOrg, idWorkflow, page, size)),
+      read(idOrg, (tx) => listOfWorkflow(tx, idOrg, idWorkflow, page, size)),
     rerun: (idOrg, idJob) => within(idOrg, (tx) => rerun(tx, settings, idOrg, idJob)),
     requestKill: (idOrg, idJob) => within(idOrg, (tx) => requestKill(tx, idOrg, idJob)),
     claim: (worker, leaseMs) => claim(sql, settings, worker, leaseMs),
@@ -75,14 +79,14 @@ export function createPostgresJobStore(
     reap: () => reap(sql, settings),
     waitForWork: (timeoutMs, signal) => notifications.waitForWork(timeoutMs, signal),
     waitForKill: (idJob, timeoutMs, signal) => notifications.waitForKill(idJob, timeoutMs, signal),
-    listWorkflows: (idOrg, page, size) => within(idOrg, (tx) => listWorkflows(tx, idOrg, page, size)),
+    listWorkflows: (idOrg, page, size) => read(idOrg, (tx) => listWorkflows(tx, idOrg, page, size)),
     // one snapshot for the workflow and its jobs
     findWorkflow: (idOrg, idWorkflow) =>
       within(idOrg, (tx) => findWorkflow(tx, idOrg, idWorkflow), 'isolation level repeatable read read only'),
     countByStatus: () => countByStatus(sql),
-    listRuns: (idOrg, idSchs, page, size) => within(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size)),
-    findRun: (idOrg, idJob) => within(idOrg, (tx) => findRun(tx, idOrg, idJob)),
-    sumLoadedRows: (idOrg) => within(idOrg, (tx) => sumLoadedRows(tx, idOrg)),
+    listRuns: (idOrg, idSchs, page, size) => read(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size)),
+    findRun: (idOrg, idJob) => read(idOrg, (tx) => findRun(tx, idOrg, idJob)),
+    sumLoadedRows: (idOrg) => read(idOrg, (tx) => sumLoadedRows(tx, idOrg)),
     remove: (idOrg, idJob) => within(idOrg, (tx) => removeJob(tx, idOrg, idJob)),
     close: () => notifications.close(),
   };

@@ -23,6 +23,13 @@ export async function withinOrganisation<T>(
   return (await done).result;
 }
 
+/** Runs statements that only read, each of which sees the organisation's rows and no other's; they share no snapshot. */
+export type OrganisationReader = <T>(idOrg: number, read: (sql: Sql) => Promise<T>) => Promise<T>;
+
+export function readInTransaction(sql: Sql): OrganisationReader {
+  return (idOrg, read) => withinOrganisation(sql, idOrg, read);
+}
+
 function joining(tx: TransactionSql): Sql {
   const begin = (...given: unknown[]): unknown => (given.at(-1) as (inner: TransactionSql) => unknown)(tx);
   return Object.assign(tx, { begin }) as unknown as Sql;
