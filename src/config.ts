@@ -2,8 +2,6 @@
  * The settings of the service: one table of properties, and the typed record that the rest of the code reads.
  * Where they come from (`backend.properties`, the environment) is the runtime's matter.
  */
-import { defaultEngineLimits } from './engine/limits.ts';
-import type { EngineLimits } from './engine/limits.ts';
 import { eventProperties, readEvents } from './config-events.ts';
 import type { EventConfig } from './config-events.ts';
 import { fileStoreProperties, readObjectStore } from './config-files.ts';
@@ -22,9 +20,9 @@ import {
   parseQuantity,
   parseRoots,
   parseSwitch,
-  sizeUnits,
   timeUnits,
 } from './config-values.ts';
+import { limitProperties, readLimits, type Limits } from './limits.ts';
 
 /** Times in milliseconds, sizes in bytes. */
 export interface Config {
@@ -55,30 +53,6 @@ export interface Config {
   };
   readonly events: EventConfig;
   readonly limits: Limits;
-}
-
-export interface Limits {
-  readonly jsonBodyBytes: number;
-  /** of a JSON body with a drawing */
-  readonly svgBytes: number;
-  readonly uploadBytes: number;
-  readonly executions: number;
-  readonly requestsPerSecond: number;
-  readonly requestBurst: number;
-  readonly runningJobs: number;
-  readonly queuedJobs: number;
-  readonly jobDeadlineMs: number;
-  readonly attempts: number;
-  readonly leaseMs: number;
-  readonly heartbeatMs: number;
-  readonly engine: EngineLimits;
-  readonly xsdTimeMs: number;
-  readonly xsdMemoryBytes: number;
-  readonly archiveExpansion: number;
-  readonly archiveMembers: number;
-  readonly keepJobsMs: number;
-  readonly keepUploadsMs: number;
-  readonly keepIdempotencyKeysMs: number;
 }
 
 /** A property as people see it: the README and the file of the first start are written from these. */
@@ -174,57 +148,7 @@ export const properties = [
     initial: '10 s',
     meaning: 'how long running jobs may go on after SIGTERM before they are handed back',
   },
-  { name: 'svc.limits.json_body', initial: '1 MiB', meaning: 'size of a JSON body' },
-  { name: 'svc.limits.svg', initial: '8 MiB', meaning: 'size of a JSON body with a drawing to keep' },
-  { name: 'svc.limits.upload', initial: '10 GiB', meaning: 'size of an uploaded file' },
-  { name: 'svc.limits.executions', initial: '100', meaning: 'executions in one request' },
-  { name: 'svc.limits.requests_per_second', initial: '100', meaning: 'requests of one key per second' },
-  { name: 'svc.limits.request_burst', initial: '200', meaning: 'requests of one key at once' },
-  {
-    name: 'svc.limits.running_jobs',
-    initial: '4',
-    meaning: 'jobs of one organisation that run at the same time',
-  },
-  { name: 'svc.limits.queued_jobs', initial: '10000', meaning: 'jobs of one organisation that wait' },
-  {
-    name: 'svc.limits.job_deadline',
-    initial: '24 h',
-    meaning: 'time until a job that has not ended expires',
-  },
-  { name: 'svc.limits.attempts', initial: '3', meaning: 'attempts at a job' },
-  { name: 'svc.limits.lease', initial: '30 s', meaning: 'time after which a silent worker has lost its job' },
-  { name: 'svc.limits.heartbeat', initial: '10 s', meaning: 'time between two signs of life of a worker' },
-  { name: 'svc.limits.xml_depth', initial: '4096', meaning: 'nesting of elements' },
-  { name: 'svc.limits.xml_attributes', initial: '10000', meaning: 'attributes of one element' },
-  { name: 'svc.limits.xml_name', initial: '64 KiB', meaning: 'size of a name' },
-  { name: 'svc.limits.xml_entity_expansion', initial: '64 MiB', meaning: 'size of what entities expand to' },
-  {
-    name: 'svc.limits.xml_entity_factor',
-    initial: '100',
-    meaning: 'what entities expand to, as a multiple of the document',
-  },
-  { name: 'svc.limits.xml_text', initial: '1 GiB', meaning: 'size of one text value' },
-  { name: 'svc.limits.xsd_files', initial: '20000', meaning: 'files of an XSD set' },
-  { name: 'svc.limits.xsd_components', initial: '5000000', meaning: 'components of an XSD set' },
-  { name: 'svc.limits.xsd_time', initial: '60 s', meaning: 'time to compile an XSD set' },
-  { name: 'svc.limits.xsd_memory', initial: '1 GiB', meaning: 'memory to compile an XSD set' },
-  {
-    name: 'svc.limits.archive_expansion',
-    initial: '100',
-    meaning: 'size of what an archive unpacks to, as a multiple of the archive',
-  },
-  { name: 'svc.limits.archive_members', initial: '100000', meaning: 'files in an archive' },
-  {
-    name: 'svc.limits.keep_jobs',
-    initial: '90 d',
-    meaning: 'how long records and logs of ended jobs are kept',
-  },
-  { name: 'svc.limits.keep_uploads', initial: '30 d', meaning: 'how long uploads are kept' },
-  {
-    name: 'svc.limits.keep_idempotency_keys',
-    initial: '24 h',
-    meaning: 'how long idempotency keys are kept',
-  },
+  ...limitProperties,
 ] as const satisfies readonly PropertySpec[];
 
 export type PropertyName = (typeof properties)[number]['name'];
@@ -263,8 +187,6 @@ export function readConfig(record: PropertyRecord): Config {
     }
   };
   const count = (name: PropertyName, min = 1): number => read(name, (text) => parseCount(text, min));
-  const size = (name: PropertyName): number =>
-    read(name, (text) => parseQuantity(text, sizeUnits, 'a size such as 64 MiB'));
   const time = (name: PropertyName): number =>
     read(name, (text) => parseQuantity(text, timeUnits, 'a time such as 30 s'));
   const text = (name: PropertyName): string | null => read(name, (value) => (value === '' ? null : value));
@@ -286,38 +208,7 @@ export function readConfig(record: PropertyRecord): Config {
     spark: readSpark(read),
     worker: { concurrency: count('svc.worker.concurrency', 0), drainMs: time('svc.worker.drain') },
     events: readEvents(read, complaints),
-    limits: {
-      jsonBodyBytes: size('svc.limits.json_body'),
-      svgBytes: size('svc.limits.svg'),
-      uploadBytes: size('svc.limits.upload'),
-      executions: count('svc.limits.executions'),
-      requestsPerSecond: count('svc.limits.requests_per_second'),
-      requestBurst: count('svc.limits.request_burst'),
-      runningJobs: count('svc.limits.running_jobs'),
-      queuedJobs: count('svc.limits.queued_jobs'),
-      jobDeadlineMs: time('svc.limits.job_deadline'),
-      attempts: count('svc.limits.attempts'),
-      leaseMs: time('svc.limits.lease'),
-      heartbeatMs: time('svc.limits.heartbeat'),
-      engine: {
-        ...defaultEngineLimits,
-        xmlMaxDepth: count('svc.limits.xml_depth'),
-        xmlMaxAttributes: count('svc.limits.xml_attributes'),
-        xmlMaxNameBytes: size('svc.limits.xml_name'),
-        xmlMaxEntityExpansionBytes: size('svc.limits.xml_entity_expansion'),
-        xmlMaxEntityAmplification: count('svc.limits.xml_entity_factor'),
-        xmlMaxTextBytes: size('svc.limits.xml_text'),
-        xsdMaxFiles: count('svc.limits.xsd_files'),
-        xsdMaxComponents: count('svc.limits.xsd_components'),
-      },
-      xsdTimeMs: time('svc.limits.xsd_time'),
-      xsdMemoryBytes: size('svc.limits.xsd_memory'),
-      archiveExpansion: count('svc.limits.archive_expansion'),
-      archiveMembers: count('svc.limits.archive_members'),
-      keepJobsMs: time('svc.limits.keep_jobs'),
-      keepUploadsMs: time('svc.limits.keep_uploads'),
-      keepIdempotencyKeysMs: time('svc.limits.keep_idempotency_keys'),
-    },
+    limits: readLimits(read),
   };
   if (config.limits.heartbeatMs * 2 > config.limits.leaseMs) {
     complaints.push('svc.limits.heartbeat: must be at most half of svc.limits.lease');

@@ -1,11 +1,9 @@
 import { AppError } from '../errors.ts';
+import { fixedLimits } from '../limits.ts';
 import type { AccessStore, UploadTokenClaim } from '../ports/access-store.ts';
 import { randomSecret, sha256Hex } from './credential.ts';
 
 export type UploadKind = 'xml' | 'xsd';
-
-/** how long an unused token lives */
-export const uploadTokenTtlMs = 5 * 60_000;
 
 export interface IssuedUploadToken {
   readonly token: string;
@@ -22,7 +20,7 @@ export async function issueUploadToken(
   const { expiresAt } = await access.saveUploadToken({
     ...wanted,
     sha256: await sha256Hex(token),
-    ttlMs: uploadTokenTtlMs,
+    ttlMs: fixedLimits.uploadTokenMs,
   });
   return { token, expiresAt };
 }

@@ -8,11 +8,6 @@ export interface Pace {
   readonly everyMs: number;
 }
 
-/** What an upload must bring, slow lines included. */
-export const uploadPace: Pace = { bytes: 16 * 1024, everyMs: 60_000 };
-/** What a JSON body must bring: all of the largest one in a minute. */
-export const jsonPace: Pace = { bytes: 1024 * 1024, everyMs: 60_000 };
-
 /** The same bytes; a body below its pace is cancelled, and reading it fails with AppError `invalid_body`. */
 export function atPace(body: ReadableStream<Uint8Array>, pace: Pace): ReadableStream<Uint8Array> {
   const reader = body.getReader();

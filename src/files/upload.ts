@@ -3,7 +3,8 @@ import type { UploadKind } from '../access/upload-token.ts';
 import { AppError } from '../errors.ts';
 import type { AccessStore } from '../ports/access-store.ts';
 import type { FileStore } from '../ports/file-store.ts';
-import { atPace, uploadPace } from './arriving-body.ts';
+import { fixedLimits } from '../limits.ts';
+import { atPace } from './arriving-body.ts';
 import { cleanFileName, defaultFileName } from './file-name.ts';
 
 /** What came with the body; `declaredBytes` null where the client did not say. */
@@ -30,7 +31,7 @@ export async function storeUpload(
   if (upload.declaredBytes !== null && upload.declaredBytes > maxBytes) {
     throw new AppError('payload_too_large', `the file may have at most ${maxBytes} bytes`);
   }
-  const opened = upload.body === null ? null : await openBody(atPace(upload.body, uploadPace));
+  const opened = upload.body === null ? null : await openBody(atPace(upload.body, fixedLimits.uploadPace));
   if (opened === null)
     throw new AppError('missing_body', 'the operation needs the bytes of the file as its body');
   const name =

@@ -1,12 +1,11 @@
 /** Reading a JSON body: size, media type, encoding, depth. Its shape is the operation's own matter. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../errors.ts';
-import { atPace, jsonPace } from '../files/arriving-body.ts';
+import { atPace } from '../files/arriving-body.ts';
+import { fixedLimits } from '../limits.ts';
 import type { AppEnv } from './env.ts';
 
 const jsonType = /^application\/(?:[a-z.-]+\+)?json$/;
-/** deeper than any request of this service by far; keeps recursive code away from hostile nesting */
-const maxDepth = 64;
 
 /** Reads the body once, for the validator that runs after it (Hono looks into `bodyCache` before it reads the request). */
 export function jsonBody(maxBytes: number): MiddlewareHandler<AppEnv> {
@@ -33,7 +32,7 @@ async function readLimited(request: Request, maxBytes: number): Promise<Uint8Arr
   if (request.body === null) return new Uint8Array(0);
   const chunks: Uint8Array[] = [];
   let total = 0;
-  const reader = atPace(request.body, jsonPace).getReader();
+  const reader = atPace(request.body, fixedLimits.jsonPace).getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
@@ -73,8 +72,8 @@ function decodeJson(bytes: Uint8Array): string {
   }
   if (text.startsWith('\uFEFF'))
     throw new AppError('malformed_json', 'the body starts with a byte order mark, which JSON does not allow');
-  if (isDeeperThan(text, maxDepth))
-    throw new AppError('malformed_json', `the body is nested more than ${maxDepth} deep`);
+  if (isDeeperThan(text, fixedLimits.jsonDepth))
+    throw new AppError('malformed_json', `the body is nested more than ${fixedLimits.jsonDepth} deep`);
   try {
     JSON.parse(text);
   } catch {

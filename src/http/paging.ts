@@ -1,17 +1,17 @@
 import { z } from '@hono/zod-openapi';
+import { fixedLimits } from '../limits.ts';
 import type { Page } from '../ports/job-store.ts';
 import { int32, integerBetween } from './parameters.ts';
 
 export const defaultPageSize = 20;
-export const maxPageSize = 500;
 
 export const pageParam = z.object({ page: int32('Number of the page, from 0.') });
 
 export const sizeQuery = z.object({
   size: integerBetween(
     1,
-    maxPageSize,
-    `Records on a page, 1 … ${maxPageSize}; ${defaultPageSize} without it.`,
+    fixedLimits.pageSize,
+    `Records on a page, 1 … ${fixedLimits.pageSize}; ${defaultPageSize} without it.`,
     defaultPageSize,
   ).optional(),
 });

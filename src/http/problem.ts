@@ -4,6 +4,7 @@ import type { Context, ErrorHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError, errorCatalogue, isOutage } from '../errors.ts';
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
+import { fixedLimits } from '../limits.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import { clientPath } from './address.ts';
@@ -59,7 +60,6 @@ const reasonOf: Readonly<Record<number, string>> = {
 };
 
 /** an answer names at most so many wrong places */
-const maxErrors = 100;
 
 export const Problem = z
   .strictObject({
@@ -118,7 +118,9 @@ export function problemResponse(
     detail: problem.detail,
     instance: clientPath(c),
     code: problem.code,
-    errors: (problem.errors ?? []).slice(0, maxErrors).map(({ pointer, detail }) => ({ pointer, detail })),
+    errors: (problem.errors ?? [])
+      .slice(0, fixedLimits.problemErrors)
+      .map(({ pointer, detail }) => ({ pointer, detail })),
     timestamp: isoTimestamp(clock.nowMs()),
     error: reasonPhrase(status),
     path: clientPath(c),

@@ -1,5 +1,5 @@
 /** Removes what has been kept long enough (interface-decisions §10): jobs with their logs, uploads, idempotency keys, events. */
-import type { Limits } from '../config.ts';
+import type { Limits } from '../limits.ts';
 import type { FileStore } from '../ports/file-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { RetentionStore } from '../ports/retention-store.ts';

@@ -4,7 +4,7 @@ import { createPinnedHttp } from '../adapters/node/pinned-http.ts';
 import { createPostgresEventOutbox } from '../adapters/postgres/event-outbox.ts';
 import { createPostgresRetentionStore } from '../adapters/postgres/retention-store.ts';
 import { createOutgoingGuard } from '../access/outgoing-guard.ts';
-import type { Limits } from '../config.ts';
+import type { Limits } from '../limits.ts';
 import { createEventDelivery } from '../events/deliver.ts';
 import type { Receiver } from '../events/deliver.ts';
 import type { MetadataDatabase } from '../events/datasets.ts';

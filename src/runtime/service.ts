@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { ConfigError } from '../config.ts';
+import { fixedLimits } from '../limits.ts';
 import type { Environment } from './home.ts';
 import { openService } from './open-service.ts';
 import type { OpenedHome } from './open.ts';
@@ -23,9 +24,6 @@ export interface Service {
   /** Drains: readiness 503, running jobs finish or are handed back, then everything is closed. Idempotent. */
   close(): Promise<void>;
 }
-
-/** A connection on which nothing moves for so long is closed. */
-const idleConnectionMs = 120_000;
 
 /** Resolves once requests are answered. ConfigError for wrong settings; AppError when there is no database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -65,7 +63,7 @@ function listen(
 ): Promise<{ readonly server: Server; readonly url: string }> {
   return new Promise((resolve, reject) => {
     // No limit on the whole request: an upload may take hours. One on silence instead.
-    const serverOptions = { requestTimeout: 0, headersTimeout: 30_000 };
+    const serverOptions = { requestTimeout: 0, headersTimeout: fixedLimits.requestHeadMs };
     const server = serve({ fetch, hostname, port, serverOptions }, (info: AddressInfo) => {
       server.off('error', refused);
       const name = info.family === 'IPv6' ? `[${info.address}]` : info.address;
@@ -79,7 +77,7 @@ function listen(
       );
     };
     server.once('error', refused);
-    server.setTimeout(idleConnectionMs);
+    server.setTimeout(fixedLimits.idleConnectionMs);
   });
 }
 

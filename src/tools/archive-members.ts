@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib';
 import tar from 'tar-stream';
 import yauzl from 'yauzl';
 import { InputError } from '../engine/diagnostics.ts';
+import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
 import { inputFileChunks, openInputFile, type Links } from './open-file.ts';
 
 export type ArchiveKind = 'gz' | 'zip' | 'tar' | 'tgz';
@@ -27,10 +28,11 @@ export interface ArchiveLimits {
   readonly maxMembers: number;
 }
 
-export const defaultArchiveLimits: ArchiveLimits = { maxExpansion: 100, maxMembers: 100_000 };
+export const defaultArchiveLimits: ArchiveLimits = archiveLimitsOf(defaultLimits);
 
-/** Below this size expansion is no danger: small files of repeated text pack better than any limit allows. */
-const freeBytes = 128 * 1024 * 1024;
+export function archiveLimitsOf(limits: Pick<Limits, 'archiveExpansion' | 'archiveMembers'>): ArchiveLimits {
+  return { maxExpansion: limits.archiveExpansion, maxMembers: limits.archiveMembers };
+}
 
 /** By the name's ending. */
 export function archiveKind(name: string): ArchiveKind | null {
@@ -55,7 +57,7 @@ async function* guarded(
   try {
     for await (const chunk of source) {
       spent.bytes += chunk.length;
-      if (spent.bytes > freeBytes && spent.bytes > packedBytes() * limits.maxExpansion) {
+      if (spent.bytes > fixedLimits.freeArchiveBytes && spent.bytes > packedBytes() * limits.maxExpansion) {
         throw new InputError({
           code: 'archive_expansion_limit',
           severity: 'error',

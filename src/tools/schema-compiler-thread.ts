@@ -5,20 +5,23 @@ import { formatDiagnostic, InputError } from '../engine/diagnostics.ts';
 import { createStatisticsCollector } from '../engine/infer/collector.ts';
 import { inferSourceModel } from '../engine/infer/infer-model.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
-import type { EngineLimits } from '../engine/limits.ts';
 import { createTokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
 import { compileXsdSet } from '../engine/xsd/compile-xsd-set.ts';
 import { XsdSetError } from '../engine/xsd/report.ts';
 import { AppError } from '../errors.ts';
 import { parseToolArguments } from '../jobs/tool-request.ts';
+import type { Limits } from '../limits.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import type { CompiledSchema, SchemaSources } from '../ports/schema-compiler.ts';
-import { defaultArchiveLimits } from './archive-members.ts';
+import { archiveLimitsOf } from './archive-members.ts';
 import { openInputs } from './input-files.ts';
 import { buildModel } from './logical-schema.ts';
 import { readDocument } from './read-document.ts';
 import { readXsdSet } from './xsd-files.ts';
+
+/** What the thread is told beside the sources. */
+export type CompilerLimits = Pick<Limits, 'engine' | 'archiveExpansion' | 'archiveMembers'>;
 
 const { sources, settings } = workerData as CompilerRequest;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
@@ -26,7 +29,7 @@ parentPort!.postMessage(await answer());
 
 async function answer(): Promise<CompilerAnswer> {
   try {
-    return { compiled: await compile(sources, settings as EngineLimits) };
+    return { compiled: await compile(sources, settings as CompilerLimits) };
   } catch (error) {
     if (error instanceof XsdSetError) {
       const fatal = error.diagnostics.filter(({ severity }) => severity === 'error');
@@ -41,9 +44,9 @@ async function answer(): Promise<CompilerAnswer> {
   }
 }
 
-async function compile(wanted: SchemaSources, limits: EngineLimits): Promise<CompiledSchema> {
-  const set = wanted.xsd.length === 0 ? null : await readXsdSet(wanted.xsd, false);
-  const xsdModel = set === null ? null : compileXsdSet(set.files, { limits }).model;
+async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<CompiledSchema> {
+  const set = wanted.xsd.length === 0 ? null : await readXsdSet(wanted.xsd, false, archiveLimitsOf(limits));
+  const xsdModel = set === null ? null : compileXsdSet(set.files, { limits: limits.engine }).model;
   const documents = wanted.xml.length === 0 ? null : await readDocuments(wanted.xml, limits);
   const source = xsdModel ?? inferSourceModel(documents!.statistics);
   const request = parseToolArguments('xsd2er', [
@@ -65,9 +68,9 @@ async function compile(wanted: SchemaSources, limits: EngineLimits): Promise<Com
 
 async function readDocuments(
   paths: readonly string[],
-  limits: EngineLimits,
+  limits: CompilerLimits,
 ): Promise<{ readonly statistics: DocumentStatistics; readonly files: readonly OriginFile[] }> {
-  const inputs = await openInputs(paths, (name) => /\.xml$/i.test(name), defaultArchiveLimits, 'refuse');
+  const inputs = await openInputs(paths, (name) => /\.xml$/i.test(name), archiveLimitsOf(limits), 'refuse');
   const names = createNameTable();
   const kernels = createTokenizerKernels();
   const collector = createStatisticsCollector(names, { samples: true });
@@ -76,7 +79,7 @@ async function readDocuments(
     collector.beginDocument();
     const { bytes, sha256 } = await readDocument(member, {
       names,
-      limits,
+      limits: limits.engine,
       kernels,
       onBatch: (batch) => collector.consume(batch),
       afterChunk: () => undefined,

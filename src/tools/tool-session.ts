@@ -8,7 +8,7 @@ import { openRequest, sealRequest, secretsIn } from '../jobs/stored-request.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { JobProgress } from '../ports/job-store.ts';
 import { newJob } from '../jobs/submit.ts';
-import type { ArchiveLimits } from './archive-members.ts';
+import { archiveLimitsOf, type ArchiveLimits } from './archive-members.ts';
 import { watchClaim } from './claim-watch.ts';
 import type { ConversionDetails } from './conversion.ts';
 import { summaryOfWritten } from './summary.ts';
@@ -175,10 +175,7 @@ function session(
     originOfEarlierAttempt: parts.originOfEarlierAttempt,
     limits: home.config.limits.engine,
     kernels: createTokenizerKernels(),
-    archiveLimits: {
-      maxExpansion: home.config.limits.archiveExpansion,
-      maxMembers: home.config.limits.archiveMembers,
-    },
+    archiveLimits: archiveLimitsOf(home.config.limits),
     mask,
     log: (line) => options.log(mask(line)),
     progress(fraction) {

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { InputError } from '../engine/diagnostics.ts';
 import { parseXmlTree } from '../engine/xml/tree.ts';
+import { fixedLimits } from '../limits.ts';
 import type { NewOriginFile } from '../ports/catalog-store.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archive-members.ts';
 import { openInputs } from './input-files.ts';
@@ -20,11 +21,8 @@ const isXsd = (name: string): boolean => /\.xsd$/i.test(name);
 const xsNamespace = 'http://www.w3.org/2001/XMLSchema';
 const references = new Set(['include', 'import', 'redefine', 'override']);
 
-/** A set is held in memory whole, and its compile has a limit of its own: the largest standards have a tenth of this. */
-const largestSetBytes = 256 * 1024 * 1024;
-
 function tooLarge(file: string): InputError {
-  const message = `the files of the XSD set have more than ${largestSetBytes} bytes together`;
+  const message = `the files of the XSD set have more than ${fixedLimits.xsdSetBytes} bytes together`;
   return new InputError({ code: 'xsd_size_limit', severity: 'error', message, file });
 }
 
@@ -46,7 +44,7 @@ export async function readXsdSet(
       for await (const chunk of member.chunks()) {
         chunks.push(chunk);
         held += chunk.length;
-        if (held > largestSetBytes) throw tooLarge(member.name);
+        if (held > fixedLimits.xsdSetBytes) throw tooLarge(member.name);
       }
       members.push({ name: member.name, path: member.path, bytes: new Uint8Array(Buffer.concat(chunks)) });
     }

@@ -15,10 +15,10 @@ interface Area {
 }
 
 /** Sinks write a relational model in a dialect, and both are the engine's: quoting and DDL are there once. */
-const adapter = { values: ['ports', 'engine', 'errors.ts'], types: ['jobs', 'config.ts'] };
+const adapter = { values: ['ports', 'engine', 'errors.ts', 'limits.ts'], types: ['jobs', 'config.ts'] };
 /** Domains: verbs on ports. They know neither HTTP nor SQL nor where they run. */
 const domain = {
-  values: ['ports', 'engine', 'errors.ts', 'domain'],
+  values: ['ports', 'engine', 'errors.ts', 'limits.ts', 'domain'],
   types: ['config.ts', 'config-oidc.ts'],
   packages: [],
 };
@@ -28,6 +28,7 @@ const areas: readonly Area[] = [
   { name: 'errors.ts', values: [], packages: [] },
   { name: 'engine', values: [], packages: [] },
   { name: 'config-values.ts', values: [], packages: [] },
+  { name: 'limits.ts', values: ['engine', 'config-values.ts'], packages: [] },
   { name: 'config-oidc.ts', values: ['config-values.ts'], packages: [] },
   { name: 'config-files.ts', values: ['config-values.ts'], packages: [] },
   { name: 'config-events.ts', values: ['config-values.ts'], packages: [] },
@@ -41,6 +42,7 @@ const areas: readonly Area[] = [
       'config-events.ts',
       'config-files.ts',
       'config-spark.ts',
+      'limits.ts',
     ],
     packages: [],
   },
@@ -51,7 +53,12 @@ const areas: readonly Area[] = [
   { name: 'files', ...domain },
   { name: 'migration', ...domain },
   { name: 'events', ...domain },
-  { name: 'http', values: ['domain', 'engine', 'errors.ts'], types: ['ports', 'config.ts'], packages: web },
+  {
+    name: 'http',
+    values: ['domain', 'engine', 'errors.ts', 'limits.ts'],
+    types: ['ports', 'config.ts'],
+    packages: web,
+  },
   { name: 'app.ts', values: ['http', 'errors.ts'], types: ['ports', 'config.ts'], packages: web },
   { name: 'adapters/postgres', ...adapter, packages: ['node:', 'postgres'] },
   {

@@ -1,5 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, properties, readConfig } from '../../src/config.ts';
+import { defaultEngineLimits } from '../../src/engine/limits.ts';
+import {
+  defaultLimits,
+  engineLimitSpecs,
+  limitProperties,
+  limitSpecs,
+  type LimitSpec,
+} from '../../src/limits.ts';
 import {
   environmentName,
   initialProperties,
@@ -90,6 +99,73 @@ describe('settings', () => {
     });
     expect(found).toHaveLength(3);
     expect(found.join()).not.toContain('c4n4ry');
+  });
+});
+
+describe('limits', () => {
+  it('are each told once, with cause and consequence, and are the engine’s own where it has one', () => {
+    const specs: LimitSpec[] = [...Object.values(limitSpecs), ...Object.values(engineLimitSpecs)];
+    expect(new Set(specs.map(({ property }) => property)).size).toBe(specs.length);
+    for (const { property, why, past } of specs)
+      expect([property, why.length > 20, past.length > 0]).toEqual([property, true, true]);
+    expect(defaultLimits.engine).toEqual(defaultEngineLimits);
+    expect(readConfig({}).limits).toEqual(defaultLimits);
+    expect(properties.filter(({ name }) => name.startsWith('svc.limits.')).map(({ name }) => name)).toEqual(
+      specs.map(({ property }) => property),
+    );
+  });
+
+  it('are those of the interface decisions', () => {
+    const { engine, ...rest } = defaultLimits;
+    expect({ ...rest, ...engine }).toEqual({
+      jsonBodyBytes: 1024 ** 2,
+      svgBytes: 8 * 1024 ** 2,
+      uploadBytes: 10 * 1024 ** 3,
+      executions: 100,
+      requestsPerSecond: 100,
+      requestBurst: 200,
+      runningJobs: 4,
+      queuedJobs: 10_000,
+      jobDeadlineMs: 24 * 3_600_000,
+      attempts: 3,
+      leaseMs: 30_000,
+      heartbeatMs: 10_000,
+      xsdTimeMs: 60_000,
+      xsdMemoryBytes: 1024 ** 3,
+      archiveExpansion: 100,
+      archiveMembers: 100_000,
+      keepJobsMs: 90 * 86_400_000,
+      keepUploadsMs: 30 * 86_400_000,
+      keepIdempotencyKeysMs: 86_400_000,
+      xmlMaxDepth: 4096,
+      xmlMaxAttributes: 10_000,
+      xmlMaxNameBytes: 64 * 1024,
+      xmlMaxEntityExpansionBytes: 64 * 1024 ** 2,
+      xmlMaxEntityAmplification: 100,
+      xmlMaxTextBytes: 1024 ** 3,
+      xsdMaxFiles: 20_000,
+      xsdMaxComponents: 5_000_000,
+    });
+  });
+
+  it('stand in the README as they are', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const rows = [...readme.matchAll(/^\| `(svc\.limits\.[a-z_]+)` +\| `([^`]+)` +\| (.*?) +\|$/gm)];
+    expect(rows.map(([, name, initial, meaning]) => ({ name, initial, meaning }))).toEqual(limitProperties);
+  });
+
+  it('that are set hold in place of the defaults, each under its own property', () => {
+    const { engine, ...rest } = readConfig({
+      'svc.limits.xml_depth': '7',
+      'svc.limits.archive_members': '8',
+      'svc.limits.xsd_time': '9 s',
+    }).limits;
+    expect({ ...rest, engine }).toEqual({
+      ...defaultLimits,
+      archiveMembers: 8,
+      xsdTimeMs: 9000,
+      engine: { ...defaultEngineLimits, xmlMaxDepth: 7 },
+    });
   });
 });
 

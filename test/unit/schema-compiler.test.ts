@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIsolatedSchemaCompiler } from '../../src/adapters/node/isolated-schema-compiler.ts';
-import { defaultEngineLimits } from '../../src/engine/limits.ts';
+import { defaultLimits, type Limits } from '../../src/limits.ts';
+import { zipped } from '../support/service-archives.ts';
 
 const xs = (body: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
@@ -20,12 +21,12 @@ const file = async (name: string, content: string): Promise<string> => {
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'schema-compiler-'))));
 afterAll(() => rm(folder, { recursive: true }));
 
-function compiler(more: { timeMs?: number; memoryBytes?: number; module?: URL } = {}) {
+function compiler(more: { timeMs?: number; memoryBytes?: number; module?: URL; settings?: Limits } = {}) {
   return createIsolatedSchemaCompiler({
     module: new URL('../../src/tools/schema-compiler-thread.ts', import.meta.url),
     timeMs: 60_000,
     memoryBytes: 256 * 1024 * 1024,
-    settings: defaultEngineLimits,
+    settings: defaultLimits,
     concurrency: 1,
     ...more,
   });
@@ -45,6 +46,24 @@ describe('a compiler thread', () => {
     ]);
     const inferred = await compiler().compile({ xsd: [], xml, mapLevel: 3 });
     expect(inferred.model.tables.map(({ name }) => name)).toEqual(['items', 'item']);
+  });
+
+  it('holds archives to the limits that are set', async () => {
+    const archive = join(folder, 'three.zip');
+    await writeFile(
+      archive,
+      zipped(['a', 'b', 'c'].map((name) => ({ name: `${name}.xml`, bytes: Buffer.from(`<${name}/>`) }))),
+    );
+    const sources = { xsd: [], xml: [archive], mapLevel: 3 } as const;
+    expect((await compiler().compile(sources)).statistics).toMatchObject({ documents: 3 });
+    const settings = { ...defaultLimits, archiveMembers: 2 };
+    await expect(compiler({ settings }).compile(sources)).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      message: expect.stringContaining('more than 2 members'),
+    });
+    await expect(compiler({ settings }).compile({ ...sources, xsd: [archive], xml: [] })).rejects.toThrow(
+      'more than 2 members',
+    );
   });
 
   it('names file, line and column of what is wrong', async () => {
