@@ -15,13 +15,18 @@ import type {
 } from '../engine/model/relational-model.ts';
 import { array, flag, integer, nullable, object, oneOf, record, shapeFault, text } from './shape.ts';
 import type { Shape } from './shape.ts';
-import { qualifiedName } from './source-model-check.ts';
+import { builtInType, qualifiedName } from './source-model-check.ts';
 
 const count = integer(0);
 const columnIndex = integer(-1);
 
 const columnKinds =
   'text boolean smallint integer bigint numeric real double date time timestamp timestamptz'.split(' ');
+
+const columnRoles =
+  'row_key parent_key position document value presence nil element_name type_name folded_position content extra'.split(
+    ' ',
+  );
 
 const columnType = object<ColumnType>(
   {
@@ -33,11 +38,11 @@ const columnType = object<ColumnType>(
 const column = object<Column>(
   {
     name: text(/./),
-    role: text(/^[a-z_]+$/),
+    role: oneOf(...columnRoles),
     type: columnType,
     nullable: flag,
     xpath: nullable(text()),
-    sourceType: nullable(text(/^[A-Za-z]+$/)),
+    sourceType: nullable(builtInType),
     references: nullable(count),
   },
   { documentation: text(), keepsForm: oneOf(true) },

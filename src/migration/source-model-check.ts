@@ -1,4 +1,5 @@
 /** Whether a value is a source model whose indexes lead somewhere. */
+import { builtInTypeNames } from '../engine/map/column-types.ts';
 import type {
   IdentityConstraint,
   QName,
@@ -14,12 +15,20 @@ import { array, flag, integer, nullable, object, oneOf, record, shapeFault, text
 import type { Shape } from './shape.ts';
 
 export const qualifiedName: Shape = object<QName>({ namespaceUri: text(), localName: text(/./) });
+export const builtInType: Shape = oneOf(...builtInTypeNames);
 const count = integer(0);
 
 const valueType: Shape = (value, at) => valueTypeShape(value, at);
 const valueTypeShape = object<ValueType>(
-  { variety: oneOf('atomic', 'list', 'union'), base: text(/^[A-Za-z]+$/), facets: record(facet) },
-  { name: qualifiedName, itemType: valueType, memberTypes: array(valueType), zone: oneOf('always', 'never') },
+  { variety: oneOf('atomic', 'list', 'union'), base: builtInType, facets: record(facet) },
+  {
+    name: qualifiedName,
+    itemType: valueType,
+    memberTypes: array(valueType),
+    zone: oneOf('always', 'never'),
+    guessed: oneOf(true),
+    mayBeEmpty: oneOf(true),
+  },
 );
 
 function facet(value: unknown, at: string): void {

@@ -56,6 +56,9 @@ const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
   NOTATION: text,
 };
 
+/** Names of the built-in simple types. */
+export const builtInTypeNames: readonly string[] = Object.keys(kinds);
+
 /** Longest bound that is worth a `varchar(n)`; what is longer is plain text. */
 const maxVarcharLength = 65_535;
 
