@@ -17,9 +17,9 @@ interface Ending {
 
 const never: AbortSignal = new AbortController().signal;
 
-/** Failed attempts are tried again after 2 s, 4 s, … at most a minute. */
+/** A process that was killed can be started again at once; a server or a full disk takes longer to come back. */
 function retryDelayMs(attempt: number): number {
-  return backOffMs(attempt, 2000, 60_000);
+  return attempt === 1 ? 2_000 : backOffMs(attempt - 1, 15_000, 30_000);
 }
 
 /** `handBack`: aborted when this worker must give up its running jobs. */

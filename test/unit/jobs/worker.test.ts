@@ -149,6 +149,22 @@ describe('worker', () => {
     expect(await status(more, other!, 'W')).toMatchObject({ attempt: 1, end_date: null });
   });
 
+  it('is soon back after the first failure, and then waits as long as a server takes to come back', async () => {
+    const [store, test] = [openStore({ maxAttempts: 5 }), await createTestRunner()];
+    const delays: number[] = [];
+    const jobs: JobStore = {
+      ...store,
+      handBack: (claim, delayMs, failure) => {
+        delays.push(delayMs);
+        return store.handBack(claim, 1, failure);
+      },
+    };
+    const [idJob] = await queue(store, 'exits-7');
+    startWorker(jobs, test, { maxAttempts: 5 });
+    await ended(store, idJob!);
+    expect(delays).toEqual([2_000, 15_000, 30_000, 30_000]);
+  });
+
   it('tries again when a tool fails without having said why', async () => {
     const [jobs, test] = [openStore(), await createTestRunner()];
     const [idJob] = await queue(jobs, 'exits-1');
