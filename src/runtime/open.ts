@@ -12,7 +12,8 @@ import type { Sql } from '../adapters/postgres/connect.ts';
 import { createPostgresJobStore } from '../adapters/postgres/job-store.ts';
 import { ensureLoaderRole } from '../adapters/postgres/loader-role.ts';
 import { migrate } from '../adapters/postgres/migrate.ts';
-import { everyOrganisation } from '../adapters/postgres/organisation.ts';
+import { everyOrganisation, readInTransaction } from '../adapters/postgres/organisation.ts';
+import { createOrganisationPools } from '../adapters/postgres/organisation-pools.ts';
 import { ensureServiceRole, serviceRole } from '../adapters/postgres/service-role.ts';
 import { createSocketOpener } from '../adapters/postgres/watched-socket.ts';
 import { readConfig } from '../config.ts';
@@ -41,6 +42,9 @@ export interface OpenOptions {
 
 /** A metadata database that answers nothing for so long is connected to anew; its queries take moments. */
 const silenceMs = 45_000;
+
+/** of each of the organisations that ask most: a few, as statements share them */
+const readingConnections = { max: 3, idleTimeoutMs: 30_000 };
 
 /** Schemas that are compiled at the same time; each may take the memory that one is allowed. */
 const compilerThreads = 2;
@@ -89,13 +93,25 @@ export async function openHome(environment: Environment, options: OpenOptions): 
   try {
     const { applied, roles } = await prepareDatabase(database.url, applicationName);
     if (applied.length > 0) logger.info('metadata database migrated', { applied });
-    const pool = connectPostgres(database.url, {
-      applicationName,
+    const connect = (idOrg: string, more: { readonly max: number; readonly idleTimeoutMs?: number }): Sql =>
+      connectPostgres(database.url, {
+        applicationName,
+        openSocket: createSocketOpener(silenceMs),
+        ...(roles.service ? { role: serviceRole, idOrg } : {}),
+        ...more,
+      });
+    const pool = connect(everyOrganisation, {
       max: options.maxConnections ?? (options.role === 'service' ? 10 : 4),
-      openSocket: createSocketOpener(silenceMs),
-      ...(roles.service ? { role: serviceRole, idOrg: everyOrganisation } : {}),
     });
     sql = pool;
+    const reading =
+      options.role === 'service'
+        ? createOrganisationPools({
+            connect: (idOrg) => connect(idOrg, readingConnections),
+            shared: pool,
+          })
+        : null;
+    const read = reading?.read ?? readInTransaction(pool);
     if ((await readIfThere(home.metadbUrlFile)) !== `${database.url}\n`)
       await writePrivateFile(home.metadbUrlFile, `${database.url}\n`);
     const key =
@@ -104,13 +120,14 @@ export async function openHome(environment: Environment, options: OpenOptions): 
         : decodeKey(config.secretKey, 'svc.secret.key');
     const { limits } = config;
     const { files, openLog } = openFiles(config, home);
-    const jobs = createPostgresJobStore(pool, {
+    const jobSettings = {
       maxRunningPerOrg: limits.runningJobs,
       maxQueuedPerOrg: limits.queuedJobs,
       maxAttempts: limits.attempts,
       deadlineMs: limits.jobDeadlineMs,
       idempotencyKeyMs: limits.keepIdempotencyKeysMs,
-    });
+    };
+    const jobs = createPostgresJobStore(pool, jobSettings, read);
     let closed: Promise<void> | null = null;
     return {
       config,
@@ -120,7 +137,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
       databaseUrl: database.url,
       adapters: {
         jobs,
-        catalog: createPostgresCatalogStore(pool),
+        catalog: createPostgresCatalogStore(pool, read),
         access: createPostgresAccessStore(pool),
         files,
         compiler: createFetchingCompiler(
@@ -146,7 +163,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
       close: () => {
         closed ??= jobs
           .close()
-          .then(() => pool.end({ timeout: 5 }))
+          .then(() => Promise.all([pool.end({ timeout: 5 }), reading?.close()]))
           .then(() => database.stop());
         return closed;
       },
