@@ -11,6 +11,7 @@ import { packRelationalModel } from '../engine/model/packed-models.ts';
 import { AppError } from '../errors.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
+import { splitDocument } from './document-ranges.ts';
 import type { InputSet } from './input-files.ts';
 import { addFindings, type LoadFindings } from './load-findings.ts';
 import type { FromThread, ThreadFault, ThreadJob, ThreadUnit, ToThread } from './load-thread.ts';
@@ -43,7 +44,7 @@ export async function loadInThreads(session: ToolSession, load: ThreadLoad): Pro
     maxUnitBytes,
     Math.max(minUnitBytes, load.inputs.totalBytes / (session.request.workers! * unitsPerWorker)),
   );
-  const units = unitsOf(load, unitBytes)[Symbol.asyncIterator]();
+  const units = unitsOf(session, load, unitBytes)[Symbol.asyncIterator]();
   const threads: Thread[] = [];
   let done = 0;
   try {
@@ -103,8 +104,9 @@ interface PlacedUnit {
   readonly diskBytes: number;
 }
 
-/** Documents in their order, cut into units with ranges of keys. */
+/** Documents in their order, large ones with a row tag in ranges, cut into units with ranges of keys. */
 async function* unitsOf(
+  { limits, kernels }: ToolSession,
   { inputs, options, hashes }: ThreadLoad,
   unitBytes: number,
 ): AsyncGenerator<PlacedUnit> {
@@ -133,19 +135,35 @@ async function* unitsOf(
   };
   let place = -1;
   let file = '';
-  for await (const { source, name, path, diskBytes: bytes } of inputs.members()) {
+  const { rowTag, rejects } = options;
+  for await (const member of inputs.members()) {
     place += 1;
+    const { source, name, path, diskBytes: bytes } = member;
     // members of an archive that has to be read from its start stay together
     const splits = source.file !== file || source.direct;
     file = source.file;
     const full = diskBytes + bytes > unitBytes || members.length >= maxUnitDocuments;
     if (members.length > 0 && full && splits) yield cut();
-    diskBytes += bytes;
     const sha256 = hashes?.[place];
-    if (options.rejects.has(place) || sha256 === null) continue;
+    if (rejects.has(place) || sha256 === null) {
+      diskBytes += bytes;
+      continue;
+    }
     if (members.length === 0) firstPlace = place;
     packed ||= source.packed;
-    members.push({ ...source, name, path, place, sha256: sha256 ?? '' });
+    const whole = { ...source, name, path, place, sha256: sha256 ?? '' };
+    const ranges =
+      rowTag === null
+        ? null
+        : await splitDocument(member, { rowTag, limits, kernels, rangeBytes: unitBytes });
+    for (const range of ranges ?? []) {
+      members.push({ ...whole, range });
+      diskBytes += range.to - range.from;
+      yield cut();
+    }
+    if (ranges !== null) continue;
+    members.push(whole);
+    diskBytes += bytes;
   }
   if (members.length > 0) yield cut();
 }

@@ -168,6 +168,41 @@ describe('--workers', { timeout: 120_000 }, () => {
     expect(twice).toMatchObject({ status: 'C', rows: 0 });
   });
 
+  it('shares one large file at its row elements', async () => {
+    const input = join(folder, 'day.xml');
+    const day = Array.from({ length: 100 }, (_, at) =>
+      trades(at + 1).slice('<trades>'.length, -'</trades>'.length),
+    );
+    await writeFile(input, `<trades>\n${day.join('\n')}\n</trades>`);
+    const load = (workers: string, target: string) =>
+      convert(home, 'xml2er', input, '--row-tag', 'trade', '--workers', workers, '-o', target);
+    const [one, many] = [await load('1', 'metadb:day_one'), await load('2', 'metadb:day_many')];
+    expect(many.documents).toBeGreaterThan(10_000);
+    expect(comparable(many)).toEqual(comparable(one));
+    for (const table of ['trade', 'leg', '_documents'])
+      expect(await rowsOf('day_many', table), table).toEqual(await rowsOf('day_one', table));
+    const broken = join(folder, 'broken-day.xml');
+    const lines = [...day];
+    lines[80] = lines[80]!.replace('</trade>', '</trada>');
+    await writeFile(broken, `<trades>\n${lines.join('\n')}\n</trades>`);
+    const fault = async (workers: string): Promise<string> => {
+      const args = [
+        broken,
+        '-x',
+        String(one.origin),
+        '--row-tag',
+        'trade',
+        '--workers',
+        workers,
+        '-o',
+        'metadb:no',
+      ];
+      const { stdout, stderr } = await runTool(home, 'xml2er', args);
+      return /failed: .*/.exec(stdout + stderr)![0];
+    };
+    expect(await fault('2')).toBe(await fault('1'));
+  });
+
   it('tells the first document at fault, publishes nothing, and skips those that are to be skipped', async () => {
     const input = join(folder, 'broken');
     await mkdir(input, { recursive: true });
