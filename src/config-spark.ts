@@ -1,5 +1,5 @@
 /** The settings `svc.spark.*`. */
-import { parseCount, parseSparkConf } from './config-values.ts';
+import { parseCount, parseQuantity, parseSparkConf, sizeUnits } from './config-values.ts';
 
 export interface SparkConfig {
   /** path of spark-submit; null: there is no Spark */
@@ -8,6 +8,8 @@ export interface SparkConfig {
   readonly conf: Readonly<Record<string, string>>;
   /** folder that this machine and all executors see; null: the temporary one */
   readonly work: string | null;
+  /** at most so many bytes of the inputs are one task's */
+  readonly rangeBytes: number;
   /** on executors; null: where they are here */
   readonly node: string | null;
   readonly package: string | null;
@@ -41,6 +43,11 @@ export const sparkProperties = [
     meaning: 'folder for what is on its way, seen by all executors; empty: the temporary folder',
   },
   {
+    name: 'svc.spark.range_bytes',
+    initial: '64 MiB',
+    meaning: 'larger files are cut at row elements (--row-tag), a task for each part; small ones share tasks',
+  },
+  {
     name: 'svc.spark.node',
     initial: '',
     meaning: 'Node on the executors: a path, there or in an archive of spark.archives; empty: as here',
@@ -66,6 +73,9 @@ export function readSpark(read: <T>(name: SparkProperty, parse: (text: string) =
       ...read('svc.spark.conf', parseSparkConf),
     },
     work: text('svc.spark.work'),
+    rangeBytes: read('svc.spark.range_bytes', (value) =>
+      parseQuantity(value, sizeUnits, 'a size such as 64 MiB'),
+    ),
     node: text('svc.spark.node'),
     package: text('svc.spark.package'),
   };

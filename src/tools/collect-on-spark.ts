@@ -6,10 +6,10 @@ import { emptyStatistics } from '../engine/infer/statistics.ts';
 import { AppError } from '../errors.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import type { CollectedStatistics, StatisticsPass } from './collect-statistics.ts';
-import { writeUnits } from './load-on-spark.ts';
 import { runUnitsOnSpark, taskCommand } from './spark-application.ts';
 import { withWorkFolder } from './spark-work-folder.ts';
-import { doneFolder, readJson, type ReadingJob } from './spark-work.ts';
+import { writeUnits } from './spark-units.ts';
+import { doneFolder, readJson, type ReadingJob, type UnitMember } from './spark-work.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export interface StatisticsJob extends ReadingJob {
@@ -28,7 +28,11 @@ export async function collectOnSpark(
   { inputs, rowTag, rejected, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
   return withWorkFolder(session, async (work) => {
-    const units = await writeUnits(work, inputs, (place) => (rejected(place) ? null : ''));
+    const units = await writeUnits(session, work, {
+      inputs,
+      rowTag,
+      hashOf: (place) => (rejected(place) ? null : ''),
+    });
     if (units > 0) {
       const job: StatisticsJob = {
         name: `xml2er -j ${session.idJob}: statistics`,
@@ -58,7 +62,10 @@ async function merged(work: string, units: number): Promise<CollectedStatistics>
     if (report.failure !== undefined) throw new AppError('unprocessable_input', report.failure);
     const { collected } = report;
     addStatistics(statistics, collected.statistics);
-    for (const file of collected.files) files.push(file);
+    const [first] = await readJson<readonly UnitMember[]>(join(work, 'units', `${unit}.json`));
+    for (const file of collected.files)
+      if ((first?.range?.from ?? 0) === 0) files.push(file);
+      else files.push({ ...file, bytes: files.pop()!.bytes + file.bytes });
     documents += collected.documents;
     bytes += collected.bytes;
   }

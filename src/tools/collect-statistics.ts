@@ -76,7 +76,7 @@ export async function collectStatistics(
   const files: OriginFile[] = [];
   let total = 0;
   for await (const member of members) {
-    documents.beginFile(member.name);
+    documents.beginFile(member.name, member.range);
     let read = 0;
     const { bytes, sha256 } = await readDocument(member, {
       names,
