@@ -60,7 +60,7 @@ export async function runCycle(options: CycleOptions, counts: Counts, number: nu
   });
   // One request per job: those of one request run one after the other
   const keys = Array.from({ length: options.jobs }, (_, at) => `${key}-${at}`);
-  const submitted = Promise.all(keys.map((one) => submit(installation, one, body)));
+  const submitted = Promise.all(keys.map(async (one) => (await submit(installation, one, body))[0]!));
   const [told, idJobs] = await Promise.all([
     delay(Math.random() * options.usualMs).then(async () => {
       const done = await options.fault();
@@ -98,7 +98,11 @@ export async function runCycle(options: CycleOptions, counts: Counts, number: nu
 }
 
 /** As a careful client does it: the same key until there is an answer. */
-async function submit(installation: Installation, key: string, body: string): Promise<number> {
+export async function submit(
+  installation: Installation,
+  key: string,
+  body: string,
+): Promise<readonly number[]> {
   const until = performance.now() + patienceMs;
   for (;;) {
     try {
@@ -107,7 +111,7 @@ async function submit(installation: Installation, key: string, body: string): Pr
         headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
         body,
       });
-      if (response.status === 200) return ((await response.json()) as { jobs: number[] }).jobs[0]!;
+      if (response.status === 200) return ((await response.json()) as { jobs: number[] }).jobs;
       const text = await response.text();
       if (response.status < 500 && response.status !== 409 && response.status !== 429)
         throw new Error(`refused: ${response.status} ${text}`, { cause: 'refused' });
@@ -118,7 +122,12 @@ async function submit(installation: Installation, key: string, body: string): Pr
   }
 }
 
-async function ended(installation: Installation, idJob: number, until: number): Promise<JobAnswer | null> {
+/** Null where the job has not ended by then. */
+export async function ended(
+  installation: Installation,
+  idJob: number,
+  until: number,
+): Promise<JobAnswer | null> {
   while (performance.now() < until) {
     const record = await installation
       .service()

@@ -1,11 +1,16 @@
 /**
  * `npm run faults -- [--rounds N] [--database-rounds N] [--megabytes N]`: kills the parts of an installation under load and counts
  * what came of it. Ends with 1 when a row was lost or doubled, or a job is stuck.
+ *
+ * `npm run faults -- --figures [--kills N] [--followed N] [--takeovers N] [--variety N] [--database embedded|external|URL]
+ * [--xsd FILE --document FILE]`: what is promised of kills, logs and dead workers, measured under default settings, on material of
+ * your own. Ends with 1 when a limit was broken.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureFigures } from './figures.ts';
 import { runFaults } from './run.ts';
 
 const { values } = parseArgs({
@@ -13,6 +18,14 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '200' },
     'database-rounds': { type: 'string', default: '50' },
     megabytes: { type: 'string', default: '4' },
+    figures: { type: 'boolean', default: false },
+    kills: { type: 'string', default: '100' },
+    followed: { type: 'string', default: '10' },
+    takeovers: { type: 'string', default: '5' },
+    variety: { type: 'string', default: '20' },
+    database: { type: 'string', default: 'embedded' },
+    xsd: { type: 'string' },
+    document: { type: 'string' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -20,11 +33,24 @@ const { values } = parseArgs({
 const folder = await mkdtemp(join(tmpdir(), 'faults-'));
 let sound = true;
 try {
+  if (values.figures)
+    sound = await measureFigures({
+      kills: Number(values.kills),
+      followed: Number(values.followed),
+      takeovers: Number(values.takeovers),
+      variety: Number(values.variety),
+      database: values.database,
+      megabytes: Number(values.megabytes),
+      ...(values.xsd === undefined ? {} : { xsd: values.xsd }),
+      ...(values.document === undefined ? {} : { document: values.document }),
+      folder,
+      tell: (line) => void process.stdout.write(`${line}\n`),
+    });
   for (const [kind, name, rounds] of [
     ['processes', 'kill -9 or stop of worker, tool, service', Number(values.rounds)],
     ['database', 'kill -9 of the database', Number(values['database-rounds'])],
   ] as const) {
-    if (rounds === 0) continue;
+    if (values.figures || rounds === 0) continue;
     process.stdout.write(`${name}:\n`);
     const counts = await runFaults({
       kind,

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toolProcesses } from '../../test/support/service-processes.ts';
 import type { Installation } from './processes.ts';
+import type { Scene } from './scene.ts';
+
+const defaultLeaseMs = 30_000;
 
 const oneOf = <T>(all: readonly T[]): T | undefined => all[Math.floor(Math.random() * all.length)];
 
@@ -58,6 +61,18 @@ export function killSomething(installation: Installation, leaseMs: number): () =
         return 'all workers and a tool stopped beyond their leases';
       }
     }
+  };
+}
+
+/** As `killSomething`, and a backend of the database; a worker is stopped for longer than the lease that is there by default. */
+export function killAnything({ installation, sql }: Scene): () => Promise<string> {
+  const something = killSomething(installation, defaultLeaseMs);
+  return async () => {
+    if (Math.random() > 0.15) return something();
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name like 'conversion-job-service%' and pid <> pg_backend_pid()`;
+    return 'every connection to the database ended';
   };
 }
 
