@@ -1,14 +1,9 @@
 /** Reading logical schemas and what is made from them. */
 import { renderDdl } from '../engine/dialects/ddl.ts';
 import type { DialectName } from '../engine/dialects/dialect.ts';
-import type { RelationalModel } from '../engine/model/relational-model.ts';
 import { AppError } from '../errors.ts';
-import type {
-  CatalogStore,
-  MappingRecord,
-  NaturalKeyColumn,
-  StoredLogicalSchema,
-} from '../ports/catalog-store.ts';
+import type { CatalogStore, MappingRecord, StoredLogicalSchema } from '../ports/catalog-store.ts';
+import { withNaturalKeys } from './natural-keys.ts';
 import { findOrigin } from './origin.ts';
 
 /** The origin's newest logical schema, or the selected one; `not_found` when the origin is absent, or has none yet. */
@@ -33,21 +28,6 @@ export async function logicalSchemaDdl(
   const { model } = await findLogicalSchema(catalog, idOrg, idSch, options.idLschma);
   const keys = await catalog.listNaturalKeys(idOrg, idSch);
   return renderDdl(withNaturalKeys(model, keys), { dialect: options.dialect });
-}
-
-/** With the keys that people declared; those of tables and columns that this logical schema does not have are left aside. */
-export function withNaturalKeys(model: RelationalModel, keys: readonly NaturalKeyColumn[]): RelationalModel {
-  const byTable = Map.groupBy(keys, ({ tableName }) => tableName);
-  if (byTable.size === 0) return model;
-  const tables = model.tables.map((table) => {
-    const wanted = byTable.get(table.name) ?? [];
-    const columns = wanted.map(({ columnName }) =>
-      table.columns.findIndex(({ name }) => name === columnName),
-    );
-    if (columns.length === 0 || columns.includes(-1)) return table;
-    return { ...table, uniqueKeys: [...table.uniqueKeys, { name: `${table.name}_natural_key`, columns }] };
-  });
-  return { ...model, tables };
 }
 
 /** How long names may be, and the longest that there is (in UTF-8 bytes; the first of equals), null while there is no logical schema. */

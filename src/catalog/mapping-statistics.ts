@@ -2,7 +2,7 @@
 import { inferValue } from '../engine/infer/infer-model.ts';
 import { distinctEstimate } from '../engine/infer/statistics.ts';
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from '../engine/infer/statistics.ts';
-import { chooseRoots } from '../engine/map/build-model.ts';
+import { chooseRoots } from '../engine/map/chosen-roots.ts';
 import { createPathPrinter } from '../engine/map/paths.ts';
 import type { PathPrinter } from '../engine/map/paths.ts';
 import type { ValueType } from '../engine/model/source-model.ts';

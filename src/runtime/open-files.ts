@@ -1,8 +1,5 @@
 /** The file store and the logs of an installation: folders of the home, or a store that several machines share. */
 import { join } from 'node:path';
-import { createObjectFileStore } from '../adapters/edge/object-file-store.ts';
-import { openObjectLog } from '../adapters/edge/object-log.ts';
-import { createS3ObjectStore } from '../adapters/edge/s3-object-store.ts';
 import { createLocalFileStore } from '../adapters/node/local-file-store.ts';
 import { openLocalLog } from '../adapters/node/process-log.ts';
 import type { Config } from '../config.ts';
@@ -16,13 +13,19 @@ export interface OpenedFiles {
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
 }
 
-export function openFiles(config: Config, home: Home): OpenedFiles {
+/** The code of a store that is not used is not loaded: each tool starts here. */
+export async function openFiles(config: Config, home: Home): Promise<OpenedFiles> {
   const { filesDirectory, logsDirectory } = home;
   const folders = createLocalFileStore({ filesDirectory, logsDirectory, roots: config.fileRoots });
   if (config.objectStore === null) {
     return { files: folders, openLog: (idJob) => openLocalLog(logsDirectory, idJob) };
   }
   const { prefix } = config.objectStore;
+  const [{ createS3ObjectStore }, { createObjectFileStore }, { openObjectLog }] = await Promise.all([
+    import('../adapters/edge/s3-object-store.ts'),
+    import('../adapters/edge/object-file-store.ts'),
+    import('../adapters/edge/object-log.ts'),
+  ]);
   const objects = createS3ObjectStore(config.objectStore);
   return {
     files: createObjectFileStore({ objects, prefix, roots: config.fileRoots.length === 0 ? null : folders }),

@@ -119,7 +119,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
         ? await readOrMakeKey(home.secretKeyFile)
         : decodeKey(config.secretKey, 'svc.secret.key');
     const { limits } = config;
-    const { files, openLog } = openFiles(config, home);
+    const { files, openLog } = await openFiles(config, home);
     const jobSettings = {
       maxRunningPerOrg: limits.runningJobs,
       maxQueuedPerOrg: limits.queuedJobs,

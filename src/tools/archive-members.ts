@@ -1,9 +1,8 @@
-/** Members of .zip, .tar and .tgz archives and of .gz files, within limits of expansion (interface-decisions §10). */
+/** Members of .zip, .tar and .tgz archives and of .gz files, within limits of expansion (interface-decisions §10). What reads them is loaded where there is one. */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import tar from 'tar-stream';
-import yauzl from 'yauzl';
+import type yauzl from 'yauzl';
 import { InputError } from '../engine/diagnostics.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
 import { inputFileChunks, openInputFile, type Links } from './open-file.ts';
@@ -148,9 +147,10 @@ async function* zipMembersOf(
   name: string,
   limits: ArchiveLimits,
 ): AsyncIterable<PackedMember> {
+  const { default: zip } = await import('yauzl');
   let archive: yauzl.ZipFile;
   try {
-    archive = await yauzl.fromFdPromise(file.fd, {
+    archive = await zip.fromFdPromise(file.fd, {
       lazyEntries: true,
       autoClose: false,
       strictFileNames: false,
@@ -191,6 +191,7 @@ async function* tarMembers(
   limits: ArchiveLimits,
   links: Links,
 ): AsyncIterable<PackedMember> {
+  const { default: tar } = await import('tar-stream');
   const source = Readable.from(inputFileChunks(path, links), { objectMode: false });
   const extract = tar.extract();
   const spent = { bytes: 0 };

@@ -1,8 +1,8 @@
-/** xml2er: documents become statistics, an origin with its model, and rows in a target. */
+/** xml2er: documents become statistics, an origin with its model, and rows in a target. What few runs need is loaded by those. */
 import { InputError } from '../engine/diagnostics.ts';
 import { mergeStatistics } from '../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
-import { rootsNamed } from '../engine/map/build-model.ts';
+import { rootsNamed } from '../engine/map/chosen-roots.ts';
 import { factsOf } from '../engine/model/model-facts.ts';
 import type { QName, SourceModel } from '../engine/model/source-model.ts';
 import type { RowElementName } from '../engine/shred/row-elements.ts';
@@ -12,15 +12,11 @@ import { parseModeOf } from '../jobs/tool-request.ts';
 import type { OriginFile, StoredLogicalSchema } from '../ports/catalog-store.ts';
 
 import { checkDocuments } from './check-documents.ts';
-import { collectOnSpark } from './collect-on-spark.ts';
-import { collectHere } from './collect-statistics.ts';
 import { noDetails, type Conversion } from './conversion.ts';
 import { noDocumentsLeft } from './document-cut.ts';
 import { openInputs, type InputSet } from './input-files.ts';
-import { requireSpark } from './load-on-spark.ts';
 import { loadRows } from './load-rows.ts';
 import {
-  buildModel,
   choicesAfterParent,
   chooseLogicalSchema,
   elementName,
@@ -39,7 +35,7 @@ import type { ToolSession } from './tool-session.ts';
 const isXml = (name: string): boolean => /\.xml$/i.test(name);
 
 export async function convertXml(session: ToolSession): Promise<Conversion> {
-  requireSpark(session);
+  if (session.request.engine === 'spark') (await import('./load-on-spark.ts')).requireSpark(session);
   const paths = await inputPaths(session);
   const inputs = await openInputs(paths, isXml, session.archiveLimits, session.byHand ? 'follow' : 'refuse');
   try {
@@ -86,6 +82,7 @@ class XmlConversion {
     const { inferSourceModel } = await import('../engine/infer/infer-model.ts');
     const source = earlier?.source ?? inferSourceModel(all);
     this.#step('infer');
+    const { buildModel } = await import('./new-model.ts');
     const model = buildModel(request, source, await choicesAfterParent(session));
     this.#step('map');
     session.log(
@@ -214,7 +211,10 @@ class XmlConversion {
   async #collect(shareOfProgress: number): Promise<DocumentStatistics> {
     const session = this.#session;
     const { request } = session;
-    const collect = request.engine === 'spark' ? collectOnSpark : collectHere;
+    const collect =
+      request.engine === 'spark'
+        ? (await import('./collect-on-spark.ts')).collectOnSpark
+        : (await import('./collect-statistics.ts')).collectHere;
     const collected = await collect(session, {
       inputs: this.#inputs,
       rowTag: this.#rowTag,

@@ -1,15 +1,16 @@
 /** Rows of a job: loaded here, in threads or on Spark, and published once. */
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
-import { withNaturalKeys } from '../catalog/logical-schema.ts';
+import { withNaturalKeys } from '../catalog/natural-keys.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import type { ConversionDetails } from './conversion.ts';
 import type { InputSet } from './input-files.ts';
 import { detailsOf, linesOf } from './load-findings.ts';
-import { loadInThreads } from './load-in-threads.ts';
-import { loadOnSpark, probeOnSpark } from './load-on-spark.ts';
 import { Loader, type LoadOptions } from './loader.ts';
 import type { ToolSession } from './tool-session.ts';
+
+/** Loaded where a job runs there. */
+const onSpark = () => import('./load-on-spark.ts');
 
 export interface LoadResult {
   readonly documents: number;
@@ -55,11 +56,13 @@ export async function loadRows(
   if (opened === 'load') {
     await options.check();
     if (request.engine === 'local') await loader.probe(inputs);
-    else if (request.onError === 'skip') await probeOnSpark(session, { inputs, logical, sink, options });
+    else if (request.onError === 'skip')
+      await (await onSpark()).probeOnSpark(session, { inputs, logical, sink, options });
     await loader.leaveOutLoaded(inputs);
     const work = { inputs, logical, sink, options, hashes: loader.hashes };
-    if (request.engine === 'spark') loader.takeOver(await loadOnSpark(session, work));
-    else if ((request.workers ?? 1) > 1) loader.takeOver(await loadInThreads(session, work));
+    if (request.engine === 'spark') loader.takeOver(await (await onSpark()).loadOnSpark(session, work));
+    else if ((request.workers ?? 1) > 1)
+      loader.takeOver(await (await import('./load-in-threads.ts')).loadInThreads(session, work));
     else for await (const member of inputs.members()) await loader.load(member);
     loader.requireDocuments();
   }

@@ -1,6 +1,5 @@
 /** The relational model a run works with: one that is stored, or a new one made to the run's options. */
-import { buildRelationalModel, chooseRoots, rootsNamed } from '../engine/map/build-model.ts';
-import { defaultNaming, type NamingOptions } from '../engine/map/names.ts';
+import { rootsNamed } from '../engine/map/chosen-roots.ts';
 import type { MapLevel, RelationalModel } from '../engine/model/relational-model.ts';
 import type { RowElementName } from '../engine/shred/row-elements.ts';
 import type { QName, SourceModel } from '../engine/model/source-model.ts';
@@ -11,16 +10,6 @@ import type { ToolSession } from './tool-session.ts';
 
 /** `-g` where nothing says otherwise (engine.md §11). */
 export const defaultMapLevel: MapLevel = 3;
-
-export function namingOf(request: ToolRequest): NamingOptions {
-  return {
-    nameMode: request.nameMode ?? defaultNaming.nameMode,
-    tablePrefix: request.prefix ?? '',
-    tableSuffix: request.suffix ?? '',
-    maxBytes: request.nameMaxLen ?? defaultNaming.maxBytes,
-    rename: new Map(request.rename ?? []),
-  };
-}
 
 /** Options that shape tables: with one of them a stored model is not taken as it is. */
 function shapesModel(request: ToolRequest): boolean {
@@ -101,23 +90,6 @@ export interface ModelChoices {
   readonly previous?: RelationalModel;
 }
 
-export function buildModel(
-  request: ToolRequest,
-  source: SourceModel,
-  { mapLevel, extraRoots = [], previous }: ModelChoices,
-): RelationalModel {
-  const chosen = rootsOf(request, source);
-  const standard = chooseRoots(source, undefined).map((root) => source.elements[root]!.name);
-  return buildRelationalModel(source, {
-    mapLevel,
-    naming: namingOf(request),
-    roots: chosen.length > 0 ? chosen : [...standard, ...extraRoots],
-    ...(request.defaultVarcharLen === undefined ? {} : { defaultTextLength: request.defaultVarcharLen }),
-    ...(previous === undefined ? {} : { previous }),
-    extraColumns: request.extraColumns.map((column) => ({ name: column.name, type: { kind: column.type } })),
-  });
-}
-
 /** What is stored under the origin, unless an option asks for another shape or the documents start with another element of the model. */
 export async function chooseLogicalSchema(
   session: ToolSession,
@@ -140,6 +112,7 @@ export async function chooseLogicalSchema(
   const before = stored?.model.roots.map((root) => root.name) ?? [];
   // parts that become documents are named for themselves, not for what was around them
   const samePlaces = rootsOf(request, source).every((name) => hasRoot(stored?.model, name));
+  const { buildModel } = await import('./new-model.ts');
   const model = buildModel(request, source, {
     mapLevel: level,
     extraRoots: unique([...before, ...missing]),

@@ -1,5 +1,4 @@
 /** What checks documents against the XSD set of an origin (`--validate`): xmllint where it is installed, else WebAssembly. */
-import { standaloneXsdSet } from '../engine/xsd/standalone-set.ts';
 import { AppError } from '../errors.ts';
 import type { DocumentValidator } from '../ports/document-validator.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -14,6 +13,7 @@ export async function openValidator(session: ToolSession, idSch: number): Promis
     );
   if (stored.length === 0) throw noXsdSet(`origin ${idSch} was made from documents alone`);
   const entries = stored.filter(({ entry }) => entry === true).map(({ name }) => name);
+  const { standaloneXsdSet } = await import('../engine/xsd/standalone-set.ts');
   const set = standaloneXsdSet(
     stored.map(({ name, content }) => ({ name, bytes: content })),
     { limits: session.limits, ...(entries.length === 0 ? {} : { entries }) },

@@ -16,7 +16,7 @@ import type { OriginFile } from '../ports/catalog-store.ts';
 import type { CompiledSchema, SchemaSources } from '../ports/schema-compiler.ts';
 import { archiveLimitsOf } from './archive-members.ts';
 import { openInputs } from './input-files.ts';
-import { buildModel } from './logical-schema.ts';
+import { buildModel } from './new-model.ts';
 import { readDocument } from './read-document.ts';
 import { readXsdSet } from './xsd-files.ts';
 

@@ -7,7 +7,7 @@ import { compileXsdSet } from '../../src/engine/xsd/compile-xsd-set.ts';
 import { XsdSetError } from '../../src/engine/xsd/report.ts';
 import { AppError } from '../../src/errors.ts';
 import { parseToolArguments } from '../../src/jobs/tool-request.ts';
-import { buildModel } from '../../src/tools/logical-schema.ts';
+import { buildModel } from '../../src/tools/new-model.ts';
 import { Finding, type FuzzTarget } from './fuzzer.ts';
 import { mutate } from './mutate.ts';
 

@@ -8,7 +8,6 @@ const maxLines = 400;
 const longFiles: Readonly<Record<string, string>> = {
   'src/engine/map/draw-model.ts': 'one recursion over places: its steps share the state of the drawing',
   'src/engine/shred/shredder.ts': 'the hot path: one state machine whose steps share its locals',
-  'src/tools/load-rows.ts': 'one loop: what it counts is what it reports and publishes',
   'test/contracts/catalog-store-contract.ts': 'one contract, case after case',
   'test/contracts/job-store-contract.ts': 'one contract, case after case',
   'test/contracts/row-sink-postgres.test.ts': 'one contract, case after case',

@@ -1,5 +1,6 @@
 /** The documents of the corpus with what their models are made from, for round trips. */
-import { buildRelationalModel, chooseRoots } from '../../src/engine/map/build-model.ts';
+import { buildRelationalModel } from '../../src/engine/map/build-model.ts';
+import { chooseRoots } from '../../src/engine/map/chosen-roots.ts';
 import type { MapLevel, RelationalModel } from '../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../src/engine/model/source-model.ts';
 import { parseXmlTree } from '../../src/engine/xml/tree.ts';

@@ -13,7 +13,7 @@ import type {
 } from '../model/relational-model.ts';
 import type { SourceModel } from '../model/source-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
-import { chooseRoots } from './build-model.ts';
+import { chooseRoots } from './chosen-roots.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
 
 /** What a line of the map is known by in every version of a model: its path, and the kind of content there. */

@@ -1,0 +1,33 @@
+/** Which elements of a source model documents are taken to start with. */
+import { clarkName, type QName, type SourceModel } from '../model/source-model.ts';
+
+/** Indexes of the wanted root elements, in the source model's order; unknown names are left out. */
+export function chooseRoots(source: SourceModel, wanted: readonly QName[] | undefined): number[] {
+  if (wanted === undefined || wanted.length === 0)
+    return source.primaryRoots > 0 ? source.roots.slice(0, source.primaryRoots) : [...source.roots];
+  const roots = rootsNamed(source, wanted);
+  const known = new Set(roots.map((root) => clarkName(source.elements[root]!.name)));
+  return [
+    ...roots,
+    ...innerElements(
+      source,
+      wanted.map(clarkName).filter((name) => !known.has(name)),
+    ),
+  ];
+}
+
+/** Of the elements that documents may start with, those of the names; names without a namespace stand for any where none is exact. */
+export function rootsNamed(source: SourceModel, wanted: readonly QName[]): number[] {
+  const names = new Set(wanted.map(clarkName));
+  const bare = new Set(wanted.filter((name) => name.namespaceUri === '').map((name) => name.localName));
+  const exact = source.roots.filter((root) => names.has(clarkName(source.elements[root]!.name)));
+  return exact.length > 0
+    ? exact
+    : source.roots.filter((root) => bare.has(source.elements[root]!.name.localName));
+}
+
+/** Parts of documents may be documents too (`--row-tag`): of elements that no document starts with, the first of each name. */
+function innerElements(source: SourceModel, wanted: readonly string[]): number[] {
+  const missing = new Set(wanted);
+  return source.elements.flatMap(({ name }, index) => (missing.delete(clarkName(name)) ? [index] : []));
+}

@@ -1,0 +1,35 @@
+/** A relational model made to the options of a run. Loaded where one is made: most documents have a model that is stored. */
+import { buildRelationalModel } from '../engine/map/build-model.ts';
+import { chooseRoots } from '../engine/map/chosen-roots.ts';
+import { defaultNaming, type NamingOptions } from '../engine/map/names.ts';
+import type { RelationalModel } from '../engine/model/relational-model.ts';
+import type { SourceModel } from '../engine/model/source-model.ts';
+import type { ToolRequest } from '../jobs/tool-request.ts';
+import { rootsOf, type ModelChoices } from './logical-schema.ts';
+
+export function buildModel(
+  request: ToolRequest,
+  source: SourceModel,
+  { mapLevel, extraRoots = [], previous }: ModelChoices,
+): RelationalModel {
+  const chosen = rootsOf(request, source);
+  const standard = chooseRoots(source, undefined).map((root) => source.elements[root]!.name);
+  return buildRelationalModel(source, {
+    mapLevel,
+    naming: namingOf(request),
+    roots: chosen.length > 0 ? chosen : [...standard, ...extraRoots],
+    ...(request.defaultVarcharLen === undefined ? {} : { defaultTextLength: request.defaultVarcharLen }),
+    ...(previous === undefined ? {} : { previous }),
+    extraColumns: request.extraColumns.map((column) => ({ name: column.name, type: { kind: column.type } })),
+  });
+}
+
+function namingOf(request: ToolRequest): NamingOptions {
+  return {
+    nameMode: request.nameMode ?? defaultNaming.nameMode,
+    tablePrefix: request.prefix ?? '',
+    tableSuffix: request.suffix ?? '',
+    maxBytes: request.nameMaxLen ?? defaultNaming.maxBytes,
+    rename: new Map(request.rename ?? []),
+  };
+}
