@@ -1,7 +1,8 @@
 /** Documents as files of a folder: each appears under its own name when it is whole. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { pinFolder } from '../adapters/node/pinned-folder.ts';
 import { AppError } from '../errors.ts';
 
 export interface DocumentFolder {
@@ -18,6 +19,8 @@ export interface DocumentFolderOptions {
   readonly existing: 'refuse' | 'replace';
   /** where a file below the folder really lies; AppError where it may not be written */
   readonly resolvePath: (path: string) => Promise<string>;
+  /** `refuse`: what `resolvePath` answers holds no links, and where one stands in it by then nothing is written */
+  readonly links: 'follow' | 'refuse';
 }
 
 export function createDocumentFolder(options: DocumentFolderOptions): DocumentFolder {
@@ -26,30 +29,41 @@ export function createDocumentFolder(options: DocumentFolderOptions): DocumentFo
     async write(name, produce) {
       const fileName = unusedName(safeName(name), taken);
       const path = await options.resolvePath(join(options.directory, fileName));
-      if (options.existing === 'refuse' && (await stat(path).catch(() => null)) !== null) {
-        throw new AppError('conflict', `${fileName} exists in the folder already`);
-      }
-      const folder = dirname(path);
-      await mkdir(folder, { recursive: true });
-      const temporary = join(
-        folder,
-        `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`,
-      );
-      const file = await open(temporary, 'wx');
+      await mkdir(dirname(path), { recursive: true });
+      const folder = await pinFolder(dirname(path), options.links);
       try {
-        await produce((bytes) => writeWhole(file, bytes));
-        await file.sync();
-        await file.close();
-        await rename(temporary, path);
-      } catch (error) {
-        await file.close().catch(() => undefined);
-        await rm(temporary, { force: true });
-        throw error;
+        const place = join(folder.path, basename(path));
+        if (options.existing === 'refuse' && (await lstat(place).catch(() => null)) !== null) {
+          throw new AppError('conflict', `${fileName} exists in the folder already`);
+        }
+        await writeFile(folder.path, place, produce);
+      } finally {
+        await folder.close();
       }
-      await syncFolder(folder);
       return fileName;
     },
   };
+}
+
+/** In a file beside it until it is whole. */
+async function writeFile(
+  folder: string,
+  place: string,
+  produce: (consume: (bytes: Uint8Array) => Promise<void>) => Promise<unknown>,
+): Promise<void> {
+  const temporary = join(folder, `.${basename(place).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`);
+  const file = await open(temporary, 'wx');
+  try {
+    await produce((bytes) => writeWhole(file, bytes));
+    await file.sync();
+    await file.close();
+    await rename(temporary, place);
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
 }
 
 export async function isEmptyFolder(directory: string): Promise<boolean> {

@@ -23,7 +23,7 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
     }
     case 'folder': {
       const { createFolderRowSource } = await import('../adapters/node/folder-row-source.ts');
-      return createFolderRowSource({ directory: await place(target.path) });
+      return createFolderRowSource({ directory: await place(target.path), refuseLinks: !session.byHand });
     }
     default: {
       const { createPostgresRowSource } = await import('../adapters/postgres/postgres-row-source.ts');

@@ -85,13 +85,12 @@ class BackConversion {
       this.#session.log('the folder is not empty: nothing was written (-S i)');
       return this.#conversion(started);
     }
+    const own = this.#session.byHand || !this.#session.home.adapters.files.local;
     const folder = createDocumentFolder({
       directory: this.#directory,
       existing: request.saveMode === 'e' ? 'refuse' : 'replace',
-      resolvePath: (path) =>
-        this.#session.byHand || !this.#session.home.adapters.files.local
-          ? Promise.resolve(path)
-          : this.#session.resolvePath(path, false),
+      resolvePath: (path) => (own ? Promise.resolve(path) : this.#session.resolvePath(path, false)),
+      links: own ? 'follow' : 'refuse',
     });
     const total = await this.#source.documentCount(request.document);
     if (total === 0) {

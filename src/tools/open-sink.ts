@@ -29,7 +29,11 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       const { createFolderRowSink } = await import('../adapters/node/folder-row-sink.ts');
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
       if (isElsewhere(directory)) return openObjectFolder(session, directory, target.path);
-      return createFolderRowSink({ directory, format: request.format ?? 'csv' });
+      return createFolderRowSink({
+        directory,
+        format: request.format ?? 'csv',
+        refuseLinks: !session.byHand,
+      });
     }
     case 'duckdb': {
       const { createDuckDbRowSink } = await import('../adapters/node/duckdb-row-sink.ts');
@@ -39,7 +43,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
           'invalid_option',
           '-o: a DuckDB file needs a folder of the machine, not the shared store',
         );
-      return createDuckDbRowSink({ file });
+      return createDuckDbRowSink({ file, refuseLinks: !session.byHand });
     }
   }
 }

@@ -5,8 +5,8 @@ import { basename, dirname, join } from 'node:path';
 import { isDeadLock, lockFile, lockFolder, lockName, type FileLock } from './folder-row-sink-lock.ts';
 
 /** One writer of the file at a time: DuckDB's own lock does not hold within one process. */
-export function lockDatabaseFile(file: string, timeoutMs: number): Promise<FileLock> {
-  return lockFile(join(dirname(file), `.${basename(file)}${lockName}`), timeoutMs, file);
+export function lockDatabaseFile(file: string, timeoutMs: number, label: string): Promise<FileLock> {
+  return lockFile(join(dirname(file), `.${basename(file)}${lockName}`), timeoutMs, label);
 }
 
 export interface StagingFolder {

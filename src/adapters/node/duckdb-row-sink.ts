@@ -4,7 +4,7 @@
  * itself is open, and locked, only while the job publishes.
  */
 import { access, link } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
 import { duckdb } from '../../engine/dialects/duckdb.ts';
 import { documentColumns, loadedDocumentsQuery } from '../../engine/dialects/loaded-documents.ts';
@@ -24,12 +24,16 @@ import {
 } from './duckdb-row-sink-staging.ts';
 import { readTables, type KnownTables } from './duckdb-row-sink-tables.ts';
 import { fileFault } from './folder-row-sink-faults.ts';
+import { refuseLink } from './folder-row-sink-documents.ts';
 import { StagedFiles } from './folder-row-sink-files.ts';
 import { makeFolders, type MadeFolders } from './folder-row-sink-made.ts';
 import { syncPath } from './folder-row-sink-manifest.ts';
+import { pinFolder, type PinnedFolder } from './pinned-folder.ts';
 
 export interface DuckDbRowSinkOptions {
   readonly file: string;
+  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  readonly refuseLinks?: boolean;
   /** how long to wait for another job that publishes into the file (15 minutes) */
   readonly lockTimeoutMs?: number;
   /** how long to wait for another program that has the file open (30 seconds) */
@@ -48,7 +52,9 @@ class DuckDbRowSink implements RowSink {
   readonly widensInPlace = false;
   readonly label: string;
   readonly #options: DuckDbRowSinkOptions;
-  readonly #file: string;
+  /** in its folder, which is held open once it is there */
+  #file: string;
+  #pinned: PinnedFolder | null = null;
   readonly #relaxed = new Set<string>();
   readonly #widened = new Set<string>();
   #plan!: SinkPlan;
@@ -161,12 +167,18 @@ class DuckDbRowSink implements RowSink {
   }
 
   async close(): Promise<void> {
-    await this.abort();
+    try {
+      await this.abort();
+    } finally {
+      await this.#pinned?.close();
+      this.#pinned = null;
+    }
   }
 
   async #open(): Promise<'load' | 'skip'> {
     const { saveMode, idJob } = this.#plan;
     this.#madeFolders = await makeFolders(dirname(this.#file));
+    await this.#pin();
     const lock = await this.#lock();
     try {
       await removeDeadStaging(this.#file);
@@ -190,8 +202,16 @@ class DuckDbRowSink implements RowSink {
     return this.#outcome === 'load' && saveMode !== 'w' ? 'load' : 'skip';
   }
 
+  async #pin(): Promise<void> {
+    const refuse = this.#options.refuseLinks === true;
+    this.#pinned = await pinFolder(dirname(this.#file), refuse ? 'refuse' : 'follow');
+    this.#file = join(this.#pinned.path, basename(this.#file));
+    // DuckDB would follow both
+    if (refuse) for (const path of [this.#file, `${this.#file}.wal`]) await refuseLink(path);
+  }
+
   #lock(): ReturnType<typeof lockDatabaseFile> {
-    return lockDatabaseFile(this.#file, this.#options.lockTimeoutMs ?? 15 * 60_000);
+    return lockDatabaseFile(this.#file, this.#options.lockTimeoutMs ?? 15 * 60_000, this.label);
   }
 
   #openDatabase(path: string, staged: readonly StagedCsv[]): Promise<DuckDb> {

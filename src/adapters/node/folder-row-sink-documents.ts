@@ -1,7 +1,9 @@
 /** Which documents a folder of tables holds: read from the files of `_documents` that its manifest lists. */
-import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
+import { constants } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
 import type { FolderFormat } from './folder-row-sink-formats.ts';
 import type { ManifestTable } from './folder-row-sink-manifest.ts';
 
@@ -16,12 +18,20 @@ export async function documentsIn(
   const files = tables.find(({ name }) => name === sideTableNames.documents)?.files ?? [];
   for (const { name } of files) {
     const path = join(directory, name);
+    await refuseLink(path);
     for await (const sha256 of format === 'parquet'
       ? parquetHashes(directory, path)
       : textHashes(path, format))
       if (wanted.has(sha256)) found.add(sha256);
   }
   return found;
+}
+
+/** For what opens files itself: a name in a target is a plain file there, or nothing yet. AppError `target_not_allowed`. */
+export async function refuseLink(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => null);
+  if (found !== null && !found.isFile())
+    throw new AppError('target_not_allowed', `${basename(path)} is no plain file.`);
 }
 
 async function* textHashes(path: string, format: Exclude<FolderFormat, 'parquet'>): AsyncIterable<string> {
@@ -40,10 +50,16 @@ async function* textHashes(path: string, format: Exclude<FolderFormat, 'parquet'
 /** Only LF ends a line here: other line ends are data of names. */
 async function* linesOf(path: string): AsyncIterable<string> {
   let rest = '';
-  for await (const piece of createReadStream(path, { encoding: 'utf8' }) as AsyncIterable<string>) {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop()!;
-    yield* lines;
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const pieces = file.createReadStream({ encoding: 'utf8', autoClose: false }) as AsyncIterable<string>;
+    for await (const piece of pieces) {
+      const lines = (rest + piece).split('\n');
+      rest = lines.pop()!;
+      yield* lines;
+    }
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,5 +1,6 @@
 /** The files of one job, in its staging folder: gathered in memory by table, written in large pieces, hashed on the way. */
 import { createHash, type Hash } from 'node:crypto';
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath } from './folder-row-sink-manifest.ts';
@@ -32,6 +33,9 @@ class StagedFile {
     this.name = name;
   }
 }
+
+/** To a file of our own, never through a link. */
+const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 export class StagedFiles {
   readonly #directory: string;
@@ -93,7 +97,7 @@ export class StagedFiles {
     const bytes = file.pendingBytes;
     file.pending = [];
     file.pendingBytes = 0;
-    const handle = await open(join(this.#directory, file.name), 'a', 0o666);
+    const handle = await open(join(this.#directory, file.name), appending, 0o666);
     file.isMade = true;
     try {
       for (const piece of pieces) {

@@ -2,7 +2,8 @@
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 
-export type FolderFormat = 'csv' | 'tsv' | 'jsonl' | 'parquet';
+export const folderFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
+export type FolderFormat = (typeof folderFormats)[number];
 
 /** JSON Lines are made of the one, Parquet of the other. */
 export function encodingOf(format: FolderFormat): 'csv' | 'tsv' {

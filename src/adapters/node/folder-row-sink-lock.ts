@@ -26,9 +26,9 @@ interface Holder {
   readonly started: string | null;
 }
 
-/** Waits until the folder is free; AppError `service_unavailable` after `timeoutMs`. */
-export function lockFolder(directory: string, timeoutMs: number): Promise<FileLock> {
-  return lockFile(join(directory, lockName), timeoutMs, directory);
+/** Waits until the folder is free; AppError `service_unavailable` after `timeoutMs`. `label`: what it is called in messages. */
+export function lockFolder(directory: string, timeoutMs: number, label = directory): Promise<FileLock> {
+  return lockFile(join(directory, lockName), timeoutMs, label);
 }
 
 /** `path`: of the lock file; `target`: what it stands for, in messages. */

@@ -1,12 +1,15 @@
 /** What a folder of tables says of itself, and the journal that makes several files change as one. */
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
-import type { FolderFormat } from './folder-row-sink-formats.ts';
+import { folderFormats, type FolderFormat } from './folder-row-sink-formats.ts';
 
 export const manifestName = 'manifest.json';
 export const loadScriptName = 'load.sql';
 const journalName = '.svc-publish.json';
+/** in front of the names of folders that new files wait in */
+export const stagingPrefix = '.svc-staging-';
 
 export interface ManifestFile {
   readonly name: string;
@@ -65,10 +68,48 @@ export interface Journal {
 /** Null where there is none; AppError `conflict` for one that this version cannot read. */
 export async function readManifest(directory: string): Promise<Manifest | null> {
   const text = await readIfThere(join(directory, manifestName));
-  if (text === null) return null;
+  return text === null ? null : parseManifest(text);
+}
+
+/**
+ * The same of a text. Whoever may write into the folder may have written it: it says what is read there, replaced and removed, so
+ * none of its names may lead anywhere else.
+ */
+export function parseManifest(text: string): Manifest {
   const manifest = parsed<Manifest>(text);
-  if (manifest?.version === 1 && Array.isArray(manifest.tables)) return manifest;
-  throw new AppError('conflict', `${join(directory, manifestName)} is not a manifest of this version.`);
+  if (manifest !== null && isManifest(manifest)) return manifest;
+  throw new AppError('conflict', `${manifestName} is not a manifest of this version.`);
+}
+
+function isManifest({ version, format, jobs, keys, tables }: Partial<Manifest>): boolean {
+  return (
+    version === 1 &&
+    folderFormats.includes(format!) &&
+    isList(jobs, isObject) &&
+    isObject(keys) &&
+    isList(tables, (table) => isObject(table) && isList(table['files'], isManifestFile))
+  );
+}
+
+function isManifestFile(file: unknown): boolean {
+  return (
+    isObject(file) && isOwnName(file['name']) && isList(file['columns'], (name) => typeof name === 'string')
+  );
+}
+
+/** A plain name, which no hidden file has: those are the locks, journals and staging folders. */
+export function isOwnName(name: unknown): name is string {
+  return (
+    typeof name === 'string' && /^[^./\\\p{Cc}][^/\\\p{Cc}]*$/u.test(name) && Buffer.byteLength(name) <= 255
+  );
+}
+
+function isList(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** From here on the step is done, also if this process dies: whoever opens the folder next finishes it. */
@@ -81,7 +122,8 @@ export async function finishJournal(directory: string): Promise<void> {
   const text = await readIfThere(join(directory, journalName));
   if (text === null) return;
   const journal = parsed<Journal>(text);
-  if (journal === null) throw new AppError('conflict', `${join(directory, journalName)} cannot be read.`);
+  if (journal === null || !isJournal(journal))
+    throw new AppError('conflict', `${journalName} is not a journal of this version.`);
   for (const name of journal.files)
     await renameIfThere(join(directory, journal.staging, name), join(directory, name));
   for (const name of journal.remove) await rm(join(directory, name), { force: true });
@@ -92,11 +134,26 @@ export async function finishJournal(directory: string): Promise<void> {
   await syncPath(directory);
 }
 
+/** As hostile as a manifest: it names what is moved and removed. */
+function isJournal({ staging, files, remove, loadScript, manifest }: Partial<Journal>): boolean {
+  return (
+    typeof staging === 'string' &&
+    staging.startsWith(stagingPrefix) &&
+    isOwnName(staging.slice(stagingPrefix.length)) &&
+    isList(files, isOwnName) &&
+    isList(remove, isOwnName) &&
+    typeof loadScript === 'string' &&
+    isObject(manifest) &&
+    isManifest(manifest)
+  );
+}
+
 /** Temporary file, fsync, rename, fsync of the folder. */
 async function writeDurably(directory: string, name: string, text: string): Promise<void> {
-  await mkdir(directory, { recursive: true });
   const draft = join(directory, `${name.startsWith('.') ? '' : '.'}${name}.new`);
-  const file = await open(draft, 'w', 0o666);
+  // what a dead attempt left, or a link that somebody put there, is not written to
+  await rm(draft, { force: true });
+  const file = await open(draft, 'wx', 0o666);
   try {
     await file.writeFile(text);
     await file.sync();
@@ -118,11 +175,16 @@ export async function syncPath(path: string): Promise<void> {
 }
 
 async function readIfThere(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  // a named pipe must not hold the job up
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
     throw error;
+  });
+  try {
+    return (await file?.readFile('utf8')) ?? null;
+  } finally {
+    await file?.close();
   }
 }
 

@@ -27,22 +27,24 @@ import {
   finishJournal,
   loadScriptName,
   readManifest,
+  stagingPrefix,
   type Manifest,
   type ManifestTable,
 } from './folder-row-sink-manifest.ts';
 import { jobOf, nextManifest, survivors, type NotedColumns } from './folder-row-sink-next-manifest.ts';
 import { fileNamePart, freeFileName } from './folder-row-sink-names.ts';
+import { pinFolder, type PinnedFolder } from './pinned-folder.ts';
 
 export interface FolderRowSinkOptions {
   readonly directory: string;
   readonly format: FolderFormat;
   /** a table's name as part of a file's name (letters, digits, `_` and `-` as they are, all else percent-encoded) */
   readonly fileNameOf?: (table: string) => string;
+  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  readonly refuseLinks?: boolean;
   /** how long to wait for another job that writes into the folder (15 minutes) */
   readonly lockTimeoutMs?: number;
 }
-
-const stagingPrefix = '.svc-staging-';
 
 export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
   return new FolderRowSink(options);
@@ -53,7 +55,9 @@ class FolderRowSink implements RowSink {
   readonly widensInPlace = false;
   readonly label: string;
   readonly #options: FolderRowSinkOptions;
-  readonly #directory: string;
+  /** where it is worked: the folder itself, held open once it is there */
+  #directory: string;
+  #pinned: PinnedFolder | null = null;
   readonly #widened = new Map<string, Set<string>>();
   readonly #relaxed = new Map<string, Set<string>>();
   /** of the files that this job writes, by table */
@@ -163,13 +167,20 @@ class FolderRowSink implements RowSink {
   }
 
   async close(): Promise<void> {
-    await this.abort();
+    try {
+      await this.abort();
+    } finally {
+      await this.#pinned?.close();
+      this.#pinned = null;
+    }
   }
 
   async #open(): Promise<'load' | 'skip'> {
     const plan = this.#plan;
     this.#madeFolders = await makeFolders(this.#directory);
-    this.#lock = await lockFolder(this.#directory, this.#options.lockTimeoutMs ?? 15 * 60_000);
+    this.#pinned = await pinFolder(this.#directory, this.#options.refuseLinks === true ? 'refuse' : 'follow');
+    this.#directory = this.#pinned.path;
+    this.#lock = await lockFolder(this.#directory, this.#options.lockTimeoutMs ?? 15 * 60_000, this.label);
     await finishJournal(this.#directory);
     // nobody else writes here now: what is still staged belongs to the dead
     for (const name of await readdir(this.#directory)) {

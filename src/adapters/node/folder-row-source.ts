@@ -10,33 +10,54 @@ import { openDuckDbReader, pathLiteral } from './duckdb-row-sink-database.ts';
 import { lexicalText } from './duckdb-row-sink-types.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from './file-row-source.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './folder-row-sink-formats.ts';
-import { lockFolder } from './folder-row-sink-lock.ts';
+import { refuseLink } from './folder-row-sink-documents.ts';
+import { lockFolder, type FileLock } from './folder-row-sink-lock.ts';
 import {
   finishJournal,
   readManifest,
   type ManifestFile,
   type ManifestTable,
 } from './folder-row-sink-manifest.ts';
+import { pinFolder } from './pinned-folder.ts';
 
-export function createFolderRowSource({ directory }: { readonly directory: string }): RowSource {
-  return createFileRowSource({ label: directory, openTables: (model) => openTables(directory, model) });
+export interface FolderRowSourceOptions {
+  readonly directory: string;
+  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  readonly refuseLinks?: boolean;
+}
+
+export function createFolderRowSource(options: FolderRowSourceOptions): RowSource {
+  return createFileRowSource({
+    label: options.directory,
+    openTables: (model) => openTables(options, model),
+  });
 }
 
 /** The folder is locked while it is read: what is read stays as it was. */
-async function openTables(label: string, model: RelationalModel): Promise<SourceTables> {
-  const directory = resolve(label);
+async function openTables(
+  { directory: label, refuseLinks = false }: FolderRowSourceOptions,
+  model: RelationalModel,
+): Promise<SourceTables> {
   const nothing = new AppError('not_found', `${label}: no documents were loaded there.`);
-  const before = await readManifest(directory);
-  if (before === null) throw nothing;
-  const lock = await lockFolder(directory, 15 * 60_000);
-  const spill = await mkdtemp(join(tmpdir(), 'row-source-'));
+  const pinned = await pinFolder(resolve(label), refuseLinks ? 'refuse' : 'follow').catch((error) => {
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? nothing : error;
+  });
+  const directory = pinned.path;
+  let spill: string | null = null;
+  let lock: FileLock | null = null;
   const letGo = async (): Promise<void> => {
-    await rm(spill, { recursive: true, force: true });
-    await lock.release();
+    if (spill !== null) await rm(spill, { recursive: true, force: true });
+    await lock?.release();
+    await pinned.close();
   };
   try {
+    if ((await readManifest(directory)) === null) throw nothing;
+    lock = await lockFolder(directory, 15 * 60_000, label);
+    spill = await mkdtemp(join(tmpdir(), 'row-source-'));
     await finishJournal(directory);
     const manifest = (await readManifest(directory))!;
+    for (const { files } of manifest.tables)
+      for (const { name } of files) await refuseLink(join(directory, name));
     const database = await openDuckDbReader(':memory:', spill, directory);
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
     return {

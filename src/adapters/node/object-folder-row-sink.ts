@@ -14,7 +14,13 @@ import { fetchFiles } from './fetched-files.ts';
 import { createFolderRowSink } from './folder-row-sink.ts';
 import { fileNamePart } from './folder-row-sink-names.ts';
 import type { FolderFormat } from './folder-row-sink-formats.ts';
-import { loadScriptName, manifestName, type Manifest } from './folder-row-sink-manifest.ts';
+import {
+  isOwnName,
+  loadScriptName,
+  manifestName,
+  parseManifest,
+  type Manifest,
+} from './folder-row-sink-manifest.ts';
 
 export interface ObjectFolderRowSinkOptions {
   readonly files: FileStore;
@@ -158,7 +164,7 @@ class ObjectFolderRowSink implements RowSink {
 
   async #manifest(): Promise<Manifest | null> {
     const text = await this.#text(manifestName);
-    return text === null ? null : (JSON.parse(text) as Manifest);
+    return text === null ? null : parseManifest(text);
   }
 
   async #journal(after: Manifest): Promise<Journal> {
@@ -218,6 +224,8 @@ class ObjectFolderRowSink implements RowSink {
       const text = await this.#text(name);
       if (text === null) continue;
       const journal = JSON.parse(text) as Journal;
+      if (![...journal.files, ...journal.remove].every(isOwnName))
+        throw new AppError('conflict', `${this.label}: ${name} is not a journal of this version.`);
       const isThere = manifest?.jobs.some(
         ({ job, installation }) => job === journal.job && installation === journal.installation,
       );

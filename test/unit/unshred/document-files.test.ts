@@ -49,7 +49,12 @@ describe('a folder of documents', () => {
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
   const folder = (existing: 'refuse' | 'replace') =>
-    createDocumentFolder({ directory, existing, resolvePath: (path) => Promise.resolve(path) });
+    createDocumentFolder({
+      directory,
+      existing,
+      resolvePath: (path) => Promise.resolve(path),
+      links: 'follow',
+    });
 
   it('gives documents of one name files of their own, whatever the case', async () => {
     const documents = folder('replace');

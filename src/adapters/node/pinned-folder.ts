@@ -1,0 +1,40 @@
+/**
+ * A folder held open. Node has no `openat`; what Linux shows below `/proc/self/fd` does the same: names there are names of the very
+ * folder that was opened, whatever is moved, or linked, to where it lay.
+ */
+import { constants } from 'node:fs';
+import { open, readlink, realpath } from 'node:fs/promises';
+import { AppError } from '../../errors.ts';
+
+export interface PinnedFolder {
+  /** for this process alone; the folder's own path on systems without `/proc` */
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+/**
+ * `links`: `follow`: a person's own path, with links wherever they lead. `refuse`: a path whose links were resolved and whose place
+ * was allowed; where a link stands in it by now, AppError `path_not_allowed`.
+ */
+export async function pinFolder(path: string, links: 'follow' | 'refuse'): Promise<PinnedFolder> {
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | (links === 'refuse' ? constants.O_NOFOLLOW : 0);
+  const folder = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+    throw links === 'refuse' && (error.code === 'ELOOP' || error.code === 'ENOTDIR') ? moved() : error;
+  });
+  try {
+    const pinned = `/proc/self/fd/${folder.fd}`;
+    const real = await readlink(pinned).catch(() => null);
+    if (links === 'refuse' && (real ?? (await realpath(path))) !== path) throw moved();
+    return { path: real === null ? path : pinned, close: () => folder.close() };
+  } catch (error) {
+    await folder.close();
+    throw error;
+  }
+}
+
+function moved(): AppError {
+  return new AppError(
+    'path_not_allowed',
+    'the folder, or one above it, became a link after its path was checked',
+  );
+}
