@@ -102,6 +102,9 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
       status: 'F',
       failure: expect.stringContaining('none.xml'),
     });
+    const unknown = await runTool(home, 'xml2er', [first, '-x', '999', '--json']);
+    expect(unknown.code).toBe(1);
+    expect(unknown.stdout).toContain('failed: -x 999: there is no such origin');
     const before = await jobCount();
     for (const argv of [
       [],

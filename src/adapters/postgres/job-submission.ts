@@ -118,7 +118,7 @@ async function insertQueued(
   return inserted.map((row) => row.id_job);
 }
 
-/** One attempt, no deadline: a person watches it. */
+/** One attempt, no deadline: a person watches it. That an origin does not exist is for the tool to say. */
 export async function startByHand(
   sql: Sql,
   job: NewJob,
@@ -133,7 +133,8 @@ export async function startByHand(
                            id_sch, id_parent_job, deadline, max_attempts, status, attempts, epoch, start_date, lease_until,
                            worker_id, host, os_user, base_path)
       values (${idOrg}, ${idWorkflow}, 0, true, true, ${job.jobType}, ${job.tool}, ${storable(job.params)}, ${job.paramsJson}, ${job.request},
-              ${job.inputPath}, ${job.outputPath}, ${job.idSch}, ${job.idParentJob}, 'infinity', 1, 'R', 1, 1, clock_timestamp(),
+              ${job.inputPath}, ${job.outputPath},
+              (select id_sch from svc.origin where id_sch = ${job.idSch}), ${job.idParentJob}, 'infinity', 1, 'R', 1, 1, clock_timestamp(),
               clock_timestamp() + ${leaseMs} * interval '1 millisecond', ${worker.workerId}, ${worker.host}, ${worker.osUser}, ${worker.basePath})
       returning id_job`;
     if (row === undefined) throw new Error('the insert answered no row');

@@ -9,7 +9,7 @@ import { loosenForeignKeys } from './postgres-row-sink-bulk.ts';
 import { clearTables } from './postgres-row-sink-overwrite.ts';
 import { strayReferences } from './postgres-row-sink-references.ts';
 import type { StagedTable } from './postgres-row-sink-staged-table.ts';
-import { adaptTable, finishTables, makeSideTables, makeTable } from './postgres-row-sink-tables.ts';
+import { adaptTable, finishTables, makeSideTables, makeTables } from './postgres-row-sink-tables.ts';
 import { converted, lexicalText } from './postgres-row-sink-types.ts';
 
 /** Key of the staged misfits. */
@@ -29,19 +29,25 @@ export async function publishRows(
   const documents = await addDocuments(publication, offsets);
   await loosenForeignKeys(publication);
   const rows: Record<string, number> = {};
+  const moves: number[] = [];
+  const makes: number[] = [];
+  for (const [index, { name }] of tables.entries()) {
+    const staged = staging.get(index)!;
+    if (staged.created && canMove(publication, index, staged, offsets)) moves.push(index);
+    else if ((staged.created || plan.allTables) && !publication.present.has(name)) makes.push(index);
+  }
+  await makeTables(publication, makes);
+  await moveTables(publication, moves);
   for (const [index, table] of tables.entries()) {
     const staged = staging.get(index)!;
-    if (!staged.created) {
-      if (plan.allTables && !publication.present.has(table.name)) await makeTable(publication, index);
-      continue;
-    }
+    if (!staged.created) continue;
     let added = staged.rows;
-    if (canMove(publication, index, staged, offsets)) await move(publication, index, staged);
-    else {
-      if (publication.present.has(table.name)) await adaptTable(publication, index, types.get(staged.name)!);
-      else await makeTable(publication, index);
-      const known = publication.made.has(table.name) ? undefined : target.tables.get(table.name)!.columns;
-      added = await insert(publication, index, staged, offsets, types.get(staged.name)!, known);
+    if (!publication.moved.has(staged)) {
+      const type = types.get(staged.name)!;
+      const isNew = publication.made.has(table.name);
+      if (!isNew) await adaptTable(publication, index, type);
+      const known = isNew ? undefined : target.tables.get(table.name)!.columns;
+      added = await insert(publication, index, staged, offsets, type, known);
     }
     rows[plan.model.tables[index]!.name] = added;
   }
@@ -174,23 +180,26 @@ function canMove(
   return tables[index]!.foreignKeys.every((key) => !offsets.has(key.parentTable));
 }
 
-async function move(publication: Publication, index: number, staged: StagedTable): Promise<void> {
-  const { tx, sqlSchema } = publication;
-  const { name } = publication.tables[index]!;
-  const there = `${doubleQuoted(sqlSchema)}.${doubleQuoted(staged.name)}`;
-  await runAll(tx, [
-    ...(there === staged.relation
-      ? []
-      : [`ALTER TABLE ${staged.relation} SET SCHEMA ${doubleQuoted(sqlSchema)}`]),
-    `ALTER TABLE ${there} RENAME TO ${doubleQuoted(name)}`,
-  ]);
-  if (staged.keyed) {
-    await renameKey(publication, staged, name);
-    publication.keyed.add(name);
+async function moveTables(publication: Publication, indexes: readonly number[]): Promise<void> {
+  const { tx, sqlSchema, tables, staging } = publication;
+  const statements: string[] = [];
+  for (const index of indexes) {
+    const staged = staging.get(index)!;
+    const { name } = tables[index]!;
+    const there = `${doubleQuoted(sqlSchema)}.${doubleQuoted(staged.name)}`;
+    if (there !== staged.relation)
+      statements.push(`ALTER TABLE ${staged.relation} SET SCHEMA ${doubleQuoted(sqlSchema)}`);
+    statements.push(`ALTER TABLE ${there} RENAME TO ${doubleQuoted(name)}`);
+    if (staged.keyed) publication.keyed.add(name);
+    publication.moved.add(staged);
+    publication.made.add(name);
+    publication.present.add(name);
   }
-  publication.moved.add(staged);
-  publication.made.add(name);
-  publication.present.add(name);
+  await runAll(tx, statements);
+  await renameKeys(
+    publication,
+    indexes.filter((index) => staging.get(index)!.keyed),
+  );
 }
 
 /** A table may be there by now that was not when the job began: it takes rows, and the staged one that others refer to is dropped. */
@@ -205,23 +214,38 @@ async function dropStrayReferences(publication: Publication): Promise<void> {
   }
 }
 
+const usualKeyName = (table: string): string => `${truncateToBytes(table, 58)}_pkey`;
+
 /** A key that was made in staging is named after that; it gets the name that the database would have given it here. */
-async function renameKey(publication: Publication, staged: StagedTable, table: string): Promise<void> {
-  const { tx, sqlSchema } = publication;
-  const there = standardLiteral(relation(publication, table));
-  const wanted = `${truncateToBytes(table, 58)}_pkey`;
-  const [key] = (await tx.unsafe(
-    `SELECT k.conname AS name, EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-              WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relname = ${standardLiteral(wanted)}) AS taken
-       FROM pg_constraint k WHERE k.conrelid = ${there}::regclass AND k.contype = 'p'`,
-  )) as unknown as { name: string; taken: boolean }[];
-  if (key === undefined) return;
-  // tables whose long names begin alike ask for the same name; what ends a staged name is its own
-  const own = staged.name.split('_').slice(-2).join('_');
-  const name = key.taken ? truncateToBytes(`${truncateToBytes(table, 40)}_pkey_${own}`, 63) : wanted;
-  await tx.unsafe(
-    `ALTER TABLE ${relation(publication, table)} RENAME CONSTRAINT ${doubleQuoted(key.name)} TO ${doubleQuoted(name)}`,
-  );
+async function renameKeys(publication: Publication, indexes: readonly number[]): Promise<void> {
+  const { tx, sqlSchema, tables, staging } = publication;
+  const names = JSON.stringify(indexes.map((index) => tables[index]!.name));
+  const keys = (await tx.unsafe(
+    `SELECT c.relname AS table, k.conname AS name FROM jsonb_array_elements_text(${standardLiteral(names)}::jsonb) name
+       JOIN pg_class c ON c.relname = name JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
+       JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'`,
+  )) as unknown as { table: string; name: string }[];
+  const nameOf = new Map(keys.map(({ table, name }) => [table, name]));
+  const wanted = JSON.stringify([...nameOf.keys()].map(usualKeyName));
+  const found = (await tx.unsafe(
+    `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
+      WHERE c.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(wanted)}::jsonb))`,
+  )) as unknown as { name: string }[];
+  const taken = new Set(found.map(({ name }) => name));
+  const statements = indexes.flatMap((index) => {
+    const table = tables[index]!.name;
+    const present = nameOf.get(table);
+    if (present === undefined) return [];
+    // tables whose long names begin alike ask for the same name; what ends a staged name is its own
+    const own = staging.get(index)!.name.split('_').slice(-2).join('_');
+    const usual = usualKeyName(table);
+    const name = taken.has(usual) ? truncateToBytes(`${truncateToBytes(table, 40)}_pkey_${own}`, 63) : usual;
+    taken.add(name);
+    return [
+      `ALTER TABLE ${relation(publication, table)} RENAME CONSTRAINT ${doubleQuoted(present)} TO ${doubleQuoted(name)}`,
+    ];
+  });
+  await runAll(tx, statements);
 }
 
 async function insert(

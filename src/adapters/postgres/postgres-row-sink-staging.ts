@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { Sql, TransactionSql } from './connect.ts';
 import { sessionSettings } from './postgres-row-sink-connection.ts';
 import { startCopy, type CopyStream } from './postgres-row-sink-copy.ts';
+import { runAll } from './postgres-row-sink-publication.ts';
 import { createReferenceChecks, type ReferenceChecks } from './postgres-row-sink-references.ts';
 import { StagedTable, type Release, type StagedForm } from './postgres-row-sink-staged-table.ts';
 
@@ -112,8 +113,12 @@ export class StagingArea {
   /** A small job's rows, copied inside the caller's transaction, the staging schema made there too. */
   async copyWithin(tx: TransactionSql): Promise<void> {
     if (this.#lanes.length > 0) return;
-    for (const table of this.#waiting) {
-      await tx.unsafe(table.createStatement());
+    const tables = [...this.#waiting];
+    await runAll(
+      tx,
+      tables.map((table) => table.createStatement()),
+    );
+    for (const table of tables) {
       const copy = await startCopy(tx, table.copyStatement());
       table.created = true;
       while (table.pendingBytes > 0) {

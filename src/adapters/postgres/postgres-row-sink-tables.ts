@@ -31,17 +31,20 @@ export async function makeSideTables(publication: Publication): Promise<void> {
   await runAll(tx, statements);
 }
 
-/** An empty table of the model. It gets its keys with the others, but for hashed keys, which find repeated rows by them. */
-export async function makeTable(publication: Publication, index: number): Promise<void> {
-  const table = publication.tables[index]!;
-  const columns = table.columns.map((column, at) => {
-    const type = publication.widened.has(columnId(index, at)) ? 'text' : column.sqlType;
-    return `${doubleQuoted(column.name)} ${type}`;
+/** Empty tables of the model. They get their keys with the others, but for hashed keys, which find repeated rows by them. */
+export async function makeTables(publication: Publication, indexes: readonly number[]): Promise<void> {
+  const statements = indexes.map((index) => {
+    const table = publication.tables[index]!;
+    const columns = table.columns.map((column, at) => {
+      const type = publication.widened.has(columnId(index, at)) ? 'text' : column.sqlType;
+      return `${doubleQuoted(column.name)} ${type}`;
+    });
+    if (publication.plan.keys === 'hash' && table.primaryKey.length > 0) columns.push(primaryKey(table));
+    publication.made.add(table.name);
+    publication.present.add(table.name);
+    return `CREATE TABLE ${relation(publication, table.name)} (${columns.join(', ')})`;
   });
-  if (publication.plan.keys === 'hash' && table.primaryKey.length > 0) columns.push(primaryKey(table));
-  await publication.tx.unsafe(`CREATE TABLE ${relation(publication, table.name)} (${columns.join(', ')})`);
-  publication.made.add(table.name);
-  publication.present.add(table.name);
+  await runAll(publication.tx, statements);
 }
 
 /**
@@ -98,19 +101,21 @@ export async function adaptTable(
 export async function finishTables(publication: Publication): Promise<void> {
   const { tx, sqlSchema, plan } = publication;
   const comments: string[] = [];
-  for (const [index, table] of publication.tables.entries()) {
-    if (!publication.made.has(table.name)) continue;
+  const keys: string[] = [];
+  const made = [...publication.tables.entries()].filter(([, { name }]) => publication.made.has(name));
+  for (const [index, table] of made) {
     for (const [at, column] of table.columns.entries()) {
       if (column.nullable || !publication.relaxed.has(columnId(index, at))) continue;
       publication.changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
     }
-    const keys = publication.keyed.has(table.name)
+    const alterations = publication.keyed.has(table.name)
       ? ''
       : keyAlterations(table, index, plan, publication.relaxed);
-    if (keys !== '') await tx.unsafe(`ALTER TABLE ${relation(publication, table.name)} ${keys}`);
-    await addUniqueKeys(publication, table);
+    if (alterations !== '') keys.push(`ALTER TABLE ${relation(publication, table.name)} ${alterations}`);
     comments.push(...commentStatements(postgresql, sqlSchema, table));
   }
+  await runAll(tx, keys);
+  for (const [, table] of made) await addUniqueKeys(publication, table);
   await addForeignKeys(publication);
   await runAll(tx, comments);
 }

@@ -25,7 +25,7 @@ import { columnId, type Publication } from './postgres-row-sink-publication.ts';
 import { misfits, publishRows } from './postgres-row-sink-publish.ts';
 import { stagedReferences } from './postgres-row-sink-references.ts';
 import { StagingArea } from './postgres-row-sink-staging.ts';
-import { finishTables, keyAlterations, makeSideTables, makeTable } from './postgres-row-sink-tables.ts';
+import { finishTables, keyAlterations, makeSideTables, makeTables } from './postgres-row-sink-tables.ts';
 import { readTarget, tablesWithRows, type Target } from './postgres-row-sink-target.ts';
 import { createSilenceWatch, type SilenceWatch } from './target-silence.ts';
 
@@ -305,9 +305,11 @@ class PostgresRowSink implements RowSink {
         const tx = begun as unknown as TransactionSql;
         const publication = await this.#begin(tx);
         await makeSideTables(publication);
-        for (const index of empty.slice(from, from + tablesPerTransaction)) {
-          if (!publication.present.has(this.#tables[index]!.name)) await makeTable(publication, index);
-        }
+        const some = empty.slice(from, from + tablesPerTransaction);
+        await makeTables(
+          publication,
+          some.filter((index) => !publication.present.has(this.#tables[index]!.name)),
+        );
         await finishTables(publication);
       });
     }
