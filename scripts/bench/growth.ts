@@ -97,7 +97,7 @@ async function measureStep(
 }
 
 /** Documents that are alike, in a folder. */
-async function manyFiles(directory: string, files: number): Promise<GrowthInput> {
+export async function manyFiles(directory: string, files: number): Promise<GrowthInput> {
   const path = join(directory, `files-${files}`);
   await mkdir(path);
   const items = Math.max(1, Math.round(filesBytes / files / 60));

@@ -7,7 +7,8 @@
  *   --cpu             compare parsers by the processor time they took: for a machine that is shared
  *   --api             requests against the service instead: list and record endpoints, submission, 10,000 jobs in the list
  *   --growth          how cost grows instead: --growth-megabytes 10,100,1000 --growth-files 1,… --growth-tables 10,…
- *   --readme          put the table of goals into README.md
+ *   --spark           jobs on Spark instead (SPARK_SUBMIT names spark-submit): --spark-files 1,… --spark-ranges 1,… --spark-megabytes 64
+ *   --readme          put the table of goals, or what --spark found, into README.md
  *   --install-peers   fetch Python peers and saxes into the system's temporary folder, and do nothing else
  */
 import { existsSync } from 'node:fs';
@@ -27,6 +28,7 @@ import { contestants as names } from './names.ts';
 import { findPeers, installPeers } from './peers.ts';
 import type { Peers } from './peers.ts';
 import { putIntoReadme } from './readme.ts';
+import { benchSpark } from './spark.ts';
 import { Results, renderGoals, renderMachine, renderProcessor, renderRates } from './report.ts';
 
 const { values: options } = parseArgs({
@@ -42,6 +44,11 @@ const { values: options } = parseArgs({
     'growth-megabytes': { type: 'string', default: '10,100,1000' },
     'growth-files': { type: 'string', default: '1,100,1000,10000' },
     'growth-tables': { type: 'string', default: '10,100,1000,5000' },
+    spark: { type: 'boolean', default: false },
+    'spark-files': { type: 'string', default: '1,10,100,1000,10000' },
+    'spark-ranges': { type: 'string', default: '1,8,16,32,64' },
+    'spark-megabytes': { type: 'string', default: '64' },
+    'spark-rounds': { type: 'string', default: '1' },
     readme: { type: 'boolean', default: false },
     'install-peers': { type: 'boolean', default: false },
   },
@@ -200,7 +207,7 @@ function print(peers: Peers): void {
     ...tables.filter((table) => table.length > 0).flatMap((table) => ['', ...table]),
   ];
   console.log(lines.join('\n'));
-  if (options.readme) putIntoReadme([renderMachine(heading), '', ...tables.at(-1)!]);
+  if (options.readme) putIntoReadme('goals', [renderMachine(heading), '', ...tables.at(-1)!]);
   reportDisagreements();
 }
 
@@ -237,6 +244,29 @@ async function growth(): Promise<void> {
   reportDisagreements();
 }
 
+async function spark(): Promise<void> {
+  const submit = process.env['SPARK_SUBMIT'];
+  if (submit === undefined) throw new Error('SPARK_SUBMIT must name spark-submit');
+  const directory = await mkdtemp(join(tmpdir(), 'conversion-bench-'));
+  const database = await openBenchDatabase(directory);
+  try {
+    const series = {
+      submit,
+      files: numbers(options['spark-files']),
+      ranges: numbers(options['spark-ranges']),
+      megabytes: Number(options['spark-megabytes']),
+      rounds: Number(options['spark-rounds']),
+    };
+    const lines = await benchSpark(database, directory, series, (line) => disagreements.push(line));
+    console.log([renderProcessor(), '', ...lines].join('\n'));
+    if (options.readme) putIntoReadme('spark', [renderProcessor(), '', ...lines]);
+  } finally {
+    await database.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+  reportDisagreements();
+}
+
 function numbers(list: string): number[] {
   return list.split(',').filter(Boolean).map(Number);
 }
@@ -249,4 +279,5 @@ function reportDisagreements(): void {
 if (options['install-peers']) await installPeers();
 else if (options.growth) await growth();
 else if (options.api) await api();
+else if (options.spark) await spark();
 else await main();

@@ -3,11 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const readme = join(import.meta.dirname, '../../README.md');
-const start = '<!-- measured: npm run bench -- --readme -->';
-const end = '<!-- end of measured -->';
+const marks = {
+  goals: ['<!-- measured: npm run bench -- --readme -->', '<!-- end of measured -->'],
+  spark: ['<!-- measured: npm run bench -- --spark --readme -->', '<!-- end of measured on Spark -->'],
+} as const;
 
-/** Replaces the lines between the marks. */
-export function putIntoReadme(lines: readonly string[]): void {
+/** Replaces the lines between the marks of a part. */
+export function putIntoReadme(part: keyof typeof marks, lines: readonly string[]): void {
+  const [start, end] = marks[part];
   const text = readFileSync(readme, 'utf8');
   const [before, rest] = splitAt(text, start);
   const [, after] = splitAt(rest, end);

@@ -106,6 +106,9 @@ def run_unit(work, command):
             fail(f"{work} is not there: svc.spark.work must name a folder that all executors see under the same path")
         program, entry = find(command[0]), find(command[1])
         if not os.path.exists(entry):
+            # a checkout here and the package there, or the other way round
+            entry = find(os.path.splitext(command[1])[0] + (".js" if command[1].endswith(".ts") else ".ts"))
+        if not os.path.exists(entry):
             fail(f"{entry} is not there: install this package on all executors, and set svc.spark.package to its folder")
         try:
             child = subprocess.Popen(

@@ -1,6 +1,6 @@
 /** What every task on Spark does around its work: `node TASK.ts WORK UNIT` is one attempt at a unit; it ends with its stdin, which the executor holds. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { InputError } from '../engine/diagnostics.ts';
@@ -13,6 +13,9 @@ import { commitAttempt, readJson, type ReadingJob, type UnitMember } from './spa
 export interface UnitAnswer {
   readonly failure?: string;
 }
+
+/** What another executor may do better. */
+class ExecutorFault extends Error {}
 
 /**
  * Makes one attempt at the unit that the command line names, and ends the process. `work` may put files into the folder
@@ -38,7 +41,9 @@ export async function runAttempt<Job extends ReadingJob, Answer extends UnitAnsw
     await commitAttempt(folder, Number(unit), attempt);
   } catch (error) {
     await rm(attempt, { recursive: true, force: true });
-    throw error;
+    if (!(error instanceof ExecutorFault)) throw error;
+    process.stderr.write(error.message);
+    process.exit(1);
   }
   process.exit(0);
 }
@@ -50,6 +55,10 @@ export async function* membersOf(
 ): AsyncIterable<InputMember> {
   for (let next = 0; next < wanted.length;) {
     const { file } = wanted[next]!;
+    await access(file).catch((error: NodeJS.ErrnoException) => {
+      const what = 'the inputs must lie where all executors see them under the same path and may read them';
+      throw new ExecutorFault(`${file}: ${error.code}: ${what}`);
+    });
     // the name chose them when the units were made
     const inputs = await openInputs([file], (name) => /\.xml$/i.test(name), job.archiveLimits, job.links);
     const before = next;
