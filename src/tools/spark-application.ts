@@ -55,7 +55,6 @@ export async function runUnitsOnSpark(
   const local = await mkdtemp(join(tmpdir(), 'xml2er-spark-'));
   const diagnosis = createDiagnosis(settings['spark.master']!);
   const lease = keepLease(work);
-  let failure: string | null = null;
   const reports: Promise<void>[] = [];
   const take = (line: string): void => {
     if (!line.startsWith('@spark ')) {
@@ -70,7 +69,7 @@ export async function runUnitsOnSpark(
       reports.push(session.report({ idApp: facts.application }).catch(() => undefined));
     }
     if (facts.done !== undefined) progress(facts.done / units);
-    failure = facts.failure ?? failure;
+    if (facts.failure !== undefined) diagnosis.readUnit(facts.failure);
   };
   try {
     const argv = [...(await settingsAsArguments(settings, local)), driver, work];
@@ -87,8 +86,9 @@ export async function runUnitsOnSpark(
     stop();
     await Promise.all(reports);
     if (code === 0) return;
-    const reason = failure ?? diagnosis.reason;
-    if (reason !== null) throw new AppError('unprocessable_input', `Spark: ${reason}`);
+    const { reason, passes } = diagnosis;
+    if (reason !== null)
+      throw new AppError(passes ? 'service_unavailable' : 'unprocessable_input', `Spark: ${reason}`);
     const how =
       signal === null && code !== null && code < 128
         ? `with ${code}`

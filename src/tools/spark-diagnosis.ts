@@ -52,10 +52,6 @@ const causes: readonly Cause[] = [
     () => 'the Java of this machine is too old: Spark 4 needs Java 17; set JAVA_HOME to one',
   ],
   [
-    /All masters are unresponsive/,
-    (_, master) => `${master} does not answer: start it, or set svc.spark.master to where it is`,
-  ],
-  [
     /Cannot run program "([^"]*python[^"]*)"/,
     ([, python]) =>
       `executors have no ${python}: install Python 3 there, and set spark.pyspark.python in svc.spark.conf to its path`,
@@ -80,25 +76,57 @@ const causes: readonly Cause[] = [
   ],
 ];
 
+/** The same of what may pass: a cluster that is being restarted, machines that are lost. */
+const outages: readonly Cause[] = [
+  [
+    /All masters are unresponsive/,
+    (_, master) => `${master} does not answer: start it, or set svc.spark.master to where it is`,
+  ],
+  [
+    /Master removed our application: (\w+)/,
+    ([, how]) =>
+      `the cluster ended the application (${how}): its masters and workers have the reason in their logs`,
+  ],
+  [
+    /Job aborted due to stage failure: .*ExecutorLostFailure/,
+    () =>
+      'executors were lost at the same unit again and again: see to their machines, and to svc.spark.memory',
+  ],
+];
+
+/** A unit's process that was killed from outside: where memory runs out, or a machine goes down. */
+const killedUnit = /the engine ended with -(?:9|15)\b/;
+
 const noExecutor = /Initial job has not accepted any resources/;
 
 export interface Diagnosis {
   /** Takes a line of the driver's log; answers what is to be said about it, or null. */
   read(line: string): string | null;
-  /** why it failed, as far as the log tells */
+  /** What a unit failed of stands above what the log has. */
+  readUnit(failure: string): void;
+  /** why it failed, as far as is known */
   readonly reason: string | null;
+  /** another attempt may go better */
+  readonly passes: boolean;
 }
 
 export function createDiagnosis(master: string): Diagnosis {
   let reason: string | null = null;
+  let passes = false;
   let told = false;
   return {
+    readUnit(failure) {
+      reason = failure;
+      passes = killedUnit.test(failure);
+    },
     read(line) {
       if (reason === null) {
-        for (const [pattern, say] of causes) {
+        for (const cause of [...causes, ...outages]) {
+          const [pattern, say] = cause;
           const found = pattern.exec(line);
           if (found !== null) {
             reason = say(found, master);
+            passes = outages.includes(cause);
             break;
           }
         }
@@ -109,6 +137,9 @@ export function createDiagnosis(master: string): Diagnosis {
     },
     get reason() {
       return reason;
+    },
+    get passes() {
+      return passes;
     },
   };
 }
