@@ -50,12 +50,27 @@ export function createGuards(
   async function identify(c: Context<AppEnv>): Promise<Principal | null> {
     const caller = (await adapters.callers?.identify(c.req.raw)) ?? null;
     if (caller !== null) return { idKey: `host ${caller.name}`, idOrg: caller.idOrg, scopes: caller.scopes };
+    return await identifyBearer(c);
+  }
+
+  async function identifyBearer(c: Context<AppEnv>): Promise<Principal | null> {
     const given = bearer.exec(c.req.header('Authorization') ?? '')?.[1];
     if (given === undefined) return null;
     const { access, tokens } = adapters;
     if (given.startsWith('svk_') || tokens === undefined || config.oidc === null)
       return await keys.check(given);
     return await checkToken(access, tokens, config.oidc, given);
+  }
+
+  /** Whom the host has signed in it signs out itself, by ending the request. */
+  async function mayGoOn(
+    c: Context<AppEnv>,
+    { idKey, idOrg }: Principal,
+    scope: Scope | null,
+  ): Promise<boolean> {
+    if (idKey.startsWith('host ')) return true;
+    const now = await identifyBearer(c);
+    return now?.idKey === idKey && now.idOrg === idOrg && (scope === null || now.scopes.includes(scope));
   }
 
   /** The work is done by then: a line that cannot be written is told in the log, and the answer stays. */
@@ -110,6 +125,7 @@ export function createGuards(
         });
       }
       c.set('principal', principal);
+      c.set('mayGoOn', () => mayGoOn(c, principal, scope));
       await next();
       const changes = (method !== 'GET' && method !== 'HEAD') || changingScopes.has(scope);
       if (changes && c.res.status < 400) await record(c, principal, own, c.res.status);

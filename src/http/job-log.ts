@@ -80,7 +80,7 @@ async function asText(adapters: LogAdapters, c: Context<AppEnv>, question: LogQu
     const { bytes } = await readJobLog(adapters, question.idOrg, question.idJob, question);
     return c.body(new Uint8Array(bytes), 200, headers);
   }
-  const pieces = streamJobLog(adapters, question.idOrg, question.idJob, question);
+  const pieces = streamJobLog(adapters, question.idOrg, question.idJob, question, c.get('mayGoOn'));
   // Asked for before the answer starts: a job that is not there is 404, not a broken body.
   const first = await pieces.next();
   if (first.done) return c.body('', 200, headers);
@@ -100,7 +100,12 @@ async function asEvents(adapters: LogAdapters, c: Context<AppEnv>, question: Log
 
   const ending = new AbortController();
   const signal = AbortSignal.any([ending.signal, c.req.raw.signal]);
-  const events = followJobLog(adapters, idOrg, idJob, { offset, pollMs, signal });
+  const events = followJobLog(adapters, idOrg, idJob, {
+    offset,
+    pollMs,
+    signal,
+    mayGoOn: c.get('mayGoOn'),
+  });
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {

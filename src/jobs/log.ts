@@ -68,6 +68,7 @@ export async function* streamJobLog(
   idOrg: number,
   idJob: number,
   range: Pick<LogRange, 'offset' | 'limit'> = {},
+  mayGoOn: () => Promise<boolean> = () => Promise.resolve(true),
 ): AsyncGenerator<Uint8Array, void, undefined> {
   await statusOf(adapters.jobs, idOrg, idJob);
   const totalSize = (await adapters.files.logSize(idJob)) ?? 0;
@@ -78,6 +79,7 @@ export async function* streamJobLog(
     if (bytes.length === 0) return;
     offset += bytes.length;
     yield bytes;
+    if (!(await mayGoOn())) throw new AppError('unauthorized', 'the key was revoked meanwhile');
   }
 }
 
@@ -96,15 +98,22 @@ export async function* followJobLog(
   adapters: LogAdapters,
   idOrg: number,
   idJob: number,
-  options: { readonly offset: number; readonly pollMs: number; readonly signal: AbortSignal },
+  options: {
+    readonly offset: number;
+    readonly pollMs: number;
+    readonly signal: AbortSignal;
+    /** asked before each look: false ends the following, without an end event */
+    readonly mayGoOn: () => Promise<boolean>;
+  },
 ): AsyncGenerator<LogEvent, void, undefined> {
   let offset = options.offset;
-  while (!options.signal.aborted) {
+  while (!options.signal.aborted && (await options.mayGoOn())) {
     // The status first: what a job wrote before it ended is in the log by then
     const status = await statusOf(adapters.jobs, idOrg, idJob);
     const ended = terminalStatuses.has(status);
     const size = (await adapters.files.logSize(idJob)) ?? 0;
     while (offset < size && !options.signal.aborted) {
+      if (!(await options.mayGoOn())) return;
       const read = await adapters.files.readLog(idJob, offset, Math.min(stepBytes, size - offset));
       const atEnd = ended && offset + read.length >= size;
       const cut = atEnd ? read.length : lineBoundary(read);

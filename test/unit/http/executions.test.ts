@@ -272,6 +272,45 @@ describe('GET /v2/executions/log/{id_job}', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it.each([
+    [
+      'its key is revoked',
+      (idKey: string, { access, time }: TestApp['adapters']) => access.revokeKey(idKey, time.nowMs),
+    ],
+    ['its key expires', () => undefined],
+  ] as const)('ends without an end event within a second when %s', async (_, take) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { send, adapters, newKey } = await createLogged(false);
+    const { key, idKey } = await newKey(1, ['jobs:read'], adapters.time.nowMs + 1000);
+    const answer = await send('/v2/executions/log/1', { key, headers: { Accept: 'text/event-stream' } });
+    const reader = answer.body!.getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain('data: end');
+    const next = reader.read();
+    take(idKey, adapters);
+    adapters.time.nowMs += 1000;
+    adapters.files.appendLog(1, 'not for this reader\n');
+    await vi.advanceTimersByTimeAsync(300);
+    expect((await next).done).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('breaks a download off when its key is revoked', async () => {
+    const { send, adapters, newKey } = await createLogged();
+    adapters.files.appendLog(1, 'x'.repeat(1024 * 1024));
+    const { key, idKey } = await newKey(1, ['jobs:read']);
+    const answer = await send('/v2/executions/log/1', { key, headers: { Accept: 'text/plain' } });
+    const reader = answer.body!.getReader();
+    expect((await reader.read()).done).toBe(false);
+    adapters.access.revokeKey(idKey, adapters.time.nowMs);
+    adapters.time.nowMs += 1000;
+    await expect(
+      (async () => {
+        while (!(await reader.read()).done);
+      })(),
+    ).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
   it('opens no stream for HEAD', async () => {
     const { send } = await createLogged(false);
     const answer = await send('/v2/executions/log/1', {

@@ -8,6 +8,8 @@ const worker = { workerId: 'w', host: 'h/1', osUser: 'u', basePath: '/' };
 const sizeOf = (log: string): number => new TextEncoder().encode(log).length;
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
+const mayGoOn = (): Promise<boolean> => Promise.resolve(true);
+
 describe('job log', () => {
   let adapters: MemoryAdapters;
   let idJob: number;
@@ -99,13 +101,13 @@ describe('job log', () => {
     const signal = new AbortController().signal;
     adapters.files.appendLog(idJob, 'one\ntw');
     const parts: string[] = [];
-    const follower = followJobLog(adapters, 1, idJob, { offset: 0, pollMs: 1, signal });
+    const follower = followJobLog(adapters, 1, idJob, { offset: 0, pollMs: 1, signal, mayGoOn });
     const first = await follower.next();
     expect(first.value).toMatchObject({ kind: 'data', offset: 0, nextOffset: 4 });
     parts.push('one\n');
     await follower.return();
 
-    const resumed = followJobLog(adapters, 1, idJob, { offset: 4, pollMs: 1, signal });
+    const resumed = followJobLog(adapters, 1, idJob, { offset: 4, pollMs: 1, signal, mayGoOn });
     const next = resumed.next();
     adapters.files.appendLog(idJob, 'o\nthree\nfour, open');
     await end('F');
@@ -120,7 +122,12 @@ describe('job log', () => {
 
   it('stops following when told to', async () => {
     const stop = new AbortController();
-    const follower = followJobLog(adapters, 1, idJob, { offset: 0, pollMs: 60_000, signal: stop.signal });
+    const follower = followJobLog(adapters, 1, idJob, {
+      offset: 0,
+      pollMs: 60_000,
+      signal: stop.signal,
+      mayGoOn,
+    });
     const next = follower.next();
     stop.abort();
     expect((await next).done).toBe(true);
