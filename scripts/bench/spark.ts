@@ -65,8 +65,8 @@ export async function benchSpark(
   const onSpark = ['--engine', 'spark', '--spark-conf', 'spark.ui.enabled=false'];
 
   const page = join(directory, 'page.xml');
-  await writeFile(page, '<items number="0"><item id="0"><name>name 0</name></item></items>');
-  const small = await withModel(database, { path: page, rows: 2, options: [] });
+  await writeFile(page, `<items number="0">${'<item id="0"><name>name 0</name></item>'.repeat(2)}</items>`);
+  const small = await withModel(database, { path: page, rows: 3, options: [] });
   console.error('  one small file');
   const job = await measure(small, [...load, ...onSpark]);
   const jobHere = await measure(small, load);

@@ -159,7 +159,9 @@ function renames(draft: RequestDraft, value: string): string | null {
 /** What a client may set on the operator's cluster; all else is the operator's, in the properties. */
 const sparkSettingsOverRest: ReadonlySet<string> = new Set([
   'spark.driver.memory',
+  'spark.driver.memoryOverhead',
   'spark.executor.memory',
+  'spark.executor.memoryOverhead',
   'spark.driver.cores',
   'spark.executor.cores',
   'spark.cores.max',

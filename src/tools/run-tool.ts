@@ -78,7 +78,8 @@ async function runSession(
   const started = performance.now();
   try {
     session.log(`${tool} started, job ${session.idJob}`);
-    await session.report({ idApp: `local-${Date.now()}` });
+    // on Spark the application has an id of its own, once there is one
+    if (session.request.engine !== 'spark') await session.report({ idApp: `local-${Date.now()}` });
     const conversion = await convert(session);
     const summary = summaryOf(session, conversion, 'C', started);
     await session.report({

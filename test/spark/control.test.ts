@@ -82,7 +82,8 @@ describe.skipIf(submit === undefined)('a job on Spark', { timeout: 150_000 }, ()
         const started = await eventually('a unit is done', async () => {
           const record = await client.job(idJob);
           expect(record.failure).toBeNull();
-          return (record.progress ?? 0) > 0 && record.id_app!.startsWith('app-') ? record : null;
+          if (record.id_app !== null) expect(record.id_app).toMatch(/^app-/);
+          return (record.progress ?? 0) > 0 ? record : null;
         });
         expect(started.progress).toBeLessThan(1);
         expect(JSON.parse(started.params_json)).toEqual({

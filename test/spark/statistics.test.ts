@@ -1,5 +1,5 @@
 /** Statistics and inference on a real Spark say what the local engine says: `npm run test:spark` with SPARK_SUBMIT. */
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -68,25 +68,5 @@ describe.skipIf(submit === undefined)('statistics on Spark', { timeout: 120_000 
     expect(differ.map(([name]) => name)).toEqual([]);
     expect({ ...spark, texts: null }).toEqual({ ...local, texts: null });
     expect(await readdir(work)).toEqual([]);
-  });
-
-  it.skipIf(!hasCorpus)('make the schema that the same job then loads into', async () => {
-    const inputs = corpusFiles('iso20022', '.xml').map((file) => join(corpusDirectory, 'iso20022', file));
-    const load = async (name: string, ...engine: string[]) => {
-      const target = join(home.directory, name);
-      const argv = [...inputs, '-o', target, '-f', 'csv', '--keys', 'hash', '--name', name, ...engine];
-      const { rows, tables } = await convert(home, 'xml2er', ...argv);
-      const files = (await readdir(target)).filter((file) => /^(?!_).*\.csv$/.test(file)).toSorted();
-      const lines = await Promise.all(
-        files.map(async (file) => (await readFile(join(target, file), 'utf8')).split('\n').toSorted()),
-      );
-      return { rows, tables, files, lines };
-    };
-    const spark = await load('spark', '--engine', 'spark');
-    expect(spark.rows).toBeGreaterThan(inputs.length);
-    expect(spark.files.length).toBeGreaterThan(1);
-    const local = await load('local');
-    expect({ ...spark, lines: null }).toEqual({ ...local, lines: null });
-    expect(JSON.stringify(spark.lines) === JSON.stringify(local.lines)).toBe(true);
   });
 });

@@ -41,6 +41,25 @@ describe('submitting', () => {
     return error;
   };
 
+  it('takes jobs on Spark where there is one, with its settings in their records', async () => {
+    const onSpark = [execution('uploads/1/a.xml', [['--engine', 'spark']])];
+    const error = await refused(onSpark);
+    expect(error.code).toBe('invalid_option');
+    expect(error.errors).toEqual([
+      {
+        pointer: '/executions/0/target/generation/0/value',
+        detail: expect.stringContaining('set svc.spark.submit') as string,
+      },
+    ]);
+    const settings = { 'svc.spark.submit': '/opt/spark/bin/spark-submit', 'svc.spark.master': 'yarn' };
+    await submit(onSpark, readConfig({ 'cmd.enabled': 'true', ...settings }));
+    const record = await adapters.jobs.find(1, 1);
+    expect(record).toMatchObject({ status: 'Q', id_app: null });
+    expect(JSON.parse(record!.params_json)).toMatchObject({
+      spark: { master: 'yarn', 'executor.memory': '1g' },
+    });
+  });
+
   it('makes one workflow of jobs whose command lines hold nothing but the job', async () => {
     const answer = await submit([
       execution('uploads/1/a.xml', [['-g', '3']]),
