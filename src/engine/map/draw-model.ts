@@ -14,7 +14,6 @@ import {
   type QName,
   type SourceChild,
   type SourceModel,
-  type SourceType,
   type ValueType,
 } from '../model/source-model.ts';
 import { columnTypeOf, itemBaseOf, widerColumnType } from './column-types.ts';
@@ -151,7 +150,10 @@ class ModelDrawing {
       kind: 'element',
       path,
       xpath,
-      ownName: identity.startsWith('type/') && definition.name !== null ? nameOfSharedType(definition) : null,
+      ownName:
+        identity.startsWith('type/') && definition.name !== null
+          ? nameOfSharedType(definition.name, this.#model.elements[element]!.name)
+          : null,
       shared: identity.startsWith('type/'),
       documentation: this.#model.elements[element]!.documentation ?? definition.documentation,
     });
@@ -190,7 +192,8 @@ class ModelDrawing {
       table,
       columnKey: '',
       nameParts: [],
-      path: table.path,
+      // what hangs from a table that several places share is named by that, not by the first of its places
+      path: table.ownName === null ? table.path : [...table.path.slice(0, -1), table.ownName],
       xpath: table.xpath,
       guarantor: element.nillable ? null : node,
     };
@@ -572,8 +575,9 @@ class ModelDrawing {
 }
 
 /** `AddressType` -> `Address`: the word "type" says nothing in the name of a table. */
-function nameOfSharedType(type: SourceType): string {
-  const local = type.name!.localName;
+function nameOfSharedType({ localName: local }: QName, element: QName): string {
+  // a word of its own (prototype, subtype), or just what the element is called
+  if (local === element.localName || /^(?:arche|data|proto|stereo|sub|super)type$/i.test(local)) return local;
   const short = local.replace(/[-_.]?(?:[Cc]omplex)?[Tt]ype$/, '');
   return short === '' ? local : short;
 }

@@ -17,6 +17,8 @@ export const drawingLimits = {
   maxUnionColumnsOfLargeSets: 48,
   /** places of a type without child elements that share one table */
   maxPlacesOfSharedLeaf: 1_500,
+  /** parent keys that the tables below a wrapper may take in its place, all together */
+  maxKeysForWrapper: 32,
 } as const;
 
 export class DrawingChoices {
@@ -28,6 +30,8 @@ export class DrawingChoices {
   readonly #roots: readonly number[];
   readonly #elevate: boolean;
   readonly #shared: Uint8Array;
+  /** By type: 1 when somewhere it is the type of a root or of an element that repeats, so that it has rows. */
+  readonly #repeats: Uint8Array;
 
   constructor(model: SourceModel, graph: TypeGraph, mapLevel: MapLevel, roots: readonly number[]) {
     this.#model = model;
@@ -38,6 +42,7 @@ export class DrawingChoices {
     this.#widths = new Float64Array(model.types.length).fill(-1);
     this.#makesRows = new Uint8Array(model.types.length);
     this.sharedForSize = graph.expandedPaths > drawingLimits.maxExpandedPaths;
+    this.#repeats = this.#findRepeating();
     // children before parents, so that each finds the widths it asks for
     for (const type of graph.reachable.toReversed()) this.#settleFolds(type);
     this.#shared = this.#findSharedTypes();
@@ -60,8 +65,7 @@ export class DrawingChoices {
     // parents come before children but for cycles, which share anyway
     for (const type of this.#graph.reachable) {
       for (const child of types[type]!.children) {
-        const folded = this.isFolded(type, child);
-        const copies = folded ? places[type]! : 1;
+        const copies = this.isFolded(type, child) || this.#isWrapper(type) ? places[type]! : 1;
         for (const childType of this.#graph.childTypes(child.element)) {
           places[childType] = Math.min(places[childType]! + Math.max(1, copies), 1e9);
         }
@@ -103,13 +107,64 @@ export class DrawingChoices {
   /**
    * Folding a type writes it out at each of its places, and with it a table, or a parent key, for each thing that repeats inside.
    * That multiplies (OVAL: 1,012 tables become 28,000), so where types are reused, one that is used again and makes rows of its own
-   * has a table, shared by its places.
+   * has a table, shared by its places; but for wrappers, whose table would say nothing.
    */
   #mayFold(element: number): boolean {
     if (!this.#elevate) return false;
     return this.#graph
       .childTypes(element)
-      .every((type) => this.#makesRows[type] === 0 || this.#graph.uses[type]! <= 1 || !this.#mayShare(type));
+      .every(
+        (type) =>
+          this.#makesRows[type] === 0 ||
+          this.#graph.uses[type]! <= 1 ||
+          !this.#mayShare(type) ||
+          this.#isWrapper(type),
+      );
+  }
+
+  /**
+   * `<References>` around each `<Reference>`: nothing of its own, and what it holds has shared tables. Folded, those take a parent key
+   * for each of its places, and no table multiplies.
+   */
+  #isWrapper(type: number): boolean {
+    return cached(this.#wrappers, type, () => {
+      const { attributes, content, children, anyElement, anyAttribute, derived } = this.#model.types[type]!;
+      return (
+        this.#repeats[type] === 0 &&
+        this.#graph.recursive[type] === 0 &&
+        attributes.length === 0 &&
+        anyAttribute === null &&
+        anyElement === null &&
+        content === 'elements' &&
+        derived.length === 0 &&
+        children.length * this.#graph.uses[type]! <= drawingLimits.maxKeysForWrapper &&
+        children.every((child) => this.#repeatsShared(child))
+      );
+    });
+  }
+
+  readonly #wrappers = new Map<number, boolean>();
+
+  #repeatsShared({ element, maxOccurs }: SourceChild): boolean {
+    return (
+      (maxOccurs === null || maxOccurs > 1) &&
+      this.#graph
+        .childTypes(element)
+        .every((type) => this.#model.types[type]!.complex && this.#mayShare(type))
+    );
+  }
+
+  #findRepeating(): Uint8Array {
+    const { types, elements } = this.#model;
+    const repeating = new Uint8Array(types.length);
+    for (const root of this.#roots) repeating[elements[root]!.type] = 1;
+    for (const type of this.#graph.reachable) {
+      for (const { element, maxOccurs } of types[type]!.children) {
+        if (maxOccurs !== null && maxOccurs <= 1) continue;
+        for (const childType of this.#graph.childTypes(element)) repeating[childType] = 1;
+      }
+    }
+    return repeating;
   }
 
   /** By type: 1 when what it holds, folded in or not, has rows beside the row that it is folded into. */

@@ -94,12 +94,13 @@ function nameTables(
   const taken = new Set([...kept.values()].map((name) => name.toLowerCase()));
   const elements = tables.filter((table) => table.kind === 'element' && !kept.has(table));
   const steps = new Map(elements.map((table) => [table, 0]));
-  const candidate = (table: TableDraft, ancestors: number): string => {
+  const stepsOf = (table: TableDraft, ancestors: number): string[] => {
     const own = table.ownName ?? table.path.at(-1)!;
     const before = table.path.slice(Math.max(0, table.path.length - 1 - ancestors), table.path.length - 1);
-    const words = [...before, own].map(identifiers).join('_');
-    return naming.tablePrefix + words + naming.tableSuffix;
+    return [...before, own].map(identifiers);
   };
+  const candidate = (table: TableDraft, ancestors: number): string =>
+    naming.tablePrefix + stepsOf(table, ancestors).join('_') + naming.tableSuffix;
   for (let again = true; again;) {
     again = false;
     const byName = Map.groupBy(elements, (table) => candidate(table, steps.get(table)!).toLowerCase());
@@ -116,17 +117,18 @@ function nameTables(
   }
   const scope = new NameScope(naming.maxBytes);
   for (const name of Object.values(sideTableNames)) scope.claim([name], name);
-  const settle = (table: TableDraft, name: string): void => {
+  const settle = (table: TableDraft, name: string, parts: readonly string[]): void => {
     const wanted = naming.rename.get(name) ?? name;
-    table.name = scope.claim([wanted, `${wanted}_2`, `${wanted}_3`], `${table.xpath}#${table.kind}`);
+    table.name = scope.claim([wanted, `${wanted}_2`, `${wanted}_3`], `${table.xpath}#${table.kind}`, parts);
   };
   for (const [table, name] of kept) table.name = scope.claim([name], `${table.xpath}#${table.kind}`);
-  for (const table of elements) settle(table, candidate(table, steps.get(table)!));
+  for (const table of elements)
+    settle(table, candidate(table, steps.get(table)!), stepsOf(table, steps.get(table)!));
   for (const table of tables) {
     if (table.kind === 'element' || kept.has(table)) continue;
     const owner = table.columns.find((column) => column.role === 'parent_key')!.parent!;
     const words = table.path.slice(owner.path.length).map(identifiers);
-    settle(table, [owner.name, ...words].join('_'));
+    settle(table, [owner.name, ...words].join('_'), [owner.name, ...words]);
   }
 }
 
@@ -166,7 +168,8 @@ function nameColumns(
       structure.push(column);
       continue;
     }
-    const words = column.nameParts.map(identifiers).join('_');
+    const steps = column.nameParts.map(identifiers);
+    const words = steps.join('_');
     const name = column.role === 'extra' ? column.nameParts[0]! : words === '' ? word('value') : words;
     const wanted = naming.rename.get(name) ?? name;
     // an attribute called like an element beside it says so: name_attr, name
@@ -174,13 +177,14 @@ function nameColumns(
       isAttribute(column) && elementWords.has(words.toLowerCase()) ? `${wanted}_${word('attr')}` : wanted;
     const candidates =
       words === '' ? [wanted, word('text'), word('text_value')] : [named, `${wanted}_2`, `${wanted}_3`];
-    column.name = scope.claim(candidates, column.xpath ?? name);
+    column.name = scope.claim(candidates, column.xpath ?? name, steps);
   }
   for (const column of structure) {
     const candidates = structureCandidates(table, column, uses.get(column.parent)!, naming, identifiers);
     column.name = scope.claim(
       candidates.map((name) => naming.rename.get(name) ?? name),
       `${table.xpath}#${column.role}/${column.via.join('/')}/${column.nameParts.join('/')}`,
+      column.parent === null ? [] : [column.parent.name, ...column.via.map(identifiers), word('key')],
     );
   }
 }

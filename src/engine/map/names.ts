@@ -81,11 +81,58 @@ export function stableHash(text: string): string {
   return hash.toString(16).padStart(8, '0');
 }
 
-/** Within the limit as it is, or cut and closed with a hash of `path`, so that the database never truncates. */
-export function shortenName(name: string, path: string, maxBytes: number): string {
+/**
+ * Within the limit as it is, or cut and closed with a hash of `path`, so that the database never truncates. `steps`: what the name is
+ * made of, joined by underscores, where that is known: whole steps in the middle are left out.
+ */
+export function shortenName(
+  name: string,
+  path: string,
+  maxBytes: number,
+  steps: readonly string[] = [],
+): string {
   if (byteLength(name) <= maxBytes) return name;
-  const head = truncateToBytes(name, Math.max(1, maxBytes - 9)).replace(/_+$/, '');
-  return truncateToBytes(`${head}_${stableHash(path)}`, maxBytes);
+  const room = Math.max(1, maxBytes - 9);
+  const short =
+    steps.length > 1 && steps.join('_') === name ? outerSteps(steps, room) : outerWords(name, room);
+  return truncateToBytes(`${short}_${stableHash(path)}`, maxBytes);
+}
+
+/**
+ * `buyer` `tax_representative` `postal_address` `country_code` in 35 bytes is `buyer_postal_address_country_code`: the last step, the
+ * first, and of those before the last what fits. A name cut at its end would say where a value stands and not what it is.
+ */
+function outerSteps(steps: readonly string[], maxBytes: number): string {
+  const last = steps.at(-1)!;
+  let room = maxBytes - byteLength(last);
+  if (room < 0) return outerWords(last, maxBytes);
+  const [first, ...between] = steps.slice(0, -1);
+  const kept = [last];
+  const start = truncateToWords(first!, room - 1);
+  if (start !== '') kept.unshift(start);
+  room -= byteLength(start) + 1;
+  for (const step of start === first ? between.toReversed() : []) {
+    const part = truncateToWords(step, room - 1);
+    if (part !== '') kept.splice(1, 0, part);
+    if (part !== step) break;
+    room -= byteLength(step) + 1;
+  }
+  return kept.join('_');
+}
+
+/** The last word, and as many from the start as fit before it. */
+function outerWords(name: string, maxBytes: number): string {
+  const at = name.lastIndexOf('_');
+  const last = name.slice(at + 1);
+  const start = at < 0 ? '' : truncateToWords(name.slice(0, at), maxBytes - byteLength(last) - 1);
+  return start === '' ? truncateToBytes(name, maxBytes).replace(/_+$/, '') : `${start}_${last}`;
+}
+
+/** As many whole words from the start as fit. */
+function truncateToWords(name: string, maxBytes: number): string {
+  if (byteLength(name) <= maxBytes) return name;
+  const cut = truncateToBytes(name, Math.max(0, maxBytes + 1));
+  return cut.slice(0, Math.max(0, cut.lastIndexOf('_')));
 }
 
 /** Case-insensitively unique names within one scope. */
@@ -101,10 +148,10 @@ export class NameScope {
     return this.#taken.has(name.toLowerCase());
   }
 
-  /** Takes the first of the candidates that is free, else the last one with a hash of the path. */
-  claim(candidates: readonly string[], path: string): string {
+  /** Takes the first of the candidates that is free, else the last one with a hash of the path. `steps`: as for `shortenName`. */
+  claim(candidates: readonly string[], path: string, steps?: readonly string[]): string {
     for (const candidate of candidates) {
-      const name = shortenName(candidate, path, this.#maxBytes);
+      const name = shortenName(candidate, path, this.#maxBytes, steps);
       if (!this.has(name)) return this.#take(name);
     }
     const last = candidates.at(-1) ?? 'x';

@@ -30,6 +30,25 @@ describe('names of tables and columns', () => {
     expect(shortenName('plain', '/a/b', 63)).toBe('plain');
   });
 
+  it('leaves out steps in the middle: what a value is stands at the end, whose it is at the start', () => {
+    const shorten = (steps: readonly string[], maxBytes: number) =>
+      shortenName(steps.join('_'), '/a', maxBytes, steps).replace(/_[0-9a-f]{8}$/, '');
+    const buyer = ['buyer', 'tax_representative', 'postal_address', 'country_code'];
+    expect(shorten(buyer, 44)).toBe('buyer_postal_address_country_code');
+    expect(shorten(buyer, 40)).toBe('buyer_postal_country_code');
+    expect(shorten(buyer, 30)).toBe('buyer_country_code');
+    // words of a step that is too long alone, from its start and its end
+    expect(shorten(['third_intermediary_or_issuing_party', 'party', 'tax_code'], 40)).toBe(
+      'third_intermediary_or_tax_code',
+    );
+    expect(shorten(['party', 'identification_of_the_registered_office'], 40)).toBe(
+      'identification_of_the_office',
+    );
+    expect(shorten([`${'x'.repeat(60)}`], 40)).toBe('x'.repeat(31));
+    for (let limit = 10; limit < 60; limit += 1)
+      expect(byteLength(shortenName(buyer.join('_'), '/a', limit, buyer))).toBeLessThanOrEqual(limit);
+  });
+
   it('tells names apart whatever their case', () => {
     const scope = new NameScope(63);
     expect(scope.claim(['Name'], '/a')).toBe('Name');
