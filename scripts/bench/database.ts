@@ -22,8 +22,11 @@ export interface BenchDatabase {
 
 export interface CopyAlone {
   readonly bytes: number;
-  /** Loads the bytes into tables without keys, from files that the server reads, then makes the keys; answers seconds. */
-  run(): Promise<number>;
+  /**
+   * Loads the bytes into tables without keys, from files that the server reads, then makes the keys; answers seconds. Over one
+   * connection, or each table over its own.
+   */
+  run(connections: 'one' | 'many'): Promise<number>;
 }
 
 const atOnce = 4;
@@ -85,7 +88,7 @@ async function prepareCopyAlone(sql: Sql, sqlSchema: string): Promise<CopyAlone>
   }
   return {
     bytes,
-    async run() {
+    async run(connections) {
       await sql.unsafe('DROP SCHEMA IF EXISTS bench_copy CASCADE; CREATE SCHEMA bench_copy');
       await sql.unsafe('CHECKPOINT');
       const started = performance.now();
@@ -96,7 +99,8 @@ async function prepareCopyAlone(sql: Sql, sqlSchema: string): Promise<CopyAlone>
         const key = keys.get(table);
         if (key !== undefined) await sql.unsafe(`ALTER TABLE bench_copy."${table}" ADD ${key}`);
       };
-      await Promise.all(tables.map(load));
+      if (connections === 'many') await Promise.all(tables.map(load));
+      else for (const table of tables) await load(table);
       return (performance.now() - started) / 1000;
     },
   };

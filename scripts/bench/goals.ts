@@ -36,7 +36,18 @@ export function goalsOf(results: Results, parser: string): Goal[] {
     atLeast('tokenise, attribute-heavy', 5, 'libexpat', tokenise('attribute')),
     atLeast('tokenise, text-heavy', 3, 'libexpat', tokenise('text')),
     atLeast('XML to COPY bytes', 3, 'libexpat alone', ratio([names.copyBytes, element], [parser, element])),
-    atLeast('XML to PostgreSQL', 0.9, 'COPY alone', ratio([names.load, element], [names.copyAlone, element])),
+    atLeast(
+      'XML to PostgreSQL',
+      0.9,
+      'COPY alone, one connection',
+      ratio([names.load, element], [names.copyAlone, element]),
+    ),
+    atLeast(
+      'XML to PostgreSQL',
+      0.9,
+      'COPY alone, tables at once',
+      ratio([names.load, element], [names.copyAtOnce, element]),
+    ),
     atLeast('XML to PostgreSQL', 15, 'lxml + COPY', ratio([names.load, element], [lxml, element])),
     atLeast('XML to PostgreSQL', 50, 'xml2db', ratio([names.load, element], ['xml2db', element])),
     atMost(

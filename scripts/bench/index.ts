@@ -124,13 +124,15 @@ async function load({ inputs, small, peers, database }: LoadStage, round: number
       database.tool(input.path, '-x', String(inferred.printed['origin']), '-e', 'd', ...target),
     );
     if (round === 0) expectSame(names.load, 'rows', await database.countRows(schema), input.counts.rows + 1);
-    process.stderr.write(`  ${names.copyAlone}, ${input.shape}\n`);
-    const seconds = await (await database.prepareCopyAlone(schema)).run();
-    results.add(names.copyAlone, input.shape, input.bytes, {
-      seconds,
-      wallSeconds: seconds,
-      peakBytes: null,
-    });
+    const copyAlone = await database.prepareCopyAlone(schema);
+    for (const [name, connections] of [
+      [names.copyAlone, 'one'],
+      [names.copyAtOnce, 'many'],
+    ] as const) {
+      process.stderr.write(`  ${name}, ${input.shape}\n`);
+      const seconds = await copyAlone.run(connections);
+      results.add(name, input.shape, input.bytes, { seconds, wallSeconds: seconds, peakBytes: null });
+    }
   }
   const element = inputs[0]!;
   for (const { name, slow, command } of peers.loaders) {
@@ -193,7 +195,7 @@ function print(peers: Peers): void {
   const parsers = peers.parsers.map(({ name }) => name);
   const base = parsers[0] ?? names.tokenise;
   const heading = { byCpu: options.cpu, rounds, megabytes, columns: shapes, base };
-  const loading = [names.copyBytes, names.load, names.infer, names.copyAlone];
+  const loading = [names.copyBytes, names.load, names.infer, names.copyAlone, names.copyAtOnce];
   const tables = [
     renderRates(results, [names.tokenise, names.plain, ...parsers], heading),
     renderRates(results, [...loading, ...peers.loaders.map(({ name }) => name)], {
