@@ -90,7 +90,9 @@ class XmlConversion {
     );
     if (request.dryRun) return this.#conversion(null, { idSch: -1, idLschma: -1, model, modelHash: '' });
     const origin = earlier?.record ?? (await storeOrigin(session, source, 'xml', this.#files));
+    // a further attempt goes on with this origin
     await session.report({ idSch: origin.id_sch });
+    await session.reported();
     await home.adapters.catalog.saveStatistics(idOrg, origin.id_sch, session.idJob, statistics, all);
     const logical = await storeModel(session, origin.id_sch, model);
     await session.report({ idLschma: logical.idLschma });
@@ -163,10 +165,11 @@ class XmlConversion {
 
   /** What is to be skipped must not count, so it is looked for in a pass of its own. */
   async #checkBeforeCollecting(idSch: number | null): Promise<void> {
-    const { onError, validate } = this.#session.request;
-    if (onError === 'skip' && !validate)
-      await checkDocuments(this.#session, this.#inputs, null, this.#rejects);
-    else if (idSch !== null) await this.#validate(idSch);
+    const { onError, validate, engine } = this.#session.request;
+    if (onError === 'skip' && !validate) {
+      // executors find it with the statistics
+      if (engine !== 'spark') await checkDocuments(this.#session, this.#inputs, null, this.#rejects);
+    } else if (idSch !== null) await this.#validate(idSch);
   }
 
   #validated = false;
@@ -218,7 +221,7 @@ class XmlConversion {
     const collected = await collect(session, {
       inputs: this.#inputs,
       rowTag: this.#rowTag,
-      rejected: (place) => this.#rejects.has(place),
+      rejects: this.#rejects,
       progress: (done) => session.progress(done * shareOfProgress),
     });
     this.#bytes += collected.bytes;

@@ -51,6 +51,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   if (!request.dryRun) {
     const record = await storeOrigin(session, source, 'xsd', records);
     await session.report({ idSch: record.id_sch });
+    await session.reported();
     const stored = await storeModel(session, record.id_sch, model);
     origin = record.id_sch;
     logical = stored.idLschma;

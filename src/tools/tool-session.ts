@@ -11,6 +11,7 @@ import { newJob } from '../jobs/submit.ts';
 import { archiveLimitsOf, type ArchiveLimits } from './archive-members.ts';
 import { watchClaim } from './claim-watch.ts';
 import type { ConversionDetails } from './conversion.ts';
+import { createJobReports } from './job-reports.ts';
 import { summaryOfWritten } from './summary.ts';
 import { openHome, type OpenedHome } from '../runtime/open.ts';
 import { rememberReads } from './remembered-catalog.ts';
@@ -34,7 +35,10 @@ export interface ToolSession {
   log(line: string): void;
   /** `fraction` 0 … 1; at most a write per second reaches the record */
   progress(fraction: number): void;
+  /** The record holds it within moments. */
   report(progress: JobProgress): Promise<void>;
+  /** Waits until the record holds all that was reported. */
+  reported(): Promise<void>;
   /**
    * Whether this attempt still holds the job, and nobody has killed it: asked in the last moment before rows are committed. From
    * then on only the target knows how the job ends (jobs/reconcile.ts); `written` is what its record will say then.
@@ -164,8 +168,13 @@ function session(
   const maskRequest = createMask(secretsIn(request));
   const mask = (text: string): string => home.mask(maskRequest(text));
   const { jobs } = home.adapters;
-  let lastReport = 0;
+  const reports = createJobReports((progress) => jobs.report(parts.claim, progress));
+  let lastProgress = 0;
   let pending: Promise<unknown> = Promise.resolve();
+  const reported = async (): Promise<void> => {
+    await pending;
+    await reports.flush();
+  };
   return {
     home: { ...home, adapters: { ...home.adapters, catalog: rememberReads(home.adapters.catalog) } },
     request,
@@ -181,25 +190,30 @@ function session(
     progress(fraction) {
       options.onProgress(fraction);
       const now = performance.now();
-      if (now - lastReport < 1000) return;
-      lastReport = now;
+      if (now - lastProgress < 1000) return;
+      lastProgress = now;
       // progress is a courtesy: a record that cannot be written now does not stop the work
       pending = pending
         .then(() => jobs.report(parts.claim, { progress: Math.min(1, fraction) }))
         .catch(() => undefined);
     },
-    async report(progress) {
-      await pending;
-      await jobs.report(parts.claim, progress);
+    report(progress) {
+      reports.add(progress);
+      return Promise.resolve();
     },
+    reported,
     async stillOurs(written) {
-      await pending;
+      await reported();
       return jobs.beginCommit(parts.claim, summaryOfWritten(parts.claim.idJob, written));
     },
     resolvePath: parts.resolvePath,
-    finish: parts.finish,
+    async finish(status, failure) {
+      await reported();
+      await parts.finish(status, failure);
+    },
     async close() {
-      await pending;
+      // who cannot do without what it has reported has asked for it
+      await reported().catch(() => undefined);
       await home.close();
     },
   };

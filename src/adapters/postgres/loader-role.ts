@@ -13,7 +13,7 @@ const roleLock = 730_519;
  * False where the login may not do that: loads then run as the login itself.
  */
 export async function ensureLoaderRole(sql: Sql): Promise<boolean> {
-  if (await isReady(sql)) return true;
+  if (await isLoaderRoleReady(sql)) return true;
   try {
     return await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${roleLock})`;
@@ -41,10 +41,10 @@ export async function ensureLoaderRole(sql: Sql): Promise<boolean> {
   }
 }
 
-/** One question at each start in place of a dozen statements. */
-async function isReady(sql: Sql): Promise<boolean> {
+/** Of the login, whatever role it has taken on: one question at each start in place of a dozen statements. */
+export async function isLoaderRoleReady(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ ready: boolean }[]>`
-    select pg_has_role(current_user, r.oid, case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end) and has_database_privilege(r.oid, current_database(), 'create')
+    select pg_has_role(session_user, r.oid, case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end) and has_database_privilege(r.oid, current_database(), 'create')
            and not has_schema_privilege(r.oid, 'svc', 'usage')
            and not exists (select from pg_class c where c.relnamespace = 'svc'::regnamespace and c.relkind = 'r'
                               and has_table_privilege(r.oid, c.oid, 'select, insert, update, delete')) as ready

@@ -34,8 +34,10 @@ const oldestServer = 140_000;
 export async function migrate(sql: Sql, migrations?: readonly Migration[]): Promise<readonly string[]> {
   const wanted = migrations ?? (await readMigrations());
   const checksums = await Promise.all(wanted.map((migration) => sha256(migration.sql)));
-  await checkServer(sql);
-  const [exists] = await sql`select to_regclass('svc.migration') is not null as found`;
+  const [[exists]] = await Promise.all([
+    sql`select to_regclass('svc.migration') is not null as found`,
+    checkServer(sql),
+  ]);
   if (exists?.found === true && missing(wanted, checksums, await applied(sql)).length === 0) return [];
   return sql.begin(async (transaction) => {
     await transaction`select pg_advisory_xact_lock(${advisoryLock})`;

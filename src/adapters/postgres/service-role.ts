@@ -13,7 +13,7 @@ const roleLock = 730_519;
  * change or remove what the audit log holds. False where the login may not do that: the service then works as its login.
  */
 export async function ensureServiceRole(sql: Sql): Promise<boolean> {
-  if (await isReady(sql)) return true;
+  if (await isServiceRoleReady(sql)) return true;
   try {
     return await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${roleLock})`;
@@ -40,8 +40,8 @@ export async function ensureServiceRole(sql: Sql): Promise<boolean> {
   }
 }
 
-/** One question at each start in place of a dozen statements. */
-async function isReady(sql: Sql): Promise<boolean> {
+/** Of who asks, or under the role itself: one question at each start in place of a dozen statements. */
+export async function isServiceRoleReady(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ ready: boolean }[]>`
     select pg_has_role(current_user, r.oid, case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end)
            and has_schema_privilege(r.oid, 'svc', 'usage')
