@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { freightXsdFolder } from '../../test/support/service-fixtures.ts';
 import { writeLargeDocument } from '../../test/support/service-large-document.ts';
+import { measureFlood } from './flood.ts';
 import { measureLag } from './follower-lag.ts';
 import { killStates, measureKills } from './kill-latency.ts';
 import { openScene } from './scene.ts';
@@ -17,6 +18,8 @@ export interface FiguresWanted {
   readonly takeovers: number;
   /** cycles of faults under all kinds of jobs and targets */
   readonly variety: number;
+  /** jobs that one organisation queues */
+  readonly flood: number;
   readonly database: string;
   readonly megabytes: number;
   /** material of the user's own; absent: made here */
@@ -30,6 +33,7 @@ export interface FiguresWanted {
 const killLimitMs = 15_000;
 const lagLimitMs = 1_000;
 const takeoverLimitMs = 45_000;
+const claimLimitMs = 50;
 /** a worker that is stopped is waited for 10 s: not as often as the others */
 const slowShare = 0.2;
 /** two leases, and what is run again */
@@ -73,6 +77,15 @@ export async function measureFigures(wanted: FiguresWanted): Promise<boolean> {
       tell(
         `${how} of a worker: ${takeovers} jobs taken again, p50 ${p50} ms, worst ${worst} ms (limit ${takeoverLimitMs}), ` +
           `jobs without their rows once ${wrong}: ${keeps(worst <= takeoverLimitMs && wrong === 0)}`,
+      );
+    }
+    if (wanted.flood > 0) {
+      const flood = await measureFlood(scene, wanted.flood, 20);
+      const { claimP50, claimP99, listP99, others, waitP50, waitWorst, ran, wrong } = flood;
+      tell(
+        `${wanted.flood} queued jobs: claim p50 ${claimP50} ms, p99 ${claimP99} ms (limit ${claimLimitMs}), list p99 ${listP99} ms, ` +
+          `${others} jobs of another organisation started after p50 ${waitP50} ms, worst ${waitWorst} ms; ` +
+          `${ran} of the flood ran, not exactly once ${wrong}: ${keeps(claimP99 <= claimLimitMs && wrong === 0)}`,
       );
     }
     if (wanted.variety > 0) {

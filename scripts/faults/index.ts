@@ -2,7 +2,7 @@
  * `npm run faults -- [--rounds N] [--database-rounds N] [--megabytes N]`: kills the parts of an installation under load and counts
  * what came of it. Ends with 1 when a row was lost or doubled, or a job is stuck.
  *
- * `npm run faults -- --figures [--kills N] [--followed N] [--takeovers N] [--variety N] [--database embedded|external|URL]
+ * `npm run faults -- --figures [--kills N] [--followed N] [--takeovers N] [--variety N] [--flood N] [--database embedded|external|URL]
  * [--xsd FILE --document FILE]`: what is promised of kills, logs and dead workers, measured under default settings, on material of
  * your own. Ends with 1 when a limit was broken.
  */
@@ -23,6 +23,7 @@ const { values } = parseArgs({
     followed: { type: 'string', default: '10' },
     takeovers: { type: 'string', default: '5' },
     variety: { type: 'string', default: '20' },
+    flood: { type: 'string', default: '10000' },
     database: { type: 'string', default: 'embedded' },
     xsd: { type: 'string' },
     document: { type: 'string' },
@@ -39,6 +40,7 @@ try {
       followed: Number(values.followed),
       takeovers: Number(values.takeovers),
       variety: Number(values.variety),
+      flood: Number(values.flood),
       database: values.database,
       megabytes: Number(values.megabytes),
       ...(values.xsd === undefined ? {} : { xsd: values.xsd }),

@@ -91,7 +91,9 @@ async function countFolder(path: string, kind: 'csv' | 'jsonl' | 'parquet'): Pro
     const counts = new Map<string, number>();
     for (const file of files) {
       const rows = await ask(`SELECT count(*) FROM ${read}('${join(path, file)}'${more})`);
-      counts.set(file.startsWith('_documents') ? '_documents' : file, Number(rows[0]![0]));
+      // a folder that is added to has a file of each job
+      const table = file.startsWith('_documents') ? '_documents' : file;
+      counts.set(table, (counts.get(table) ?? 0) + Number(rows[0]![0]));
     }
     return counted(counts);
   });

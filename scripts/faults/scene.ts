@@ -34,6 +34,7 @@ export interface Scene {
   readonly origin: number;
   /** of an undisturbed load, from claim to end */
   readonly usualMs: number;
+  oneDocument(): Promise<Uint8Array>;
   /** Submits one load; its id. */
   load(target: string, more?: readonly (readonly [string, string])[]): Promise<number>;
   kill(idJob: number): Promise<JobAnswer>;
@@ -94,6 +95,7 @@ async function build(
     documents,
     origin: origin!,
     usualMs: first.end_date! - first.start_date!,
+    oneDocument: () => readFile(options.document),
     load,
     kill: async (idJob) =>
       (await installation.service().client.post<JobAnswer>(`/v2/executions/kill/${idJob}`)).body,

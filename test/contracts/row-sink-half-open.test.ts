@@ -1,4 +1,5 @@
 /** A target whose connection lives and brings nothing any more: the load ends as an outage, and the next attempt finds what is there. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createPostgresRowSink } from '../../src/adapters/postgres/postgres-row-sink.ts';
 import { createPostgresRowSource } from '../../src/adapters/postgres/postgres-row-source.ts';
@@ -104,6 +105,38 @@ test('an answer to a reader is swallowed', async () => {
   await met;
   await expect(given).rejects.toMatchObject({ code: 'service_unavailable' });
   await source.close();
+});
+
+test('a reader whose connection was ended between two questions reads nothing from another snapshot', async () => {
+  const sink = openSink(database.url);
+  await write(sink);
+  await publish(sink);
+  await sink.close();
+  const source = createPostgresRowSource({ url: database.url, sqlSchema: schema });
+  const end = async (): Promise<void> => {
+    await database.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = 'conversion-job-service'`;
+    // the end has come here, too
+    await delay(300);
+  };
+  await source.open(libraryModel);
+  await end();
+  await expect(source.documents()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    code: 'service_unavailable',
+  });
+  await source.close();
+
+  const another = createPostgresRowSource({ url: database.url, sqlSchema: schema });
+  await another.open(libraryModel);
+  const rows = await another.rowsFrom(null);
+  const stream = await rows.table(at.person);
+  await end();
+  const readOn = async (): Promise<void> => {
+    while (stream?.head !== null) await stream!.advance();
+  };
+  await expect(readOn()).rejects.toMatchObject({ code: 'service_unavailable' });
+  await another.close();
 });
 
 test('a server that is slow to answer is waited for', async () => {

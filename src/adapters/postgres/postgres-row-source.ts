@@ -10,7 +10,7 @@ import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { DocumentRows } from '../../engine/unshred/document-rows.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource, StoredDocument } from '../../ports/row-source.ts';
-import type { Sql } from './connect.ts';
+import { sqlState, type Sql } from './connect.ts';
 import {
   addressLabel,
   connectTarget,
@@ -241,6 +241,12 @@ class PostgresRowSource implements RowSource {
     try {
       return await this.#watch.during(work);
     } catch (error) {
+      // The driver has opened another connection, which knows neither the snapshot nor its cursors
+      if (['25P01', '34000'].includes(sqlState(error) ?? ''))
+        throw new AppError(
+          'service_unavailable',
+          `${this.label}: the connection was lost while rows were read.`,
+        );
       throw targetFault(error, this.label);
     }
   }
