@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packageReadme } from './package/readme.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const out = join(root, 'dist', 'package');
@@ -14,6 +15,7 @@ rmSync(join(root, 'dist'), { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 compile();
 copyAssets();
+copyExamples();
 writeManifest();
 const [packed] = JSON.parse(
   execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', join(root, 'dist'), out], {
@@ -45,16 +47,33 @@ function compile(): void {
   execFileSync(process.execPath, [tsc, '-p', file], { cwd: root, stdio: 'inherit' });
 }
 
-/** What is not compiled: launchers, migrations and the driver on Spark. */
+/** What is not compiled: launchers, migrations, texts and the driver on Spark. */
 function copyAssets(): void {
   for (const entry of readdirSync(join(root, 'src'), { recursive: true }).map(String)) {
     if (!/\.(?:mjs|sql)$/.test(entry) || !statSync(join(root, 'src', entry)).isFile()) continue;
     mkdirSync(dirname(join(out, 'src', entry)), { recursive: true });
     cpSync(join(root, 'src', entry), join(out, 'src', entry));
   }
-  for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'wrangler.toml'])
+  for (const name of ['CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'src/README.md'])
     cpSync(join(root, name), join(out, name));
+  writeFileSync(join(out, 'README.md'), packageReadme(readFileSync(join(root, 'README.md'), 'utf8')));
   cpSync(join(root, 'scripts', 'spark'), join(out, 'scripts', 'spark'), { recursive: true });
+}
+
+/** What the README speaks of, to be copied by users. */
+function copyExamples(): void {
+  const examples = join(out, 'examples');
+  cpSync(join(root, 'scripts', 'examples'), examples, { recursive: true });
+  cpSync(join(root, 'scripts', 'systemd'), join(examples, 'systemd'), { recursive: true });
+  for (const folder of ['xsd', 'documents'])
+    cpSync(join(root, 'scripts', 'demo', folder), join(examples, 'orders', folder), { recursive: true });
+  const settings = readFileSync(join(root, 'wrangler.toml'), 'utf8');
+  writeFileSync(
+    join(examples, 'edge', 'wrangler.toml'),
+    settings
+      .replace('main = "src/runtime/workers.ts"', 'main = "worker.ts"')
+      .replace(' (src/runtime/workers.ts)', ''),
+  );
 }
 
 interface Manifest {

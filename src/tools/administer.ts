@@ -1,4 +1,4 @@
-/** `conversion-job-service keys|orgs|audit …`: what /v2/admin does, for whoever may read the home folder. */
+/** `conversion-job-service keys|orgs|audit …`: what /v2/admin does, for whoever may read the home folder; and how the rest is called. */
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { issueKey } from '../access/issue-key.ts';
@@ -9,7 +9,10 @@ import { openHome } from '../runtime/open.ts';
 import { createTerminal } from './terminal.ts';
 import { textTable } from './text-table.ts';
 
-const usage = `conversion-job-service keys issue --name NAME --scopes SCOPE,… [--org ID] [--expires 90d|2027-01-31]
+const usage = `conversion-job-service                the service, until SIGTERM: HOST, PORT and SVC_HOME in the environment
+conversion-job-service worker         jobs alone, beside services that share the database and the files
+
+conversion-job-service keys issue --name NAME --scopes SCOPE,… [--org ID] [--expires 90d|2027-01-31]
 conversion-job-service keys list [--org ID]
 conversion-job-service keys revoke ID
 conversion-job-service orgs create NAME [--description TEXT]

@@ -18,6 +18,8 @@ export interface RunningShell {
   readonly ended: Promise<ShellResult>;
   /** SIGTERM to the shell alone; answers how it ended */
   stop(): Promise<ShellResult>;
+  /** SIGTERM to all that it has started: npx does not pass it on; answers how it ended */
+  stopAll(): Promise<ShellResult>;
 }
 
 /** The settings of whoever runs the tests must not reach the service under test. */
@@ -71,6 +73,11 @@ export function startShell(script: string, environment: ShellEnvironment): Runni
       }),
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      return await closed;
+    },
+    stopAll: async () => {
+      // detached: the shell leads a group of its own
+      if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGTERM');
       return await closed;
     },
   };

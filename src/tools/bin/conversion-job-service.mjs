@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 
 const args = process.argv.slice(2);
-/** Without arguments it is the service; with them, what an operator does to its keys, organisations and audit log. */
-const entry = args.length > 0 ? '../administer.ts' : '../../runtime/node.ts';
+/** Without arguments it is the service; `worker` runs jobs alone; the rest is what an operator does to keys, organisations, audit log. */
+const isWorker = args.length === 1 && args[0] === 'worker';
+const entry = isWorker
+  ? '../../runtime/worker.ts'
+  : args.length > 0
+    ? '../administer.ts'
+    : '../../runtime/node.ts';
 
-await launch(fileURLToPath(new URL(entry, import.meta.url)), args);
+await launch(fileURLToPath(new URL(entry, import.meta.url)), isWorker ? [] : args);
