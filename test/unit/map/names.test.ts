@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { byteLength, identifierOf, NameScope, shortenName } from '../../../src/engine/map/names.ts';
 
+const shorten = (steps: readonly string[], maxBytes: number): string =>
+  shortenName(steps.join('_'), '/a', maxBytes, steps).replace(/_[0-9a-f]{8}$/, '');
+
 describe('names of tables and columns', () => {
   it.each([
     ['shipTo', 'ship_to'],
@@ -31,8 +34,6 @@ describe('names of tables and columns', () => {
   });
 
   it('leaves out steps in the middle: what a value is stands at the end, whose it is at the start', () => {
-    const shorten = (steps: readonly string[], maxBytes: number) =>
-      shortenName(steps.join('_'), '/a', maxBytes, steps).replace(/_[0-9a-f]{8}$/, '');
     const buyer = ['buyer', 'tax_representative', 'postal_address', 'country_code'];
     expect(shorten(buyer, 44)).toBe('buyer_postal_address_country_code');
     expect(shorten(buyer, 40)).toBe('buyer_postal_country_code');

@@ -18,6 +18,17 @@ const nodes = compiled(
   <xs:complexType name="Reference">${sequence('<xs:element name="Note" type="xs:string" maxOccurs="unbounded"/>')}<xs:attribute name="to" use="required"/></xs:complexType>`),
 );
 
+/** Tables of elements `uses` whose type wraps repeated items. */
+const tablesAround = (wrapper: string, uses: string): string[] =>
+  modelOf(
+    compiled(
+      xs(`<xs:element name="a"><xs:complexType>${sequence(uses)}</xs:complexType></xs:element>
+      <xs:complexType name="Place">${sequence('<xs:element name="item" type="Item" maxOccurs="unbounded"/>')}${wrapper}</xs:complexType>
+      <xs:complexType name="Item"><xs:attribute name="n"/></xs:complexType>`),
+    ),
+    3,
+  ).tables.map((table) => table.name);
+
 describe('a wrapper around shared tables', () => {
   it('is no table: what it holds has a parent key for each of its places', () => {
     expect(outline(modelOf(nodes, 3)).split('\n')).toEqual([
@@ -41,32 +52,24 @@ describe('a wrapper around shared tables', () => {
 
   it('stays one where it says something itself, or stands for many keys', () => {
     const places = Array.from({ length: 40 }, (_, at) => `<xs:element name="p${at}" type="Place"/>`);
-    const tables = (wrapper: string, uses: string): string[] =>
-      modelOf(
-        compiled(
-          xs(`<xs:element name="a"><xs:complexType>${sequence(uses)}</xs:complexType></xs:element>
-          <xs:complexType name="Place">${sequence('<xs:element name="item" type="Item" maxOccurs="unbounded"/>')}${wrapper}</xs:complexType>
-          <xs:complexType name="Item"><xs:attribute name="n"/></xs:complexType>`),
-        ),
-        3,
-      ).tables.map((table) => table.name);
     const two = places.slice(0, 2).join('');
-    expect(tables('', two)).toEqual(['a', 'item']);
-    expect(tables('<xs:attribute name="count"/>', two)).toEqual(['a', 'place', 'item']);
-    expect(tables('', places.join(''))).toEqual(['a', 'place', 'item']);
+    expect(tablesAround('', two)).toEqual(['a', 'item']);
+    expect(tablesAround('<xs:attribute name="count"/>', two)).toEqual(['a', 'place', 'item']);
+    expect(tablesAround('', places.join(''))).toEqual(['a', 'place', 'item']);
   });
 });
 
-describe('names', () => {
-  const letters = (type: string): string =>
-    xs(`<xs:element name="mail"><xs:complexType>${sequence(
-      '<xs:element name="sent" type="Letter" maxOccurs="unbounded"/><xs:element name="received" type="Letter" maxOccurs="unbounded"/><xs:element name="parcel" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="stamp" type="xs:string" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>',
-    )}</xs:complexType></xs:element>
-    <xs:complexType name="Letter">${sequence('<xs:element name="stamp" type="xs:string" maxOccurs="unbounded"/>')}</xs:complexType>`).replaceAll(
-      'Letter',
-      type,
-    );
+const letters = (type: string): string =>
+  xs(`<xs:element name="mail"><xs:complexType>${sequence(
+    '<xs:element name="sent" type="Letter" maxOccurs="unbounded"/><xs:element name="received" type="Letter" maxOccurs="unbounded"/><xs:element name="parcel" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="stamp" type="xs:string" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>',
+  )}</xs:complexType></xs:element>
+  <xs:complexType name="Letter">${sequence('<xs:element name="stamp" type="xs:string" maxOccurs="unbounded"/>')}</xs:complexType>`).replaceAll(
+    'Letter',
+    type,
+  );
+const second = (type: string): string => modelOf(compiled(letters(type)), 3).tables[1]!.name;
 
+describe('names', () => {
   it('of what hangs from a shared table begin with that, not with the first of its places', () => {
     expect(modelOf(compiled(letters('Letter')), 3).tables.map((table) => table.name)).toEqual([
       'mail',
@@ -78,7 +81,6 @@ describe('names', () => {
   });
 
   it('of types lose their ending only where it is one', () => {
-    const second = (type: string): string => modelOf(compiled(letters(type)), 3).tables[1]!.name;
     expect([second('LetterType'), second('letter_type'), second('letterComplexType')]).toEqual(
       Array.from({ length: 3 }, () => 'letter'),
     );
