@@ -1,5 +1,5 @@
 /** Job logs: a slice by bytes, the last lines, or the log as it grows (interface-decisions §2). */
-import { AppError } from '../errors.ts';
+import { AppError, isOutage } from '../errors.ts';
 import type { FileStore } from '../ports/file-store.ts';
 import type { JobStore } from '../ports/job-store.ts';
 import { terminalStatuses } from './job.ts';
@@ -107,13 +107,22 @@ export async function* followJobLog(
   },
 ): AsyncGenerator<LogEvent, void, undefined> {
   let offset = options.offset;
-  while (!options.signal.aborted && (await options.mayGoOn())) {
+  for (;;) {
+    if (options.signal.aborted) return;
+    const may = await unlessOutage(options.mayGoOn());
+    if (may === false) return;
     // The status first: what a job wrote before it ended is in the log by then
-    const status = await statusOf(adapters.jobs, idOrg, idJob);
+    const status = may === null ? null : await unlessOutage(statusOf(adapters.jobs, idOrg, idJob));
+    if (status === null) {
+      await pause(options.pollMs, options.signal);
+      continue;
+    }
     const ended = terminalStatuses.has(status);
     const size = (await adapters.files.logSize(idJob)) ?? 0;
     while (offset < size && !options.signal.aborted) {
-      if (!(await options.mayGoOn())) return;
+      const still = await unlessOutage(options.mayGoOn());
+      if (still === false) return;
+      if (still === null) break;
       const read = await adapters.files.readLog(idJob, offset, Math.min(stepBytes, size - offset));
       const atEnd = ended && offset + read.length >= size;
       const cut = atEnd ? read.length : lineBoundary(read);
@@ -121,11 +130,21 @@ export async function* followJobLog(
       yield { kind: 'data', offset, nextOffset: offset + cut, bytes: read.subarray(0, cut) };
       offset += cut;
     }
-    if (ended) {
+    if (ended && offset >= size) {
       if (!options.signal.aborted) yield { kind: 'end', offset, status };
       return;
     }
     await pause(options.pollMs, options.signal);
+  }
+}
+
+/** Null while the database does not answer: who follows a job through its restart is not sent away. */
+async function unlessOutage<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isOutage(error)) return null;
+    throw error;
   }
 }
 

@@ -120,6 +120,35 @@ describe('job log', () => {
     expect(status).toBe('F');
   });
 
+  it('is followed through a restart of the database', async () => {
+    const signal = new AbortController().signal;
+    adapters.files.appendLog(idJob, 'one\n');
+    let asked = 0;
+    const lost = Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED' });
+    const jobs = {
+      ...adapters.jobs,
+      find: (idOrg: number, id: number) =>
+        (asked += 1) % 3 === 0 ? adapters.jobs.find(idOrg, id) : Promise.reject(lost),
+    };
+    const may = (): Promise<boolean> => ((asked += 1) % 5 === 0 ? Promise.reject(lost) : mayGoOn());
+    const follower = followJobLog({ ...adapters, jobs }, 1, idJob, {
+      offset: 0,
+      pollMs: 1,
+      signal,
+      mayGoOn: may,
+    });
+    let all = '';
+    for await (const event of follower) {
+      if (event.kind === 'end') break;
+      all += text(event.bytes);
+      if (all === 'one\n') {
+        adapters.files.appendLog(idJob, 'two\n');
+        await end();
+      }
+    }
+    expect(all).toBe('one\ntwo\n');
+  });
+
   it('stops following when told to', async () => {
     const stop = new AbortController();
     const follower = followJobLog(adapters, 1, idJob, {
