@@ -2,10 +2,12 @@
 import { join } from 'node:path';
 import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { addStatistics } from '../engine/infer/merge-statistics.ts';
+import { InputError, type Diagnostic } from '../engine/diagnostics.ts';
 import { emptyStatistics } from '../engine/infer/statistics.ts';
 import { AppError } from '../errors.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import type { CollectedStatistics, StatisticsPass } from './collect-statistics.ts';
+import type { Rejects } from './rejects.ts';
 import { runUnitsOnSpark, taskCommand } from './spark-application.ts';
 import { withWorkFolder } from './spark-work-folder.ts';
 import { writeUnits } from './spark-units.ts';
@@ -14,24 +16,32 @@ import type { ToolSession } from './tool-session.ts';
 
 export interface StatisticsJob extends ReadingJob {
   readonly noSamples: boolean;
+  /** `--on-error skip` */
+  readonly skips: boolean;
 }
 
 export type StatisticsReport =
-  { readonly failure?: undefined; readonly collected: CollectedStatistics } | { readonly failure: string };
+  | {
+      readonly failure?: undefined;
+      readonly collected: CollectedStatistics;
+      /** what was skipped, by its place in the job */
+      readonly rejects: readonly (readonly [place: number, fault: Diagnostic])[];
+    }
+  | { readonly failure: string };
 
 /**
  * What `collectHere` answers, byte for byte: units are merged in the order of the documents. AppError
- * `unprocessable_input`: the first document that is not well-formed.
+ * `unprocessable_input`: the first document that is not well-formed; with `--on-error skip` such documents join the rejects.
  */
 export async function collectOnSpark(
   session: ToolSession,
-  { inputs, rowTag, rejected, progress }: StatisticsPass,
+  { inputs, rowTag, rejects, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
   return withWorkFolder(session, async (work) => {
     const units = await writeUnits(session, work, {
       inputs,
       rowTag,
-      hashOf: (place) => (rejected(place) ? null : ''),
+      hashOf: (place) => (rejects.has(place) ? null : ''),
     });
     if (units > 0) {
       const job: StatisticsJob = {
@@ -43,31 +53,49 @@ export async function collectOnSpark(
         archiveLimits: session.archiveLimits,
         links: session.byHand ? 'follow' : 'refuse',
         noSamples: session.request.noSamples,
+        skips: session.request.onError === 'skip',
       };
       await writeNewFile(join(work, 'job.json'), JSON.stringify(job));
       session.log(`${units} units of work for Spark: statistics`);
       await runUnitsOnSpark(session, work, units, progress);
     }
-    return merged(work, units);
+    return merged(work, units, rejects);
   });
 }
 
-async function merged(work: string, units: number): Promise<CollectedStatistics> {
+async function merged(work: string, units: number, rejects: Rejects): Promise<CollectedStatistics> {
+  for await (const { report } of reportsOf(work, units))
+    for (const [place, fault] of report.rejects) rejects.add(place, new InputError(fault));
   const statistics = emptyStatistics();
   const files: OriginFile[] = [];
   let documents = 0;
   let bytes = 0;
-  for (let unit = 0; unit < units; unit += 1) {
-    const report = await readJson<StatisticsReport>(join(doneFolder(work, unit), 'report.json'));
-    if (report.failure !== undefined) throw new AppError('unprocessable_input', report.failure);
+  for await (const { report, first } of reportsOf(work, units)) {
+    // a file that is at fault in one of its ranges counts in none
+    if (first.range !== undefined && rejects.has(first.place)) continue;
     const { collected } = report;
     addStatistics(statistics, collected.statistics);
-    const [first] = await readJson<readonly UnitMember[]>(join(work, 'units', `${unit}.json`));
     for (const file of collected.files)
-      if ((first?.range?.from ?? 0) === 0) files.push(file);
+      if ((first.range?.from ?? 0) === 0) files.push(file);
       else files.push({ ...file, bytes: files.pop()!.bytes + file.bytes });
     documents += collected.documents;
     bytes += collected.bytes;
   }
   return { statistics, files, documents, bytes };
+}
+
+/** In the order of the documents, each with the first that its unit has. */
+async function* reportsOf(
+  work: string,
+  units: number,
+): AsyncIterable<{
+  readonly report: Exclude<StatisticsReport, { readonly failure: string }>;
+  readonly first: UnitMember;
+}> {
+  for (let unit = 0; unit < units; unit += 1) {
+    const report = await readJson<StatisticsReport>(join(doneFolder(work, unit), 'report.json'));
+    if (report.failure !== undefined) throw new AppError('unprocessable_input', report.failure);
+    const [first] = await readJson<readonly UnitMember[]>(join(work, 'units', `${unit}.json`));
+    yield { report, first: first! };
+  }
 }

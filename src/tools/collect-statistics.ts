@@ -7,6 +7,7 @@ import type { OriginFile } from '../ports/catalog-store.ts';
 import { createDocumentCut } from './document-cut.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { readDocument } from './read-document.ts';
+import type { Rejects } from './rejects.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export interface CollectedStatistics {
@@ -22,8 +23,8 @@ export interface CollectedStatistics {
 export interface StatisticsPass {
   readonly inputs: InputSet;
   readonly rowTag: RowElementName | null;
-  /** places of documents that are left out */
-  readonly rejected: (place: number) => boolean;
+  /** documents that are left out */
+  readonly rejects: Rejects;
   /** 0 … 1 */
   readonly progress: (fraction: number) => void;
 }
@@ -31,13 +32,13 @@ export interface StatisticsPass {
 /** In this process. InputError: a document is not well-formed or over a limit. */
 export function collectHere(
   { limits, kernels, request }: Pick<ToolSession, 'limits' | 'kernels' | 'request'>,
-  { inputs, rowTag, rejected, progress }: StatisticsPass,
+  { inputs, rowTag, rejects, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
   let disk = 0;
   const members = async function* (): AsyncIterable<InputMember> {
     let place = 0;
     for await (const member of inputs.members()) {
-      if (!rejected(place)) yield member;
+      if (!rejects.has(place)) yield member;
       disk += member.diskBytes;
       place += 1;
     }

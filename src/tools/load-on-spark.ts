@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { InputError } from '../engine/diagnostics.ts';
-import { mergeStatistics } from '../engine/infer/merge-statistics.ts';
-import type { DocumentStatistics } from '../engine/infer/statistics.ts';
+import { addStatistics } from '../engine/infer/merge-statistics.ts';
+import { emptyStatistics, type DocumentStatistics } from '../engine/infer/statistics.ts';
 import { AppError } from '../errors.ts';
 import { noSpark } from '../jobs/submit.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
@@ -121,8 +121,10 @@ async function collect(work: string, units: number, sink: RowSink, tables: numbe
   for await (const found of reportsOf(work, units)) {
     unit += 1;
     if (found.findings !== null) findings.push(found.findings);
-    if (found.statistics !== null)
-      statistics = statistics === null ? found.statistics : mergeStatistics(statistics, found.statistics);
+    if (found.statistics !== null) {
+      statistics ??= emptyStatistics();
+      addStatistics(statistics, found.statistics);
+    }
     for (const misfit of found.misfits) await sink.misfit(misfit);
     for (const [table, column] of found.relaxed) sink.relax(table, column);
     await writeRows(join(doneFolder(work, unit), 'rows'), found, sink, written);

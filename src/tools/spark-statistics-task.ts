@@ -1,19 +1,56 @@
 /** `node spark-statistics-task.ts WORK UNIT`: the statistics of a unit's documents. */
+import { InputError, type Diagnostic } from '../engine/diagnostics.ts';
+import { addStatistics } from '../engine/infer/merge-statistics.ts';
+import { emptyStatistics } from '../engine/infer/statistics.ts';
 import { createTokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
-import { collectStatistics } from './collect-statistics.ts';
+import type { OriginFile } from '../ports/catalog-store.ts';
+import { collectStatistics, type CollectedStatistics } from './collect-statistics.ts';
 import type { StatisticsJob, StatisticsReport } from './collect-on-spark.ts';
+import type { InputMember } from './input-files.ts';
 import { membersOf, runAttempt } from './spark-attempt.ts';
 import type { UnitMember } from './spark-work.ts';
 
 await runAttempt(collect, (failure): StatisticsReport => ({ failure }));
 
 async function collect(job: StatisticsJob, members: readonly UnitMember[]): Promise<StatisticsReport> {
-  const collected = await collectStatistics(membersOf(job, members), {
-    limits: job.limits,
-    kernels: createTokenizerKernels(),
-    rowTag: job.rowTag,
-    noSamples: job.noSamples,
-    afterPiece: () => undefined,
-  });
-  return { collected };
+  const kernels = createTokenizerKernels();
+  const { limits, rowTag, noSamples } = job;
+  const read = (some: AsyncIterable<InputMember>): Promise<CollectedStatistics> =>
+    collectStatistics(some, { limits, kernels, rowTag, noSamples, afterPiece: () => undefined });
+  return job.skips
+    ? collectSound(membersOf(job, members), members, read)
+    : { collected: await read(membersOf(job, members)), rejects: [] };
+}
+
+/** A document that breaks off must not count: each is taken alone, and added when it was read to its end. */
+async function collectSound(
+  members: AsyncIterable<InputMember>,
+  listed: readonly UnitMember[],
+  read: (some: AsyncIterable<InputMember>) => Promise<CollectedStatistics>,
+): Promise<StatisticsReport> {
+  const rejects: (readonly [number, Diagnostic])[] = [];
+  const statistics = emptyStatistics();
+  const files: OriginFile[] = [];
+  let documents = 0;
+  let bytes = 0;
+  let index = 0;
+  for await (const member of members) {
+    const { place } = listed[index]!;
+    index += 1;
+    try {
+      const one = await read(only(member));
+      addStatistics(statistics, one.statistics);
+      files.push(...one.files);
+      documents += one.documents;
+      bytes += one.bytes;
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      rejects.push([place, error.diagnostic]);
+    }
+  }
+  return { collected: { statistics, files, documents, bytes }, rejects };
+}
+
+async function* only(member: InputMember): AsyncIterable<InputMember> {
+  yield member;
 }

@@ -1,5 +1,5 @@
 /** Statistics and inference on a real Spark say what the local engine says: `npm run test:spark` with SPARK_SUBMIT. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,6 +26,7 @@ describe.skipIf(submit === undefined)('statistics on Spark', { timeout: 120_000 
       'svc.spark.submit': submit!,
       'svc.spark.work': work,
       'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
+      'svc.spark.range_bytes': '1 MiB',
     });
     // the first run makes the database
     await runTool(home, 'xml2er', ['no-such.xml']);
@@ -68,5 +69,25 @@ describe.skipIf(submit === undefined)('statistics on Spark', { timeout: 120_000 
     expect(differ.map(([name]) => name)).toEqual([]);
     expect({ ...spark, texts: null }).toEqual({ ...local, texts: null });
     expect(await readdir(work)).toEqual([]);
+  });
+
+  it('leave out what is not well-formed, as a whole, where that is to be skipped', async () => {
+    const folder = join(home.directory, 'documents');
+    await mkdir(folder);
+    for (const [name, text] of Object.entries({
+      // cut into ranges, it is broken in its last
+      'a.xml': `<r>${'<n>1</n>'.repeat(1_200_000)}<n>2</n></s>`,
+      'b.xml': '<r><n>3</n><n>4</n></r>',
+      'c.xml': '<r><n>5</n><x',
+      'd.xml': '<r><n>6</n><n a="7">8</n></r>',
+    }))
+      await writeFile(join(folder, name), text);
+    const argv = [folder, '-e', 's', '--row-tag', 'n', '--on-error', 'skip'];
+    const local = await convert(home, 'xml2er', ...argv);
+    expect(local).toMatchObject({ documents: 4, rejected: 2 });
+    const run = await runTool(home, 'xml2er', [...argv, '--engine', 'spark', '--json']);
+    expect(run.summary, run.stdout.slice(-2000)).toMatchObject({ documents: 4, rejected: 2 });
+    expect(run.stdout).toMatch(/rejected: a\.xml: line 1, column \d+: .*\n(?:.*\n)*rejected: c\.xml: line 1/);
+    expect(await known(run.summary!)).toEqual(await known(local));
   });
 });
