@@ -12,6 +12,8 @@ export interface Printed {
   readonly elements?: number;
   readonly attributes?: number;
   readonly rows?: number;
+  /** highest resident set of the program that a contestant has started for the work */
+  readonly peakBytes?: number | null;
   readonly [other: string]: unknown;
 }
 
@@ -66,7 +68,13 @@ export async function measure(command: Command, clock: Clock = 'wall'): Promise<
   const last = stdout.trimEnd().split('\n').at(-1) ?? '';
   const printed = last.startsWith('{') ? (JSON.parse(last) as Printed) : {};
   const own = clock === 'cpu' ? (printed.cpuSeconds ?? printed.seconds) : printed.seconds;
-  return { seconds: own ?? wallSeconds, wallSeconds, processCpuSeconds, peakBytes, printed };
+  return {
+    seconds: own ?? wallSeconds,
+    wallSeconds,
+    processCpuSeconds,
+    peakBytes: printed.peakBytes ?? peakBytes,
+    printed,
+  };
 }
 
 /** The kernel keeps the highest value itself: the last look before the end is enough. */

@@ -116,25 +116,34 @@ export async function findPeers(directory: string): Promise<Peers> {
       command: (file, url) => own(interpreter, source('xml2db_load.py'), file, source('elements.xsd'), url),
     });
   else skip('xml2db', 'not installed: npm run bench -- --install-peers');
-  if ((await answers('ogr2ogr', ['--version'])) && (await offersGmlas()))
-    loaders.push({
-      name: 'GDAL GMLAS',
-      slow: true,
-      command: (file, url) =>
-        own(
-          'ogr2ogr',
-          '-overwrite',
-          '-f',
-          'PostgreSQL',
-          '-lco',
-          'SCHEMA=bench_gmlas',
-          `PG:${url}`,
-          `GMLAS:${file}`,
-          '-oo',
-          `XSD=${source('elements.xsd')}`,
-        ),
-    });
-  else skip('GDAL GMLAS', 'no ogr2ogr with that driver (gdal-bin)');
+  if ((await answers('ogr2ogr', ['--version'])) && (await offersGmlas())) {
+    const gmlas = (format: string, file: string, place: string): Command =>
+      own(
+        process.execPath,
+        join(import.meta.dirname, 'runs/gmlas.ts'),
+        file,
+        source('elements.xsd'),
+        format,
+        place,
+      );
+    loaders.push(
+      {
+        name: 'GDAL GMLAS (notes as arrays)',
+        slow: true,
+        command: (file, url) => gmlas('postgresql', file, url),
+      },
+      {
+        name: 'GDAL GMLAS to SQLite',
+        slow: true,
+        command: (file) => gmlas('sqlite', file, join(directory, 'gmlas.sqlite')),
+      },
+      {
+        name: 'GDAL GMLAS to CSV',
+        slow: true,
+        command: (file) => gmlas('csv', file, join(directory, 'gmlas-csv')),
+      },
+    );
+  } else skip('GDAL GMLAS', 'no ogr2ogr with that driver (gdal-bin)');
   return { parsers, loaders, skipped };
 }
 
