@@ -1,7 +1,8 @@
 /**
- * `npm run fuzz -- --target tokenizer|xsd|rest --seconds N`: random inputs for as long as wanted.
+ * `npm run fuzz -- --target NAME --seconds N`: random inputs for as long as wanted.
  *
- *   --target NAME    what is fuzzed; may be given several times (all)
+ *   --target NAME    what is fuzzed: tokenizer, xsd, documents, archives, options, svg, package, rest; may be given several
+ *                    times (all)
  *   --seconds N      for each target (60)
  *   --seed N         the same seed makes the same inputs (one of the clock)
  *   --keep FOLDER    where inputs of findings are written (fuzz-findings)
@@ -10,20 +11,12 @@
  * Exit code 1 when something is found.
  */
 import { parseArgs } from 'node:util';
-import { fuzz, type FuzzTarget } from '../test/fuzz/fuzzer.ts';
-import { createRestTarget } from '../test/fuzz/rest-target.ts';
-import { createTokenizerTarget } from '../test/fuzz/tokenizer-target.ts';
-import { createXsdTarget } from '../test/fuzz/xsd-target.ts';
-
-const targets: Readonly<Record<string, () => FuzzTarget | Promise<FuzzTarget>>> = {
-  tokenizer: createTokenizerTarget,
-  xsd: createXsdTarget,
-  rest: createRestTarget,
-};
+import { fuzz } from '../test/fuzz/fuzzer.ts';
+import { fuzzTargets } from '../test/fuzz/targets.ts';
 
 const { values } = parseArgs({
   options: {
-    target: { type: 'string', multiple: true, default: Object.keys(targets) },
+    target: { type: 'string', multiple: true, default: Object.keys(fuzzTargets) },
     seconds: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
     keep: { type: 'string', default: 'fuzz-findings' },
@@ -32,10 +25,12 @@ const { values } = parseArgs({
 });
 
 for (const name of values.target) {
-  const create = Object.hasOwn(targets, name) ? targets[name] : undefined;
+  const create = Object.hasOwn(fuzzTargets, name) ? fuzzTargets[name] : undefined;
   const seconds = Number(values.seconds);
   if (create === undefined || !(seconds > 0)) {
-    process.stderr.write('--target is tokenizer, xsd or rest; --seconds is a number\n');
+    process.stderr.write(
+      `--target is one of ${Object.keys(fuzzTargets).join(', ')}; --seconds is a number\n`,
+    );
     process.exitCode = 2;
     break;
   }

@@ -146,7 +146,7 @@ export function parseSparkConf(text: string): Record<string, string> {
   for (const word of text.split(/\s+/).filter((part) => part !== '')) {
     const [, name, value] = /^(spark\.[\w.-]+)=(.+)$/.exec(word) ?? [];
     if (name === undefined || value === undefined)
-      throw new Error(`must be spark.SETTING=VALUE, separated by blanks, not ${word}`);
+      throw new Error('must be spark.SETTING=VALUE, separated by blanks');
     settings[name] = value;
   }
   return settings;

@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import { atPace } from '../files/arriving-body.ts';
 import { fixedLimits } from '../limits.ts';
 import type { AppEnv } from './env.ts';
+import { ambiguity, isDeeperThan } from './strict-json.ts';
 
 const jsonType = /^application\/(?:[a-z.-]+\+)?json$/;
 
@@ -79,22 +80,7 @@ function decodeJson(bytes: Uint8Array): string {
   } catch {
     throw new AppError('malformed_json', 'the body is not JSON');
   }
+  const fault = ambiguity(text);
+  if (fault !== null) throw new AppError('malformed_json', `the body ${fault}`);
   return text;
-}
-
-function isDeeperThan(text: string, limit: number): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (inString) {
-      if (code === 0x5c) at += 1;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x7b || code === 0x5b) {
-      depth += 1;
-      if (depth > limit) return true;
-    } else if (code === 0x7d || code === 0x5d) depth -= 1;
-  }
-  return false;
 }

@@ -76,9 +76,9 @@ function postgresql(text: string): Target | { readonly fault: string } {
   if (place === null || port < 1 || port > 65_535)
     return { fault: 'must name one host, with at most one port' };
 
-  // An @ here is what is left of a password with an unescaped slash: better refused than shown
-  if (database?.includes('@'))
-    return { fault: 'has an unescaped character before the host: write / as %2F, @ as %40' };
+  // An @ here is what is left of a password with an unescaped slash or question mark: better refused than shown
+  if (database?.includes('@') || query?.includes('@'))
+    return { fault: 'has an unescaped character before the host: write / as %2F, ? as %3F, @ as %40' };
 
   const colon = credentials?.indexOf(':') ?? -1;
   const user = colon < 0 ? credentials : credentials!.slice(0, colon);

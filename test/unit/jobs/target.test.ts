@@ -27,6 +27,17 @@ describe('target', () => {
   });
 
   it.each([
+    'postgresql://u:c4n4ry@h@h',
+    'postgresql://h/c4n4ry@h',
+    'postgresql://u:5432?c4n4ry@h',
+    'postgresql://u?c4n4ry@h/x',
+  ])('tells of a password that is not escaped, without repeating it: %s', (text) => {
+    const read = parseTarget(text);
+    if ('fault' in read) expect(read.fault).not.toContain('c4n4ry');
+    else expect(JSON.stringify({ ...read, password: null })).not.toContain('c4n4ry');
+  });
+
+  it.each([
     'metadb:',
     'metadb:svc',
     'metadb:SVC',
