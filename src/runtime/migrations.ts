@@ -1,5 +1,5 @@
 /** How this service runs the migration program: the bundled one, or that of `svc.migration.binary`. */
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createMigrationProgram } from '../adapters/node/migration-program.ts';
 import type { LocalMigrationProgram } from '../adapters/node/migration-program.ts';
@@ -13,6 +13,7 @@ export function createServiceMigrations(opened: OpenedHome, environment: Environ
   return createMigrationProgram({
     command: commandOf(config.migration.binary),
     workingDirectory: home.directory,
+    scratchDirectory: join(home.directory, 'tmp'),
     ownDatabase: readAddress(databaseUrl),
     environmentPassword: environment['PGPASSWORD'] || null,
     identity: readWorkerIdentity(home.directory),

@@ -68,6 +68,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     const worker =
       config.worker.concurrency > 0 ? createJobWorker(opened, environment, config.worker.concurrency) : null;
     const migrations = createServiceMigrations(opened, environment);
+    await migrations.sweep();
     const adapters: Adapters = {
       ...opened.adapters,
       health: createNodeHealthProbe({

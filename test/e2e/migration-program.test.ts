@@ -1,5 +1,5 @@
 /** The migration program as a process: what an external one is handed, how it ends, and where a password goes. */
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -130,6 +130,29 @@ describe('an external migration program', { timeout: 60_000 }, () => {
     service = await startService(home);
   });
 
+  it('leaves nothing when the service is killed: neither a process nor, after the next start, its request', async () => {
+    await service.client.upload('xml', 'b.xml', new TextEncoder().encode('<b/>'));
+    const place = join(home.directory, 'files/1/killed');
+    await mkdir(place);
+    const waiting = service.client
+      .post('/v2/schema/export', { origin_id: '1', output_path: 'killed/waits', metadb_db: 'other' })
+      .catch(() => null);
+    const pid = await eventually('the program', async () => {
+      const text = await readFile(join(place, 'seen.json'), 'utf8').catch(() => null);
+      return text === null ? null : (JSON.parse(text) as Seen).pid;
+    });
+    const children = await eventually('its own child', async () => {
+      const found = await childrenOf(pid);
+      return found.length > 0 ? found : null;
+    });
+    expect(await requests(home)).toHaveLength(1);
+    await service.end('SIGKILL');
+    await waiting;
+    for (const process of [pid, ...children]) await eventually('the end of the group', () => isGone(process));
+    service = await startService(home);
+    expect(await requests(home)).toEqual([]);
+  });
+
   it('fails where the program is not there', async () => {
     await service.end('SIGTERM');
     await home.configure({ 'svc.migration.binary': join(home.directory, 'nothing') });
@@ -198,6 +221,11 @@ const refusal = ((): Buffer => {
   head.writeInt32BE(fields.length + 4, 1);
   return Buffer.concat([head, fields]);
 })();
+
+async function requests({ directory }: ServiceHome): Promise<string[]> {
+  const names = await readdir(join(directory, 'tmp'), { recursive: true }).catch(() => [] as string[]);
+  return names.filter((name) => name.endsWith('request.json'));
+}
 
 async function childrenOf(pid: number): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');

@@ -9,9 +9,12 @@ import { corpusGroups, groupSource } from '../../support/round-trip-corpus.ts';
 import { compiled, inferred } from '../../support/shredding.ts';
 import { unusualDocuments } from '../../support/service-unusual-documents.ts';
 
+function copy<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
 /** As they are written and read again. */
 function expectToPass(source: SourceModel, mapLevels: readonly MapLevel[] = [0, 1, 2, 3]): void {
-  const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
   checkSourceModel(copy(source), 'source');
   for (const mapLevel of mapLevels) {
     const model = buildRelationalModel(source, { mapLevel });
