@@ -157,7 +157,7 @@ class MappingListing {
   }
 
   /** xsi:type alternatives share their head's columns: a path and column are listed once. By path, the others as one number. */
-  readonly #seen = new Map<string | null, Set<number>>();
+  readonly #seen = new Map<string | null, number | Set<number>>();
 
   // columns are given as the plan counts them, and listed where they lie
   #push(line: MappingEntry): void {
@@ -165,13 +165,14 @@ class MappingListing {
     const entry = place === null ? line : { ...line, table: place.table, column: place.at };
     const identity =
       (entry.table * 0x10000 + (entry.column ?? -1) + 1) * 8 + nodeTypes.indexOf(entry.nodeType);
-    let seen = this.#seen.get(entry.xpath);
-    if (seen === undefined) {
-      seen = new Set();
-      this.#seen.set(entry.xpath, seen);
-    }
-    if (seen.has(identity)) return;
-    seen.add(identity);
+    // nearly every path has one column: a set for each of hundreds of thousands would be most of the work
+    const seen = this.#seen.get(entry.xpath);
+    if (seen === undefined) this.#seen.set(entry.xpath, identity);
+    else if (typeof seen === 'number') {
+      if (seen === identity) return;
+      this.#seen.set(entry.xpath, new Set([seen, identity]));
+    } else if (seen.has(identity)) return;
+    else seen.add(identity);
     this.entries.push(entry);
   }
 }
