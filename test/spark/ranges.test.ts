@@ -1,4 +1,7 @@
-/** Ranges of large files, and documents at fault, on a real Spark: `npm run test:spark` with SPARK_SUBMIT. */
+/**
+ * Ranges of large files, and documents at fault, on a real Spark: `npm run test:spark` with SPARK_SUBMIT; SPARK_LONG=1: every kind of
+ * target.
+ */
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +14,8 @@ import { loadedTables, targetArguments, type TargetKind } from './loaded-tables.
 
 const submit = process.env['SPARK_SUBMIT'];
 if (submit === undefined) console.warn('skipped: ranges on Spark: SPARK_SUBMIT does not name spark-submit');
+
+const isLong = process.env['SPARK_LONG'] !== undefined;
 
 const fixtures = fileURLToPath(new URL('../fixtures/targets/', import.meta.url));
 
@@ -86,7 +91,7 @@ describe.skipIf(submit === undefined)('ranges on Spark', { timeout: 200_000 }, (
   }
   const rows = () => [large, '-x', origin, '--keys', 'hash', '--row-tag', 'item'];
 
-  it.each(['metadb', 'parquet', 'duckdb'] as const)(
+  it.each(isLong ? (['metadb', 'csv', 'jsonl', 'parquet', 'duckdb'] as const) : (['metadb'] as const))(
     'give the rows of the local engine in %s',
     async (kind) => {
       const output = await onBoth(kind, `range_${kind}`, rows());
