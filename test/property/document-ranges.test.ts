@@ -124,7 +124,7 @@ function memberOf(bytes: Uint8Array, pieceBytes: number): InputMember {
     name: 'list.xml',
     path: '/in/list.xml',
     diskBytes: bytes.length,
-    source: { file: '/in/list.xml', member: 0 },
+    source: { file: '/in/list.xml', member: 0, packed: false, direct: true },
     chunks: () => chunks(0, bytes.length),
     parts: {
       bytes: ({ from, to }) => chunks(from, Math.min(to, bytes.length)),

@@ -131,7 +131,7 @@ describe('row elements', () => {
         name,
         path: name,
         diskBytes: text.length,
-        source: { file: name, member: 0 },
+        source: { file: name, member: 0, packed: false, direct: true },
         async *chunks() {
           yield new TextEncoder().encode(text);
         },
