@@ -261,6 +261,8 @@ export const fixedLimits = {
   requestHeadMs: 30_000,
   /** Silence after which a connection is closed: who reads an answer slower than that holds its memory. */
   idleConnectionMs: 120_000,
+  /** Between two requests of a connection: longer than proxies keep theirs, which would send into a closed one otherwise. */
+  keepAliveMs: 75_000,
   /** Life of an unused upload token: it is asked for in front of the upload. */
   uploadTokenMs: 5 * 60_000,
   /** Files of one XSD set together, past it F or 422: a set is held whole. The largest standards have a fraction of it. */

@@ -24,6 +24,10 @@ const renamed: readonly (readonly [from: RegExp, to: string])[] = [
   [/\bnpm start\b/g, 'npx conversion-job-service'],
   [/\bnpm run worker\b/g, 'npx conversion-job-service worker'],
   [/\bscripts\/demo\//g, 'orders/'],
+  [
+    /npm run package && npm install --prefix (\S+) dist\/\S+\.tgz/g,
+    'npm install --prefix $1 conversion-job-service',
+  ],
   [/\bscripts\/examples\b/g, 'examples'],
   [/\bscripts\/systemd\//g, 'examples/systemd/'],
   [/With a \[`Containerfile`\]\(Containerfile\) and a \[systemd unit\]/g, 'With a [systemd unit]'],

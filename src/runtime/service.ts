@@ -63,7 +63,11 @@ function listen(
 ): Promise<{ readonly server: Server; readonly url: string }> {
   return new Promise((resolve, reject) => {
     // No limit on the whole request: an upload may take hours. One on silence instead.
-    const serverOptions = { requestTimeout: 0, headersTimeout: fixedLimits.requestHeadMs };
+    const serverOptions = {
+      requestTimeout: 0,
+      headersTimeout: fixedLimits.requestHeadMs,
+      keepAliveTimeout: fixedLimits.keepAliveMs,
+    };
     const server = serve({ fetch, hostname, port, serverOptions }, (info: AddressInfo) => {
       server.off('error', refused);
       const name = info.family === 'IPv6' ? `[${info.address}]` : info.address;

@@ -6,6 +6,7 @@ import { createObjectFileStore } from '../adapters/edge/object-file-store.ts';
 import { createR2ObjectStore, type R2Bucket } from '../adapters/edge/r2-object-store.ts';
 import { createS3ObjectStore } from '../adapters/edge/s3-object-store.ts';
 import { createJsonLogger } from '../adapters/node/json-logger.ts';
+import { createOidcVerifier } from '../adapters/node/oidc-verifier.ts';
 import { createSecretBox, decodeKey } from '../adapters/node/secret-box.ts';
 import { createSystemClock } from '../adapters/node/system-clock.ts';
 import { createPostgresAccessStore } from '../adapters/postgres/access-store.ts';
@@ -92,6 +93,8 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
         : []),
     ]);
   }
+  if (config.oidc !== null && config.oidc.jwks.startsWith('/'))
+    throw new ConfigError(['svc.oidc.jwks: an address, as there are no files here']);
   const role = settings['SVC_DATABASE_ROLE'];
   const database = createRequestSql(() =>
     connectPostgres(url, {
@@ -154,6 +157,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
         Promise.reject(new AppError('runtime_unsupported', `the name ${name} cannot be resolved here`)),
     },
     migrations: null,
+    ...(config.oidc === null ? {} : { tokens: await createOidcVerifier(config.oidc) }),
   };
   return { fetch: createApp(adapters, config).fetch, database };
 }

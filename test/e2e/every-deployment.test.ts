@@ -6,6 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startIdentityProvider } from '../support/identity-provider.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { noS3Server, startS3Server } from '../support/s3-server.ts';
 import { createServiceHome, startService } from '../support/service.ts';
@@ -24,7 +25,9 @@ describe('every deployment', { timeout: 120_000 }, () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
+    const provider = await startIdentityProvider();
     const home = await createServiceHome({
+      ...provider.properties,
       'metadb.url': database.url,
       'svc.limits.json_body': jsonBodyLimit,
     });
@@ -33,12 +36,13 @@ describe('every deployment', { timeout: 120_000 }, () => {
     // makes the first API key and the secret key
     await (await startService(home)).end('SIGTERM');
     const secretKey = (await readFile(join(home.directory, 'secret.key'), 'utf8')).trim();
-    installation = { databaseUrl: database.url, secretKey, home, s3 };
+    installation = { databaseUrl: database.url, secretKey, home, provider, s3 };
   }, 120_000);
 
   afterAll(async () => {
     await installation?.home.remove();
     await installation?.s3?.end();
+    await installation?.provider.end();
     await database?.drop();
   });
 
@@ -52,7 +56,7 @@ describe('every deployment', { timeout: 120_000 }, () => {
 
     beforeAll(async () => {
       opened = await deployment.open();
-      session = await openSession(deployment, opened, database.sql);
+      session = await openSession(deployment, opened, database.sql, installation.provider);
     }, 120_000);
     afterAll(() => opened?.close());
 

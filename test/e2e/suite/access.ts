@@ -50,6 +50,25 @@ export function accessSuite(session: () => Session): void {
     });
   });
 
+  describe('a token of the identity provider', () => {
+    it('does what its scopes say, for the organisation that it names; a forged one does nothing', async () => {
+      const { provider, send, url, idOrg, client } = session();
+      const read = async (path: string, token: string): Promise<Response> => send(url + path, asked(token));
+      const token = await provider.sign({ org: idOrg, scope: 'openid jobs:read' });
+      const [first, second] = await Promise.all([
+        read('/v2/executions/all', token),
+        read('/v2/executions/all', token),
+      ]);
+      expect([first.status, second.status]).toEqual([200, 200]);
+      expect(await first.json()).toEqual(await client.get('/v2/executions/all'));
+      expect((await read('/v2/schema/all', token)).status).toBe(403);
+      const forged = await provider.sign({ org: idOrg, scope: 'jobs:read' }, true);
+      expect((await read('/v2/executions/all', forged)).status).toBe(401);
+      const elsewhere = await provider.sign({ org: idOrg, scope: 'jobs:read', aud: 'another' });
+      expect((await read('/v2/executions/all', elsewhere)).status).toBe(401);
+    });
+  });
+
   describe('an organisation', () => {
     it('sees itself, and the administrator sees it', async () => {
       const { client, admin, idOrg, deployment } = session();

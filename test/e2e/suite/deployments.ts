@@ -11,6 +11,7 @@ import * as insideHono from '../../../scripts/examples/inside-hono.ts';
 import * as insideNodeHttp from '../../../scripts/examples/inside-node-http.ts';
 import { openService } from '../../../src/runtime/open-service.ts';
 import { startEdgeWorker } from '../../support/edge-worker.ts';
+import type { IdentityProvider } from '../../support/identity-provider.ts';
 import { createServiceHome, startService, type ServiceHome } from '../../support/service.ts';
 import type { S3Server } from '../../support/s3-server.ts';
 import type { Deployment, OpenDeployment } from './session.ts';
@@ -25,6 +26,8 @@ export interface Installation {
   readonly secretKey: string;
   /** the first home: it keeps the first API key of the database */
   readonly home: ServiceHome;
+  /** whose tokens are taken beside keys */
+  readonly provider: IdentityProvider;
   /** null: none is to be had */
   readonly s3: S3Server | null;
 }
@@ -130,7 +133,13 @@ async function mountedHost(home: string, port: number): Promise<Host> {
 }
 
 /** Files and logs in S3, which both read; the jobs run in a service on Node that nobody calls. */
-async function openEdge({ databaseUrl, secretKey, s3, home }: Installation): Promise<OpenDeployment> {
+async function openEdge({
+  databaseUrl,
+  secretKey,
+  s3,
+  home,
+  provider,
+}: Installation): Promise<OpenDeployment> {
   if (s3 === null) throw new Error('the edge shares its files by S3');
   const { endpoint, bucket, accessKeyId, secretAccessKey } = s3.settings;
   const settings = {
@@ -138,6 +147,12 @@ async function openEdge({ databaseUrl, secretKey, s3, home }: Installation): Pro
     SVC_SECRET_KEY: secretKey,
     SVC_CMD_ENABLED: 'true',
     SVC_LIMITS_JSON_BODY: jsonBodyLimit,
+    ...Object.fromEntries(
+      Object.entries(provider.properties).map(([name, value]) => [
+        name.toUpperCase().replaceAll('.', '_'),
+        value,
+      ]),
+    ),
     SVC_FILES_STORE: `s3://${bucket}/shared`,
     SVC_FILES_S3_ENDPOINT: endpoint,
     SVC_FILES_S3_ACCESS_KEY: accessKeyId,

@@ -93,6 +93,16 @@ export function operationSuite(session: () => Session): void {
     });
   });
 
+  describe('a connection', () => {
+    it('of the service’s own server outlives those of proxies, which are kept for a minute', async () => {
+      if (session().deployment.name !== 'Node, over HTTP') return;
+      const seconds = /timeout=(\d+)/.exec(
+        (await open('/actuator/info')).headers.get('Keep-Alive') ?? '',
+      )?.[1];
+      expect(Number(seconds)).toBeGreaterThan(60);
+    });
+  });
+
   describe('the reference', () => {
     it('is a document that names its server, and a page with its own assets under a strict policy', async () => {
       const { prefix, document } = session();

@@ -1,6 +1,7 @@
 /** One deployment of the service as the suite meets it: its clients, and every answer held against its own description. */
 import { expect } from 'vitest';
 import type { Sql } from '../../../src/adapters/postgres/connect.ts';
+import type { IdentityProvider } from '../../support/identity-provider.ts';
 import {
   createDocumentChecker,
   operationsOf,
@@ -46,6 +47,8 @@ export interface Session {
   readonly document: OpenApiDocument;
   /** of the metadata database, past the service */
   readonly sql: Sql;
+  /** whose tokens the deployment takes beside keys */
+  readonly provider: IdentityProvider;
   /** the freight set and its documents, converted by this deployment */
   readonly conversion: Conversion;
   /** Sends as it is, without a key. */
@@ -67,7 +70,12 @@ const everyScope = [
   'admin',
 ];
 
-export async function openSession(deployment: Deployment, open: OpenDeployment, sql: Sql): Promise<Session> {
+export async function openSession(
+  deployment: Deployment,
+  open: OpenDeployment,
+  sql: Sql,
+  provider: IdentityProvider,
+): Promise<Session> {
   const { prefix } = deployment;
   const url = open.url + prefix;
   const document = (await (await open.send(`${url}/doc`)).json()) as OpenApiDocument;
@@ -105,6 +113,7 @@ export async function openSession(deployment: Deployment, open: OpenDeployment, 
     idOrg: own.idOrg,
     document,
     sql,
+    provider,
     // names of SQL schemas are shared by all organisations of the database
     conversion: await convertFreight(client, `freight_${own.idOrg}`),
     send,
