@@ -27,6 +27,7 @@ import {
   writeOwner,
 } from './embedded-postgres-state.ts';
 import type { ClusterFolder, Owner } from './embedded-postgres-state.ts';
+import { baseEnvironment } from './process-runner.ts';
 
 export interface EmbeddedPostgresOptions {
   /** made when missing; holds the data, the password (0600), the server's log and who owns it */
@@ -232,6 +233,8 @@ async function leaveWatcher(folder: ClusterFolder, idleMs: number): Promise<void
     detached: true,
     stdio: 'ignore',
     cwd: '/',
+    // it outlives whoever started it, whose environment may hold secrets
+    env: baseEnvironment(),
   });
   await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
   child.unref();

@@ -128,7 +128,7 @@ export async function findTie(): Promise<readonly string[]> {
   if (process.platform !== 'linux') return [];
   const tie = ['setpriv', '--pdeathsig', 'KILL', '--'];
   const [program = '', ...args] = tie;
-  return promisify(execFile)(program, [...args, 'true']).then(
+  return promisify(execFile)(program, [...args, 'true'], { env: baseEnvironment() }).then(
     () => tie,
     () => [],
   );

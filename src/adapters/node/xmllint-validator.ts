@@ -13,9 +13,16 @@ import { AppError } from '../../errors.ts';
 import type { DocumentValidator, Validity } from '../../ports/document-validator.ts';
 import { addFault, uncheckable, validityFault, type FaultList } from './validity-messages.ts';
 
+/** No settings of ours, and no catalogue that leads documents elsewhere. */
+function environment(): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', XML_CATALOG_FILES: '' };
+}
+
 /** Its version, as `xmllint (libxml2 2.9.14)`; null where it is not installed. */
 export async function findXmllint(): Promise<string | null> {
-  const answer = await promisify(execFile)('xmllint', ['--version']).catch(() => null);
+  const answer = await promisify(execFile)('xmllint', ['--version'], { env: environment() }).catch(
+    () => null,
+  );
   if (answer === null) return null;
   // 20914
   const [, version] = /version (\d+)/.exec(answer.stderr + answer.stdout) ?? [];
@@ -79,7 +86,7 @@ async function runXmllint(
     ['--stream', '--noout', '--nonet', '--huge', '--schema', set.main, ...names],
     {
       cwd: folder,
-      env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', XML_CATALOG_FILES: '' },
+      env: environment(),
       stdio: [input === null ? 'ignore' : 'pipe', 'ignore', 'pipe'],
       shell: false,
     },
