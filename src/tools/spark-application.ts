@@ -80,10 +80,17 @@ export async function runUnitsOnSpark(
     const ended = endOf(child);
     const stop = endWithSignals(child, ended, [work, local]);
     const log = beside ? null : followFile(join(work, 'driver.log'), take);
-    for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) take(line);
+    try {
+      for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) take(line);
+    } catch (error) {
+      child.kill('SIGTERM');
+      throw error;
+    } finally {
+      await ended;
+      await log?.end();
+      stop();
+    }
     const { code, signal } = await ended;
-    await log?.end();
-    stop();
     await Promise.all(reports);
     if (code === 0) return;
     const { reason, passes } = diagnosis;

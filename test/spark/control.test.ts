@@ -168,10 +168,11 @@ wait $!
 
   /** Why a run with these settings failed, as its log says. */
   const failing = async (more: Readonly<Record<string, string>>): Promise<string> => {
-    await home.configure(settings(more));
+    const own = await mkdtemp(join(work, 'failing-'));
+    await home.configure(settings({ 'svc.spark.work': own, ...more }));
     const run = await runTool(home, 'xml2er', [documents, '-e', 's', '--engine', 'spark']);
     expect(run.code).toBe(1);
-    expect(await readdir(work)).toEqual([]);
+    expect(await readdir(own)).toEqual([]);
     return /^failed: (.*)$/m.exec(run.stdout)?.[1] ?? run.stdout.slice(-2000);
   };
 
