@@ -83,7 +83,8 @@ function checkElement(element: XmlElement): void {
     if (name.localName === 'base' && name.namespaceUri !== '')
       throw refused('xml:base is not allowed', element);
     const leads = ['href', 'src', 'from', 'to', 'values', 'by'].includes(name.localName.toLowerCase());
-    if (leads && !/^\s*#[^\s]*\s*$/.test(value))
+    // only these are blanks to who reads the address; with another in front it would be a path
+    if (leads && !/^[ \t\r\n]*#[^\s]*[ \t\r\n]*$/.test(value))
       throw refused(`${name.localName} may lead to a part of the drawing alone`, element);
     checkReferences(name.localName, value, element);
   }
@@ -95,7 +96,7 @@ function checkReferences(name: string, value: string, element: XmlElement): void
   if (/\\|@import|expression\s*\(|javascript:|image-set|image\s*\(|src\s*\(/i.test(value) && name !== 'd')
     throw refused(`the value of ${name} is not allowed`, element);
   for (const [, target = ''] of value.matchAll(/url\s*\(([^)]*)\)?/gi)) {
-    if (!/^\s*(['"]?)#[\w.:-]+\1\s*$/.test(target))
+    if (!/^[ \t\r\n]*(['"]?)#[\w.:-]+\1[ \t\r\n]*$/.test(target))
       throw refused(`${name} may refer to a part of the drawing alone`, element);
   }
 }
