@@ -23,6 +23,8 @@ export const bigquery: Dialect = {
   refusedCharacters: /[^\p{L}\p{M}\p{N}\p{Pc}\p{Pd} ]/u,
   capabilities: {
     arrays: true,
+    // it is stored as an empty array
+    nullArrays: false,
     arraysNotNull: false,
     createIfNotExists: true,
     foreignKeys: 'alter',

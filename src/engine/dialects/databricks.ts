@@ -25,6 +25,7 @@ export const databricks: Dialect = {
   refusedCharacters: /[\p{Cc}\x7f ./,;{}()=]/u,
   capabilities: {
     arrays: true,
+    nullArrays: true,
     arraysNotNull: true,
     createIfNotExists: true,
     foreignKeys: 'alter',

@@ -4,6 +4,7 @@ import { sideTableDefinitions } from '../model/side-tables.ts';
 import { dialectOf } from './all-dialects.ts';
 import { addForeignKey, commentStatements, createTable, indexStatements } from './ddl-statements.ts';
 import type { Dialect, DialectName } from './dialect.ts';
+import { withListTables } from './list-tables.ts';
 import { physicalSideTable, physicalTables, type PhysicalTable } from './physical-model.ts';
 
 export interface DdlOptions {
@@ -39,8 +40,10 @@ export interface DdlPartsOptions extends DdlOptions {
 export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlPartsOptions): DdlParts {
   const sqlSchema = options.sqlSchema ?? null;
   const { foreignKeys, indexes } = dialect.capabilities;
+  const { model: drawn, lists } = withListTables(model, dialect);
+  const ownerOf = new Map(lists.map(({ table, owner }) => [table, owner]));
   const wanted = (index: number): boolean =>
-    index === -1 || options.tables === undefined || options.tables.has(index);
+    index === -1 || options.tables === undefined || options.tables.has(ownerOf.get(index) ?? index);
   const isInline = (forward: boolean): boolean =>
     foreignKeys === 'inline' || !(forward || (foreignKeys === 'alter' && options.foreignKeysLast === true));
   const before: string[] = [];
@@ -61,7 +64,7 @@ export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlP
       .join('\n');
   const { documents, ...others } = sideTableDefinitions;
   before.push(paragraph(physicalSideTable(documents, dialect), true, []));
-  for (const [index, table] of physicalTables(model, dialect).entries()) {
+  for (const [index, table] of physicalTables(drawn, dialect, model).entries()) {
     if (!wanted(index)) continue;
     const keys = table.foreignKeys.filter((key) => wanted(key.parent));
     const notes = [...table.notes];

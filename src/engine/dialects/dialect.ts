@@ -39,8 +39,10 @@ export interface InlineComments {
 }
 
 export interface DialectCapabilities {
-  /** a list of values is an array; else it is text, items separated by spaces as XML has them */
+  /** a list of values is an array; else its items are rows of a table of their own (`list-tables.ts`) */
   readonly arrays: boolean;
+  /** an array column tells NULL from an array without items */
+  readonly nullArrays: boolean;
   /** an array column may be NOT NULL */
   readonly arraysNotNull: boolean;
   readonly createIfNotExists: boolean;
@@ -78,7 +80,7 @@ export interface Dialect {
   quote(identifier: string): string;
   /** A string literal. */
   literal(text: string): string;
-  /** The SQL type; lists are given only where `capabilities.arrays` says so. */
+  /** The SQL type; lists come only where `capabilities.arrays` says so. */
   typeName(type: ColumnType): string;
   /** follows the closing parenthesis of CREATE TABLE; '' for nothing */
   readonly tableOptions: string;

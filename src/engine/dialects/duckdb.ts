@@ -23,6 +23,7 @@ export const duckdb: Dialect = {
   refusedCharacters: null,
   capabilities: {
     arrays: true,
+    nullArrays: true,
     arraysNotNull: true,
     createIfNotExists: true,
     foreignKeys: 'inline-backward',

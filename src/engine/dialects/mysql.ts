@@ -25,6 +25,7 @@ export const mysql: Dialect = {
   refusedCharacters: /[\u{10000}-\u{10FFFF}\0]|[ /\\.](?=$)/u,
   capabilities: {
     arrays: false,
+    nullArrays: false,
     arraysNotNull: false,
     createIfNotExists: true,
     foreignKeys: 'alter',
@@ -53,8 +54,8 @@ export const mysql: Dialect = {
 /** All VARCHARs of a row share 65,535 bytes, so only short text is one; lengths of the TEXT types are in bytes, 4 a character. */
 function typeName(type: ColumnType): string {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
-  if (kind === 'text' || type.list) {
-    if (type.list || length > 4_194_303) return 'LONGTEXT';
+  if (kind === 'text') {
+    if (length > 4_194_303) return 'LONGTEXT';
     if (length > 16_383) return 'MEDIUMTEXT';
     return length > 255 ? 'TEXT' : `VARCHAR(${length})`;
   }
@@ -71,8 +72,8 @@ function typeName(type: ColumnType): string {
 /** InnoDB, row format DYNAMIC: what may be longer than 255 bytes can leave the row but for a pointer or its first 40 bytes. */
 function inRowBytes(type: ColumnType): number {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
-  if (kind === 'text' || type.list) {
-    if (type.list || length > 255) return 21;
+  if (kind === 'text') {
+    if (length > 255) return 21;
     return length < 64 ? length * 4 + 1 : 41;
   }
   return kind === 'numeric' ? 30 : 9;

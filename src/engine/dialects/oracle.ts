@@ -23,6 +23,7 @@ export const oracle: Dialect = {
   refusedCharacters: /["\0]/u,
   capabilities: {
     arrays: false,
+    nullArrays: false,
     arraysNotNull: false,
     createIfNotExists: false,
     foreignKeys: 'alter',
@@ -44,7 +45,6 @@ export const oracle: Dialect = {
 
 function typeName(type: ColumnType): string {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
-  if (type.list) return 'CLOB';
   // 4,000 bytes at most, 4 a character
   if (kind === 'text') return length <= 1000 ? `VARCHAR2(${length} CHAR)` : 'CLOB';
   if (kind !== 'numeric') return kinds[kind];

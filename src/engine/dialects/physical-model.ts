@@ -45,8 +45,15 @@ export interface PhysicalTable {
   readonly notes: readonly string[];
 }
 
-/** The model's tables, in its order. Their names are known at once; what else there is of a table, when it is looked at. */
-export function physicalTables(model: RelationalModel, dialect: Dialect): PhysicalTable[] {
+/**
+ * The model's tables, in its order. Their names are known at once; what else there is of a table, when it is looked at.
+ * `declared`: the model as it was drawn, whose names the keys and references are told in.
+ */
+export function physicalTables(
+  model: RelationalModel,
+  dialect: Dialect,
+  declared: RelationalModel = model,
+): PhysicalTable[] {
   const names = physicalNames(model, dialect);
   let rules: ReadonlyMap<number, readonly string[]> | null = null;
   return lazyArray(model.tables.length, (index) => {
@@ -56,7 +63,7 @@ export function physicalTables(model: RelationalModel, dialect: Dialect): Physic
     return {
       name: names[index]!.name,
       get comment() {
-        return tableComment(model.tables[index]!, (rules ??= identityNotes(model)).get(index));
+        return tableComment(model.tables[index]!, (rules ??= identityNotes(declared)).get(index));
       },
       get columns() {
         return read().columns;
@@ -136,12 +143,11 @@ function physicalTable(
   return {
     name,
     columns: table.columns.map((column, at) => {
-      const isArray = column.type.list === true && dialect.capabilities.arrays;
       const type = bounded || keyColumns.has(at) ? column.type : unbounded(column);
       return {
         name: columns[at]!,
-        sqlType: dialect.typeName(isArray || !type.list ? type : { kind: 'text', list: true }),
-        nullable: column.nullable || (isArray && !dialect.capabilities.arraysNotNull),
+        sqlType: dialect.typeName(type),
+        nullable: column.nullable || (column.type.list === true && !dialect.capabilities.arraysNotNull),
         comment: columnComment(model, column),
       };
     }),

@@ -24,6 +24,7 @@ export const postgresql: Dialect = {
   refusedCharacters: null,
   capabilities: {
     arrays: true,
+    nullArrays: true,
     arraysNotNull: true,
     createIfNotExists: true,
     foreignKeys: 'alter',

@@ -22,6 +22,7 @@ export const redshift: Dialect = {
   refusedCharacters: null,
   capabilities: {
     arrays: false,
+    nullArrays: false,
     arraysNotNull: false,
     createIfNotExists: true,
     foreignKeys: 'alter',
@@ -44,9 +45,7 @@ export const redshift: Dialect = {
 /** Lengths are in bytes, 4 a character; 65,535 is the longest. */
 function typeName(type: ColumnType): string {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
-  if (kind === 'text' || type.list) {
-    return `VARCHAR(${type.list ? 65_535 : Math.min(65_535, length * 4)})`;
-  }
+  if (kind === 'text') return `VARCHAR(${Math.min(65_535, length * 4)})`;
   if (kind !== 'numeric') return kinds[kind];
   return decimalType(type, {
     name: 'DECIMAL',

@@ -22,6 +22,7 @@ export const snowflake: Dialect = {
   refusedCharacters: null,
   capabilities: {
     arrays: true,
+    nullArrays: true,
     arraysNotNull: true,
     createIfNotExists: true,
     foreignKeys: 'alter',

@@ -23,6 +23,7 @@ export const sqlite: Dialect = {
   refusedCharacters: null,
   capabilities: {
     arrays: false,
+    nullArrays: false,
     arraysNotNull: false,
     createIfNotExists: true,
     foreignKeys: 'inline',
@@ -49,7 +50,6 @@ function block(text: string): string {
 /** Decimals longer than a double's 15 digits would be rounded under any other type than TEXT. */
 function typeName(type: ColumnType): string {
   const { kind, length, precision, scale = 0 } = type;
-  if (type.list) return 'TEXT';
   if (kind === 'text') return length === undefined ? 'TEXT' : `VARCHAR(${length})`;
   if (kind !== 'numeric') return kinds[kind];
   return precision !== undefined && precision <= 15 ? `NUMERIC(${precision},${scale})` : 'TEXT';

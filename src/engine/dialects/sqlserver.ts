@@ -22,6 +22,7 @@ export const sqlserver: Dialect = {
   refusedCharacters: null,
   capabilities: {
     arrays: false,
+    nullArrays: false,
     arraysNotNull: false,
     createIfNotExists: false,
     foreignKeys: 'alter',
@@ -62,7 +63,6 @@ function description({ sqlSchema, table }: TablePlace, text: string): string {
 
 function typeName(type: ColumnType): string {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
-  if (type.list) return 'NVARCHAR(MAX)';
   if (kind === 'text') return length <= 4000 ? `NVARCHAR(${length})` : 'NVARCHAR(MAX)';
   if (kind !== 'numeric') return kinds[kind];
   return decimalType(type, {

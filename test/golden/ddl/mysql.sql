@@ -36,8 +36,8 @@ CREATE TABLE `lib"rary`.`book` (
   `rating` FLOAT COMMENT '/library/rating',
   `closes` TIME(6) COMMENT '/library/closes',
   `printed` DATETIME(6) COMMENT '/library/printed',
-  `keywords` LONGTEXT COMMENT '/library/keywords',
-  `years` LONGTEXT NOT NULL COMMENT '/library/years',
+  `keywords_count` INT COMMENT '/library/keywords: number of items, NULL where the list is absent',
+  `years_count` INT NOT NULL COMMENT '/library/years: number of items',
   `serial` DECIMAL(60,0) COMMENT '/library/serial',
   PRIMARY KEY (`book_key`),
   CONSTRAINT `book_isbn` UNIQUE (`isbn`),
@@ -108,6 +108,24 @@ CREATE TABLE `lib"rary`.`odd "name" __54ffe19c` (
   PRIMARY KEY (`odd_key`),
   FOREIGN KEY (`library_key`) REFERENCES `lib"rary`.`library` (`library_key`)
 ) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library/odd "name" 😀';
+
+CREATE TABLE `lib"rary`.`book_keywords` (
+  `book_keywords_key` BIGINT NOT NULL COMMENT 'row key',
+  `book_key` BIGINT NOT NULL COMMENT 'key of the parent row in book',
+  `position` INT NOT NULL COMMENT 'position among the children of its parent, from 1',
+  `keywords` LONGTEXT NOT NULL COMMENT '/library/keywords',
+  PRIMARY KEY (`book_keywords_key`),
+  FOREIGN KEY (`book_key`) REFERENCES `lib"rary`.`book` (`book_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library/keywords: items of the list book.keywords';
+
+CREATE TABLE `lib"rary`.`book_years` (
+  `book_years_key` BIGINT NOT NULL COMMENT 'row key',
+  `book_key` BIGINT NOT NULL COMMENT 'key of the parent row in book',
+  `position` INT NOT NULL COMMENT 'position among the children of its parent, from 1',
+  `years` INT NOT NULL COMMENT '/library/years',
+  PRIMARY KEY (`book_years_key`),
+  FOREIGN KEY (`book_key`) REFERENCES `lib"rary`.`book` (`book_key`)
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library/years: items of the list book.years';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
   `job` BIGINT NOT NULL COMMENT 'job',

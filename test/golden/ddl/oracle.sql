@@ -48,8 +48,8 @@ CREATE TABLE "lib""rary"."book" (
   "rating" BINARY_FLOAT,
   "closes" VARCHAR2(32 CHAR),
   "printed" TIMESTAMP(9),
-  "keywords" CLOB,
-  "years" CLOB NOT NULL,
+  "keywords_count" NUMBER(10),
+  "years_count" NUMBER(10) NOT NULL,
   "serial" CLOB,
   PRIMARY KEY ("book_key"),
   CONSTRAINT "book_isbn" UNIQUE ("isbn"),
@@ -69,8 +69,8 @@ COMMENT ON COLUMN "lib""rary"."book"."score" IS '/library/score';
 COMMENT ON COLUMN "lib""rary"."book"."rating" IS '/library/rating';
 COMMENT ON COLUMN "lib""rary"."book"."closes" IS '/library/closes';
 COMMENT ON COLUMN "lib""rary"."book"."printed" IS '/library/printed';
-COMMENT ON COLUMN "lib""rary"."book"."keywords" IS '/library/keywords';
-COMMENT ON COLUMN "lib""rary"."book"."years" IS '/library/years';
+COMMENT ON COLUMN "lib""rary"."book"."keywords_count" IS '/library/keywords: number of items, NULL where the list is absent';
+COMMENT ON COLUMN "lib""rary"."book"."years_count" IS '/library/years: number of items';
 COMMENT ON COLUMN "lib""rary"."book"."serial" IS '/library/serial';
 
 CREATE TABLE "lib""rary"."person" (
@@ -176,6 +176,34 @@ COMMENT ON COLUMN "lib""rary"."odd _name_ 😀_54ffe19c"."back`tick" IS '/librar
 COMMENT ON COLUMN "lib""rary"."odd _name_ 😀_54ffe19c"."back\slash" IS '/library/back\slash';
 COMMENT ON COLUMN "lib""rary"."odd _name_ 😀_54ffe19c"."per%cent" IS '/library/per%cent';
 COMMENT ON COLUMN "lib""rary"."odd _name_ 😀_54ffe19c"."select" IS '/library/select';
+
+CREATE TABLE "lib""rary"."book_keywords" (
+  "book_keywords_key" NUMBER(19) NOT NULL,
+  "book_key" NUMBER(19) NOT NULL,
+  "position" NUMBER(10) NOT NULL,
+  "keywords" CLOB NOT NULL,
+  PRIMARY KEY ("book_keywords_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key")
+);
+COMMENT ON TABLE "lib""rary"."book_keywords" IS '/library/keywords: items of the list book.keywords';
+COMMENT ON COLUMN "lib""rary"."book_keywords"."book_keywords_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."book_keywords"."book_key" IS 'key of the parent row in book';
+COMMENT ON COLUMN "lib""rary"."book_keywords"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."book_keywords"."keywords" IS '/library/keywords';
+
+CREATE TABLE "lib""rary"."book_years" (
+  "book_years_key" NUMBER(19) NOT NULL,
+  "book_key" NUMBER(19) NOT NULL,
+  "position" NUMBER(10) NOT NULL,
+  "years" NUMBER(10) NOT NULL,
+  PRIMARY KEY ("book_years_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key")
+);
+COMMENT ON TABLE "lib""rary"."book_years" IS '/library/years: items of the list book.years';
+COMMENT ON COLUMN "lib""rary"."book_years"."book_years_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."book_years"."book_key" IS 'key of the parent row in book';
+COMMENT ON COLUMN "lib""rary"."book_years"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."book_years"."years" IS '/library/years';
 
 CREATE TABLE "lib""rary"."_loads" (
   "job" NUMBER(19) NOT NULL,

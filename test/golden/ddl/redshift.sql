@@ -49,8 +49,8 @@ CREATE TABLE "lib""rary"."book" (
   "rating" REAL,
   "closes" TIME,
   "printed" TIMESTAMP,
-  "keywords" VARCHAR(65535),
-  "years" VARCHAR(65535) NOT NULL,
+  "keywords_count" INTEGER,
+  "years_count" INTEGER NOT NULL,
   "serial" VARCHAR(65535),
   PRIMARY KEY ("book_key"),
   CONSTRAINT "book_isbn" UNIQUE ("isbn"),
@@ -71,8 +71,8 @@ COMMENT ON COLUMN "lib""rary"."book"."score" IS '/library/score';
 COMMENT ON COLUMN "lib""rary"."book"."rating" IS '/library/rating';
 COMMENT ON COLUMN "lib""rary"."book"."closes" IS '/library/closes';
 COMMENT ON COLUMN "lib""rary"."book"."printed" IS '/library/printed';
-COMMENT ON COLUMN "lib""rary"."book"."keywords" IS '/library/keywords';
-COMMENT ON COLUMN "lib""rary"."book"."years" IS '/library/years';
+COMMENT ON COLUMN "lib""rary"."book"."keywords_count" IS '/library/keywords: number of items, NULL where the list is absent';
+COMMENT ON COLUMN "lib""rary"."book"."years_count" IS '/library/years: number of items';
 COMMENT ON COLUMN "lib""rary"."book"."serial" IS '/library/serial';
 
 CREATE TABLE "lib""rary"."person" (
@@ -178,6 +178,34 @@ COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."back`tick" IS '/library/back`
 COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."back\slash" IS '/library/back\\slash';
 COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."per%cent" IS '/library/per%cent';
 COMMENT ON COLUMN "lib""rary"."odd ""name"" 😀"."select" IS '/library/select';
+
+CREATE TABLE "lib""rary"."book_keywords" (
+  "book_keywords_key" BIGINT NOT NULL,
+  "book_key" BIGINT NOT NULL,
+  "position" INTEGER NOT NULL,
+  "keywords" VARCHAR(65535) NOT NULL,
+  PRIMARY KEY ("book_keywords_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key")
+);
+COMMENT ON TABLE "lib""rary"."book_keywords" IS '/library/keywords: items of the list book.keywords';
+COMMENT ON COLUMN "lib""rary"."book_keywords"."book_keywords_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."book_keywords"."book_key" IS 'key of the parent row in book';
+COMMENT ON COLUMN "lib""rary"."book_keywords"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."book_keywords"."keywords" IS '/library/keywords';
+
+CREATE TABLE "lib""rary"."book_years" (
+  "book_years_key" BIGINT NOT NULL,
+  "book_key" BIGINT NOT NULL,
+  "position" INTEGER NOT NULL,
+  "years" INTEGER NOT NULL,
+  PRIMARY KEY ("book_years_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key")
+);
+COMMENT ON TABLE "lib""rary"."book_years" IS '/library/years: items of the list book.years';
+COMMENT ON COLUMN "lib""rary"."book_years"."book_years_key" IS 'row key';
+COMMENT ON COLUMN "lib""rary"."book_years"."book_key" IS 'key of the parent row in book';
+COMMENT ON COLUMN "lib""rary"."book_years"."position" IS 'position among the children of its parent, from 1';
+COMMENT ON COLUMN "lib""rary"."book_years"."years" IS '/library/years';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
   "job" BIGINT NOT NULL,

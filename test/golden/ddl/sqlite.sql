@@ -33,8 +33,8 @@ CREATE TABLE "lib""rary"."book" (
   "rating" REAL /* /library/rating */,
   "closes" TIME /* /library/closes */,
   "printed" DATETIME /* /library/printed */,
-  "keywords" TEXT /* /library/keywords */,
-  "years" TEXT NOT NULL /* /library/years */,
+  "keywords_count" INTEGER /* /library/keywords: number of items, NULL where the list is absent */,
+  "years_count" INTEGER NOT NULL /* /library/years: number of items */,
   "serial" TEXT /* /library/serial */,
   PRIMARY KEY ("book_key"),
   CONSTRAINT "book_isbn" UNIQUE ("isbn"),
@@ -107,6 +107,24 @@ CREATE TABLE "lib""rary"."odd ""name"" 😀" (
   PRIMARY KEY ("odd_key"),
   FOREIGN KEY ("library_key") REFERENCES "lib""rary"."library" ("library_key")
 ) /* /library/odd "name" 😀 */;
+
+CREATE TABLE "lib""rary"."book_keywords" (
+  "book_keywords_key" INTEGER NOT NULL /* row key */,
+  "book_key" INTEGER NOT NULL /* key of the parent row in book */,
+  "position" INTEGER NOT NULL /* position among the children of its parent, from 1 */,
+  "keywords" TEXT NOT NULL /* /library/keywords */,
+  PRIMARY KEY ("book_keywords_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key")
+) /* /library/keywords: items of the list book.keywords */;
+
+CREATE TABLE "lib""rary"."book_years" (
+  "book_years_key" INTEGER NOT NULL /* row key */,
+  "book_key" INTEGER NOT NULL /* key of the parent row in book */,
+  "position" INTEGER NOT NULL /* position among the children of its parent, from 1 */,
+  "years" INTEGER NOT NULL /* /library/years */,
+  PRIMARY KEY ("book_years_key"),
+  FOREIGN KEY ("book_key") REFERENCES "lib""rary"."book" ("book_key")
+) /* /library/years: items of the list book.years */;
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
   "job" INTEGER NOT NULL /* job */,

@@ -50,8 +50,8 @@ CREATE TABLE [lib"rary].[book] (
   [rating] REAL,
   [closes] TIME(7),
   [printed] DATETIME2(7),
-  [keywords] NVARCHAR(MAX),
-  [years] NVARCHAR(MAX) NOT NULL,
+  [keywords_count] INT,
+  [years_count] INT NOT NULL,
   [serial] NVARCHAR(MAX),
   PRIMARY KEY ([book_key]),
   CONSTRAINT [book_isbn] UNIQUE ([isbn]),
@@ -71,8 +71,8 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/score', N'SCHEMA',
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/rating', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'rating';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/closes', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'closes';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/printed', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'printed';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/keywords', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'keywords';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/years', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'years';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/keywords: number of items, NULL where the list is absent', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'keywords_count';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/years: number of items', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'years_count';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/serial', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'serial';
 
 CREATE TABLE [lib"rary].[person] (
@@ -178,6 +178,34 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/back`tick', N'SCHE
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/back\slash', N'SCHEMA', N'lib"rary', N'TABLE', N'odd "name" 😀', N'COLUMN', N'back\slash';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/per%cent', N'SCHEMA', N'lib"rary', N'TABLE', N'odd "name" 😀', N'COLUMN', N'per%cent';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/select', N'SCHEMA', N'lib"rary', N'TABLE', N'odd "name" 😀', N'COLUMN', N'select';
+
+CREATE TABLE [lib"rary].[book_keywords] (
+  [book_keywords_key] BIGINT NOT NULL,
+  [book_key] BIGINT NOT NULL,
+  [position] INT NOT NULL,
+  [keywords] NVARCHAR(MAX) NOT NULL,
+  PRIMARY KEY ([book_keywords_key]),
+  FOREIGN KEY ([book_key]) REFERENCES [lib"rary].[book] ([book_key])
+);
+EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/keywords: items of the list book.keywords', N'SCHEMA', N'lib"rary', N'TABLE', N'book_keywords';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'row key', N'SCHEMA', N'lib"rary', N'TABLE', N'book_keywords', N'COLUMN', N'book_keywords_key';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'key of the parent row in book', N'SCHEMA', N'lib"rary', N'TABLE', N'book_keywords', N'COLUMN', N'book_key';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'position among the children of its parent, from 1', N'SCHEMA', N'lib"rary', N'TABLE', N'book_keywords', N'COLUMN', N'position';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/keywords', N'SCHEMA', N'lib"rary', N'TABLE', N'book_keywords', N'COLUMN', N'keywords';
+
+CREATE TABLE [lib"rary].[book_years] (
+  [book_years_key] BIGINT NOT NULL,
+  [book_key] BIGINT NOT NULL,
+  [position] INT NOT NULL,
+  [years] INT NOT NULL,
+  PRIMARY KEY ([book_years_key]),
+  FOREIGN KEY ([book_key]) REFERENCES [lib"rary].[book] ([book_key])
+);
+EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/years: items of the list book.years', N'SCHEMA', N'lib"rary', N'TABLE', N'book_years';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'row key', N'SCHEMA', N'lib"rary', N'TABLE', N'book_years', N'COLUMN', N'book_years_key';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'key of the parent row in book', N'SCHEMA', N'lib"rary', N'TABLE', N'book_years', N'COLUMN', N'book_key';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'position among the children of its parent, from 1', N'SCHEMA', N'lib"rary', N'TABLE', N'book_years', N'COLUMN', N'position';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/years', N'SCHEMA', N'lib"rary', N'TABLE', N'book_years', N'COLUMN', N'years';
 
 CREATE TABLE [lib"rary].[_loads] (
   [job] BIGINT NOT NULL,

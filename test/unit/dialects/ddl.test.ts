@@ -94,8 +94,8 @@ describe('DDL, executed by SQLite', () => {
     const database = new DatabaseSync(':memory:');
     database.exec(renderDdl(libraryModel, { dialect: 'sqlite' }));
     const digits = '12345678901234567890.123456789';
-    database.exec(`pragma foreign_keys = off; insert into book (book_key, library_key, position, isbn, title, years, weight)
-      values (1, 1, 1, 'i', 't', '1 2', '${digits}')`);
+    database.exec(`pragma foreign_keys = off; insert into book (book_key, library_key, position, isbn, title, years_count, weight)
+      values (1, 1, 1, 'i', 't', 2, '${digits}')`);
     expect(database.prepare('select weight from book').get()).toMatchObject({ weight: digits });
     database.close();
   });
