@@ -1,13 +1,15 @@
 /** A standalone Spark cluster on loopback, from the package that spark-submit came with. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 export interface SparkCluster {
   /** spark://… */
   readonly master: string;
+  /** Processes of the executors that the workers have started. */
+  executors(): Promise<number[]>;
   /** what the master and the workers have written so far */
   log(): string;
   /** kill -9 to the first worker */
@@ -55,11 +57,27 @@ export async function startSparkCluster(submit: string, workers: number): Promis
         ['--cores', '1', '--memory', '600m', '--work-dir', join(folder, String(worker)), master],
         /Successfully registered with master/,
       );
-    return { master, log: () => log, killWorker: () => end(children[1]!), stop };
+    const executors = () => processesIn(folder);
+    return { master, executors, log: () => log, killWorker: () => end(children[1]!), stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Processes of this machine that work in a folder below. */
+async function processesIn(folder: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const [line, place] = await Promise.all([
+      readFile(`/proc/${name}/cmdline`, 'latin1').catch(() => ''),
+      readlink(`/proc/${name}/cwd`).catch(() => ''),
+    ]);
+    if (line.includes('CoarseGrainedExecutorBackend') && place.startsWith(`${folder}/`))
+      found.push(Number(name));
+  }
+  return found;
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -24,6 +24,9 @@ function facts({ documents, rejected, rows, tables, xpaths, bytes }: Summary): u
   return { documents, rejected, rows, tables, xpaths, bytes };
 }
 
+const around = (content: string): string =>
+  `<?xml version="1.0"?>\n<values xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" made="2026-11-05T10:00:00Z">${content}</values>`;
+
 /** Lines of the log that speak of documents. */
 function findings(output: string): string[] {
   return output
@@ -66,9 +69,6 @@ describe.skipIf(submit === undefined)('ranges on Spark', { timeout: 200_000 }, (
     await home?.remove();
     if (work !== undefined) await rm(work, { recursive: true, force: true });
   });
-
-  const around = (content: string): string =>
-    `<?xml version="1.0"?>\n<values xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" made="2026-11-05T10:00:00Z">${content}</values>`;
 
   /** Runs the job by both engines, and answers what the one on Spark wrote. */
   async function onBoth(kind: TargetKind, name: string, argv: readonly string[]): Promise<string> {

@@ -1,0 +1,188 @@
+/** Attempts, executors and drivers that die or linger on a real Spark: nothing is lost, nothing doubled. `npm run test:spark` with SPARK_SUBMIT. */
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { execution, type ServiceClient } from '../support/service-client.ts';
+import { createServiceHome, startService, type ServiceHome } from '../support/service.ts';
+import { convert, startTool } from '../support/service-tools.ts';
+import { eventually } from '../support/service-waiting.ts';
+import { startSparkCluster, type SparkCluster } from './cluster.ts';
+import { loadedTables, type LoadedTables } from './loaded-tables.ts';
+
+const submit = process.env['SPARK_SUBMIT'];
+if (submit === undefined) console.warn('skipped: faults on Spark: SPARK_SUBMIT does not name spark-submit');
+
+/** Processes of this machine whose command lines hold all of the texts. */
+async function processesWith(...texts: readonly string[]): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+    const line = await readFile(`/proc/${name}/cmdline`, 'latin1').catch(() => '');
+    if (texts.every((text) => line.includes(text))) found.push(Number(name));
+  }
+  return found;
+}
+
+/** The record of a job that has ended; as long as the test may take. */
+async function endOf(client: ServiceClient, idJob: number): Promise<unknown> {
+  for (;;) {
+    const record = await client.job(idJob);
+    if (['C', 'F', 'K', 'E', 'L'].includes(record.status)) return record;
+    await delay(200);
+  }
+}
+
+describe.skipIf(submit === undefined)('what fails on Spark', { timeout: 300_000 }, () => {
+  let home: ServiceHome;
+  let cluster: SparkCluster;
+  let work: string;
+  let input: string;
+  let origin: string;
+  let expected: LoadedTables;
+
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), 'spark-faults-'));
+    home = await createServiceHome();
+    await configure();
+    const folder = join(home.directory, 'documents');
+    await mkdir(folder);
+    input = join(folder, 'orders.xml');
+    const orders = Array.from(
+      { length: 16_000 },
+      (_, index) =>
+        `<order id="${index}"><customer>C${index % 97}</customer><line>${index}</line><line/></order>\n`,
+    );
+    await writeFile(input, `<orders>${orders.join('')}</orders>`);
+    const argv = [input, '--row-tag', 'order', '--keys', 'hash'];
+    const local = await convert(home, 'xml2er', ...argv, '-o', 'metadb:here');
+    origin = String(local.origin);
+    expected = await loadedTables(home, 'metadb', 'here');
+    expect(expected['_documents']).toHaveLength(16_000);
+    cluster = await startSparkCluster(submit!, 2);
+  }, 200_000);
+
+  afterAll(async () => {
+    await cluster?.stop();
+    await home?.remove();
+    if (work !== undefined) await rm(work, { recursive: true, force: true });
+  });
+
+  function configure(more: Readonly<Record<string, string>> = {}): Promise<void> {
+    return home.configure({
+      'svc.spark.submit': submit!,
+      'svc.spark.work': work,
+      'svc.spark.range_bytes': '300 KiB',
+      'svc.spark.memory': '512m',
+      'svc.files.roots': join(home.directory, 'documents'),
+      ...(cluster === undefined ? {} : { 'svc.spark.master': cluster.master }),
+      'svc.spark.conf': 'spark.driver.host=127.0.0.1 spark.ui.enabled=false',
+      ...more,
+    });
+  }
+
+  const options = (schema: string): [string, string][] => [
+    ['-x', origin],
+    ['--row-tag', 'order'],
+    ['--keys', 'hash'],
+    ['-o', `metadb:${schema}`],
+    ['--engine', 'spark'],
+  ];
+  const job = (schema: string): string[] => [input, ...options(schema).flat(), '--json'];
+
+  /** The work folder of the job that runs, once a unit of it is done; null when it has ended before. */
+  async function underWay(ended: Promise<unknown>): Promise<string | null> {
+    const over = ended.then(() => true);
+    while (!(await Promise.race([over, delay(50)]))) {
+      const [name = ''] = await readdir(work);
+      const done = await readdir(join(work, name, 'done')).catch(() => []);
+      if (done.length > 0) return join(work, name);
+    }
+    return null;
+  }
+
+  /** Node as the executors start it, but for what the script does before; `$2` is the work folder, `$3` the unit. */
+  async function nodeAfter(name: string, script: string): Promise<string> {
+    const path = join(home.directory, name);
+    await writeFile(path, `#!/bin/bash\n${script}\nexec '${process.execPath}' "$@"\n`);
+    await chmod(path, 0o755);
+    return path;
+  }
+
+  it('are attempts: one dies when it has written, one when it has been taken, one lingers beside its copy', async () => {
+    const marks = join(home.directory, 'marks');
+    await mkdir(marks);
+    const node = await nodeAfter(
+      'node.sh',
+      `first() { mkdir '${marks}'/"$1" 2>/dev/null; }
+case $3 in
+0) if first slow; then sleep 20 & wait $!; fi ;;
+1) if first killed; then
+     '${process.execPath}' "$@" 3<&0 <&3 & engine=$!
+     until [ -s "$(echo "$2"/attempts/1-*/rows)" ] || [ -e "$2/done/1" ]; do sleep 0.01; done
+     kill -9 $engine; touch '${marks}/killed-when-written'; exit 9
+   fi ;;
+2) if first taken; then '${process.execPath}' "$@"; touch '${marks}/failed-when-taken'; exit 9; fi ;;
+esac`,
+    );
+    const eager = 'spark.speculation=true spark.speculation.interval=100ms spark.speculation.quantile=0.3';
+    const conf = `spark.driver.host=127.0.0.1 spark.ui.enabled=false ${eager} spark.speculation.minTaskRuntime=200ms`;
+    await configure({ 'svc.spark.node': node, 'svc.spark.conf': conf });
+    const run = await startTool(home, 'xml2er', job('attempts')).ended;
+    expect(run.code, run.stdout + run.stderr).toBe(0);
+    expect((await readdir(marks)).toSorted()).toEqual([
+      'failed-when-taken',
+      'killed',
+      'killed-when-written',
+      'slow',
+      'taken',
+    ]);
+    expect(run.stdout).toMatch(/Lost task 1\.\d in stage/);
+    expect(run.stdout).toMatch(/Marking task 0 in stage .* as speculatable/);
+    expect(await loadedTables(home, 'metadb', 'attempts')).toEqual(expected);
+    await eventually('nothing is left', async () => ((await readdir(work)).length === 0 ? true : null));
+  });
+
+  it('is an executor, killed while it works', async () => {
+    await configure();
+    const started = startTool(home, 'xml2er', job('executor'));
+    expect(await underWay(started.ended)).not.toBeNull();
+    const [executor] = await cluster.executors();
+    process.kill(executor!, 'SIGKILL');
+    const run = await started.ended;
+    expect(run.code, run.stdout + run.stderr).toBe(0);
+    expect(run.stdout).toMatch(/Lost executor \d/);
+    expect(await loadedTables(home, 'metadb', 'executor')).toEqual(expected);
+    expect(await readdir(work)).toEqual([]);
+  });
+
+  it('is the driver: the job says so, leaves nothing, and a service runs it again', async () => {
+    await configure();
+    const service = await startService(home);
+    try {
+      const { client } = service;
+      const { jobs } = await client.run([execution('xml2er', input, options('driver'))]);
+      const ended = endOf(client, jobs[0]!);
+      const folder = await underWay(ended);
+      expect(folder).not.toBeNull();
+      const [driver] = await processesWith('org.apache.spark.deploy.SparkSubmit', folder!);
+      process.kill(driver!, 'SIGKILL');
+      await eventually('the attempt has ended', async () => {
+        const { status } = await client.job(jobs[0]!);
+        expect(['R', 'W']).toContain(status);
+        return status === 'W' ? true : null;
+      });
+      expect((await loadedTables(home, 'metadb', 'driver'))['_documents'] ?? []).toEqual([]);
+      expect(await ended).toMatchObject({ status: 'C', failure: null });
+      expect(await client.log(jobs[0]!)).toMatch(/spark-submit ended by SIGKILL/);
+      expect(await loadedTables(home, 'metadb', 'driver')).toEqual(expected);
+      expect(await readdir(work)).toEqual([]);
+      await eventually('no executor is left', async () =>
+        (await cluster.executors()).length === 0 ? true : null,
+      );
+    } finally {
+      await service.end('SIGTERM');
+    }
+  });
+});
