@@ -8,9 +8,10 @@ import { holds, propertyTimeoutMs } from './settings.ts';
 import { shapeOf } from './statistics-shape.ts';
 import { treeCases } from './tree-cases.ts';
 
-/** A type that was inferred holds every value it was inferred from, form and all. */
+/** A type that was inferred holds every value it was inferred from, form and all, but for the zones that times are written with. */
 function expectNoTextsBeside({ rows }: Shredded): void {
-  expect((rows['_lexical'] ?? []).filter((row) => row['content'] !== '')).toEqual([]);
+  const texts = (rows['_lexical'] ?? []).map((row) => row['content'] ?? '');
+  expect(texts.filter((text) => text !== '' && !/T\d\d:\d\d:\d\d|[+-]\d\d:\d\d/.test(text))).toEqual([]);
 }
 
 /** name of the root element, as text */
@@ -31,8 +32,7 @@ describe('models inferred from documents', { timeout: propertyTimeoutMs }, () =>
           expectNoDeviation(shredded, false);
           expectCompleteCensus(shredded, documents);
           await expectRoundTrip(source, model, documents, true);
-          if (!documents.some((document) => /T\d\d:\d\d:\d\d|[+-]\d\d:\d\d/.test(document)))
-            expectNoTextsBeside(shredded);
+          expectNoTextsBeside(shredded);
         },
         { runs: 100 },
       );
