@@ -192,7 +192,9 @@ async function* walk(
         diskBytes: file.bytes,
         source: { file: file.path, member: 0, packed: false, direct: true },
         chunks: (fleeting) =>
-          fleeting === undefined ? inputFileChunks(file.path, links) : fleetingFileChunks(file.path, links),
+          fleeting === undefined
+            ? inputFileChunks(file.path, links)
+            : fleetingFileChunks(file.path, links, undefined, file.bytes),
         parts: {
           bytes: (range) => fleetingFileChunks(file.path, links, range),
           modified: async () => (await stat(file.path)).mtimeMs,

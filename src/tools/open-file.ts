@@ -11,6 +11,7 @@ import { AppError } from '../errors.ts';
 export type Links = 'follow' | 'refuse';
 
 const readBytes = 256 * 1024;
+const leastReadBytes = 4 * 1024;
 
 export async function openInputFile(path: string, links: Links): Promise<FileHandle> {
   if (links === 'follow') return open(path, 'r');
@@ -51,17 +52,20 @@ export async function* inputFileChunks(path: string, links: Links): AsyncIterabl
 
 /**
  * As `inputFileChunks`, without a buffer for each chunk: the bytes of one are valid until the next is asked for. While a chunk is
- * looked at, the next is being read. Of a file that is shorter than the range, what there is.
+ * looked at, the next is being read. Of a file that is shorter than the range, what there is. `expected` bytes decide how large
+ * the chunks are: of thousands of small files each would else be given buffers for a large one.
  */
 export async function* fleetingFileChunks(
   path: string,
   links: Links,
   range: ByteRange = whole,
+  expected = readBytes,
 ): AsyncIterable<Uint8Array> {
   const file = await openInputFile(path, links);
-  const buffers = [new Uint8Array(readBytes), new Uint8Array(readBytes)] as const;
+  const size = Math.max(leastReadBytes, Math.min(readBytes, expected));
+  const buffers = [new Uint8Array(size), new Uint8Array(size)] as const;
   let at = range.from;
-  const read = (buffer: Uint8Array) => file.read(buffer, 0, Math.min(readBytes, range.to - at), at);
+  const read = (buffer: Uint8Array) => file.read(buffer, 0, Math.min(size, range.to - at), at);
   let reading = read(buffers[0]);
   try {
     for (;;) {

@@ -56,10 +56,11 @@ export function shredToBytes(
       onBatch: (batch: TokenBatch) => shredder.consume(batch, (record) => tokenizer.locate(record)),
       ...(way.windowBytes === undefined ? {} : { windowBytes: way.windowBytes }),
     };
+    const kernels = shredder.tokenizerKernels();
     const tokenizer: XmlTokenizer =
       way.tokenizer === 'plain'
         ? createXmlTokenizer(options)
-        : createFastXmlTokenizer(options, { ...shredder.tokenizerKernels(), fromBytes: 0 });
+        : createFastXmlTokenizer(options, { ...kernels, take: () => kernels.take(Infinity) });
     const bytes = bytesOf(document);
     tokenizer.write(bytes);
     tokenizer.end();

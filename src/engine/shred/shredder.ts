@@ -7,7 +7,11 @@ import { createNameLabels, pathSteps, xsiNamespace, type NameLabels } from '../m
 import type { PlanEdge, RelationalModel } from '../model/relational-model.ts';
 import { sideTableNames } from '../model/side-tables.ts';
 import { clarkName, type QName } from '../model/source-model.ts';
-import { createTokenizerKernels, type TokenizerKernels } from '../xml/fast-tokenizer.ts';
+import {
+  createKernelThreshold,
+  createTokenizerKernels,
+  type TokenizerKernels,
+} from '../xml/fast-tokenizer.ts';
 import {
   FLAG_DECODED,
   FLAG_WHITE_SPACE,
@@ -138,7 +142,8 @@ class DocumentShredder implements Shredder {
   #kernel: ShredKernel | null = null;
   /** records of a batch that it is made for; Infinity once it was tried */
   #kernelFrom: number;
-  readonly #otherKernels = createTokenizerKernels();
+  readonly #kernelPays = createKernelThreshold();
+  readonly #otherKernels = createTokenizerKernels(0);
   /** records that are left to TypeScript before the kernel is asked again, where it does not get far */
   #pause = 0;
   #pauseLength = 0;
@@ -193,10 +198,10 @@ class DocumentShredder implements Shredder {
 
   tokenizerKernels(): TokenizerKernels {
     return {
-      fromBytes: this.#otherKernels.fromBytes,
-      take: () => {
+      take: (firstBytes) => {
+        if (!this.#kernelPays(firstBytes)) return null;
         if (this.#kernel === null) this.#makeKernel();
-        return (this.#kernel?.tokenizerKernels ?? this.#otherKernels).take();
+        return (this.#kernel?.tokenizerKernels ?? this.#otherKernels).take(firstBytes);
       },
       giveBack: (kernel) => (this.#kernel?.tokenizerKernels ?? this.#otherKernels).giveBack(kernel),
     };

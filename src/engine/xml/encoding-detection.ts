@@ -67,7 +67,8 @@ function leadText(head: Uint8Array, family: string, markBytes: number): string {
       ),
     );
   }
-  return String.fromCharCode(...bytes);
+  // without a declaration nothing more than its absence is read
+  return String.fromCharCode(...(bytes[1] === 0x3f ? bytes : bytes.subarray(0, 6)));
 }
 
 /** Encoding of a document from its first bytes; null when more of them are needed (never with `isAll`). */

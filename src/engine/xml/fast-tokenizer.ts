@@ -8,21 +8,32 @@ import type { ScanKernel } from './wasm/scan-kernel.ts';
 
 /** Kernels of the documents that are being read, and of those that have been: one after the other they share one. */
 export interface TokenizerKernels {
-  /** Documents whose first piece is shorter are read without one: they would be done before it is ready. */
-  readonly fromBytes: number;
-  /** a kernel for one document; null where there are none */
-  take(): ScanKernel | null;
+  /**
+   * A kernel for one document, of which `firstBytes` are there. null where there are none, and while all documents together are
+   * so short that they would be done before one is ready.
+   */
+  take(firstBytes: number): ScanKernel | null;
   /** the document has ended */
   giveBack(kernel: ScanKernel): void;
 }
 
-/** Compiled when first needed; where WebAssembly is refused there are none. */
-export function createTokenizerKernels(fromBytes = 16 * 1024): TokenizerKernels {
+/** Tells from which document on a kernel pays: one whose first piece has `fromBytes`, or as much in many short ones. */
+export function createKernelThreshold(fromBytes = 16 * 1024): (firstBytes: number) => boolean {
+  let seen = 0;
+  return (firstBytes) => {
+    seen = Math.min(fromBytes, seen + firstBytes);
+    return seen >= fromBytes;
+  };
+}
+
+/** Compiled when it pays; where WebAssembly is refused there are none. */
+export function createTokenizerKernels(fromBytes?: number): TokenizerKernels {
   let compiled: { readonly module: WebAssembly.Module | null } | null = null;
   const free: ScanKernel[] = [];
+  const pays = createKernelThreshold(fromBytes);
   return {
-    fromBytes,
-    take() {
+    take(firstBytes) {
+      if (!pays(firstBytes)) return null;
       const kernel = free.pop();
       if (kernel !== undefined) return kernel;
       compiled ??= { module: compileKernel() };
@@ -36,8 +47,8 @@ export function createTokenizerKernels(fromBytes = 16 * 1024): TokenizerKernels 
 }
 
 /**
- * As `createXmlTokenizer`, and to the same effect, but faster: the common part of a document is read by WebAssembly. Documents
- * that begin with a small piece, and all where WebAssembly is refused, are read by TypeScript alone.
+ * As `createXmlTokenizer`, and to the same effect, but faster: the common part of a document is read by WebAssembly, in memory that
+ * documents share. A single small one, and all where WebAssembly is refused, are read by TypeScript alone.
  */
 export function createFastXmlTokenizer(
   options: XmlTokenizerOptions,
@@ -48,7 +59,7 @@ export function createFastXmlTokenizer(
   let chosen: XmlTokenizer | null = null;
 
   function choose(firstBytes: number): XmlTokenizer {
-    kernel = firstBytes < kernels.fromBytes ? null : kernels.take();
+    kernel = kernels.take(firstBytes);
     if (kernel === null) return createXmlTokenizer({ ...options, names });
     const serving = kernel;
     const windowBytes = Math.min(options.windowBytes ?? KERNEL_WINDOW_BYTES, KERNEL_WINDOW_BYTES);

@@ -35,13 +35,12 @@ function countedKernels(): TokenizerKernels & { readonly taken: number } {
   const inner = createTokenizerKernels(0);
   let taken = 0;
   return {
-    fromBytes: 0,
     get taken() {
       return taken;
     },
-    take() {
+    take(firstBytes) {
       taken++;
-      return inner.take();
+      return inner.take(firstBytes);
     },
     giveBack: (kernel) => inner.giveBack(kernel),
   };
@@ -188,12 +187,12 @@ test('one kernel serves documents one after the other, also after one that was r
 });
 
 test('the kernel is what reads', () => {
-  const kernel = createTokenizerKernels().take()!;
+  const kernel = createTokenizerKernels(0).take(0)!;
   const scan = vi.spyOn(kernel, 'scan');
   const flush = vi.fn<() => void>();
   const tokenizer = createFastXmlTokenizer(
     { onBatch: flush },
-    { fromBytes: 0, take: () => kernel, giveBack: () => undefined },
+    { take: () => kernel, giveBack: () => undefined },
   );
   tokenizer.write(bytesOf(`<a><b x="1">text</b>${'<b x="&amp;">te&lt;xt</b>\r\n'.repeat(20_000)}</a>`));
   tokenizer.end();
@@ -215,17 +214,24 @@ describe('where there is no WebAssembly', () => {
   });
 });
 
-test('a short document takes no kernel, a longer one does', () => {
-  const unused: TokenizerKernels = {
-    fromBytes: 100,
-    take: () => {
-      throw new Error('taken');
-    },
-    giveBack: () => undefined,
+test('a short document takes no kernel, a longer one does, and so do many short ones', () => {
+  const taken = (...documents: readonly string[]): boolean[] => {
+    const inner = createTokenizerKernels(100);
+    return documents.map((document) => {
+      let kernel: unknown;
+      const watched: TokenizerKernels = {
+        ...inner,
+        take: (firstBytes) => (kernel = inner.take(firstBytes)) as ReturnType<TokenizerKernels['take']>,
+      };
+      expect(readTokens(document, { create: (options) => createFastXmlTokenizer(options, watched) })).toEqual(
+        readTokens(document),
+      );
+      return kernel !== null;
+    });
   };
-  const create: typeof createXmlTokenizer = (options) => createFastXmlTokenizer(options, unused);
-  expect(readTokens('<a/>', { create })).toEqual(['START a', 'END a']);
-  expect(() => readTokens(`<a>${'x'.repeat(100)}</a>`, { create })).toThrow('taken');
+  const short = `<a>${'x'.repeat(33)}</a>`;
+  expect(taken(`<a>${'x'.repeat(100)}</a>`, '<a/>')).toEqual([true, true]);
+  expect(taken(short, short, short, '<a/>')).toEqual([false, false, true, true]);
 });
 
 const suite = join(

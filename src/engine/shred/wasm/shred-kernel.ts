@@ -299,12 +299,11 @@ function endOfRanges(events: Int32Array, count: number, decoded: number): number
 
 /** One that shares the memory, and others while that one is in use. */
 function kernelsAround(own: ScanKernel): TokenizerKernels {
-  const others = createTokenizerKernels();
+  const others = createTokenizerKernels(0);
   let free = true;
   return {
-    fromBytes: others.fromBytes,
-    take() {
-      if (!free) return others.take();
+    take(firstBytes) {
+      if (!free) return others.take(firstBytes);
       free = false;
       return own;
     },
