@@ -3,6 +3,7 @@ import { InputError } from '../engine/diagnostics.ts';
 import { AppError, errorCatalogue, isOutage } from '../errors.ts';
 import { ConfigError } from '../config.ts';
 import { exitCodes, reconcileVariable } from '../jobs/tool-exit.ts';
+import { oneLine } from '../jobs/one-line.ts';
 import { parseToolArguments, type Tool, type ToolRequest } from '../jobs/tool-request.ts';
 import type { Conversion } from './conversion.ts';
 import { isPublished } from './reconcile-job.ts';
@@ -95,7 +96,7 @@ async function runSession(
   } catch (error) {
     terminal.endProgress();
     const { text, again } = describe(error);
-    const failure = session.mask(text);
+    const failure = oneLine(session.mask(text));
     session.log(`failed: ${failure}`);
     if (again && !session.byHand) {
       // the worker tries again, or gives this as the reason

@@ -4,6 +4,7 @@ import type { EngineLimits } from '../engine/limits.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { AppError } from '../errors.ts';
 import { createMask } from '../jobs/mask-secrets.ts';
+import { oneLine } from '../jobs/one-line.ts';
 import { openRequest, sealRequest, secretsIn } from '../jobs/stored-request.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { JobProgress } from '../ports/job-store.ts';
@@ -186,7 +187,7 @@ function session(
     kernels: createTokenizerKernels(),
     archiveLimits: archiveLimitsOf(home.config.limits),
     mask,
-    log: (line) => options.log(mask(line)),
+    log: (line) => options.log(oneLine(mask(line))),
     progress(fraction) {
       options.onProgress(fraction);
       const now = performance.now();
