@@ -2,9 +2,9 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../errors.ts';
 import { atPace } from '../files/arriving-body.ts';
+import { ambiguity, isDeeperThan } from '../files/strict-json.ts';
 import { fixedLimits } from '../limits.ts';
 import type { AppEnv } from './env.ts';
-import { ambiguity, isDeeperThan } from './strict-json.ts';
 
 const jsonType = /^application\/(?:[a-z.-]+\+)?json$/;
 

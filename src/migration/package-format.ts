@@ -2,6 +2,8 @@
  * The package: `manifest.json` and, beside it, parts of one JSON value a line. Data only; nothing in it is ever executed.
  * Every version of a schema goes along, with all that was made of it.
  */
+import { isDeeperThan } from '../files/strict-json.ts';
+import { fixedLimits } from '../limits.ts';
 import type { PackageFolder, PartDigest } from '../ports/package-folder.ts';
 import { array, integer, object, packageFault, text } from './shape.ts';
 
@@ -103,8 +105,10 @@ async function parseManifest(folder: PackageFolder): Promise<Manifest> {
   return value as Manifest;
 }
 
-/** AppError `unprocessable_input` where the text is no JSON. */
+/** AppError `unprocessable_input` where the text is no JSON, or nested so deep that what looks into it would run out of stack. */
 export function parseJson(line: string, at: string): unknown {
+  if (isDeeperThan(line, fixedLimits.jsonDepth))
+    throw packageFault(`${at} is nested deeper than anything of ours`);
   try {
     return JSON.parse(line) as unknown;
   } catch {

@@ -3,9 +3,10 @@ import type { RelationalModel } from '../engine/model/relational-model.ts';
 import type { SourceModel } from '../engine/model/source-model.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import { checkRelationalModel } from './relational-model-check.ts';
-import { anything, flag, integer, nullable, object, oneOf, text } from './shape.ts';
+import { flag, integer, nullable, object, oneOf, text } from './shape.ts';
 import type { Shape } from './shape.ts';
 import { checkSourceModel } from './source-model-check.ts';
+import { checkStatistics } from './statistics-check.ts';
 import type { PartName } from './package-format.ts';
 
 export interface OriginLine {
@@ -99,8 +100,12 @@ export const lineShapes: { readonly [Part in PartName]: Shape } = {
     { origin: id, position: integer(0, 2_147_483_647), name: text(), bytes: integer(0), sha256: text() },
     { content: text(/^[A-Za-z0-9+/]*={0,2}$/), entry: flag },
   ),
-  'statistics.ndjson': object<StatisticsLine>({ origin: id, statistics: anything }),
-  'job_statistics.ndjson': object<JobStatisticsLine>({ origin: id, statistics: anything, created: moment }),
+  'statistics.ndjson': object<StatisticsLine>({ origin: id, statistics: checkStatistics }),
+  'job_statistics.ndjson': object<JobStatisticsLine>({
+    origin: id,
+    statistics: checkStatistics,
+    created: moment,
+  }),
   'natural_keys.ndjson': object<NaturalKeyLine>({
     table: text(/./),
     column: text(/./),

@@ -187,6 +187,12 @@ export const checkRelationalModel: Shape = (value, at) => {
     for (const key of uniqueKeys) for (const index of key.columns) within(index, columns.length);
   }
   const widths = rowWidths(model.tables, at);
+  const leads = (to: Pick<PlanEdge, 'node' | 'parentKeyColumn'>): void => {
+    nodeAt(to.node);
+    const { table: index } = model.nodes[to.node]!;
+    tableAt(index);
+    within(to.parentKeyColumn, widths[index]!);
+  };
   for (const one of model.nodes) {
     for (const index of [one.table, one.textTable, one.wildcardTable]) tableAt(index);
     const width = widths[one.table]!;
@@ -203,10 +209,10 @@ export const checkRelationalModel: Shape = (value, at) => {
       ...one.attributes.map((each) => each.column),
     ];
     for (const index of [...own, ...more]) within(index, width);
-    for (const { node: to } of [...one.edges, ...one.typeEdges]) nodeAt(to);
-    for (const { head } of one.edges) if (head !== undefined) nodeAt(head.node);
+    for (const to of [...one.edges, ...one.typeEdges]) leads(to);
+    for (const { head } of one.edges) if (head !== undefined) leads(head);
   }
-  for (const root of model.roots) nodeAt(root.node);
+  for (const root of model.roots) leads(root);
   const rules = model.identityRules ?? [];
   for (const { refers, nodes, tables, fields } of rules) {
     if (refers !== null) within(refers, rules.length);

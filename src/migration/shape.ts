@@ -13,10 +13,15 @@ export function shapeFault(at: string, detail: string): AppError {
   return packageFault(`${at} ${detail}`);
 }
 
-/** A text that PostgreSQL can hold. */
+/** A text that PostgreSQL can hold, as it is. */
 export function text(form?: RegExp): Shape {
   return (value, at) => {
-    if (typeof value !== 'string' || value.includes('\0') || form?.test(value) === false)
+    if (
+      typeof value !== 'string' ||
+      value.includes('\0') ||
+      !value.isWellFormed() ||
+      form?.test(value) === false
+    )
       throw shapeFault(at, 'is not such a text');
   };
 }
@@ -30,10 +35,6 @@ export function integer(min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INT
 
 export const flag: Shape = (value, at) => {
   if (typeof value !== 'boolean') throw shapeFault(at, 'is neither true nor false');
-};
-
-export const anything: Shape = (value, at) => {
-  if (value === undefined) throw shapeFault(at, 'is missing');
 };
 
 export function oneOf(...known: readonly (string | number | boolean)[]): Shape {
