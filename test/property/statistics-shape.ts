@@ -1,4 +1,5 @@
 /** Statistics by path, whatever the order in which they were met. */
+import { unpackOrdinals } from '../../src/engine/infer/sibling-order.ts';
 import type { DocumentStatistics, ElementStatistics } from '../../src/engine/infer/statistics.ts';
 
 function nameOf(element: ElementStatistics): string {
@@ -25,7 +26,9 @@ export function shapeOf(statistics: DocumentStatistics): Record<string, unknown>
           minOccurs: child.minOccurs,
           maxOccurs: child.maxOccurs,
           leadsTo: paths.get(child.element),
-          precededBy: child.precededBy.map((ordinal) => names[ordinal]!).toSorted(),
+          precededBy: unpackOrdinals(child.precededBy)
+            .map((ordinal) => names[ordinal]!)
+            .toSorted(),
         },
       ] as const;
     });

@@ -8,6 +8,7 @@ import type {
   SourceType,
   ValueType,
 } from '../model/source-model.ts';
+import { someOrdinal } from './sibling-order.ts';
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from './statistics.ts';
 import {
   CLASS_BOOLEAN,
@@ -82,11 +83,16 @@ function inferChildren(element: ElementStatistics): SourceChild[] {
   const order: number[] = [];
   const disordered = new Set<number>();
   const blocked = (ordinal: number): boolean =>
-    children[ordinal]!.precededBy.some(
-      (before) => before !== ordinal && single[before] && waiting.has(before),
+    someOrdinal(
+      children[ordinal]!.precededBy,
+      (before) => before !== ordinal && single[before] === true && waiting.has(before),
     );
+  const unblocked = (): number | undefined => {
+    for (const ordinal of waiting) if (!single[ordinal] || !blocked(ordinal)) return ordinal;
+    return undefined;
+  };
   while (waiting.size > 0) {
-    let next = [...waiting].find((ordinal) => !single[ordinal] || !blocked(ordinal));
+    let next = unblocked();
     if (next === undefined) {
       // all that are left come after each other somewhere
       for (const ordinal of waiting) disordered.add(ordinal);

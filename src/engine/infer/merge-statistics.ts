@@ -2,6 +2,7 @@
  * Statistics of several runs as those of one. A run over documents 1 … n says the same, to the last byte, as runs over 1 … k and
  * k + 1 … n that are merged in this order: so documents may be read by many processes.
  */
+import { packOrdinals, unpackOrdinals } from './sibling-order.ts';
 import {
   addToSketch,
   emptyElementStatistics,
@@ -105,8 +106,10 @@ function addChildren(
       if (!met.has(ordinal)) target.children[ordinal]!.minOccurs = 0;
   for (const [index, { precededBy }] of element.children.entries()) {
     const child = target.children[ordinalsOfFrom[index]!]!;
-    const all = new Set([...child.precededBy, ...precededBy.map((ordinal) => ordinalsOfFrom[ordinal]!)]);
-    child.precededBy = [...all].toSorted((x, y) => x - y);
+    const before = new Uint8Array(target.children.length);
+    for (const ordinal of unpackOrdinals(child.precededBy)) before[ordinal] = 1;
+    for (const ordinal of unpackOrdinals(precededBy)) before[ordinalsOfFrom[ordinal]!] = 1;
+    child.precededBy = packOrdinals(before.length, (ordinal) => before[ordinal] === 1);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The tree of paths that statistics are taken on, and the elements of it that are open. */
 import type { NameTable } from '../xml/tokens.ts';
-import { bitsSet } from './sibling-order.ts';
+import { packBits } from './sibling-order.ts';
 import { emptyElementStatistics, type ElementStatistics } from './statistics.ts';
 import { ValueCollector } from './value-collector.ts';
 
@@ -141,7 +141,7 @@ export function elementStatistics(node: PathNode, names: NameTable): ElementStat
       element: target.index,
       minOccurs,
       maxOccurs,
-      precededBy: bitsSet(precededBy),
+      precededBy: packBits(precededBy),
     })),
   };
 }

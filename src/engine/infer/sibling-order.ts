@@ -7,10 +7,42 @@ export function noteOrder(precededBy: number[], seen: Int32Array, words: number,
   seen[ordinal >>> 5]! |= 1 << (ordinal & 31);
 }
 
-export function bitsSet(words: readonly number[]): number[] {
-  return words.flatMap((word, index) => {
-    const set: number[] = [];
-    for (let bit = 0; bit < 32; bit += 1) if ((word & (1 << bit)) !== 0) set.push(index * 32 + bit);
-    return set;
-  });
+/**
+ * Ordinals below `count` as statistics hold them: ascending; of three or more that follow each other the first, and the last as a
+ * negative number. An element of thousands of children would else have millions of them.
+ */
+export function packOrdinals(count: number, has: (ordinal: number) => boolean): number[] {
+  const packed: number[] = [];
+  for (let first = 0; first < count; first += 1) {
+    if (!has(first)) continue;
+    let last = first;
+    while (last + 1 < count && has(last + 1)) last += 1;
+    packed.push(first);
+    if (last > first) packed.push(last === first + 1 ? last : -last);
+    first = last;
+  }
+  return packed;
+}
+
+/** `packOrdinals` of the bits that are set. */
+export function packBits(words: readonly number[]): number[] {
+  return packOrdinals(words.length * 32, (ordinal) => (words[ordinal >>> 5]! & (1 << (ordinal & 31))) !== 0);
+}
+
+/** Whether any of the ordinals passes the test; those that come first are tried first. */
+export function someOrdinal(packed: readonly number[], test: (ordinal: number) => boolean): boolean {
+  for (const [at, ordinal] of packed.entries()) {
+    if (ordinal >= 0) {
+      if (test(ordinal)) return true;
+      continue;
+    }
+    for (let next = packed[at - 1]! + 1; next <= -ordinal; next += 1) if (test(next)) return true;
+  }
+  return false;
+}
+
+export function unpackOrdinals(packed: readonly number[]): number[] {
+  const ordinals: number[] = [];
+  someOrdinal(packed, (ordinal) => ordinals.push(ordinal) === 0);
+  return ordinals;
 }

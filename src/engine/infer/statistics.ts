@@ -26,7 +26,7 @@ export interface ChildStatistics {
   /** per parent occurrence */
   minOccurs: number;
   maxOccurs: number;
-  /** ordinals of siblings that some parent had before this one, ascending */
+  /** ordinals of siblings that some parent had before this one, as `packOrdinals` writes them */
   precededBy: number[];
 }
 
