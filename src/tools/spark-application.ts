@@ -1,7 +1,7 @@
 /** One application on Spark from the side of the tool: spark-submit, its log and its end. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:fs';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -52,7 +52,7 @@ export async function runUnitsOnSpark(
   await requireMaster(settings['spark.master']!);
   // in cluster mode the driver runs elsewhere, and says what it has to say in a file
   const beside = settings['spark.submit.deployMode'] !== 'cluster';
-  const local = await mkdtemp(join(tmpdir(), 'xml2er-spark-'));
+  const local = await makeLocalFolder();
   const diagnosis = createDiagnosis(settings['spark.master']!);
   const lease = keepLease(work);
   const reports: Promise<void>[] = [];
@@ -131,6 +131,26 @@ async function settingsAsArguments(
   const lines = secret.map(([name, value]) => `${name}=${value.replaceAll('\\', '\\\\')}\n`);
   await writeFile(path, lines.join(''), { mode: 0o600 });
   return ['--properties-file', path, '--load-spark-defaults', ...argv];
+}
+
+/** For what only this machine sees: secrets, and the driver's own files. Those of tools that were killed are removed. */
+async function makeLocalFolder(): Promise<string> {
+  const prefix = 'xml2er-spark-';
+  for (const name of await readdir(tmpdir())) {
+    const pid = name.startsWith(prefix) ? /^(\d+)-/.exec(name.slice(prefix.length))?.[1] : undefined;
+    if (pid !== undefined && !isAlive(Number(pid)))
+      await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+  }
+  return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
 }
 
 /** Environment that spark-submit is told its place and its settings by; nothing of the service's own. */
