@@ -34,6 +34,8 @@ describe('a schema in cloud storage', { timeout: 120_000 }, () => {
   let cloud: CloudStorage;
   /** takes two parts of a package, and cuts off every connection from then on */
   let breaking: Server;
+  /** takes two parts of a package, and refuses the token from then on */
+  let refusing: Server;
   /** speaks no TLS */
   let plain: Server;
   let withClient: RunningService;
@@ -50,11 +52,17 @@ describe('a schema in cloud storage', { timeout: 120_000 }, () => {
       if (requests > 2) request.socket.destroy();
       else request.resume().on('end', () => response.writeHead(201).end());
     });
+    let taken = 0;
+    refusing = createHttpServer((request, response) => {
+      taken += 1;
+      request.resume().on('end', () => response.writeHead(taken > 2 ? 403 : 201).end());
+    });
     plain = createTcpServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     });
-    const hosts = [cloud.address, await listen(breaking), await listen(plain)].join();
+    const servers = [await listen(breaking), await listen(refusing), await listen(plain)];
+    const hosts = [cloud.address, ...servers].join();
     const start = async (binary: string): Promise<RunningService> => {
       const home = await createServiceHome({
         'svc.allow.hosts': hosts,
@@ -75,6 +83,7 @@ describe('a schema in cloud storage', { timeout: 120_000 }, () => {
     await Promise.all([withClient?.end('SIGTERM'), withProgram?.end('SIGTERM')]);
     await Promise.all(homes.map((home) => home.remove()));
     breaking?.close();
+    refusing?.close();
     plain?.close();
     await cloud?.stop();
     await rm(scratch, { recursive: true, force: true });
@@ -136,6 +145,8 @@ describe('a schema in cloud storage', { timeout: 120_000 }, () => {
     },
     'a connection that breaks off': () =>
       Promise.resolve(`http://${addressOf(breaking)}/devstoreaccount1/packages/x/?sv=1&sig=c4naryc4nary`),
+    'a token that is refused midway': () =>
+      Promise.resolve(`http://${addressOf(refusing)}/devstoreaccount1/packages/x/?sv=1&sig=c4naryc4nary`),
     'a server without TLS': () =>
       Promise.resolve(`https://${addressOf(plain)}/packages/x/?sv=1&sig=c4naryc4nary`),
     'a server that is gone': () =>
