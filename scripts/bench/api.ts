@@ -72,7 +72,9 @@ async function measureEndpoint(
   headers: Readonly<Record<string, string>>,
   milliseconds: number,
 ): Promise<Row> {
-  const postmaster = await readFile(join(service.home, 'db', 'data', 'postmaster.pid'), 'utf8').catch(() => '');
+  const postmaster = await readFile(join(service.home, 'db', 'data', 'postmaster.pid'), 'utf8').catch(
+    () => '',
+  );
   return measured(
     name,
     {
