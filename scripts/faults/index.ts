@@ -4,7 +4,7 @@
  *
  * `npm run faults -- --figures [--kills N] [--followed N] [--takeovers N] [--variety N] [--flood N] [--database embedded|external|URL]
  * [--xsd FILE --document FILE]`: what is promised of kills, logs and dead workers, measured under default settings, on material of
- * your own. Ends with 1 when a limit was broken.
+ * your own (an XSD that needs no other file). Ends with 1 when a limit was broken.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

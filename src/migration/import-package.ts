@@ -19,8 +19,8 @@ export interface ImportedPackage {
 const maxNames = 1000;
 
 /**
- * `idJob`: the job that is said to have made the origins. AppError `unprocessable_input` for a package that is not whole,
- * `not_found` where the organisation is not there. A name that is taken gets a number.
+ * `idJob`: the job that makes the origins, and is C with them. AppError `unprocessable_input` for a package that is not whole,
+ * `not_found` where the organisation is not there, `conflict` where the job was killed meanwhile. A name that is taken gets a number.
  */
 export async function importPackage(
   store: MigrationStore,
@@ -45,7 +45,11 @@ export async function importPackage(
       await changes.catalog.saveDiagram(into.idOrg, idLschma, svg);
       await changes.setDiagramSaved(idLschma, saved);
     }
-    return { origins: [...origins.values()] };
+    const made = [...origins.values()];
+    // Last, and in the same transaction: whoever asks is told of what is there, whatever dies after it
+    if (into.idJob !== null && !(await changes.completeJob(into.idJob, made.at(-1)!)))
+      throw new AppError('conflict', 'the job was killed, or given up, meanwhile: nothing was imported');
+    return { origins: made };
   });
 }
 

@@ -1,8 +1,8 @@
 /** One run of the migration program: its job record, its log, its answer. */
-import { AppError } from '../errors.ts';
+import { AppError, isOutage } from '../errors.ts';
 import { createMask } from '../jobs/mask-secrets.ts';
 import { engineDefaults } from '../jobs/submit.ts';
-import { pause } from '../jobs/waiting.ts';
+import { answerWithin, backOffMs, pause } from '../jobs/waiting.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Claim } from '../ports/job-store.ts';
 import type { MigrationCommand, MigrationProgram, MigrationRequest } from '../ports/migration-program.ts';
@@ -45,6 +45,8 @@ export interface EndedRun {
   /** what a failed run says of itself for programs: `not_found` */
   readonly code: string | null;
 }
+
+const never: AbortSignal = new AbortController().signal;
 
 /** AppError `runtime_unsupported` where no program can be run. */
 export function requireProgram({ migrations }: Pick<MigrationAdapters, 'migrations'>): MigrationProgram {
@@ -104,7 +106,7 @@ export async function runMigration(
   if (failure !== null)
     adapters.logger.warn('migration failed', { request_id: caller.requestId, job: claim.idJob, failure });
   const made = plan.command === 'import' && plan.ownDatabase ? newestOrigin(run.answer) : null;
-  await record(adapters, claim, made, failure, await killed);
+  await record(adapters, settings.limits.leaseMs, claim, made, failure, await killed);
   return run;
 }
 
@@ -120,8 +122,13 @@ async function keepLease(
   for (;;) {
     await pause(everyMs, ended);
     if (ended.aborted) return false;
-    const answer = await jobs.heartbeat(claim, limits.leaseMs).catch(() => 'ok' as const);
-    if (answer !== 'ok') return true;
+    // a connection that is dead without knowing it must not keep the others from being asked
+    const answer = await answerWithin(jobs.heartbeat(claim, limits.leaseMs), limits.leaseMs / 4);
+    if (answer === 'kill') return true;
+    if (answer !== 'lost') continue;
+    // an import ends its record with what it stores, and has then only to say so
+    const ends = await answerWithin(jobs.find(claim.idOrg, claim.idJob), limits.leaseMs / 4);
+    if (ends !== null) return ends.status !== 'C';
   }
 }
 
@@ -156,20 +163,26 @@ function newestOrigin(answer: EndedRun['answer']): number | null {
   return Number.isSafeInteger(id) ? id : null;
 }
 
-/** A record that cannot be written changes nothing about what was done: its lease will end it. */
+/** Through outages of the database, for as long as the lease lasts. It changes nothing about what was done. */
 async function record(
   { jobs, logger }: MigrationAdapters,
+  leaseMs: number,
   claim: Claim,
   idSch: number | null,
   failure: string | null,
   killed: boolean,
 ): Promise<void> {
-  try {
-    if (idSch !== null) await jobs.report(claim, { idSch });
-    if (failure === null) await jobs.report(claim, { progress: 1 });
-    else await jobs.report(claim, { failure });
-    await jobs.finish(claim, failure === null ? 'C' : killed ? 'K' : 'F', failure);
-  } catch (error) {
-    logger.warn('the end of the job cannot be written now', { job: claim.idJob, error: String(error) });
+  const giveUpAt = performance.now() + leaseMs;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      if (idSch !== null) await jobs.report(claim, { idSch });
+      await jobs.report(claim, failure === null ? { progress: 1 } : { failure });
+      await jobs.finish(claim, failure === null ? 'C' : killed ? 'K' : 'F', failure);
+      return;
+    } catch (error) {
+      logger.warn('the end of the job cannot be written now', { job: claim.idJob, error: String(error) });
+      if (!isOutage(error) || performance.now() > giveUpAt) return;
+      await pause(backOffMs(attempt, 100, 2000), never);
+    }
   }
 }

@@ -37,6 +37,8 @@ export interface MigrationChanges extends MigrationState {
   addJobStatistics(idSch: number, statistics: unknown, created: string): Promise<void>;
   setLogicalSchemaCreated(idLschma: number, created: string): Promise<void>;
   setDiagramSaved(idLschma: number, saved: string): Promise<void>;
+  /** The job that writes all this is C with it; false: it was killed, or given up, meanwhile. */
+  completeJob(idJob: number, idSch: number): Promise<boolean>;
   /** Whether the organisation is there. */
   hasOrganisation(idOrg: number): Promise<boolean>;
 }

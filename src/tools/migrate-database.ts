@@ -17,11 +17,13 @@ export interface MigrationDatabase {
   /** the job that the origins are said to come from, where the database knows it */
   readonly idJob: number | null;
   /** Ends the record of a run by hand; a run of the service has its own. */
-  finish(origins: readonly number[], failure: string | null): Promise<void>;
+  finish(failure: string | null): Promise<void>;
   close(): Promise<void>;
 }
 
 const leaseMs = 30_000;
+/** a kill is heard within it */
+const heartbeatMs = 2_000;
 
 export async function openMigrationDatabase(
   command: MigrationCommand,
@@ -111,20 +113,24 @@ async function openOwn(command: MigrationCommand, request: ToolMigration): Promi
     readWorkerIdentity(process.cwd()),
     leaseMs,
   );
-  const beat = setInterval(() => void jobs.heartbeat(claim, leaseMs).catch(() => undefined), leaseMs / 3);
+  await jobs.report(claim, { idApp: `local-${Date.now()}` });
+  const beat = setInterval(() => {
+    jobs.heartbeat(claim, leaseMs).then(
+      (answer) => {
+        if (answer === 'kill') process.kill(process.pid, 'SIGTERM');
+      },
+      () => undefined,
+    );
+  }, heartbeatMs);
   beat.unref();
   return {
     store: createPostgresMigrationStore(home.sql),
     idOrg,
     idJob: claim.idJob,
-    async finish(origins, failure) {
+    async finish(failure) {
       clearInterval(beat);
-      const idNew = command === 'import' ? origins.at(-1) : undefined;
-      await jobs.report(claim, {
-        idApp: `local-${Date.now()}`,
-        ...(failure === null ? { progress: 1 } : { failure }),
-        ...(idNew === undefined ? {} : { idSch: idNew }),
-      });
+      // an import that has completed has ended its record
+      await jobs.report(claim, failure === null ? { progress: 1 } : { failure });
       await jobs.finish(claim, failure === null ? 'C' : 'F', failure);
     },
     close: () => home.close(),

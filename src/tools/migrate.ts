@@ -54,7 +54,7 @@ async function runCall({ command, request }: MigrateCall): Promise<number> {
       command === 'export'
         ? await runExport(database, request, log)
         : await runImport(database, request, log);
-    await database.finish(origins, null);
+    await database.finish(null);
     const answer =
       command === 'export'
         ? { error: false, az_output_path: shown }
@@ -64,7 +64,7 @@ async function runCall({ command, request }: MigrateCall): Promise<number> {
   } catch (error) {
     const failure = mask(reasonOf(error));
     terminal.complain(`failed: ${failure}`);
-    await database?.finish([], failure).catch(() => undefined);
+    await database?.finish(failure).catch(() => undefined);
     const code = error instanceof AppError ? error.code : 'internal_error';
     const empty = command === 'export' ? { az_output_path: shown } : { origin_ids: '' };
     terminal.log(JSON.stringify({ error: true, ...empty, code, failure }));

@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLocalPackageFolder, replaceFolder } from '../../src/adapters/node/local-package-folder.ts';
 import { createPostgresCatalogStore } from '../../src/adapters/postgres/catalog-store.ts';
+import { createPostgresJobStore } from '../../src/adapters/postgres/job-store.ts';
 import { createPostgresMigrationStore } from '../../src/adapters/postgres/migration-store.ts';
 import { AppError } from '../../src/errors.ts';
 import { exportPackage } from '../../src/migration/export-package.ts';
 import { importPackage } from '../../src/migration/import-package.ts';
 import { manifestName, partNames } from '../../src/migration/package-format.ts';
+import type { Claim, JobStore } from '../../src/ports/job-store.ts';
 import { dumpFamily } from '../support/migration-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { compiled, modelOf } from '../support/shredding.ts';
@@ -226,6 +228,35 @@ describe('a package', { timeout: 60_000 }, () => {
     await expect(imported).rejects.toThrow('organisation 4711');
   });
 
+  it('is stored together with the end of its job, or not at all', async () => {
+    const store = createPostgresMigrationStore(target.sql);
+    const jobs = createPostgresJobStore(target.sql);
+    const importAs = (idJob: number) =>
+      importPackage(store, createLocalPackageFolder(good), { idOrg, idJob });
+    try {
+      const claim = await startImport(jobs);
+      const { origins } = await importAs(claim.idJob);
+      // whoever ran it may be dead by now
+      const record = await jobs.find(idOrg, claim.idJob);
+      expect(record).toMatchObject({ status: 'C', progress: 1, id_sch: origins.at(-1) });
+      expect(await jobs.finish(claim, 'F', 'its worker died')).toBe(false);
+
+      for (const give of [
+        (id: number) => jobs.requestKill(idOrg, id),
+        (id: number) =>
+          target.sql`update svc.job set status = 'L', lease_until = null, end_date = now() where id_job = ${id}`,
+      ]) {
+        const { idJob } = await startImport(jobs);
+        await give(idJob);
+        const before = await everything(target);
+        await expect(importAs(idJob)).rejects.toMatchObject({ code: 'conflict' });
+        expect(await everything(target)).toEqual(before);
+      }
+    } finally {
+      await jobs.close();
+    }
+  });
+
   it('takes the place of an earlier package, and of nothing else', async () => {
     const known = [manifestName, ...partNames];
     const path = join(folder, 'twice');
@@ -345,6 +376,22 @@ function sha256(bytes: Uint8Array): string {
 }
 
 /** Every row of every table of the service. */
+function startImport(jobs: JobStore): Promise<Claim> {
+  const job = {
+    jobType: 'Import',
+    tool: 'migrate',
+    params: 'import',
+    paramsJson: '{}',
+    request: '{}',
+    inputPath: null,
+    outputPath: null,
+    idSch: null,
+    idParentJob: null,
+  } as const;
+  const worker = { workerId: 'w', host: 'h/127.0.0.1', osUser: 'u', basePath: '/' };
+  return jobs.startByHand(job, idOrg, worker, 60_000);
+}
+
 async function everything({ sql }: TestDatabase): Promise<Record<string, number | string>> {
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.tables

@@ -103,6 +103,14 @@ function changesOf(tx: TransactionSql): MigrationChanges {
       await tx`update svc.diagram set saved = ${saved}::text::timestamptz where id_lschma = ${idLschma}`;
     },
 
+    async completeJob(idJob, idSch) {
+      const done = await tx`
+        update svc.job
+           set status = 'C', end_date = clock_timestamp(), lease_until = null, progress = 1, failure = null, id_sch = ${idSch}
+         where id_job = ${idJob} and status = 'R'`;
+      return done.count === 1;
+    },
+
     async hasOrganisation(idOrg) {
       return (await tx`select 1 from svc.org where id_org = ${idOrg}`).length === 1;
     },

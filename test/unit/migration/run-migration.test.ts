@@ -1,0 +1,83 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { runMigration, type PlannedRun } from '../../../src/migration/run-migration.ts';
+import type { JobStore } from '../../../src/ports/job-store.ts';
+import type { MigrationProgram } from '../../../src/ports/migration-program.ts';
+import { createMemoryAdapters, type MemoryAdapters } from '../../support/memory-adapters.ts';
+
+const settings = {
+  allowedHosts: [],
+  migration: { azcopyBinary: 'builtin' },
+  limits: { leaseMs: 2_000, heartbeatMs: 10 },
+};
+const caller = { idOrg: 1, requestId: 'r' };
+const plan: PlannedRun = {
+  command: 'import',
+  request: {} as PlannedRun['request'],
+  secrets: [],
+  ownDatabase: true,
+  params: 'import package',
+  inputPath: 'package',
+  outputPath: null,
+  idSch: null,
+};
+const answered = { code: 0, lastLine: '{"error":false,"origin_ids":"7"}' };
+
+describe('a run of the migration program', () => {
+  let adapters: MemoryAdapters;
+  beforeEach(() => {
+    adapters = createMemoryAdapters();
+  });
+
+  const run = (program: MigrationProgram['run'], jobs: Partial<JobStore> = {}) =>
+    runMigration(
+      {
+        ...adapters,
+        jobs: { ...adapters.jobs, ...jobs },
+        migrations: {
+          ownDatabase: { host: 'h', port: 1, user: 'u', database: 'd', password: null, sslMode: 'disable' },
+          environmentPassword: null,
+          identity: { workerId: 'w', host: 'h/1', osUser: 'u', basePath: '/' },
+          run: program,
+        },
+      },
+      settings,
+      caller,
+      plan,
+    );
+  const job = async () => (await adapters.jobs.list(1, 0, 1)).content[0]!;
+
+  it('writes its end through an outage of the database', async () => {
+    let failures = 0;
+    const ended = await run(async () => answered, {
+      finish: (...given) =>
+        (failures += 1) < 3
+          ? Promise.reject(Object.assign(new Error('x'), { code: 'CONNECTION_CLOSED' }))
+          : adapters.jobs.finish(...given),
+    });
+    expect(ended.answer).toMatchObject({ origin_ids: '7' });
+    expect(failures).toBe(3);
+    expect(await job()).toMatchObject({ status: 'C', id_sch: 7 });
+  });
+
+  it('is not told to end once it has ended its record itself', async () => {
+    const ended = await run(async (_, __, { signal }) => {
+      const { id_job: idJob } = await job();
+      await adapters.jobs.finish({ idJob, epoch: 1 }, 'C', null);
+      // heartbeats find it ended while the answer is on its way
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return signal.aborted ? { code: null, lastLine: null } : answered;
+    });
+    expect(ended.answer).toMatchObject({ origin_ids: '7' });
+    expect(await job()).toMatchObject({ status: 'C' });
+  });
+
+  it('is told to end when the job is killed', async () => {
+    const ended = await run(async (_, __, { signal }) => {
+      await adapters.jobs.requestKill(1, (await job()).id_job);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { code: null, lastLine: null };
+    });
+    expect(ended.answer).toBeNull();
+    expect(await job()).toMatchObject({ status: 'K' });
+  });
+});
