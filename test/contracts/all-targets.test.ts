@@ -15,6 +15,7 @@ import { createServiceHome, type ServiceHome } from '../support/service.ts';
 import { convert } from '../support/service-tools.ts';
 import { compiled, modelOf } from '../support/shredding.ts';
 import { duckDbReader, folderReader, postgresReader, type TargetReader } from './row-sink-readers.ts';
+import { sqliteReader } from './sqlite-reader.ts';
 import { canonicalValue } from './target-values.ts';
 
 const fixtures = fileURLToPath(new URL('../fixtures/targets/', import.meta.url));
@@ -29,9 +30,17 @@ const psql = [
 if (psql === undefined)
   console.warn('psql is not there (Debian: postgresql-client): load.sql of csv, tsv and jsonl was not run');
 
+const sqlite = [process.env.SQLITE3 ?? '', '/usr/bin/sqlite3'].find(
+  (path) => path !== '' && existsSync(path),
+);
+if (sqlite === undefined) console.warn('sqlite3 is not there (Debian: sqlite3): load.sqlite.sql was not run');
+
 /** folders that are loaded somewhere by the script that lies in them */
-const scripts = formats.map((format) => `load.sql of ${format}`);
-const runnable = scripts.filter((name) => name === 'load.sql of parquet' || psql !== undefined);
+const runnable = [
+  'load.sql of parquet',
+  ...(psql === undefined ? [] : ['load.sql of csv', 'load.sql of tsv', 'load.sql of jsonl']),
+  ...(sqlite === undefined ? [] : ['load.sqlite.sql of jsonl']),
+];
 
 let home: ServiceHome;
 const databases: TestDatabase[] = [];
@@ -68,6 +77,12 @@ beforeAll(async () => {
     const cwd = join(home.directory, 'out', format);
     await promisify(execFile)(psql!, ['-X', '-q', '-f', 'load.sql', database.url], { cwd });
     readers.set(`load.sql of ${format}`, postgresReader(database.sql, 'public'));
+  }
+  if (sqlite !== undefined) {
+    const file = join(home.directory, 'loaded.sqlite');
+    const cwd = join(home.directory, 'out', 'jsonl');
+    await promisify(execFile)(sqlite, [file, '.read load.sqlite.sql'], { cwd });
+    readers.set('load.sqlite.sql of jsonl', sqliteReader(file, model));
   }
   readers.set('load.sql of parquet', await parquetLoaded(join(home.directory, 'out', 'parquet')));
 }, 240_000);

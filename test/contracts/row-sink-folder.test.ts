@@ -13,9 +13,10 @@ import { commitJournal, type Manifest } from '../../src/adapters/node/folder-row
 import { freeFileName, fileNamePart } from '../../src/adapters/node/folder-row-sink-names.ts';
 import type { RowSink, SinkPlan } from '../../src/ports/row-sink.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
-import { at, oddColumns, oddTable } from '../unit/dialects/library-model.ts';
+import { at, libraryModel, oddColumns, oddTable } from '../unit/dialects/library-model.ts';
 import { awkwardValues, libraryPlan, libraryRows, loadLibrary, writeLibrary } from './library-rows.ts';
 import { duckDbReader, duckDbRows, postgresReader } from './row-sink-readers.ts';
+import { sqliteReader } from './sqlite-reader.ts';
 
 let folders = '';
 let directory = '';
@@ -277,6 +278,49 @@ test('load.sql of JSON Lines fills a database, lists that became text among it',
   } finally {
     await database.drop();
   }
+});
+
+const sqlite = [process.env.SQLITE3 ?? '', '/usr/bin/sqlite3'].find(
+  (path) => path !== '' && existsSync(path),
+);
+
+test('load.sqlite.sql of JSON Lines fills a database of SQLite, names as they are, items in tables of their own', async () => {
+  if (sqlite === undefined) {
+    console.warn('sqlite3 is not there (Debian: sqlite3): load.sqlite.sql was not run');
+    return;
+  }
+  await load(libraryPlan(1), 2, { format: 'jsonl' });
+  await load(libraryPlan(2), 1, { format: 'jsonl' });
+  const file = join(directory, 'loaded.sqlite');
+  await promisify(execFile)(sqlite, [file, '.read load.sqlite.sql'], { cwd: directory });
+  const reader = sqliteReader(file, libraryModel);
+  const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...libraryRows(2, 1).tables.get(at.odd)!];
+  const odd = (await reader.read(oddTable))!;
+  expect(odd.map((row) => oddColumns.map((name) => row[name]))).toEqual(written.map((row) => row.slice(3)));
+  const [book] = (await reader.read('book'))!;
+  expect([book!.weight, book!.keywords, book!.years]).toEqual([
+    '0.1234567890123456789012345',
+    '{"a","b"}',
+    '{"1","2"}',
+  ]);
+  const items = (await reader.read('book_years'))!;
+  expect(items.map((row) => row.book_years_key)).toEqual(items.map((_, index) => String(index + 1)));
+  expect((await reader.read('_loads'))!).toHaveLength(2);
+  const broken = await promisify(execFile)(sqlite, [file, 'PRAGMA foreign_key_check']);
+  expect(broken.stdout).toBe('');
+});
+
+test('the script of SQLite comes and goes with the format, and is never put over a file that no job wrote', async () => {
+  await load(libraryPlan(1), 1, { format: 'jsonl' });
+  expect(await readdir(directory)).toContain('load.sqlite.sql');
+  await load(libraryPlan(2, { saveMode: 'o' }), 1, { format: 'csv' });
+  expect(await readdir(directory)).not.toContain('load.sqlite.sql');
+  await writeFile(join(directory, 'load.sqlite.sql'), 'precious');
+  await expect(load(libraryPlan(3, { saveMode: 'o' }), 1, { format: 'jsonl' })).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('load.sqlite.sql'),
+  });
+  expect(await readFile(join(directory, 'load.sqlite.sql'), 'utf8')).toBe('precious');
 });
 
 test('Parquet has the types of the dialect', async () => {

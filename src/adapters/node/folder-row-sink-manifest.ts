@@ -7,6 +7,8 @@ import { folderFormats, type FolderFormat } from './folder-row-sink-formats.ts';
 
 export const manifestName = 'manifest.json';
 export const loadScriptName = 'load.sql';
+/** beside it where the files are JSON Lines */
+export const sqliteScriptName = 'load.sqlite.sql';
 const journalName = '.svc-publish.json';
 /** in front of the names of folders that new files wait in */
 export const stagingPrefix = '.svc-staging-';
@@ -62,6 +64,8 @@ export interface Journal {
   readonly files: readonly string[];
   readonly remove: readonly string[];
   readonly loadScript: string;
+  /** null: the folder has none; absent in journals of earlier versions */
+  readonly sqliteScript?: string | null;
   readonly manifest: Manifest;
 }
 
@@ -128,6 +132,8 @@ export async function finishJournal(directory: string): Promise<void> {
     await renameIfThere(join(directory, journal.staging, name), join(directory, name));
   for (const name of journal.remove) await rm(join(directory, name), { force: true });
   await writeDurably(directory, loadScriptName, journal.loadScript);
+  if (typeof journal.sqliteScript === 'string')
+    await writeDurably(directory, sqliteScriptName, journal.sqliteScript);
   await writeDurably(directory, manifestName, `${JSON.stringify(journal.manifest, null, 2)}\n`);
   await rm(join(directory, journal.staging), { recursive: true, force: true });
   await rm(join(directory, journalName), { force: true });

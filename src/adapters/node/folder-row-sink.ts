@@ -20,6 +20,7 @@ import { fileFault } from './folder-row-sink-faults.ts';
 import { StagedFiles, type FinishedFile } from './folder-row-sink-files.ts';
 import { encodingOf, headerLine, tableColumns, type FolderFormat } from './folder-row-sink-formats.ts';
 import { renderLoadScript } from './folder-row-sink-load-script.ts';
+import { renderSqliteScript } from './folder-row-sink-load-sqlite.ts';
 import { lockFolder, type FileLock } from './folder-row-sink-lock.ts';
 import { makeFolders, type MadeFolders } from './folder-row-sink-made.ts';
 import {
@@ -27,6 +28,7 @@ import {
   finishJournal,
   loadScriptName,
   readManifest,
+  sqliteScriptName,
   stagingPrefix,
   type Manifest,
   type ManifestTable,
@@ -136,7 +138,16 @@ class FolderRowSink implements RowSink {
       await commitJournal(this.#directory, {
         staging: this.#staging,
         files: [...names].filter((name) => this.#files!.has(name)),
-        remove: before.map((file) => file.name).filter((name) => !names.has(name)),
+        remove: [
+          ...before.map((file) => file.name).filter((name) => !names.has(name)),
+          // of the files that were here before
+          ...(this.#manifest.jobs.length > 0 &&
+          this.#manifest.format === 'jsonl' &&
+          manifest.format !== 'jsonl'
+            ? [sqliteScriptName]
+            : []),
+        ],
+        sqliteScript: manifest.format === 'jsonl' ? renderSqliteScript(this.#plan.model, manifest) : null,
         loadScript: await this.#loadScript(manifest),
         manifest,
       });
@@ -303,8 +314,9 @@ class FolderRowSink implements RowSink {
   /** Files that no manifest lists belong to somebody else. */
   async #checkForeignFiles(names: ReadonlySet<string>): Promise<void> {
     const listed = new Set(this.#manifest.tables.flatMap((table) => table.files.map((file) => file.name)));
-    if (this.#manifest.jobs.length > 0) listed.add(loadScriptName);
-    for (const name of [...names, loadScriptName]) {
+    if (this.#manifest.jobs.length > 0)
+      for (const name of scriptNames(this.#manifest.format)) listed.add(name);
+    for (const name of [...names, ...scriptNames(this.#options.format)]) {
       if (listed.has(name) || !(await exists(join(this.#directory, name)))) continue;
       throw new AppError('conflict', `${this.label}: ${name} exists and was not written by a job.`);
     }
@@ -339,6 +351,10 @@ class FolderRowSink implements RowSink {
       throw fileFault(error, this.label);
     }
   }
+}
+
+function scriptNames(format: FolderFormat): readonly string[] {
+  return format === 'jsonl' ? [loadScriptName, sqliteScriptName] : [loadScriptName];
 }
 
 function isSideTable(name: string): boolean {

@@ -17,6 +17,7 @@ import type { FolderFormat } from './folder-row-sink-formats.ts';
 import {
   isOwnName,
   loadScriptName,
+  sqliteScriptName,
   manifestName,
   parseManifest,
   type Manifest,
@@ -44,6 +45,8 @@ interface Journal {
   /** of an earlier manifest, once the new one is there */
   readonly remove: readonly string[];
   readonly loadScript: string;
+  /** null: the folder has none; absent in journals of earlier versions */
+  readonly sqliteScript?: string | null;
 }
 
 const journalPrefix = '.svc-publish-';
@@ -123,7 +126,9 @@ class ObjectFolderRowSink implements RowSink {
     const after = JSON.parse(text) as Manifest;
     if (after.jobs.length === (this.#before?.jobs.length ?? 0)) return published;
     const journal = await this.#journal(after);
-    await this.#refuseForeign(journal.files);
+    const script =
+      journal.sqliteScript !== null && this.#before?.format !== 'jsonl' ? [sqliteScriptName] : [];
+    await this.#refuseForeign([...journal.files, ...script]);
     await this.#put(this.#journalName(journal), new TextEncoder().encode(JSON.stringify(journal)));
     for (const name of journal.files) await this.#upload(name);
     if (!(await this.#lock!.isHeld())) {
@@ -181,8 +186,15 @@ class ObjectFolderRowSink implements RowSink {
       job: this.#plan.idJob,
       installation: this.#plan.installation ?? '',
       files: [...names].filter((name) => !before.has(name)),
-      remove: [...before].filter((name) => !names.has(name)),
+      remove: [
+        ...[...before].filter((name) => !names.has(name)),
+        ...(this.#before?.format === 'jsonl' && after.format !== 'jsonl' ? [sqliteScriptName] : []),
+      ],
       loadScript: await readFile(join(this.#options.staging, loadScriptName), 'utf8'),
+      sqliteScript:
+        after.format === 'jsonl'
+          ? await readFile(join(this.#options.staging, sqliteScriptName), 'utf8')
+          : null,
     };
   }
 
@@ -207,6 +219,8 @@ class ObjectFolderRowSink implements RowSink {
 
   async #finish(journal: Journal): Promise<void> {
     await this.#put(loadScriptName, new TextEncoder().encode(journal.loadScript));
+    if (typeof journal.sqliteScript === 'string')
+      await this.#put(sqliteScriptName, new TextEncoder().encode(journal.sqliteScript));
     for (const name of journal.remove) await this.#options.files.discard(this.#at(name));
     await this.#options.files.discard(this.#at(this.#journalName(journal)));
   }
