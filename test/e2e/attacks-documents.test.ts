@@ -267,6 +267,24 @@ describe('attacks by documents', { timeout: 120_000 }, () => {
     expect(done.end_date! - done.start_date!).toBeLessThan(60_000);
   });
 
+  it('17: names with line ends and escapes of terminals forge no line of a log, and no failure has two', async () => {
+    const evil = 'a\nforged: all is well\r\u001b[31m\u202e.xml';
+    const archive = zipped([
+      { name: evil, bytes: utf8.encode('<a>') },
+      { name: 'b.xml', bytes: utf8.encode('<a/>') },
+    ]);
+    const idJob = await submit('xml2er', await service.client.upload('xml', 'names.zip', archive));
+    const { status, failure } = await service.client.ended(idJob);
+    expect([status, failure]).toEqual([
+      'F',
+      expect.stringContaining('a\\nforged: all is well\\r\\u{1b}[31m'),
+    ]);
+    expect(failure).not.toMatch(/[\p{Cc}\u202e]/u);
+    const log = await service.client.log(idJob);
+    expect(log).not.toMatch(/^forged/m);
+    expect(log).not.toMatch(/[^\P{Cc}\n\t]|\u202e/u);
+  });
+
   it('15: ten thousand includes, in a chain, in a star, in a circle: bounded time', async () => {
     const chain = Array.from({ length: 10_000 }, (_, at) =>
       file(`f${at}.xsd`, at < 9999 ? include(at + 1) : '<xs:element name="a" type="xs:string"/>'),
