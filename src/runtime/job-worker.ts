@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createProcessRunner } from '../adapters/node/process-runner.ts';
 import { sparkVariables } from '../config-spark.ts';
-import { maskKnownSecrets } from '../jobs/mask-secrets.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
 import { secretForms } from '../jobs/secret-forms.ts';
 import { openRequest, secretsIn } from '../jobs/stored-request.ts';
 import { createWorker } from '../jobs/worker.ts';
@@ -63,7 +63,8 @@ async function maskOf(opened: OpenedHome, idJob: number): Promise<(text: string)
   const known = secretsIn(await openRequest(request, secrets));
   // The log is masked byte by byte: what is not ASCII in a secret has several of them
   const bytes = known.flatMap(secretForms).map((form) => Buffer.from(form).toString('latin1'));
-  return (text) => opened.mask(maskKnownSecrets(text, bytes));
+  const maskBytes = createMask(bytes);
+  return (text) => opened.mask(maskBytes(text));
 }
 
 /** The settings go along, and where Spark is; the address of the database does not: tools read it from the home folder's private file. */
