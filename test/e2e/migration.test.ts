@@ -191,8 +191,7 @@ describe.skipIf(postgresBinaries === null)('a schema that moves', { timeout: 120
 
   it('leaves no request file and no scratch folder behind', async () => {
     expect(await readdir(scratch)).toEqual([]);
-    for (const { directory } of [fromHome, toHome])
-      expect(await readdir(join(directory, 'tmp'))).toEqual([]);
+    for (const { directory } of [fromHome, toHome]) expect(await readdir(join(directory, 'tmp'))).toEqual([]);
     expect(
       (await readdir(join(fromHome.directory, 'files/1'))).filter((name) => name.startsWith('.')),
     ).toEqual([]);
