@@ -10,7 +10,11 @@ import { dialectNames, dialectOf } from '../../../src/engine/dialects/all-dialec
 import { renderDdl } from '../../../src/engine/dialects/ddl.ts';
 import { withListTables } from '../../../src/engine/dialects/list-tables.ts';
 import { physicalNames } from '../../../src/engine/dialects/physical-names.ts';
+import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
+import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../src/engine/model/side-tables.ts';
+import { compileXsdSet } from '../../../src/engine/xsd/compile-xsd-set.ts';
+import { corpusXsdSet, hasCorpus } from '../../support/corpus.ts';
 import { libraryModel } from './library-model.ts';
 
 const sqlglot = 'sqlglot==30.30.0';
@@ -25,8 +29,21 @@ interface Statement {
   readonly foreign_keys: number;
 }
 
+type Parsed = Readonly<Record<string, readonly Statement[] | string>>;
+
+/** A set with many lists. */
+const listSet = 'cdisc-odm/schema/ODM.xsd';
+
+function modelOfLists(): RelationalModel {
+  const { files, entries } = corpusXsdSet(listSet);
+  return buildRelationalModel(compileXsdSet(files, { missing: 'wildcard', entries }).model, { mapLevel: 3 });
+}
+
 /** By dialect; a text is the parser's complaint. Null where the parser cannot be had. */
-let parsed: Readonly<Record<string, readonly Statement[] | string>> | null = null;
+let parsed: Parsed | null = null;
+/** The same of the corpus's set. */
+let parsedSet: Parsed | null = null;
+let setModel: RelationalModel | null = null;
 let folder = '';
 
 beforeAll(async () => {
@@ -41,13 +58,18 @@ beforeAll(async () => {
     console.warn(`${sqlglot} cannot be had (${String(error).split('\n', 1)[0]}): the DDL was not parsed`);
     return;
   }
-  const ddl = Object.fromEntries(
-    dialectNames.map((dialect) => [dialect, renderDdl(libraryModel, { dialect })]),
-  );
+  parsed = await parse(python, libraryModel);
+  if (!hasCorpus) return;
+  setModel = modelOfLists();
+  parsedSet = await parse(python, setModel);
+});
+
+async function parse(python: string, model: RelationalModel): Promise<Parsed> {
+  const ddl = Object.fromEntries(dialectNames.map((dialect) => [dialect, renderDdl(model, { dialect })]));
   const answer = execute(python, [script], { maxBuffer: 64 * 1024 * 1024 });
   answer.child.stdin!.end(JSON.stringify(ddl));
-  parsed = JSON.parse((await answer).stdout) as typeof parsed;
-});
+  return JSON.parse((await answer).stdout) as Parsed;
+}
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
@@ -101,5 +123,22 @@ describe.each(dialectNames)('%s', (dialect) => {
     expect(foreignKeys).toBe((dialect === 'sqlite' ? 11 : 10) + listTables);
     if (['mysql', 'snowflake', 'bigquery', 'databricks'].includes(dialect))
       expect(tables.every(({ columns }) => columns.every((column) => column.comment))).toBe(true);
+  });
+
+  test('a set of a real standard, with a table for each of its lists, is understood whole', (context) => {
+    if (parsedSet === null) return context.skip();
+    const statements = parsedSet[dialect]!;
+    if (typeof statements === 'string') throw new Error(statements);
+    const tables = statements.filter(({ kind }) => kind === 'table');
+    const { model, lists } = withListTables(setModel!, dialectOf(dialect));
+    const names = physicalNames(model, dialectOf(dialect)).map(({ name }) => name);
+    const side = Object.values(sideTableDefinitions).map(({ name }) => name);
+    expect(tables.map(({ name }) => name).toSorted()).toEqual([...names, ...side].toSorted());
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
+    const hasArrays = dialectOf(dialect).capabilities.arrays;
+    const listColumns = setModel!.tables.flatMap(({ columns }) => columns.filter(({ type }) => type.list));
+    expect(listColumns.length).toBeGreaterThan(50);
+    expect(lists.filter(({ table }) => table !== null)).toHaveLength(hasArrays ? 0 : listColumns.length);
+    expect(tables.flatMap(({ columns }) => columns.filter(({ type }) => type === 'USERDEFINED'))).toEqual([]);
   });
 });
