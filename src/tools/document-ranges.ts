@@ -49,7 +49,6 @@ export interface SplittingOptions {
 const encodingsInPlace = new Set(['utf-8', 'us-ascii']);
 /** What stands before the root element is kept with every range. */
 const maxPrologBytes = 1024 * 1024;
-const pieceBytes = 128 * 1024;
 
 /**
  * Null: it is to be read as a whole, as it is too small, in an archive, in an encoding such as UTF-16, or not well-formed (whoever

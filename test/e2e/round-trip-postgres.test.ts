@@ -48,12 +48,13 @@ describe.each(constructs.map((construct, index) => ({ ...construct, index })))(
   },
 );
 
+const list = (names: string): string =>
+  `<xs:sequence>${names
+    .split(' ')
+    .map((name) => `<xs:element name="${name}" type="${name}" minOccurs="0" maxOccurs="unbounded"/>`)
+    .join('')}</xs:sequence>`;
+
 it('a table that a later job brings is referred to by one that has taken rows of a circle', async () => {
-  const list = (names: string): string =>
-    `<xs:sequence>${names
-      .split(' ')
-      .map((name) => `<xs:element name="${name}" type="${name}" minOccurs="0" maxOccurs="unbounded"/>`)
-      .join('')}</xs:sequence>`;
   const source = compiled(
     `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="root"><xs:complexType>${list('call stack')}</xs:complexType></xs:element>
     <xs:complexType name="call">${list('argument')}<xs:attribute name="n"/></xs:complexType>

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InputError } from '../../src/engine/diagnostics.ts';
 import { createStatisticsCollector } from '../../src/engine/infer/collector.ts';
 import { inferSourceModel } from '../../src/engine/infer/infer-model.ts';
 import { defaultEngineLimits } from '../../src/engine/limits.ts';

@@ -99,7 +99,7 @@ export function endTagsOf(openTags: string): string {
   );
   return tagNames
     .map((name) => `</${name}>`)
-    .reverse()
+    .toReversed()
     .join('');
 }
 

@@ -153,14 +153,14 @@ describe('API keys', () => {
     const { send, newKey, adapters } = await createTestApp();
     const { key, idKey } = await newKey(1, ['jobs:read']);
     const { findKey } = adapters.access;
-    let answer = (): void => undefined;
+    const asked = Promise.withResolvers<() => void>();
     adapters.access.findKey = async (id) => {
       const found = await findKey(id);
-      if (id === idKey) await new Promise<void>((resolve) => (answer = resolve));
+      if (id === idKey) await new Promise<void>((resolve) => asked.resolve(resolve));
       return found;
     };
     const begun = send('/v2/executions/all', { key });
-    await expect.poll(() => answer.length).toBe(1);
+    const answer = await asked.promise;
     adapters.access.findKey = findKey;
     expect((await send(`/v2/admin/keys/${idKey}`, { method: 'DELETE' })).status).toBe(204);
     answer();

@@ -59,29 +59,29 @@ describe('children of an element that contains itself', () => {
   });
 });
 
-describe('parts of a run, merged in their order', () => {
-  /** a document of few names, so that they nest in every way, themselves included */
-  function randomDocument(next: (below: number) => number): string {
-    const element = (depth: number): string => {
-      const name = 'abcd'[next(4)]!;
-      const attributes = next(4) === 0 ? ` k${next(3)}="${next(20) - 10}"` : '';
-      const values = [
-        '',
-        '7',
-        '-0.50',
-        '12.25',
-        'x',
-        '2024-01-01',
-        'x'.repeat(next(2)) + '\u{1F600}'.repeat(next(2) * 150),
-        '007',
-      ];
-      const text = next(6) === 0 ? 'mixed' : '';
-      const children = depth > 6 ? [] : Array.from({ length: next(4) }, () => element(depth + 1));
-      return `<${name}${attributes}>${children.length === 0 ? values[next(values.length)]! : text + children.join('')}</${name}>`;
-    };
-    return element(0);
-  }
+/** a document of few names, so that they nest in every way, themselves included */
+function randomDocument(next: (below: number) => number): string {
+  const element = (depth: number): string => {
+    const name = 'abcd'[next(4)]!;
+    const attributes = next(4) === 0 ? ` k${next(3)}="${next(20) - 10}"` : '';
+    const values = [
+      '',
+      '7',
+      '-0.50',
+      '12.25',
+      'x',
+      '2024-01-01',
+      'x'.repeat(next(2)) + '\u{1F600}'.repeat(next(2) * 150),
+      '007',
+    ];
+    const text = next(6) === 0 ? 'mixed' : '';
+    const children = depth > 6 ? [] : Array.from({ length: next(4) }, () => element(depth + 1));
+    return `<${name}${attributes}>${children.length === 0 ? values[next(values.length)]! : text + children.join('')}</${name}>`;
+  };
+  return element(0);
+}
 
+describe('parts of a run, merged in their order', () => {
   it('are the whole run’s to the last byte, also where elements contain each other', () => {
     let state = 1;
     const next = (below: number): number => {

@@ -77,8 +77,14 @@ describe('params of a job on Spark', () => {
   }).spark.conf;
   const request = parseToolArguments('xml2er', [
     'a.xml',
-    ...['--engine', 'spark', '--spark-conf', 'spark.executor.memory=4g'],
-    ...['--spark-conf', 'spark.hadoop.fs.azure.account.key.x=c4n4ry', '-o', 'metadb:x'],
+    '--engine',
+    'spark',
+    '--spark-conf',
+    'spark.executor.memory=4g',
+    '--spark-conf',
+    'spark.hadoop.fs.azure.account.key.x=c4n4ry',
+    '-o',
+    'metadb:x',
   ]);
 
   it('hold what applies: the request’s settings before the operator’s before the defaults, no secret among them', async () => {

@@ -24,6 +24,31 @@ const order = (number: number): string =>
 const orders = Array.from({ length: 12_000 }, (_, index) => order(index + 1)).join('');
 const list = `<?xml version="1.0" encoding="UTF-8"?>\n<o:orders xmlns:o="urn:o" a="1">${orders}</o:orders>\n`;
 
+/** Documents as `number line:column bytes`, and the attributes and texts outside of them. */
+async function read(members: readonly InputMember[]): Promise<readonly [string[], number]> {
+  const names = createNameTable();
+  const found: string[] = [];
+  let place = '';
+  const cut = createDocumentCut(rowTag, names, {
+    begin: (_file, number) => void (place = `${number}`),
+    consume(_batch, locate) {
+      const { line, column } = locate(0);
+      if (!place.includes(' ')) place += ` ${line}:${column}`;
+    },
+    end: (bytes) => void found.push(`${place} ${bytes}`),
+  });
+  for (const member of members) {
+    cut.beginFile(member.name, member.range);
+    const onBatch = cut.consume;
+    cut.endFile(
+      (await readDocument(member, { names, limits, kernels, onBatch, afterChunk: () => undefined })).bytes,
+    );
+  }
+  return [found, cut.outside];
+}
+
+const split = (member: InputMember) => splitDocument(member, { rowTag, limits, kernels, rangeBytes });
+
 describe('ranges of a document', () => {
   let folder: string;
   beforeAll(async () => {
@@ -36,30 +61,6 @@ describe('ranges of a document', () => {
     await writeFile(path, content);
     for await (const member of (await openInputs([path], () => true)).members()) return member;
     throw new Error('no member');
-  }
-  const split = (member: InputMember) => splitDocument(member, { rowTag, limits, kernels, rangeBytes });
-
-  /** Documents as `number line:column bytes`, and the attributes and texts outside of them. */
-  async function read(members: readonly InputMember[]): Promise<readonly [string[], number]> {
-    const names = createNameTable();
-    const found: string[] = [];
-    let place = '';
-    const cut = createDocumentCut(rowTag, names, {
-      begin: (_file, number) => void (place = `${number}`),
-      consume(_batch, locate) {
-        const { line, column } = locate(0);
-        if (!place.includes(' ')) place += ` ${line}:${column}`;
-      },
-      end: (bytes) => void found.push(`${place} ${bytes}`),
-    });
-    for (const member of members) {
-      cut.beginFile(member.name, member.range);
-      const onBatch = cut.consume;
-      cut.endFile(
-        (await readDocument(member, { names, limits, kernels, onBatch, afterChunk: () => undefined })).bytes,
-      );
-    }
-    return [found, cut.outside];
   }
 
   it('are all of it, and give its documents with their places', async () => {

@@ -214,21 +214,22 @@ describe('where there is no WebAssembly', () => {
   });
 });
 
+const taken = (...documents: readonly string[]): boolean[] => {
+  const inner = createTokenizerKernels(100);
+  return documents.map((document) => {
+    let kernel: unknown;
+    const watched: TokenizerKernels = {
+      ...inner,
+      take: (firstBytes) => (kernel = inner.take(firstBytes)) as ReturnType<TokenizerKernels['take']>,
+    };
+    expect(readTokens(document, { create: (options) => createFastXmlTokenizer(options, watched) })).toEqual(
+      readTokens(document),
+    );
+    return kernel !== null;
+  });
+};
+
 test('a short document takes no kernel, a longer one does, and so do many short ones', () => {
-  const taken = (...documents: readonly string[]): boolean[] => {
-    const inner = createTokenizerKernels(100);
-    return documents.map((document) => {
-      let kernel: unknown;
-      const watched: TokenizerKernels = {
-        ...inner,
-        take: (firstBytes) => (kernel = inner.take(firstBytes)) as ReturnType<TokenizerKernels['take']>,
-      };
-      expect(readTokens(document, { create: (options) => createFastXmlTokenizer(options, watched) })).toEqual(
-        readTokens(document),
-      );
-      return kernel !== null;
-    });
-  };
   const short = `<a>${'x'.repeat(33)}</a>`;
   expect(taken(`<a>${'x'.repeat(100)}</a>`, '<a/>')).toEqual([true, true]);
   expect(taken(short, short, short, '<a/>')).toEqual([false, false, true, true]);
