@@ -58,7 +58,8 @@ describe('conversion-job-service keys, orgs, audit', { timeout: 60_000 }, () => 
     expect(listed.stdout).not.toContain(key.split('_').slice(2).join('_'));
     expect((await run('orgs', 'list')).stdout).toMatch(/^\d+ +research /m);
     expect(await run('keys', 'revoke', idKey)).toMatchObject({ code: 0 });
-    expect(await status(key, '/v2/executions/all')).toBe(401);
+    // from another process, within a second (interface-decisions §7)
+    await expect.poll(() => status(key, '/v2/executions/all'), { timeout: 1000 }).toBe(401);
     const audit = JSON.parse((await run('audit', '--json')).stdout) as {
       action: string;
       subject: string;
