@@ -44,7 +44,7 @@ export async function loadInThreads(session: ToolSession, load: ThreadLoad): Pro
     maxUnitBytes,
     Math.max(minUnitBytes, load.inputs.totalBytes / (session.request.workers! * unitsPerWorker)),
   );
-  const units = unitsOf(session, load, unitBytes)[Symbol.asyncIterator]();
+  const units = unitsOf(session, load, await load.sink.keyOffsets(), unitBytes)[Symbol.asyncIterator]();
   const threads: Thread[] = [];
   let done = 0;
   try {
@@ -108,6 +108,7 @@ interface PlacedUnit {
 async function* unitsOf(
   { limits, kernels }: ToolSession,
   { inputs, options, hashes }: ThreadLoad,
+  keyOffsets: ReadonlyMap<string, number>,
   unitBytes: number,
 ): AsyncGenerator<PlacedUnit> {
   let members: UnitMember[] = [];
@@ -115,10 +116,12 @@ async function* unitsOf(
   let diskBytes = 0;
   let packed = false;
   let firstPlace = 0;
-  let key = 0;
+  // what the target holds may reach as far in any table
+  let key = Math.max(0, ...keyOffsets.values());
+  const documentOffset = keyOffsets.get('_documents') ?? 0;
   const cut = (): PlacedUnit => {
     const range = packed ? packedRange : diskBytes + 1024;
-    const document = options.rowTag === null ? firstPlace : key;
+    const document = options.rowTag === null ? documentOffset + firstPlace : key;
     const unit = { number, members, key, document, lastKey: key + range };
     if (!Number.isSafeInteger(unit.lastKey))
       throw new AppError(

@@ -131,6 +131,21 @@ describe('--workers', { timeout: 120_000 }, () => {
       { rows: number; keys: number },
     ];
     expect(rows).toBe(keys);
+    for (const target of [join(home.directory, 'added.duckdb'), join(home.directory, 'added')]) {
+      const out = target.endsWith('.duckdb') ? ['-o', `duckdb:${target}`] : ['-o', target, '-f', 'csv'];
+      const written = join(home.directory, `written-${out.length}`);
+      for (const part of [input, join(folder, 'documents.tgz')])
+        await convert(home, 'xml2er', part, '-x', origin, '--workers', '2', ...out);
+      const read = ['-l', String((await convert(home, 'xml2er', input, '-x', origin, '-s', ...out)).logical)];
+      const { documents: found } = await convert(home, 'er2xml', ...read, '-i', out[1]!, '-o', written);
+      expect(found, target).toBe(2 * documents);
+      for (const name of await readdir(written)) {
+        const document = Number(/t(\d+)/.exec(name)![1]);
+        expect(compareXml(trades(document), await readFile(join(written, name), 'utf8'), { source })).toEqual(
+          [],
+        );
+      }
+    }
     const statistics = async (workers: string): Promise<unknown> => {
       const { job } = await convert(
         home,
