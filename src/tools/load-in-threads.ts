@@ -16,6 +16,7 @@ import type { InputSet } from './input-files.ts';
 import { addFindings, type LoadFindings } from './load-findings.ts';
 import type { FromThread, ThreadFault, ThreadJob, ThreadUnit, ToThread } from './load-thread.ts';
 import type { LoadedApart, LoadOptions } from './loader.ts';
+import { loadingJob } from './loading-job.ts';
 import type { UnitMember } from './spark-work.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -72,28 +73,10 @@ export async function loadInThreads(session: ToolSession, load: ThreadLoad): Pro
 
 function threadJob(session: ToolSession, { logical, sink, options, hashes }: ThreadLoad): ThreadJob {
   const { model, ...stored } = logical;
-  const { keys, unmapped, extraColumns, noSamples, root, rowTag, skipLoaded } = session.request;
   return {
+    ...loadingJob(session, sink, options),
     packed: packRelationalModel(model),
     stored,
-    idJob: session.idJob,
-    byHand: session.byHand,
-    request: {
-      keys,
-      unmapped,
-      extraColumns,
-      noSamples,
-      skipLoaded,
-      ...(root === undefined ? {} : { root }),
-      ...(rowTag === undefined ? {} : { rowTag }),
-    },
-    rowTag: options.rowTag,
-    limits: session.limits,
-    archiveLimits: session.archiveLimits,
-    links: session.byHand ? 'follow' : 'refuse',
-    encoding: sink.encoding,
-    widensInPlace: sink.widensInPlace,
-    withStatistics: options.withStatistics,
     hashed: hashes !== null,
   };
 }

@@ -12,6 +12,7 @@ import type { RowSink } from '../ports/row-sink.ts';
 import type { InputSet } from './input-files.ts';
 import { addFindings, type LoadFindings } from './load-findings.ts';
 import type { LoadedApart, LoadOptions } from './loader.ts';
+import { loadingJob } from './loading-job.ts';
 import { runUnitsOnSpark, taskCommand } from './spark-application.ts';
 import { withWorkFolder } from './spark-work-folder.ts';
 import { doneFolder, readJson } from './spark-work.ts';
@@ -82,31 +83,15 @@ async function jobOf(
   units: number,
   probe: boolean,
 ): Promise<SparkJob> {
-  const { keys, unmapped, extraColumns, noSamples, root, rowTag } = session.request;
+  const { logical, sink, options } = load;
   return {
+    ...loadingJob(session, sink, options),
     name: `xml2er -j ${session.idJob}`,
     command: taskCommand(session, 'spark-task'),
     units,
     probe,
-    logical: load.logical,
-    idJob: session.idJob,
-    byHand: session.byHand,
-    request: {
-      keys,
-      unmapped,
-      extraColumns,
-      noSamples,
-      ...(root === undefined ? {} : { root }),
-      ...(rowTag === undefined ? {} : { rowTag }),
-    },
-    rowTag: load.options.rowTag,
-    limits: session.limits,
-    archiveLimits: session.archiveLimits,
-    links: session.byHand ? 'follow' : 'refuse',
-    encoding: load.sink.encoding,
-    widensInPlace: load.sink.widensInPlace,
-    keyOffsets: [...(await load.sink.keyOffsets())],
-    withStatistics: load.options.withStatistics,
+    logical,
+    keyOffsets: [...(await sink.keyOffsets())],
   };
 }
 

@@ -3,32 +3,19 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { InputError, type Diagnostic } from '../engine/diagnostics.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import { unpackRelationalModel, type PackedRelationalModel } from '../engine/model/packed-models.ts';
-import { createTokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
-import { requestDefaults } from '../jobs/tool-request.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { MisfitValue, SideTable } from '../ports/row-sink.ts';
 import type { LoadFindings } from './load-findings.ts';
 import { Loader, type LoaderSink } from './loader.ts';
+import { loaderSession, type LoadingJob } from './loading-job.ts';
 import { createRejects } from './rejects.ts';
 import { membersOf } from './spark-attempt.ts';
-import type { SparkJob, UnitMember } from './spark-work.ts';
+import type { UnitMember } from './spark-work.ts';
 
-export interface ThreadJob extends Pick<
-  SparkJob,
-  | 'idJob'
-  | 'byHand'
-  | 'rowTag'
-  | 'limits'
-  | 'archiveLimits'
-  | 'links'
-  | 'encoding'
-  | 'widensInPlace'
-  | 'withStatistics'
-> {
+export interface ThreadJob extends LoadingJob {
   readonly packed: PackedRelationalModel;
   readonly stored: Omit<StoredLogicalSchema, 'model'>;
-  readonly request: SparkJob['request'] & { readonly skipLoaded: boolean };
   /** SHA-256 of the documents are known */
   readonly hashed: boolean;
 }
@@ -117,15 +104,7 @@ async function end(): Promise<void> {
 function createLoader(): Loader {
   const { packed, stored } = job;
   const logical = { ...stored, model: unpackRelationalModel(packed.plan, () => packed.mappings) };
-  const session = {
-    request: { ...requestDefaults, tool: 'xml2er', ...job.request } as const,
-    limits: job.limits,
-    kernels: createTokenizerKernels(),
-    idJob: job.idJob,
-    byHand: job.byHand,
-    log: () => undefined,
-    progress: () => undefined,
-  };
+  const session = loaderSession(job);
   const { withStatistics, rowTag } = job;
   const options = { withStatistics, rowTag, rejects: createRejects(session.log) };
   return new Loader(session, logical, sink, options, new Map(), 0);

@@ -2,10 +2,9 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InputError } from '../engine/diagnostics.ts';
-import { createTokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
-import { requestDefaults } from '../jobs/tool-request.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import { Loader } from './loader.ts';
+import { loaderSession } from './loading-job.ts';
 import { membersOf, runAttempt } from './spark-attempt.ts';
 import type { SparkJob, UnitMember, UnitReport } from './spark-work.ts';
 
@@ -37,20 +36,7 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: str
     relax: (table, column) => void relaxed.push([table, column]),
   };
   try {
-    const session = {
-      request: {
-        ...requestDefaults,
-        tool: 'xml2er',
-        ...job.request,
-        onError: job.probe ? 'skip' : 'fail',
-      } as const,
-      limits: job.limits,
-      kernels: createTokenizerKernels(),
-      idJob: job.idJob,
-      byHand: job.byHand,
-      log: () => undefined,
-      progress: () => undefined,
-    };
+    const session = loaderSession(job, job.probe ? 'skip' : 'fail');
     const options = {
       withStatistics: job.withStatistics,
       rowTag: job.rowTag,

@@ -6,17 +6,14 @@
  */
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EngineLimits } from '../engine/limits.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
-import type { RowElementName } from '../engine/shred/row-elements.ts';
-import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
-import type { MisfitValue, RowEncoding, SideTable } from '../ports/row-sink.ts';
-import type { ArchiveLimits } from './archive-members.ts';
+import type { MisfitValue, SideTable } from '../ports/row-sink.ts';
 import type { Diagnostic } from '../engine/diagnostics.ts';
 import type { DocumentRange } from './document-ranges.ts';
 import type { MemberSource } from './input-files.ts';
 import type { LoadFindings } from './load-findings.ts';
+import type { LoadingJob } from './loading-job.ts';
 
 /** What the driver takes out of `job.json`. */
 export interface SparkApplication {
@@ -28,24 +25,13 @@ export interface SparkApplication {
 }
 
 /** What a task needs to read documents. */
-export interface ReadingJob extends SparkApplication {
-  readonly rowTag: RowElementName | null;
-  readonly limits: EngineLimits;
-  readonly archiveLimits: ArchiveLimits;
-  readonly links: 'follow' | 'refuse';
-}
+export type ReadingJob = SparkApplication & Pick<LoadingJob, 'rowTag' | 'limits' | 'archiveLimits' | 'links'>;
 
-export interface SparkJob extends ReadingJob {
+export interface SparkJob extends SparkApplication, LoadingJob {
   /** only what is wrong with documents is looked for */
   readonly probe: boolean;
   readonly logical: StoredLogicalSchema;
-  readonly idJob: number;
-  readonly byHand: boolean;
-  readonly request: Pick<ToolRequest, 'keys' | 'unmapped' | 'extraColumns' | 'noSamples' | 'root' | 'rowTag'>;
-  readonly encoding: RowEncoding;
-  readonly widensInPlace: boolean;
   readonly keyOffsets: readonly (readonly [string, number])[];
-  readonly withStatistics: boolean;
 }
 
 /** A document of a unit: where it lies, and what it is called in messages and rows. */
