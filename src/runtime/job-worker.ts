@@ -21,9 +21,8 @@ const killGraceMs = 3000;
 /** `environment`: where its SVC_ settings come from; the tools get them too. */
 export function createJobWorker(opened: OpenedHome, environment: Environment, concurrency: number): Worker {
   const { adapters, config, home } = opened;
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const runner = createProcessRunner({
-    entryOf: (tool) => fileURLToPath(new URL(`../tools/${tool}.${extension}`, import.meta.url)),
+    entryOf: (tool) => fileURLToPath(new URL(`../tools/bin/${tool}.mjs`, import.meta.url)),
     openLog: opened.openLog,
     workingDirectory: home.directory,
     environment: toolEnvironment(environment, home.directory),
@@ -81,7 +80,5 @@ function toolEnvironment(environment: Environment, directory: string): Record<st
     if ((own || sparkVariables.test(name)) && value !== undefined) tool[name] = value;
   }
   tool['SVC_HOME'] = directory;
-  // Kept beside the dependencies, where only who may install can write: a tool starts in half the time
-  tool['NODE_COMPILE_CACHE'] = fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
   return tool;
 }

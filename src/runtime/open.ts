@@ -113,7 +113,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
           files,
           join(home.directory, 'tmp'),
           createIsolatedSchemaCompiler({
-            module: new URL(`../tools/schema-compiler-thread.${import.meta.url.slice(-2)}`, import.meta.url),
+            module: new URL('../tools/bin/schema-compiler-thread.mjs', import.meta.url),
             timeMs: limits.xsdTimeMs,
             memoryBytes: limits.xsdMemoryBytes,
             settings: limits,

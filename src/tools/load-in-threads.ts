@@ -233,7 +233,7 @@ class Thread {
   #answered = Promise.withResolvers<void>();
 
   constructor(job: ThreadJob, gathering: Gathering) {
-    this.#worker = new Worker(new URL(`./load-thread.${import.meta.url.slice(-2)}`, import.meta.url), {
+    this.#worker = new Worker(new URL('./bin/load-thread.mjs', import.meta.url), {
       workerData: job,
       env: {},
     });

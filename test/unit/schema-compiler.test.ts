@@ -23,7 +23,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 function compiler(more: { timeMs?: number; memoryBytes?: number; module?: URL; settings?: Limits } = {}) {
   return createIsolatedSchemaCompiler({
-    module: new URL('../../src/tools/schema-compiler-thread.ts', import.meta.url),
+    module: new URL('../../src/tools/bin/schema-compiler-thread.mjs', import.meta.url),
     timeMs: 60_000,
     memoryBytes: 256 * 1024 * 1024,
     settings: defaultLimits,

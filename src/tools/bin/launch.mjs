@@ -3,10 +3,8 @@
  * development dependency `node` brings. Plain JavaScript on purpose: this file is what an old Node reads.
  */
 import { existsSync } from 'node:fs';
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import * as nodeModule from 'node:module';
+import { quickStart } from './quick-start.mjs';
 
 /** First release that strips types without a flag. */
 const oldestNode = [22, 18];
@@ -36,8 +34,7 @@ export async function launch(entry, args) {
   // the published package holds JavaScript, so that any Node of its engines runs it
   if (!existsSync(entry)) entry = entry.replace(/\.ts$/, '.js');
   if (isNewEnough(process.versions.node)) {
-    // Compiled code is kept beside the dependencies, where only who may install can write.
-    nodeModule.enableCompileCache?.(fileURLToPath(new URL('node_modules/.cache/compile', root)));
+    quickStart();
     process.argv.splice(1, process.argv.length, entry, ...args);
     await import(pathToFileURL(entry).href);
     return;
@@ -63,11 +60,13 @@ export async function launch(entry, args) {
     process.exitCode = 1;
     return;
   }
-  runIn(bundled, [fileURLToPath(import.meta.url), entry, ...args]);
+  await runIn(bundled, [fileURLToPath(import.meta.url), entry, ...args]);
 }
 
 /** The same launch in another Node: same terminal, its exit code or signal is ours, signals sent to us are passed on. */
-function runIn(node, argv) {
+async function runIn(node, argv) {
+  const { spawn } = await import('node:child_process');
+  const { constants } = await import('node:os');
   const child = spawn(node, argv, {
     stdio: 'inherit',
     env: { ...process.env, SVC_LAUNCHED_BY: process.versions.node },

@@ -1,0 +1,4 @@
+import { fileURLToPath } from 'node:url';
+import { launch } from './launch.mjs';
+
+await launch(fileURLToPath(new URL('../spark-statistics-task.ts', import.meta.url)), process.argv.slice(2));
