@@ -12,10 +12,14 @@ const path = process.argv[2]!;
 
 function read(tokenizer: XmlTokenizer, afterPiece: () => void = () => undefined): number {
   const file = openSync(path, 'r');
-  const buffer = new Uint8Array(64 * 1024);
-  for (let length = readSync(file, buffer); length > 0; length = readSync(file, buffer)) {
-    tokenizer.write(buffer.subarray(0, length));
+  const first = new Uint8Array(64 * 1024);
+  tokenizer.write(first.subarray(0, readSync(file, first)));
+  for (;;) {
+    const room = tokenizer.room()!;
     afterPiece();
+    const length = readSync(file, room);
+    if (length === 0) break;
+    tokenizer.filled(length);
   }
   tokenizer.end();
   return tokenizer.bytesRead;

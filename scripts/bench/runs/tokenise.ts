@@ -34,9 +34,14 @@ const tokenizer = create({
   },
 });
 const file = openSync(path, 'r');
-const buffer = new Uint8Array(64 * 1024);
-for (let length = readSync(file, buffer); length > 0; length = readSync(file, buffer))
-  tokenizer.write(buffer.subarray(0, length));
+const first = new Uint8Array(64 * 1024);
+tokenizer.write(first.subarray(0, readSync(file, first)));
+for (;;) {
+  const room = tokenizer.room()!;
+  const length = readSync(file, room);
+  if (length === 0) break;
+  tokenizer.filled(length);
+}
 tokenizer.end();
 const { user, system } = process.cpuUsage(cpuStarted);
 console.log(

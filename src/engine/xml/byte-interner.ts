@@ -14,7 +14,7 @@ export class ByteInterner {
   private arenaEnd = 0;
 
   constructor(memory: TokenizerMemory = plainMemory) {
-    this.arena = memory.bytes(memory.nameBytes);
+    this.arena = memory.anyBytes(memory.nameBytes);
     this.starts = memory.ints(memory.names);
     this.ends = memory.ints(memory.names);
     this.slots = memory.ints(memory.names * 4);

@@ -14,6 +14,8 @@ export interface Utf8Sink {
 }
 
 export interface EncodingReader {
+  /** what follows is UTF-8: it may be handed to the sink without being written here */
+  readonly passesOn: boolean;
   write(chunk: Uint8Array): void;
   end(): void;
 }
@@ -48,6 +50,9 @@ export function createEncodingReader(override: string | undefined, sink: Utf8Sin
   }
 
   return {
+    get passesOn() {
+      return isUtf8;
+    },
     write(chunk) {
       if (isUtf8 || transcoder !== null) {
         pass(chunk, 0);

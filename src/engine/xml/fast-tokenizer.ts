@@ -90,6 +90,16 @@ export function createFastXmlTokenizer(
         throw error;
       }
     },
+    room() {
+      if (chosen === null) return null;
+      try {
+        return chosen.room();
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
+    },
+    filled: (length) => chosen!.filled(length),
     end() {
       chosen ??= choose(0);
       try {

@@ -12,6 +12,9 @@ export interface TokenizerMemory {
   ints(length: number): Int32Array;
   /** zeroed */
   bytes(length: number): Uint8Array;
+  /** with anything in them: nobody reads what was not written before */
+  anyInts(length: number): Int32Array;
+  anyBytes(length: number): Uint8Array;
   /** a quicker way to count the LFs of the first `count` bytes; -1: count them yourself (there is a CR, …) */
   readonly countLineFeeds?: (bytes: Uint8Array, count: number) => number;
 }
@@ -24,4 +27,6 @@ export const plainMemory: TokenizerMemory = {
   decodedBytes: 1024,
   ints: (length) => new Int32Array(length),
   bytes: (length) => new Uint8Array(length),
+  anyInts: (length) => new Int32Array(length),
+  anyBytes: (length) => new Uint8Array(length),
 };

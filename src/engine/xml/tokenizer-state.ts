@@ -144,13 +144,13 @@ export class TokenizerState {
     this.limits = settings.limits;
     this.comments = settings.comments;
     const { memory } = settings;
-    this.window = memory.bytes(Math.ceil((settings.windowBytes + 1) / 4) * 4);
+    this.window = memory.anyBytes(Math.ceil((settings.windowBytes + 1) / 4) * 4);
     this.words = new Uint32Array(this.window.buffer, this.window.byteOffset, this.window.length / 4);
     this.bytes = this.window;
     this.locations = new LocationCounter(memory.countLineFeeds);
-    this.events = memory.ints((BATCH_RECORDS + SPARE_RECORDS) * RECORD_INTS);
-    this.sources = memory.ints(BATCH_RECORDS + SPARE_RECORDS);
-    this.decoded = memory.bytes(memory.decodedBytes);
+    this.events = memory.anyInts((BATCH_RECORDS + SPARE_RECORDS) * RECORD_INTS);
+    this.sources = memory.anyInts(BATCH_RECORDS + SPARE_RECORDS);
+    this.decoded = memory.anyBytes(memory.decodedBytes);
     this.raw = new RawNames(memory);
     this.stackRaw = memory.ints(memory.depth);
     this.stackName = memory.ints(memory.depth);
@@ -174,6 +174,17 @@ export class TokenizerState {
 
   get windowRoom(): number {
     return this.window.length - 1 - this.end;
+  }
+
+  /** What is free behind the bytes in the window. */
+  room(): Uint8Array {
+    return this.window.subarray(this.end, this.window.length - 1);
+  }
+
+  /** So many bytes of the room have been filled. */
+  received(length: number): void {
+    this.end += length;
+    this.receivedBytes += length;
   }
 
   /** Hands the records over. What they point to may be overwritten afterwards. */

@@ -86,6 +86,15 @@ export function createTokenizerOn(
       bytesRead += chunk.length;
       encodingReader.write(chunk);
     },
+    room() {
+      if (!encodingReader.passesOn) return null;
+      if (state.windowRoom === 0) makeRoom(state, scanContent);
+      return state.room();
+    },
+    filled(length) {
+      bytesRead += length;
+      state.received(length);
+    },
     end() {
       encodingReader.end();
       state.final = true;
@@ -110,16 +119,17 @@ function feed(
 ): void {
   let at = from;
   while (at < to) {
-    if (s.windowRoom === 0) {
-      scan(s, scanContent);
-      s.shiftWindow();
-    }
+    if (s.windowRoom === 0) makeRoom(s, scanContent);
     const taken = Math.min(s.windowRoom, to - at);
     s.bytes.set(bytes.subarray(at, at + taken), s.end);
-    s.end += taken;
-    s.receivedBytes += taken;
+    s.received(taken);
     at += taken;
   }
+}
+
+function makeRoom(s: TokenizerState, scanContent: ScanContent): void {
+  scan(s, scanContent);
+  s.shiftWindow();
 }
 
 /** Scans the window as far as it goes, and hands over what it gave. */

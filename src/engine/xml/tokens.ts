@@ -62,6 +62,13 @@ export interface XmlTokenizer {
   readonly names: NameTable;
   /** Feeds bytes, whole or in any pieces; calls the handler zero or more times before it returns. Throws `InputError`. */
   write(chunk: Uint8Array): void;
+  /**
+   * Where the next bytes may be put, so that they need not be copied: at least one, valid until the next call of any method. null
+   * while only `write` will do: before the encoding is known, and in any but UTF-8. May call the handler. Throws `InputError`.
+   */
+  room(): Uint8Array | null;
+  /** The first `length` bytes of what `room` answered have been filled: as if they had been written. */
+  filled(length: number): void;
   /** End of the document; checks that it is complete. Throws `InputError`. */
   end(): void;
   /** Place of a record of the batch being handled (START, END, TEXT, ATTRIBUTE: where its range starts). */

@@ -8,6 +8,8 @@ import type { XmlTokenizerOptions } from '../../../src/engine/xml/tokenizer.ts';
 export interface ReadOptions extends Partial<XmlTokenizerOptions> {
   /** bytes per call of `write`; all at once without it */
   readonly chunkBytes?: number;
+  /** put the bytes where the tokenizer has room for them, where it can */
+  readonly inPlace?: boolean;
   /** prefix every record with `line:column` (but text, which may be split anywhere) */
   readonly places?: boolean;
   /** what reads, instead of `createXmlTokenizer` */
@@ -45,7 +47,17 @@ export function readTokens(document: string | Uint8Array, options: ReadOptions =
     },
   });
   const step = options.chunkBytes ?? Math.max(bytes.length, 1);
-  for (let from = 0; from < bytes.length; from += step) tokenizer.write(bytes.subarray(from, from + step));
+  for (let from = 0; from < bytes.length;) {
+    const room = options.inPlace === true ? tokenizer.room() : null;
+    const piece = bytes.subarray(from, from + Math.min(step, room?.length ?? step));
+    if (room === null) {
+      tokenizer.write(piece);
+    } else {
+      room.set(piece);
+      tokenizer.filled(piece.length);
+    }
+    from += piece.length;
+  }
   tokenizer.end();
   endText();
   return lines;

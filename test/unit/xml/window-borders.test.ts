@@ -25,6 +25,12 @@ describe.each(Object.entries(documents))('%s', (_, document) => {
       expect(readTokens(document, { places: true, chunkBytes, windowBytes: 16 })).toEqual(whole);
   });
 
+  test('is the same put into the window by its reader', () => {
+    for (let windowBytes = 1; windowBytes < 60; windowBytes++)
+      for (const chunkBytes of [1, 7, 64])
+        expect(readTokens(document, { places: true, inPlace: true, chunkBytes, windowBytes })).toEqual(whole);
+  });
+
   test('is the same split in two at every byte', () => {
     const { length } = bytesOf(document);
     for (let split = 1; split <= length; split++)

@@ -85,6 +85,7 @@ export function createShredKernel(options: ShredKernelOptions): ShredKernel | nu
       Uint8Array.from(atob(shredTapeWasm), (character) => character.charCodeAt(0)),
     );
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+    (exports['prepare'] as () => void)();
     const shred = exports['shred'] as (from: number, count: number) => number;
     return new SharedKernel(options, memory, shred, createScanKernel(scanModule, memory));
   } catch {

@@ -4,7 +4,7 @@
 // of frames, rows and slots: ../shred-state.ts. The forms of values are those of ../value-conversion.ts.
 
 /** Behind the tokeniser's part of the memory. */
-const CONTROL: usize = 1835008;
+const CONTROL: usize = 2490368;
 const EVENTS: usize = CONTROL + 0;
 const BYTES: usize = CONTROL + 4;
 const DECODED: usize = CONTROL + 8;
@@ -154,6 +154,30 @@ const ZERO: u8 = 0x30;
 const COLON: u8 = 0x3a;
 const BACKSLASH: u8 = 0x5c;
 
+// Vectors of one byte, which `prepare` puts into memory: see scan-content.as.
+const ALL_BACKSLASH: usize = CONTROL + 1024;
+const ALL_TAB: usize = CONTROL + 1040;
+const ALL_LF: usize = CONTROL + 1056;
+const ALL_CR: usize = CONTROL + 1072;
+const ALL_COMMA: usize = CONTROL + 1088;
+const ALL_QUOTE: usize = CONTROL + 1104;
+const ALL_ZERO_ABOVE_LOWEST: usize = CONTROL + 1120;
+const ALL_LOWEST_NINE: usize = CONTROL + 1136;
+const ALL_CONTINUATION: usize = CONTROL + 1152;
+
+/** Writes the vectors that the kernel loads: once, before all else. */
+export function prepare(): void {
+  v128.store(ALL_BACKSLASH, i8x16.splat(BACKSLASH));
+  v128.store(ALL_TAB, i8x16.splat(TAB));
+  v128.store(ALL_LF, i8x16.splat(LF));
+  v128.store(ALL_CR, i8x16.splat(CR));
+  v128.store(ALL_COMMA, i8x16.splat(COMMA));
+  v128.store(ALL_QUOTE, i8x16.splat(QUOTE));
+  v128.store(ALL_ZERO_ABOVE_LOWEST, i8x16.splat(<i8>(<u32>ZERO + 128)));
+  v128.store(ALL_LOWEST_NINE, i8x16.splat(-128 + 9));
+  v128.store(ALL_CONTINUATION, i8x16.splat(<i8>0xbf));
+}
+
 // @ts-ignore: decorator
 @inline
 function isSpace(c: u32): bool {
@@ -187,8 +211,8 @@ function escapeCopyText(from: usize, to: usize, out: usize): usize {
     v128.store(out, v);
     const specials = i8x16.bitmask(
       v128.or(
-        v128.or(i8x16.eq(v, i8x16.splat(BACKSLASH)), i8x16.eq(v, i8x16.splat(TAB))),
-        v128.or(i8x16.eq(v, i8x16.splat(LF)), i8x16.eq(v, i8x16.splat(CR))),
+        v128.or(i8x16.eq(v, v128.load(ALL_BACKSLASH)), i8x16.eq(v, v128.load(ALL_TAB))),
+        v128.or(i8x16.eq(v, v128.load(ALL_LF)), i8x16.eq(v, v128.load(ALL_CR))),
       ),
     );
     const rest = to - from;
@@ -218,8 +242,8 @@ function escapeCsv(from: usize, to: usize, out: usize): usize {
     v128.store(out + i, v);
     let specials = i8x16.bitmask(
       v128.or(
-        v128.or(i8x16.eq(v, i8x16.splat(COMMA)), i8x16.eq(v, i8x16.splat(QUOTE))),
-        v128.or(i8x16.eq(v, i8x16.splat(LF)), i8x16.eq(v, i8x16.splat(CR))),
+        v128.or(i8x16.eq(v, v128.load(ALL_COMMA)), i8x16.eq(v, v128.load(ALL_QUOTE))),
+        v128.or(i8x16.eq(v, v128.load(ALL_LF)), i8x16.eq(v, v128.load(ALL_CR))),
       ),
     );
     const rest = to - from - i;
@@ -247,7 +271,7 @@ function escape(from: usize, to: usize, out: usize): usize {
 function characters(from: usize, to: usize): i32 {
   let count: i32 = 0;
   for (; from + 16 <= to; from += 16)
-    count += popcnt(i8x16.bitmask(i8x16.gt_s(v128.load(from), i8x16.splat(<i8>0xbf))));
+    count += popcnt(i8x16.bitmask(i8x16.gt_s(v128.load(from), v128.load(ALL_CONTINUATION))));
   for (; from < to; from++) if ((load<u8>(from) & 0xc0) != 0x80) count++;
   return count;
 }
@@ -319,8 +343,9 @@ function convertBoolean(column: usize, from: usize, to: usize, out: usize): usiz
 // @ts-ignore: decorator
 @inline
 function nonDigits(at: usize, length: usize): i32 {
-  const v = i8x16.sub(v128.load(at), i8x16.splat(ZERO));
-  return i8x16.bitmask(i8x16.gt_u(v, i8x16.splat(9))) & ((1 << <i32>length) - 1);
+  // moved so that the digits are the lowest signed bytes: there is no unsigned comparison of vectors on x86
+  const v = i8x16.sub(v128.load(at), v128.load(ALL_ZERO_ABOVE_LOWEST));
+  return i8x16.bitmask(i8x16.gt_s(v, v128.load(ALL_LOWEST_NINE))) & ((1 << <i32>length) - 1);
 }
 
 /** The form that most numbers have: digits, no more than `most`, without a sign or a leading zero. */

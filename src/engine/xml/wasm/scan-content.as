@@ -42,6 +42,8 @@ const MAX_ATTRIBUTES: usize = 144;
 const TEXT_START: usize = 148;
 const TEXT_AT: usize = 152;
 const NAME_END: usize = 156;
+const TAGS: usize = 160;
+const GAPS: usize = 164;
 
 const EXIT_FULL = 0;
 const EXIT_TEXT = 1;
@@ -76,9 +78,42 @@ const SLASH: u8 = 0x2f;
 const SEMICOLON: u8 = 0x3b;
 const LESS: u8 = 0x3c;
 const EQUALS: u8 = 0x3d;
+/** `="`, as two bytes are loaded. */
+const EQUALS_QUOTE: u16 = 0x223d;
 const GREATER: u8 = 0x3e;
 const QUESTION: u8 = 0x3f;
 const CLOSE_BRACKET: u8 = 0x5d;
+
+// What has been seen of a name so far, so that it need not be taken apart when it comes again: 64 bytes for each, by raw id.
+// Twice 16 bytes with a mask of those that count, 0 where nothing has been seen: `name>`, as tags end, and `name="`.
+const TAG_SHIFT: usize = 6;
+const TAG_MASK: usize = 16;
+const TAG_LENGTH: usize = 20;
+const PAIR: usize = 32;
+const PAIR_MASK: usize = 48;
+const PAIR_LENGTH: usize = 52;
+
+// Vectors of one byte, and tables, which `prepare` puts into memory: V8 makes a constant anew wherever it is used, in three or
+// four instructions, and loads it in one.
+const ALL_SPACE: usize = 1024;
+const ALL_LF: usize = 1040;
+const ALL_TAB: usize = 1056;
+const ALL_CR: usize = 1072;
+const ALL_LESS: usize = 1088;
+const ALL_AMPERSAND: usize = 1104;
+const ALL_CLOSE_BRACKET: usize = 1120;
+const ALL_QUOTE: usize = 1136;
+const ALL_APOSTROPHE: usize = 1152;
+const BY_FIRST_HIGH: usize = 1168;
+const BY_FIRST_LOW: usize = 1184;
+const BY_SECOND_HIGH: usize = 1200;
+const ALL_NIBBLE: usize = 1216;
+const ALL_TOP_BIT: usize = 1232;
+const ALL_BELOW_LEAD_3: usize = 1248;
+const ALL_BELOW_LEAD_4: usize = 1264;
+const ALL_EF: usize = 1280;
+const ALL_BF: usize = 1296;
+const ALL_BE: usize = 1312;
 
 /** A decoded record is ended at about this size, so that it never has to be held whole. */
 const DECODED_RECORD_BYTES: usize = 64 * 1024;
@@ -101,18 +136,24 @@ function isSpace(c: u32): bool {
   return c == SPACE || c == LF || c == TAB || c == CR;
 }
 
-/** First byte that is neither space nor LF nor TAB. */
+/** Of 16 bytes, those that are space, LF, or TAB, as bits. */
 // @ts-ignore: decorator
 @inline
+function plainSpaces(p: usize): i32 {
+  const v = v128.load(p);
+  return i8x16.bitmask(
+    v128.or(
+      v128.or(i8x16.eq(v, v128.load(ALL_SPACE)), i8x16.eq(v, v128.load(ALL_LF))),
+      i8x16.eq(v, v128.load(ALL_TAB)),
+    ),
+  );
+}
+
+/** First byte that is neither space nor LF nor TAB. */
 function skipPlainSpace(p: usize): usize {
   while (true) {
-    const v = v128.load(p);
-    const space = v128.or(
-      v128.or(i8x16.eq(v, i8x16.splat(SPACE)), i8x16.eq(v, i8x16.splat(LF))),
-      i8x16.eq(v, i8x16.splat(TAB)),
-    );
-    const others = i8x16.bitmask(space) ^ 0xffff;
-    if (others != 0) return p + ctz(others);
+    const spaces = plainSpaces(p);
+    if (spaces != 0xffff) return p + ctz(spaces ^ 0xffff);
     p += 16;
   }
 }
@@ -125,12 +166,12 @@ function skipPlainText(p: usize): usize {
     const v = v128.load(p);
     // signed: what is below a space is a control character or a byte of a longer sequence
     const low = v128.andnot(
-      i8x16.lt_s(v, i8x16.splat(SPACE)),
-      v128.or(i8x16.eq(v, i8x16.splat(LF)), i8x16.eq(v, i8x16.splat(TAB))),
+      i8x16.lt_s(v, v128.load(ALL_SPACE)),
+      v128.or(i8x16.eq(v, v128.load(ALL_LF)), i8x16.eq(v, v128.load(ALL_TAB))),
     );
     const marks = v128.or(
-      v128.or(i8x16.eq(v, i8x16.splat(LESS)), i8x16.eq(v, i8x16.splat(AMPERSAND))),
-      v128.or(i8x16.eq(v, i8x16.splat(CLOSE_BRACKET)), low),
+      v128.or(i8x16.eq(v, v128.load(ALL_LESS)), i8x16.eq(v, v128.load(ALL_AMPERSAND))),
+      v128.or(i8x16.eq(v, v128.load(ALL_CLOSE_BRACKET)), low),
     );
     const stops = i8x16.bitmask(marks);
     if (stops != 0) return p + ctz(stops);
@@ -142,12 +183,12 @@ function skipPlainText(p: usize): usize {
 // @ts-ignore: decorator
 @inline
 function skipPlainValue(p: usize, quote: u32): usize {
-  const quotes = i8x16.splat(<i8>quote);
+  const quotes = v128.load(quote == QUOTE ? ALL_QUOTE : ALL_APOSTROPHE);
   while (true) {
     const v = v128.load(p);
     const marks = v128.or(
-      v128.or(i8x16.eq(v, quotes), i8x16.eq(v, i8x16.splat(AMPERSAND))),
-      v128.or(i8x16.eq(v, i8x16.splat(LESS)), i8x16.lt_s(v, i8x16.splat(SPACE))),
+      v128.or(i8x16.eq(v, quotes), i8x16.eq(v, v128.load(ALL_AMPERSAND))),
+      v128.or(i8x16.eq(v, v128.load(ALL_LESS)), i8x16.lt_s(v, v128.load(ALL_SPACE))),
     );
     const stops = i8x16.bitmask(marks);
     if (stops != 0) return p + ctz(stops);
@@ -155,18 +196,33 @@ function skipPlainValue(p: usize, quote: u32): usize {
   }
 }
 
+/** Of 16 bytes, those that are the same at both places, as bits. */
+// @ts-ignore: decorator
+@inline
+function equal(a: usize, b: usize): i32 {
+  return i8x16.bitmask(i8x16.eq(v128.load(a), v128.load(b)));
+}
+
 /** Whether the `length` bytes at both places are the same; both may be read 16 bytes further. */
 // @ts-ignore: decorator
 @inline
 function same(a: usize, b: usize, length: usize): bool {
   while (true) {
-    const differing = i8x16.bitmask(i8x16.ne(v128.load(a), v128.load(b)));
-    if (length <= 16) return (differing & ((1 << <i32>length) - 1)) == 0;
-    if (differing != 0) return false;
+    const others = equal(a, b) ^ 0xffff;
+    if (length <= 16) return (others & ((1 << <i32>length) - 1)) == 0;
+    if (others != 0) return false;
     a += 16;
     b += 16;
     length -= 16;
   }
+}
+
+/** Keeps the `length` bytes of a name and the one or two behind it for `equal`, where they fit. */
+function remember(seen: usize, from: usize, length: usize, behind: usize): void {
+  if (length + behind > 16) return;
+  v128.store(seen, v128.load(from));
+  store<i32>(seen, (1 << <i32>(length + behind)) - 1, TAG_MASK);
+  store<u32>(seen, <u32>length, TAG_LENGTH);
 }
 
 /** Skips valid multi-byte sequences; stops at an ASCII byte or at what is not whole, valid, and an XML character. */
@@ -211,14 +267,19 @@ const OVERLONG_4: i8 = 1 << 6;
 const TWO_CONTINUATIONS: i8 = -128;
 const CARRY: i8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
 
-/** By byte: not 0 where the sequence that it belongs to, or should end, is not UTF-8 or not an XML character. */
-// @ts-ignore: decorator
-@inline
-function wrongBytes(before: v128, v: v128): v128 {
-  const one = i8x16.shuffle(before, v, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
-  const two = i8x16.shuffle(before, v, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
-  const three = i8x16.shuffle(before, v, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28);
-  const firstHigh = i8x16.swizzle(
+/** Writes the vectors that the kernel loads: once, before all else. */
+export function prepare(): void {
+  v128.store(ALL_SPACE, i8x16.splat(SPACE));
+  v128.store(ALL_LF, i8x16.splat(LF));
+  v128.store(ALL_TAB, i8x16.splat(TAB));
+  v128.store(ALL_CR, i8x16.splat(CR));
+  v128.store(ALL_LESS, i8x16.splat(LESS));
+  v128.store(ALL_AMPERSAND, i8x16.splat(AMPERSAND));
+  v128.store(ALL_CLOSE_BRACKET, i8x16.splat(CLOSE_BRACKET));
+  v128.store(ALL_QUOTE, i8x16.splat(QUOTE));
+  v128.store(ALL_APOSTROPHE, i8x16.splat(APOSTROPHE));
+  v128.store(
+    BY_FIRST_HIGH,
     i8x16(
       TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG, TOO_LONG,
       TWO_CONTINUATIONS, TWO_CONTINUATIONS, TWO_CONTINUATIONS, TWO_CONTINUATIONS,
@@ -227,9 +288,9 @@ function wrongBytes(before: v128, v: v128): v128 {
       TOO_SHORT | OVERLONG_3 | SURROGATE,
       TOO_SHORT | TOO_LARGE | TOO_LARGE_1000 | OVERLONG_4,
     ),
-    i8x16.shr_u(one, 4),
   );
-  const firstLow = i8x16.swizzle(
+  v128.store(
+    BY_FIRST_LOW,
     i8x16(
       CARRY | OVERLONG_3 | OVERLONG_2 | OVERLONG_4,
       CARRY | OVERLONG_2,
@@ -242,9 +303,9 @@ function wrongBytes(before: v128, v: v128): v128 {
       CARRY | TOO_LARGE | TOO_LARGE_1000 | SURROGATE,
       CARRY | TOO_LARGE | TOO_LARGE_1000, CARRY | TOO_LARGE | TOO_LARGE_1000,
     ),
-    v128.and(one, i8x16.splat(0x0f)),
   );
-  const secondHigh = i8x16.swizzle(
+  v128.store(
+    BY_SECOND_HIGH,
     i8x16(
       TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
       TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS | OVERLONG_3 | TOO_LARGE_1000 | OVERLONG_4,
@@ -253,21 +314,40 @@ function wrongBytes(before: v128, v: v128): v128 {
       TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS | SURROGATE | TOO_LARGE,
       TOO_SHORT, TOO_SHORT, TOO_SHORT, TOO_SHORT,
     ),
-    i8x16.shr_u(v, 4),
   );
+  v128.store(ALL_NIBBLE, i8x16.splat(0x0f));
+  v128.store(ALL_TOP_BIT, i8x16.splat(-128));
+  v128.store(ALL_BELOW_LEAD_3, i8x16.splat(<i8>(0xe0 - 0x80)));
+  v128.store(ALL_BELOW_LEAD_4, i8x16.splat(<i8>(0xf0 - 0x80)));
+  v128.store(ALL_EF, i8x16.splat(-17));
+  v128.store(ALL_BF, i8x16.splat(-65));
+  v128.store(ALL_BE, i8x16.splat(-66));
+}
+
+/** By byte: not 0 where the sequence that it belongs to, or should end, is not UTF-8 or not an XML character. */
+// @ts-ignore: decorator
+@inline
+function wrongBytes(before: v128, v: v128): v128 {
+  const one = i8x16.shuffle(before, v, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+  const two = i8x16.shuffle(before, v, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
+  const three = i8x16.shuffle(before, v, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28);
+  const nibble = v128.load(ALL_NIBBLE);
+  const firstHigh = i8x16.swizzle(v128.load(BY_FIRST_HIGH), v128.and(i16x8.shr_u(one, 4), nibble));
+  const firstLow = i8x16.swizzle(v128.load(BY_FIRST_LOW), v128.and(one, nibble));
+  const secondHigh = i8x16.swizzle(v128.load(BY_SECOND_HIGH), v128.and(i16x8.shr_u(v, 4), nibble));
   const wrong = v128.and(v128.and(firstHigh, firstLow), secondHigh);
   // two continuations are right where a lead byte of three or four stands before them
   const continued = v128.and(
     v128.or(
-      i8x16.sub_sat_u(two, i8x16.splat(<i8>(0xe0 - 0x80))),
-      i8x16.sub_sat_u(three, i8x16.splat(<i8>(0xf0 - 0x80))),
+      i8x16.sub_sat_u(two, v128.load(ALL_BELOW_LEAD_3)),
+      i8x16.sub_sat_u(three, v128.load(ALL_BELOW_LEAD_4)),
     ),
-    i8x16.splat(-128),
+    v128.load(ALL_TOP_BIT),
   );
   // U+FFFE, U+FFFF
   const noCharacter = v128.and(
-    v128.and(i8x16.eq(two, i8x16.splat(-17)), i8x16.eq(one, i8x16.splat(-65))),
-    i8x16.ge_u(v, i8x16.splat(-66)),
+    v128.and(i8x16.eq(two, v128.load(ALL_EF)), i8x16.eq(one, v128.load(ALL_BF))),
+    i8x16.ge_u(v, v128.load(ALL_BE)),
   );
   return v128.or(v128.xor(wrong, continued), noCharacter);
 }
@@ -289,12 +369,12 @@ function skipMixedText(p: usize): usize {
   while (true) {
     const v = v128.load(p);
     const low = v128.andnot(
-      i8x16.lt_u(v, i8x16.splat(SPACE)),
-      v128.or(i8x16.eq(v, i8x16.splat(LF)), i8x16.eq(v, i8x16.splat(TAB))),
+      i8x16.lt_u(v, v128.load(ALL_SPACE)),
+      v128.or(i8x16.eq(v, v128.load(ALL_LF)), i8x16.eq(v, v128.load(ALL_TAB))),
     );
     const marks = v128.or(
-      v128.or(i8x16.eq(v, i8x16.splat(LESS)), i8x16.eq(v, i8x16.splat(AMPERSAND))),
-      v128.or(i8x16.eq(v, i8x16.splat(CLOSE_BRACKET)), low),
+      v128.or(i8x16.eq(v, v128.load(ALL_LESS)), i8x16.eq(v, v128.load(ALL_AMPERSAND))),
+      v128.or(i8x16.eq(v, v128.load(ALL_CLOSE_BRACKET)), low),
     );
     const stops = i8x16.bitmask(marks);
     const wrong = wrongBytes(before, v);
@@ -308,13 +388,13 @@ function skipMixedText(p: usize): usize {
 /** As `skipPlainValue`, in the way of `skipMixedText`. */
 function skipMixedValue(p: usize, quote: u32): usize {
   const from = p;
-  const quotes = i8x16.splat(<i8>quote);
+  const quotes = v128.load(quote == QUOTE ? ALL_QUOTE : ALL_APOSTROPHE);
   let before = i8x16.splat(0);
   while (true) {
     const v = v128.load(p);
     const marks = v128.or(
-      v128.or(i8x16.eq(v, quotes), i8x16.eq(v, i8x16.splat(AMPERSAND))),
-      v128.or(i8x16.eq(v, i8x16.splat(LESS)), i8x16.lt_u(v, i8x16.splat(SPACE))),
+      v128.or(i8x16.eq(v, quotes), i8x16.eq(v, v128.load(ALL_AMPERSAND))),
+      v128.or(i8x16.eq(v, v128.load(ALL_LESS)), i8x16.lt_u(v, v128.load(ALL_SPACE))),
     );
     const stops = i8x16.bitmask(marks);
     const wrong = wrongBytes(before, v);
@@ -552,6 +632,7 @@ function scanAttributes(p: usize, e: usize, element: i32, context: i32, end: usi
   const attributeNames: usize = load<usize>(ATTRIBUTE_NAMES);
   const nextAttributes: usize = load<usize>(NEXT_ATTRIBUTES);
   const classes: usize = load<usize>(NAME_CLASS);
+  const tags: usize = load<usize>(TAGS);
   const maxText: usize = load<usize>(MAX_TEXT);
   const most = min<usize>(
     load<usize>(EVENTS) + ((load<usize>(EVENTS_LENGTH)) << 2) - 32,
@@ -573,26 +654,29 @@ function scanAttributes(p: usize, e: usize, element: i32, context: i32, end: usi
 
     const nameAt = p;
     let name = at(nextAttributes, previous);
-    const start = at(starts, name);
-    const length = <usize>(at(ends, name) - start);
-    p += length;
-    if (length == 0 || !same(arena + start, nameAt, length) || load<u8>(classes + load<u8>(p)) != CLASS_NONE) {
-      name = findName(nameAt);
-      if (name < 0) return 0;
-      put(nextAttributes, previous, name);
-      p = load<usize>(NAME_END);
-    }
-    previous = name;
-
-    if (load<u8>(p) != EQUALS) {
+    const seen = tags + (<usize>name << TAG_SHIFT);
+    const mask = load<i32>(seen, PAIR_MASK);
+    let quote: u32 = QUOTE;
+    if (mask != 0 && (equal(seen + PAIR, nameAt) & mask) == mask) {
+      p += load<u32>(seen, PAIR_LENGTH) + 1;
+    } else {
+      const start = at(starts, name);
+      const length = <usize>(at(ends, name) - start);
+      p += length;
+      if (length == 0 || !same(arena + start, nameAt, length) || load<u8>(classes + load<u8>(p)) != CLASS_NONE) {
+        name = findName(nameAt);
+        if (name < 0) return 0;
+        put(nextAttributes, previous, name);
+        p = load<usize>(NAME_END);
+      }
+      if (load<u16>(p) == EQUALS_QUOTE) remember(tags + (<usize>name << TAG_SHIFT) + PAIR, nameAt, p - nameAt, 2);
       while (isSpace(load<u8>(p))) p++;
       if (load<u8>(p) != EQUALS) return 0;
-    }
-    let quote: u32 = load<u8>(++p);
-    if (quote != QUOTE && quote != APOSTROPHE) {
+      quote = load<u8>(++p);
       while (isSpace(quote)) quote = load<u8>(++p);
       if (quote != QUOTE && quote != APOSTROPHE) return 0;
     }
+    previous = name;
     const valueAt = ++p;
     while (true) {
       p = skipPlainValue(p, quote);
@@ -663,6 +747,8 @@ export function scanContent(): i32 {
   const nextElements: usize = load<usize>(NEXT_ELEMENTS);
   const elementContexts: usize = load<usize>(ELEMENT_CONTEXTS);
   const elementNames: usize = load<usize>(ELEMENT_NAMES);
+  const tags: usize = load<usize>(TAGS);
+  const gaps: usize = load<usize>(GAPS);
   let p: usize = base + load<usize>(POS);
   let e: usize = events + ((load<usize>(COUNT)) << 2);
   let depth = load<i32>(DEPTH);
@@ -680,7 +766,25 @@ export function scanContent(): i32 {
       let kind = KIND_TEXT | FLAG_WHITE_SPACE;
       c = load<u8>(p);
       if (c <= SPACE) {
-        p = skipPlainSpace(p);
+        // where lines are indented alike the gap is as long as it was here last time: what follows need not wait for its end
+        const gap = at(gaps, predictor);
+        const others = plainSpaces(p) ^ 0xffff;
+        if (others != 0) {
+          if ((others & -others) == 1 << gap) {
+            p += gap;
+          } else {
+            p += ctz(others);
+            put(gaps, predictor, <i32>(p - start));
+          }
+        } else {
+          const others = plainSpaces(p + 16) ^ 0xffff;
+          if (others != 0 && (others & -others) << 16 == 1 << gap) {
+            p += gap;
+          } else {
+            p = skipPlainSpace(p + 16);
+            if (p - start < 32) put(gaps, predictor, <i32>(p - start));
+          }
+        }
         c = load<u8>(p);
       }
       if (c != LESS) {
@@ -739,11 +843,17 @@ export function scanContent(): i32 {
     c = load<u8>(p, 1);
     if (c == SLASH) {
       const name = at(stackRaw, depth);
-      const start = at(starts, name);
-      const length = <usize>(at(ends, name) - start);
-      if (depth == 0 || load<u8>(p + 2 + length) != GREATER || !same(arena + start, p + 2, length))
-        return leave(EXIT_END_TAG, p, e, depth, context, predictor);
-      const behind = p + length + 3;
+      const seen = tags + (<usize>name << TAG_SHIFT);
+      const mask = load<i32>(seen, TAG_MASK);
+      let behind = p + load<u32>(seen, TAG_LENGTH) + 3;
+      if (mask == 0 || (equal(seen, p + 2) & mask) != mask) {
+        const start = at(starts, name);
+        const length = <usize>(at(ends, name) - start);
+        behind = p + length + 3;
+        if (depth == 0 || load<u8>(behind - 1) != GREATER || !same(arena + start, p + 2, length))
+          return leave(EXIT_END_TAG, p, e, depth, context, predictor);
+        remember(seen, p + 2, length, 1);
+      }
       store<i32>(e, KIND_END);
       store<i32>(e, at(stackName, depth), 4);
       store<i32>(e, <i32>(p - base), 8);
@@ -757,16 +867,21 @@ export function scanContent(): i32 {
     }
     if (c == EXCLAMATION || c == QUESTION) return leave(EXIT_MARKUP, p, e, depth, context, predictor);
 
-    let name = at(nextElements, predictor);
-    const start = at(starts, name);
-    const length = <usize>(at(ends, name) - start);
-    let i = p + 1 + length;
     if (depth + 2 >= stackCapacity) return leave(EXIT_START_TAG, p, e, depth, context, predictor);
-    if (length == 0 || !same(arena + start, p + 1, length) || load<u8>(classes + load<u8>(i)) != CLASS_NONE) {
-      name = findName(p + 1);
-      if (name < 0) return leave(EXIT_START_TAG, p, e, depth, context, predictor);
-      put(nextElements, predictor, name);
-      i = load<usize>(NAME_END);
+    let name = at(nextElements, predictor);
+    const seen = tags + (<usize>name << TAG_SHIFT);
+    const mask = load<i32>(seen, TAG_MASK);
+    let i = p + 1 + load<u32>(seen, TAG_LENGTH);
+    if (mask == 0 || (equal(seen, p + 1) & mask) != mask) {
+      const start = at(starts, name);
+      const length = <usize>(at(ends, name) - start);
+      i = p + 1 + length;
+      if (length == 0 || !same(arena + start, p + 1, length) || load<u8>(classes + load<u8>(i)) != CLASS_NONE) {
+        name = findName(p + 1);
+        if (name < 0) return leave(EXIT_START_TAG, p, e, depth, context, predictor);
+        put(nextElements, predictor, name);
+        i = load<usize>(NAME_END);
+      }
     }
     if (at(elementContexts, name) != context) return leave(EXIT_START_TAG, p, e, depth, context, predictor);
     const nameId = at(elementNames, name);
@@ -820,9 +935,9 @@ export function countLineFeeds(from: usize, to: usize): i32 {
     for (; from + 32 <= stop; from += 32) {
       const a = v128.load(from);
       const b = v128.load(from, 16);
-      odd = i8x16.sub(odd, i8x16.eq(a, i8x16.splat(LF)));
-      even = i8x16.sub(even, i8x16.eq(b, i8x16.splat(LF)));
-      returns = v128.or(returns, v128.or(i8x16.eq(a, i8x16.splat(CR)), i8x16.eq(b, i8x16.splat(CR))));
+      odd = i8x16.sub(odd, i8x16.eq(a, v128.load(ALL_LF)));
+      even = i8x16.sub(even, i8x16.eq(b, v128.load(ALL_LF)));
+      returns = v128.or(returns, v128.or(i8x16.eq(a, v128.load(ALL_CR)), i8x16.eq(b, v128.load(ALL_CR))));
     }
     count += sumOfBytes(odd) + sumOfBytes(even);
   }

@@ -2,6 +2,7 @@
  * The kernel of the tokeniser in WebAssembly, and the memory it shares with the scanners of TypeScript. Here is the layout of
  * the control block at its start (int32 slots), which scan-content.as has as byte offsets.
  */
+import type { ByteInterner } from '../byte-interner.ts';
 import { nameClass } from '../characters.ts';
 import type { TokenizerMemory } from '../tokenizer-memory.ts';
 import { DECODED_BATCH_BYTES } from '../tokenizer-state.ts';
@@ -47,6 +48,8 @@ const MAX_TEXT = 35;
 const MAX_ATTRIBUTES = 36;
 const TEXT_START = 37;
 const TEXT_AT = 38;
+const TAGS = 40;
+const GAPS = 41;
 const CONTROL_SLOTS = 64;
 
 /** The batch is to be handed over. */
@@ -63,10 +66,12 @@ export const EXIT_ROOT_CLOSED = 5;
 export const KERNEL_WINDOW_BYTES: number = 64 * 1024;
 const NAMES = 8192;
 const NAME_BYTES = 256 * 1024;
+/** What the kernel keeps of each name's spelling in tags: the layout is its own. */
+const TAG_BYTES = 64;
 const DEPTH_MAX = 1024;
 const DECODED_BYTES = DECODED_BATCH_BYTES + 2 * KERNEL_WINDOW_BYTES;
 const PAGE_BYTES = 65_536;
-const PAGES = 28;
+const PAGES = 38;
 /** Of a memory that others use too, the kernel takes so much from its start. */
 export const SCAN_KERNEL_BYTES: number = PAGES * PAGE_BYTES;
 /** Vectors are read and written beyond the end of an array. */
@@ -107,7 +112,9 @@ class SharedKernel implements ScanKernel {
   readonly #buffer: ArrayBuffer;
   readonly #control: Int32Array;
   readonly #scanContent: () => number;
-  #used = 0;
+  /** zeroed memory is taken from the start, behind the control block; other memory from the end */
+  #zeroedEnd = PAGE_BYTES;
+  #othersAt = SCAN_KERNEL_BYTES;
   // the arrays that the control block points to: another one in the state's place is one that has outgrown this memory
   #bytes: Uint8Array | null = null;
   #events: Int32Array | null = null;
@@ -117,12 +124,15 @@ class SharedKernel implements ScanKernel {
   #starts: Int32Array | null = null;
   #slots: Int32Array | null = null;
   #arena: Uint8Array | null = null;
+  #interner: ByteInterner | null = null;
+  #tags: Uint8Array | null = null;
   #expanded: Int32Array | null = null;
 
   constructor(module: WebAssembly.Module, memory: WebAssembly.Memory) {
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
     this.#buffer = memory.buffer as ArrayBuffer;
     this.#control = new Int32Array(this.#buffer, 0, CONTROL_SLOTS);
+    (exports['prepare'] as () => void)();
     this.#scanContent = exports['scanContent'] as () => number;
     const countLineFeeds = exports['countLineFeeds'] as (from: number, to: number) => number;
     this.memory = {
@@ -130,8 +140,10 @@ class SharedKernel implements ScanKernel {
       nameBytes: NAME_BYTES,
       depth: DEPTH_MAX,
       decodedBytes: DECODED_BYTES,
-      ints: (length) => new Int32Array(this.#buffer, this.#allocate(length * 4), length),
-      bytes: (length) => new Uint8Array(this.#buffer, this.#allocate(length), length),
+      ints: (length) => new Int32Array(this.#buffer, this.#allocateZeroed(length * 4), length),
+      bytes: (length) => new Uint8Array(this.#buffer, this.#allocateZeroed(length), length),
+      anyInts: (length) => new Int32Array(this.#buffer, this.#allocate(length * 4), length),
+      anyBytes: (length) => new Uint8Array(this.#buffer, this.#allocate(length), length),
       countLineFeeds: (bytes, count) =>
         bytes.buffer === this.#buffer ? countLineFeeds(bytes.byteOffset, bytes.byteOffset + count) : -1,
     };
@@ -147,12 +159,21 @@ class SharedKernel implements ScanKernel {
   }
 
   reset(): void {
-    new Uint8Array(this.#buffer, 0, this.#used).fill(0);
+    this.#control.fill(0);
+    const seenNames = Math.min(this.#interner?.size ?? 0, NAMES);
+    this.#tags?.fill(0, 0, seenNames * TAG_BYTES);
+    new Uint8Array(this.#buffer, PAGE_BYTES, this.#zeroedEnd - PAGE_BYTES).fill(0);
     this.#bytes = null;
-    this.#used = PAGE_BYTES;
+    this.#interner = null;
+    this.#zeroedEnd = PAGE_BYTES;
+    this.#othersAt = SCAN_KERNEL_BYTES;
     const classes = this.memory.bytes(nameClass.length);
     classes.set(nameClass);
     this.#control[NAME_CLASS] = classes.byteOffset;
+    this.#control[GAPS] = this.memory.ints(NAMES * 2).byteOffset;
+    // large, and only as much of it in use as the document has names: zeroed as far as that
+    this.#tags = this.memory.anyBytes(NAMES * TAG_BYTES);
+    this.#control[TAGS] = this.#tags.byteOffset;
   }
 
   serves(s: TokenizerState): boolean {
@@ -193,11 +214,21 @@ class SharedKernel implements ScanKernel {
     return exit;
   }
 
-  #allocate(bytes: number): number {
-    const at = this.#used;
-    this.#used = at + Math.ceil((bytes + MARGIN_BYTES) / 16) * 16;
-    if (this.#used > SCAN_KERNEL_BYTES) throw new RangeError('the kernel’s memory is too small');
+  #allocateZeroed(bytes: number): number {
+    const at = this.#zeroedEnd;
+    this.#zeroedEnd = at + roundedUp(bytes);
+    this.#checkRoom();
     return at;
+  }
+
+  #allocate(bytes: number): number {
+    this.#othersAt -= roundedUp(bytes);
+    this.#checkRoom();
+    return this.#othersAt;
+  }
+
+  #checkRoom(): void {
+    if (this.#zeroedEnd > this.#othersAt) throw new RangeError('the kernel’s memory is too small');
   }
 
   /** Before the first content of a document: its arrays are those that were allocated here. */
@@ -207,6 +238,7 @@ class SharedKernel implements ScanKernel {
     const { interner } = raw;
     if (s.bytes.buffer !== this.#buffer || interner.starts.buffer !== this.#buffer) return;
     this.#bytes = s.bytes;
+    this.#interner = interner;
     this.#events = s.events;
     this.#decoded = s.decoded;
     this.#stack = s.stackRaw;
@@ -244,4 +276,8 @@ class SharedKernel implements ScanKernel {
     control[MAX_TEXT] = Math.min(s.limits.xmlMaxTextBytes, int32Max);
     control[MAX_ATTRIBUTES] = Math.min(s.limits.xmlMaxAttributes, s.events.length);
   }
+}
+
+function roundedUp(bytes: number): number {
+  return Math.ceil((bytes + MARGIN_BYTES) / 16) * 16;
 }
