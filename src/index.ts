@@ -30,5 +30,5 @@ export type { JobStore } from './ports/job-store.ts';
 export type { Logger } from './ports/logger.ts';
 export type { MigrationProgram } from './ports/migration-program.ts';
 export type { HostResolver } from './ports/outgoing.ts';
-export type { CompiledSchema, SchemaCompiler, SchemaSources } from './ports/schema-compiler.ts';
+export type { CompiledSchema, FindCompiled, SchemaCompiler, SchemaSources } from './ports/schema-compiler.ts';
 export type { SecretBox } from './ports/secret-box.ts';

@@ -2,7 +2,7 @@
 import type { MapLevel } from '../engine/model/relational-model.ts';
 import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import type { OriginRecord, TableRecord } from '../ports/catalog-store.ts';
+import type { CompiledSet, OriginRecord, TableRecord } from '../ports/catalog-store.ts';
 import { findOrigin } from './origin.ts';
 
 export interface NewSchema {
@@ -42,7 +42,10 @@ export async function createSchema(
   const keepsNames = before?.model.mapLevel === mapLevel && wanted.nameMaxLength === undefined;
   const resolve = (paths: readonly string[]): Promise<string[]> =>
     Promise.all(paths.map((path) => files.resolve(idOrg, path, true)));
-  const compiled = await compiler.compile({
+  let known: CompiledSet | null = null;
+  const find = async (fingerprint: string): Promise<CompiledSet | null> =>
+    (known = await catalog.findCompiledSet(idOrg, fingerprint));
+  const sources = {
     xsd: await resolve(wanted.xsd),
     xml: await resolve(wanted.xml),
     ...(wanted.root === undefined ? {} : { root: wanted.root }),
@@ -50,7 +53,8 @@ export async function createSchema(
     ...(wanted.nameMaxLength === undefined ? {} : { nameMaxLength: wanted.nameMaxLength }),
     ...(wanted.defaultTextLength === undefined ? {} : { defaultTextLength: wanted.defaultTextLength }),
     ...(before !== null && keepsNames ? { previous: before.model } : {}),
-  });
+  };
+  const compiled = await compiler.compile(sources, find);
   const { id_sch: idSch } = await catalog.createOrigin({
     idOrg,
     idParentSch: idParentSch ?? null,
@@ -64,6 +68,8 @@ export async function createSchema(
     await catalog.saveStatistics(idOrg, idSch, null, compiled.statistics, compiled.statistics);
   }
   const { idLschma } = await catalog.createLogicalSchema(idOrg, idSch, compiled.model, null);
+  if (compiled.fingerprint !== null && known === null)
+    await catalog.rememberCompiledSet(idOrg, compiled.fingerprint, idLschma, compiled.diagnostics);
   const [record, tables] = await Promise.all([
     findOrigin(catalog, idOrg, idSch),
     catalog.listTables(idOrg, idLschma),

@@ -1,4 +1,5 @@
 /** Makes a model of untrusted XSD sets and documents, apart from the service: within a time and an amount of memory. */
+import type { Diagnostic } from '../engine/diagnostics.ts';
 import type { MapLevel, RelationalModel } from '../engine/model/relational-model.ts';
 import type { SourceModel } from '../engine/model/source-model.ts';
 import type { NewOriginFile } from './catalog-store.ts';
@@ -24,12 +25,19 @@ export interface CompiledSchema {
   /** of the documents, as engine/infer writes them; null where none were given */
   readonly statistics: unknown;
   readonly files: readonly NewOriginFile[];
+  /** stands for the XSD set and all else that decides on both models; null: they depend on more, or there is no set */
+  readonly fingerprint: string | null;
+  /** of the XSD set; empty where it was compiled before */
+  readonly diagnostics: readonly Diagnostic[];
 }
+
+/** What a set with that fingerprint was compiled to before; null: compile it. */
+export type FindCompiled = (fingerprint: string) => Promise<Pick<CompiledSchema, 'source' | 'model'> | null>;
 
 export interface SchemaCompiler {
   /**
    * AppError `unprocessable_input`, its `errors` naming file, line and column, when no model can be made or a limit is reached;
    * `runtime_unsupported` where nothing can be compiled.
    */
-  compile(sources: SchemaSources): Promise<CompiledSchema>;
+  compile(sources: SchemaSources, find?: FindCompiled): Promise<CompiledSchema>;
 }

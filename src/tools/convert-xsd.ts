@@ -12,7 +12,7 @@ import { storeOrigin } from './new-origin.ts';
 import { inputPaths } from './session-inputs.ts';
 import { setFingerprint } from './set-fingerprint.ts';
 import type { ToolSession } from './tool-session.ts';
-import { readXsdSet, type XsdSetFiles } from './xsd-files.ts';
+import { compileOptions, readXsdSet, type XsdSetFiles } from './xsd-files.ts';
 
 /** diagnostics printed one by one; the rest are counted */
 const maxPrinted = 100;
@@ -80,13 +80,13 @@ const missingCodes = new Set(['xsd_missing_component', 'xsd_unknown_component'])
 /** All that is wrong with a set is reported, also where that makes it unusable. */
 async function compile(
   session: ToolSession,
-  { files, entries }: XsdSetFiles,
+  set: XsdSetFiles,
 ): Promise<{ readonly source: SourceModel; readonly diagnostics: readonly Diagnostic[] }> {
   const { request, limits } = session;
   const { xsdTimeMs: timeMs, xsdMemoryBytes: memoryBytes } = session.home.config.limits;
-  const options = { missing: request.missing, limits, ...(entries === undefined ? {} : { entries }) };
   try {
-    const { model, diagnostics } = await compileApart({ files, options }, { timeMs, memoryBytes });
+    const order = { files: set.files, options: compileOptions(set, request, limits) };
+    const { model, diagnostics } = await compileApart(order, { timeMs, memoryBytes });
     return { source: model, diagnostics };
   } catch (error) {
     if (!(error instanceof XsdSetError)) throw error;

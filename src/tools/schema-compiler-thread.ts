@@ -1,6 +1,12 @@
 /** What a compiler thread runs: XSD set and documents to a source model and a relational model. */
+import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { CompilerAnswer, CompilerRequest } from '../adapters/node/isolated-schema-compiler.ts';
+import type {
+  CompiledApart,
+  CompilerAnswer,
+  CompilerQuestion,
+  CompilerRequest,
+} from '../adapters/node/isolated-schema-compiler.ts';
 import { formatDiagnostic, InputError } from '../engine/diagnostics.ts';
 import { createStatisticsCollector } from '../engine/infer/collector.ts';
 import { inferSourceModel } from '../engine/infer/infer-model.ts';
@@ -13,12 +19,13 @@ import { AppError } from '../errors.ts';
 import { parseToolArguments } from '../jobs/tool-request.ts';
 import type { Limits } from '../limits.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
-import type { CompiledSchema, SchemaSources } from '../ports/schema-compiler.ts';
+import type { SchemaSources } from '../ports/schema-compiler.ts';
 import { archiveLimitsOf } from './archive-members.ts';
 import { openInputs } from './input-files.ts';
 import { buildModel } from './new-model.ts';
 import { readDocument } from './read-document.ts';
-import { readXsdSet } from './xsd-files.ts';
+import { setFingerprint } from './set-fingerprint.ts';
+import { compileOptions, readXsdSet } from './xsd-files.ts';
 
 /** What the thread is told beside the sources. */
 export type CompilerLimits = Pick<Limits, 'engine' | 'archiveExpansion' | 'archiveMembers'>;
@@ -44,11 +51,8 @@ async function answer(): Promise<CompilerAnswer> {
   }
 }
 
-async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<CompiledSchema> {
+async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<CompiledApart> {
   const set = wanted.xsd.length === 0 ? null : await readXsdSet(wanted.xsd, false, archiveLimitsOf(limits));
-  const xsdModel = set === null ? null : compileXsdSet(set.files, { limits: limits.engine }).model;
-  const documents = wanted.xml.length === 0 ? null : await readDocuments(wanted.xml, limits);
-  const source = xsdModel ?? inferSourceModel(documents!.statistics);
   const request = parseToolArguments('xsd2er', [
     'schema',
     ...(wanted.root === undefined ? [] : ['--root', wanted.root]),
@@ -58,12 +62,34 @@ async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<C
       : ['--default-varchar-len', String(wanted.defaultTextLength)]),
   ]);
   const { mapLevel, previous } = wanted;
+  // names of an earlier version are no part of a fingerprint
+  const fingerprint =
+    set === null || previous !== undefined
+      ? null
+      : await setFingerprint(set, { ...request, mapLevel }, limits.engine);
+  const isKnown = fingerprint !== null && (await ask({ fingerprint }));
+  const xsd =
+    set === null || isKnown ? null : compileXsdSet(set.files, compileOptions(set, request, limits.engine));
+  const documents = wanted.xml.length === 0 ? null : await readDocuments(wanted.xml, limits);
+  const makeModels = (): CompiledApart['models'] => {
+    const source = xsd?.model ?? inferSourceModel(documents!.statistics);
+    const choices = { mapLevel, ...(previous === undefined ? {} : { previous }) };
+    return { source, model: buildModel(request, source, choices) };
+  };
   return {
-    source,
-    model: buildModel(request, source, { mapLevel, ...(previous === undefined ? {} : { previous }) }),
+    models: isKnown ? null : makeModels(),
     statistics: documents?.statistics ?? null,
     files: [...(set?.records ?? []), ...(documents?.files ?? [])],
+    fingerprint,
+    diagnostics: xsd?.diagnostics ?? [],
   };
+}
+
+async function ask(question: CompilerQuestion): Promise<boolean> {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort!.postMessage(question);
+  const [known] = (await once(parentPort!, 'message')) as [boolean];
+  return known;
 }
 
 async function readDocuments(

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { EngineLimits } from '../engine/limits.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
+import { defaultMapLevel } from './logical-schema.ts';
 import type { XsdSetFiles } from './xsd-files.ts';
 
 /** SHA-256, hexadecimal, of the files, the options that shape models, and the program itself. */
@@ -14,7 +15,8 @@ export async function setFingerprint(
   const { mapLevel, nameMode, prefix, suffix, nameMaxLen, defaultVarcharLen, rename, root, missing } =
     request;
   const options = {
-    mapLevel,
+    // what is not said and what is said to be so come to the same
+    mapLevel: mapLevel ?? defaultMapLevel,
     nameMode,
     prefix,
     suffix,

@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { InputError } from '../engine/diagnostics.ts';
+import type { EngineLimits } from '../engine/limits.ts';
+import type { CompileOptions } from '../engine/xsd/compile-xsd-set.ts';
 import { parseXmlTree } from '../engine/xml/tree.ts';
+import type { ToolRequest } from '../jobs/tool-request.ts';
 import { fixedLimits } from '../limits.ts';
 import type { NewOriginFile } from '../ports/catalog-store.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archive-members.ts';
@@ -15,6 +18,15 @@ export interface XsdSetFiles {
   /** names of the files the set is entered by; undefined: those no other file leads to */
   readonly entries: readonly string[] | undefined;
   readonly bytes: number;
+}
+
+/** How a set is compiled: in a job as for the API, as both remember what came of it under one fingerprint. */
+export function compileOptions(
+  { entries }: Pick<XsdSetFiles, 'entries'>,
+  { missing }: Pick<ToolRequest, 'missing'>,
+  limits: EngineLimits,
+): CompileOptions {
+  return { missing, limits, ...(entries === undefined ? {} : { entries }) };
 }
 
 const isXsd = (name: string): boolean => /\.xsd$/i.test(name);

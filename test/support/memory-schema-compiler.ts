@@ -33,7 +33,7 @@ export function createMemorySchemaCompiler(files: MemoryFileStore): SchemaCompil
           bytes: bytes.length,
           sha256: 'ab',
         }));
-        return { source, model, statistics, files: records };
+        return { source, model, statistics, files: records, fingerprint: null, diagnostics: [] };
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
         const detail = formatDiagnostic(error.diagnostic);

@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIsolatedSchemaCompiler } from '../../src/adapters/node/isolated-schema-compiler.ts';
+import { createSystemClock } from '../../src/adapters/node/system-clock.ts';
+import { createSchema } from '../../src/catalog/create-schema.ts';
+import { parseToolArguments } from '../../src/jobs/tool-request.ts';
 import { defaultLimits, type Limits } from '../../src/limits.ts';
+import type { CompiledSet } from '../../src/ports/catalog-store.ts';
+import type { FileStore } from '../../src/ports/file-store.ts';
+import { setFingerprint } from '../../src/tools/set-fingerprint.ts';
+import { readXsdSet } from '../../src/tools/xsd-files.ts';
+import { createMemoryCatalogStore } from '../support/memory-catalog-store.ts';
 import { zipped } from '../support/service-archives.ts';
 
 const xs = (body: string): string =>
@@ -46,6 +54,53 @@ describe('a compiler thread', () => {
     ]);
     const inferred = await compiler().compile({ xsd: [], xml, mapLevel: 3 });
     expect(inferred.model.tables.map(({ name }) => name)).toEqual(['items', 'item']);
+  });
+
+  it('does not compile a set again that the catalogue has, whoever compiled it', async () => {
+    const xsd = [await file('items.xsd', items)];
+    const catalog = createMemoryCatalogStore(createSystemClock());
+    const found: (CompiledSet | null)[] = [];
+    const adapters = {
+      catalog: {
+        ...catalog,
+        findCompiledSet: async (idOrg: number, fingerprint: string) => {
+          found.push(await catalog.findCompiledSet(idOrg, fingerprint));
+          return found.at(-1)!;
+        },
+      },
+      files: { resolve: async (_idOrg: number, path: string) => path } as unknown as FileStore,
+      compiler: compiler(),
+    };
+    const first = await createSchema(adapters, 1, { name: 'first', xsd, xml: [] });
+    const again = await createSchema(adapters, 1, { name: 'again', xsd, xml: [], mapLevel: 3 });
+    expect(found).toEqual([null, expect.objectContaining({ diagnostics: [] })]);
+    expect(again.tables.map(({ name }) => name)).toEqual(first.tables.map(({ name }) => name));
+    expect(again.id_sch).not.toBe(first.id_sch);
+    // `xsd2er` without options comes to the same
+    const request = parseToolArguments('xsd2er', xsd);
+    const fingerprint = await setFingerprint(await readXsdSet(xsd, false), request, defaultLimits.engine);
+    expect(await catalog.findCompiledSet(1, fingerprint)).not.toBeNull();
+    // what shapes the tables, or names them, is part of it
+    await createSchema(adapters, 1, { name: 'flat', xsd, xml: [], mapLevel: 0 });
+    await createSchema(adapters, 1, { name: 'again', xsd, xml: [], idParentSch: again.id_sch });
+    expect(found.slice(2)).toEqual([null]);
+  });
+
+  it('takes known models as they are, and reads documents all the same', async () => {
+    const sources = {
+      xsd: [await file('items.xsd', items)],
+      xml: [await file('two.xml', '<items><item>1</item></items>')],
+      mapLevel: 3,
+    } as const;
+    const made = await compiler().compile(sources);
+    const source = { ...made.source, targetNamespace: 'urn:known' };
+    const known = await compiler().compile(sources, async (fingerprint) =>
+      fingerprint === made.fingerprint ? { source, model: made.model } : null,
+    );
+    expect(known).toEqual({ ...made, source });
+    expect(known.statistics).toMatchObject({ documents: 1 });
+    const fault = new Error('the database is away');
+    await expect(compiler().compile(sources, () => Promise.reject(fault))).rejects.toBe(fault);
   });
 
   it('holds archives to the limits that are set', async () => {

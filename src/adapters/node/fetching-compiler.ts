@@ -14,7 +14,7 @@ export function createFetchingCompiler(
 ): SchemaCompiler {
   if (files.local) return compiler;
   return {
-    async compile(sources) {
+    async compile(sources, find) {
       const folder = join(directory, `compile-${randomBytes(8).toString('hex')}`);
       let serial = 0;
       const fetched = async (locations: readonly string[]): Promise<string[]> => {
@@ -28,11 +28,8 @@ export function createFetchingCompiler(
         return paths;
       };
       try {
-        return await compiler.compile({
-          ...sources,
-          xsd: await fetched(sources.xsd),
-          xml: await fetched(sources.xml),
-        });
+        const here = { xsd: await fetched(sources.xsd), xml: await fetched(sources.xml) };
+        return await compiler.compile({ ...sources, ...here }, find);
       } finally {
         await rm(folder, { recursive: true, force: true });
       }

@@ -2,10 +2,18 @@
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../errors.ts';
 import type { ErrorDetail } from '../../errors.ts';
-import type { CompiledSchema, SchemaCompiler, SchemaSources } from '../../ports/schema-compiler.ts';
+import type {
+  CompiledSchema,
+  FindCompiled,
+  SchemaCompiler,
+  SchemaSources,
+} from '../../ports/schema-compiler.ts';
 
 export interface IsolatedSchemaCompilerOptions {
-  /** the module the thread runs: it posts one `CompilerAnswer` for the `CompilerRequest` in its workerData */
+  /**
+   * the module the thread runs: it posts one `CompilerAnswer` for the `CompilerRequest` in its workerData. Before, it may ask once
+   * whether there are models already: it posts a `CompilerQuestion` and gets true or false
+   */
   readonly module: URL;
   readonly timeMs: number;
   readonly memoryBytes: number;
@@ -20,8 +28,17 @@ export interface CompilerRequest {
   readonly settings: unknown;
 }
 
+export interface CompilerQuestion {
+  readonly fingerprint: string;
+}
+
+/** `models` null: those that it was told are known. */
+export type CompiledApart = Omit<CompiledSchema, 'source' | 'model'> & {
+  readonly models: Pick<CompiledSchema, 'source' | 'model'> | null;
+};
+
 export type CompilerAnswer =
-  { readonly compiled: CompiledSchema } | { readonly fault: string; readonly errors: readonly ErrorDetail[] };
+  { readonly compiled: CompiledApart } | { readonly fault: string; readonly errors: readonly ErrorDetail[] };
 
 export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOptions): SchemaCompiler {
   const waiting: (() => void)[] = [];
@@ -55,7 +72,11 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
     return new AppError('unprocessable_input', `compiling took longer than ${options.timeMs} ms`);
   }
 
-  function compileInThread(sources: SchemaSources, signal: AbortSignal): Promise<CompiledSchema> {
+  function compileInThread(
+    sources: SchemaSources,
+    find: FindCompiled,
+    signal: AbortSignal,
+  ): Promise<CompiledSchema> {
     const workerData: CompilerRequest = { sources, settings: options.settings };
     const thread = new Worker(options.module, {
       workerData,
@@ -75,12 +96,20 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
       const onAbort = (): void => end(() => reject(tooSlow()));
       signal.addEventListener('abort', onAbort);
       if (signal.aborted) onAbort();
-      thread.once('message', (answer: CompilerAnswer) =>
-        end(() => {
-          if ('compiled' in answer) resolve(answer.compiled);
-          else reject(new AppError('unprocessable_input', answer.fault, { errors: answer.errors }));
-        }),
-      );
+      let known: Awaited<ReturnType<FindCompiled>> = null;
+      const look = async ({ fingerprint }: CompilerQuestion): Promise<void> => {
+        known = await find(fingerprint);
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+        thread.postMessage(known !== null);
+      };
+      thread.on('message', (message: CompilerQuestion | CompilerAnswer) => {
+        if ('fault' in message)
+          end(() => reject(new AppError('unprocessable_input', message.fault, { errors: message.errors })));
+        else if ('compiled' in message) {
+          const { models, ...compiled } = message.compiled;
+          end(() => resolve({ ...compiled, ...(models ?? known!) }));
+        } else look(message).catch((error: unknown) => end(() => reject(error as Error)));
+      });
       thread.once('error', (error: NodeJS.ErrnoException) => end(() => reject(asFault(error))));
       thread.once('exit', () => end(() => reject(new Error('the compiler ended without an answer'))));
     });
@@ -93,11 +122,11 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
   }
 
   return {
-    async compile(sources) {
+    async compile(sources, find = () => Promise.resolve(null)) {
       const signal = AbortSignal.timeout(options.timeMs);
       await turn(signal);
       try {
-        return await compileInThread(sources, signal);
+        return await compileInThread(sources, find, signal);
       } finally {
         endTurn();
       }
