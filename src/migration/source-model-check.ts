@@ -103,7 +103,7 @@ const type = object<SourceType>(
     derivation: nullable(oneOf('extension', 'restriction')),
     derived: array(count),
   },
-  { documentation: text() },
+  { neverEmpty: oneOf(true), documentation: text() },
 );
 
 const shape = object<SourceModel>({

@@ -151,7 +151,7 @@ class ModelDrawing {
       path,
       xpath,
       ownName:
-        identity.startsWith('type/') && definition.name !== null
+        identity.startsWith('type/') && !this.#model.inferred
           ? nameOfSharedType(definition.name, this.#model.elements[element]!.name)
           : null,
       shared: identity.startsWith('type/'),
@@ -222,10 +222,7 @@ class ModelDrawing {
       this.#fillType(node, place);
       return;
     }
-    const union = derived.reduce(
-      (sum, type) => sum + this.#choices.ownColumns(type),
-      this.#choices.ownColumns(node.type),
-    );
+    const union = this.#choices.unionColumns([node.type, ...derived]);
     const ownTables = union > this.#choices.maxUnionColumns() && node.opensRow && place.columnKey === '';
     // a folded element's row belongs to another node, which cannot answer for what the derivation leaves out; and where derived
     // types have tables of their own, their rows here are empty
@@ -383,10 +380,8 @@ class ModelDrawing {
       return;
     }
     const path = [...place.path, declared.name.localName];
-    const headTypes = new Set(variants.map((variant) => this.#model.elements[variant.element]!.type));
-    let union = 0;
-    for (const type of headTypes) union += this.#choices.ownColumns(type);
-    const together = polymorphic && union <= this.#choices.maxUnionColumns();
+    const types = variants.map((variant) => this.#model.elements[variant.element]!.type);
+    const together = polymorphic && this.#choices.unionColumns(types) <= this.#choices.maxUnionColumns();
     if (together) {
       const xpath = this.#paths.child(place.xpath, declared.name);
       const table = this.#groupTable(child.element, path, xpath, this.#placeOf(place, declared.name));
@@ -533,7 +528,7 @@ class ModelDrawing {
           nameParts,
           xpath,
         });
-      } else if (!polymorphic && type.complex && !sure && !this.#choices.alwaysHasValue(type)) {
+      } else if (!polymorphic && type.complex && !sure && !this.#choices.alwaysShows(element.type)) {
         node.presence = structure('present', 'presence', flag);
       }
       this.#fill(node, inner);
@@ -575,7 +570,8 @@ class ModelDrawing {
 }
 
 /** `AddressType` -> `Address`: the word "type" says nothing in the name of a table. */
-function nameOfSharedType({ localName: local }: QName, element: QName): string {
+function nameOfSharedType(type: QName | null, element: QName): string {
+  const local = (type ?? element).localName;
   // a word of its own (prototype, subtype), or just what the element is called
   if (local === element.localName || /^(?:arche|data|proto|stereo|sub|super)type$/i.test(local)) return local;
   const short = local.replace(/[-_.]?(?:[Cc]omplex)?[Tt]ype$/, '');

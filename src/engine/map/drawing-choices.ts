@@ -1,7 +1,7 @@
 /** What the drawing decides by size and place: which children are folded, which types share a table. */
 import type { MapLevel } from '../model/relational-model.ts';
-import type { SourceChild, SourceModel, SourceType } from '../model/source-model.ts';
-import { derivedTypesOf, isSimpleChild, isTextAlone, type TypeGraph } from './type-graph.ts';
+import { clarkName, type SourceChild, type SourceModel, type SourceType } from '../model/source-model.ts';
+import { actualTypesOf, derivedTypesOf, isSimpleChild, isTextAlone, type TypeGraph } from './type-graph.ts';
 
 export const drawingLimits = {
   /** paths written out before types used in several places start to share tables at every level */
@@ -57,11 +57,11 @@ export class DrawingChoices {
   #findSharedTypes(): Uint8Array {
     const { types } = this.#model;
     const shared = Uint8Array.from(this.#graph.recursive);
-    const byLevel = this.#mapLevel >= 2;
-    if (!byLevel && !this.sharedForSize) return shared;
+    if (!this.#mayShare()) return shared;
     const places = new Float64Array(types.length);
-    // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all that is below
-    for (const root of this.#roots) places[this.#model.elements[root]!.type]! += 1;
+    // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all that is below, and so would
+    // one whose xsi:type may be the type of another
+    for (const root of this.#roots) for (const type of actualTypesOf(this.#model, root)) places[type]! += 1;
     // parents come before children but for cycles, which share anyway
     for (const type of this.#graph.reachable) {
       for (const child of types[type]!.children) {
@@ -76,16 +76,17 @@ export class DrawingChoices {
       if (!definition.complex || places[type]! < 2) continue;
       // a parent key for each place: more than any database has columns; without children of its own a type is as well apart
       if (places[type]! > drawingLimits.maxPlacesOfSharedLeaf && definition.children.length === 0) continue;
-      if (this.#mayShare(type)) shared[type] = 1;
+      shared[type] = 1;
     }
     return shared;
   }
 
-  /** Whether a type that stands at several places may have one table for all of them. */
-  #mayShare(type: number): boolean {
-    // types without a name that stand at several places were found to be alike
-    const isOneType = this.#model.inferred === true || this.#model.types[type]!.name !== null;
-    return this.sharedForSize || (this.#mapLevel >= 2 && isOneType);
+  /**
+   * Whether a type that stands at several places may have one table for all of them. One without a name is one as well: that of an
+   * element which is referred to, or of one inside of a group or type that is used again.
+   */
+  #mayShare(): boolean {
+    return this.sharedForSize || this.#mapLevel >= 2;
   }
 
   /** Whether rows of this declared type share a table: it, or a derivation that stands in its place, is shared. */
@@ -117,7 +118,7 @@ export class DrawingChoices {
         (type) =>
           this.#makesRows[type] === 0 ||
           this.#graph.uses[type]! <= 1 ||
-          !this.#mayShare(type) ||
+          !this.#mayShare() ||
           this.#isWrapper(type),
       );
   }
@@ -148,9 +149,8 @@ export class DrawingChoices {
   #repeatsShared({ element, maxOccurs }: SourceChild): boolean {
     return (
       (maxOccurs === null || maxOccurs > 1) &&
-      this.#graph
-        .childTypes(element)
-        .every((type) => this.#model.types[type]!.complex && this.#mayShare(type))
+      this.#mayShare() &&
+      this.#graph.childTypes(element).every((type) => this.#model.types[type]!.complex)
     );
   }
 
@@ -237,35 +237,53 @@ export class DrawingChoices {
     return this.sharedForSize ? drawingLimits.maxUnionColumnsOfLargeSets : drawingLimits.maxUnionColumns;
   }
 
-  readonly #rowColumns = new Map<number, number>();
+  /** Columns that rows of these types have together: what several of them bring under one name is there once. */
+  unionColumns(types: Iterable<number>): number {
+    const widths = new Map<string, number>();
+    const add = (name: string, columns: number): void => {
+      widths.set(name, Math.max(widths.get(name) ?? 0, columns));
+    };
+    for (const type of types) {
+      const { attributes, children, content } = this.#model.types[type]!;
+      if (content === 'simple') add('text()', 1);
+      for (const { name } of attributes) add(`@${clarkName(name)}`, 1);
+      for (const child of children) {
+        if (!this.isFolded(type, child)) continue;
+        add(clarkName(this.#model.elements[child.element]!.name), this.#columnsOfChild(child.element));
+      }
+    }
+    return widths.values().reduce((sum, columns) => sum + columns, 1);
+  }
 
-  /** Columns that a row of this type alone would have. */
-  ownColumns(type: number): number {
-    return cached(this.#rowColumns, type, () => {
+  /**
+   * Whether an element of this type, when it is there and valid, shows itself by a value, or by the row of something in it, so that no
+   * column need say that it is there. (One that breaks its XSD by being empty is kept beside the rows.)
+   */
+  alwaysShows(type: number): boolean {
+    return cached(this.#showing, type, () => {
       const definition = this.#model.types[type]!;
-      let columns = definition.attributes.length + 1;
-      for (const child of definition.children)
-        if (this.isFolded(type, child)) columns += this.#columnsOfChild(child.element);
-      return columns;
+      const { content, attributes, children, neverEmpty } = definition;
+      if (content === 'simple' || isTextAlone(definition)) return true;
+      if (attributes.some((attribute) => attribute.required)) return true;
+      if (children.some((child) => child.minOccurs >= 1 && this.#childShows(type, child))) return true;
+      return neverEmpty === true && children.every((child) => this.#childShows(type, child));
     });
   }
 
-  /** Whether an element of this type, when it is there and not nil, always fills at least one column of its own. */
-  alwaysHasValue(type: SourceType): boolean {
-    if (
-      type.content === 'simple' ||
-      isTextAlone(type) ||
-      type.attributes.some((attribute) => attribute.required)
-    )
-      return true;
-    return type.children.some((child) => {
-      const element = this.#model.elements[child.element]!;
-      if (child.minOccurs < 1 || element.nillable || child.maxOccurs === null || child.maxOccurs > 1)
-        return false;
-      return (
-        !this.#model.types[element.type]!.complex && !element.abstract && element.substitutes.length === 0
-      );
-    });
+  readonly #showing = new Map<number, boolean>();
+
+  /** Whether a child that is there leaves a row or fills a column, be it the one that says so. */
+  #childShows(type: number, child: SourceChild): boolean {
+    const element = this.#model.elements[child.element]!;
+    const mayBeOther = element.abstract || element.substitutes.length > 0;
+    const saysWhetherItIsThere = child.minOccurs < 1 || element.nillable || mayBeOther;
+    return (
+      saysWhetherItIsThere ||
+      !this.isFolded(type, child) ||
+      !this.#model.types[element.type]!.complex ||
+      isBare(this.#model.types[element.type]!) ||
+      this.alwaysShows(element.type)
+    );
   }
 }
 

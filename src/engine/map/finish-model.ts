@@ -14,6 +14,8 @@ import {
 import { noPreviousNames, type PreviousNames } from './previous-names.ts';
 import { splitTable } from './split-tables.ts';
 import {
+  byteLength,
+  lastWords,
   NameScope,
   rememberedIdentifiers,
   structureWord,
@@ -151,11 +153,11 @@ function nameColumns(
     const name = previous.column(table.name, column.role, column.xpath, column.parent?.xpath ?? null);
     if (name !== undefined) known.set(column, scope.claim([name], column.xpath ?? name));
   }
+  const unsaid = unsaidSteps(ordered, naming, identifiers);
+  const stepsOf = ({ nameParts }: ColumnDraft): string[] => nameParts.slice(unsaid).map(identifiers);
   const elementWords = new Set(
     ordered.flatMap((column) =>
-      column.role === 'value' && !isAttribute(column)
-        ? [column.nameParts.map(identifiers).join('_').toLowerCase()]
-        : [],
+      column.role === 'value' && !isAttribute(column) ? [stepsOf(column).join('_').toLowerCase()] : [],
     ),
   );
   for (const column of ordered) {
@@ -168,7 +170,7 @@ function nameColumns(
       structure.push(column);
       continue;
     }
-    const steps = column.nameParts.map(identifiers);
+    const steps = stepsOf(column);
     const words = steps.join('_');
     const name = column.role === 'extra' ? column.nameParts[0]! : words === '' ? word('value') : words;
     const wanted = naming.rename.get(name) ?? name;
@@ -180,11 +182,15 @@ function nameColumns(
     column.name = scope.claim(candidates, column.xpath ?? name, steps);
   }
   for (const column of structure) {
-    const candidates = structureCandidates(table, column, uses.get(column.parent)!, naming, identifiers);
+    const candidates = structureCandidates(
+      { table, column, uses: uses.get(column.parent)!, steps: stepsOf(column) },
+      naming,
+      identifiers,
+    );
     column.name = scope.claim(
       candidates.map((name) => naming.rename.get(name) ?? name),
       `${table.xpath}#${column.role}/${column.via.join('/')}/${column.nameParts.join('/')}`,
-      column.parent === null ? [] : [column.parent.name, ...column.via.map(identifiers), word('key')],
+      column.parent === null ? stepsOf(column) : [...column.via.map(identifiers), word('key')],
     );
   }
 }
@@ -193,18 +199,56 @@ function isAttribute({ xpath }: ColumnDraft): boolean {
   return xpath !== null && /\/@[^/]*$/.test(xpath);
 }
 
-/** `uses`: how many keys of the table lead to the same parent. */
+/**
+ * Steps at the start of the columns' names that are left out: where names would be too long, those that all of them have say nothing
+ * (`Document/FIToFICstmrCdtTrf/GrpHdr/MsgId` is `grp_hdr_msg_id`).
+ */
+function unsaidSteps(
+  columns: readonly ColumnDraft[],
+  { maxBytes }: NamingOptions,
+  identifiers: Identifiers,
+): number {
+  const named = columns.filter(
+    ({ role, nameParts }) => role !== 'extra' && (role === 'value' || nameParts.length > 0),
+  );
+  const isTooLong = (from: number): boolean =>
+    named.some(({ nameParts }) => byteLength(nameParts.slice(from).map(identifiers).join('_')) > maxBytes);
+  let steps = 0;
+  while (isTooLong(steps)) {
+    const [first] = named;
+    // what is left of a name says at least what it is
+    const isShared = named.every(
+      ({ role, nameParts }) =>
+        nameParts.length > steps + (role === 'value' ? 1 : 2) && nameParts[steps] === first!.nameParts[steps],
+    );
+    if (!isShared) break;
+    steps += 1;
+  }
+  return steps;
+}
+
+/** `uses`: how many keys of the table lead to the same parent; `steps`: what the column is named by. */
 function structureCandidates(
-  table: TableDraft,
-  column: ColumnDraft,
-  uses: number,
+  {
+    table,
+    column,
+    uses,
+    steps,
+  }: {
+    readonly table: TableDraft;
+    readonly column: ColumnDraft;
+    readonly uses: number;
+    readonly steps: readonly string[];
+  },
   naming: NamingOptions,
   identifiers: Identifiers,
 ): string[] {
   const word = (text: string): string => structureWord(text, naming.nameMode);
+  const keyOf = (name: string): string =>
+    `${lastWords(name, naming.maxBytes - byteLength('_key'))}_${word('key')}`;
   switch (column.role) {
     case 'row_key':
-      return [`${table.name}_${word('key')}`, `${table.name}_${word('row_key')}`];
+      return [keyOf(table.name), `${table.name}_${word('row_key')}`];
     case 'document':
       return [word('document_key'), word('_document_key')];
     case 'position':
@@ -212,14 +256,16 @@ function structureCandidates(
     case 'parent_key': {
       const parent = column.parent!;
       const via = column.via.map(identifiers).join('_');
-      if (parent === table && uses === 1) return [`${word('parent')}_${parent.name}_${word('key')}`];
+      if (parent === table && uses === 1) return [keyOf(`${word('parent')}_${parent.name}`)];
       const detailed = `${parent.name}_${via}_${word('key')}`;
-      return uses === 1
-        ? [`${parent.name}_${word('key')}`, detailed]
+      if (uses === 1) return [keyOf(parent.name), detailed];
+      // the foreign key says which table; the way there is what tells two of them apart
+      return byteLength(detailed) > naming.maxBytes
+        ? [`${via}_${word('key')}`]
         : [detailed, `${word('parent')}_${detailed}`];
     }
     default: {
-      const name = column.nameParts.map(identifiers).join('_');
+      const name = steps.join('_');
       return [name, `_${name}`, `${name}_2`];
     }
   }

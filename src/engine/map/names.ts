@@ -128,6 +128,17 @@ function outerWords(name: string, maxBytes: number): string {
   return start === '' ? truncateToBytes(name, maxBytes).replace(/_+$/, '') : `${start}_${last}`;
 }
 
+/** As many whole words from the end as fit; a last word that does not fit is cut. */
+export function lastWords(name: string, maxBytes: number): string {
+  let rest = name;
+  while (byteLength(rest) > maxBytes) {
+    const at = rest.indexOf('_', 1);
+    if (at < 0) return truncateToBytes(rest, maxBytes);
+    rest = rest.slice(at + 1);
+  }
+  return rest;
+}
+
 /** As many whole words from the start as fit. */
 function truncateToWords(name: string, maxBytes: number): string {
   if (byteLength(name) <= maxBytes) return name;

@@ -136,6 +136,8 @@ export interface SourceType {
   readonly attributes: readonly SourceAttribute[];
   /** in document order of the content model (first particle of each name) */
   readonly children: readonly SourceChild[];
+  /** the content model wants at least one element, if not always the same one */
+  readonly neverEmpty?: true;
   /** all element wildcards of the content model, united; null without one */
   readonly anyElement: SourceWildcard | null;
   readonly anyAttribute: SourceWildcard | null;

@@ -15,6 +15,7 @@ import type {
   SimpleType,
   TypeDefinition,
 } from './components.ts';
+import { isEmptiable } from './complex-type-derivation.ts';
 import type { ChildSummary, ContentSummarizer, WildcardSummary } from './content-summary.ts';
 import { choosePrefixes } from './namespace-prefixes.ts';
 import type { XsdReading } from './reading.ts';
@@ -102,6 +103,9 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
       value: type.content === 'simple' ? valueOf(type.simpleType ?? anySimpleType) : null,
       attributes: type.attributes.map((use) => writeAttribute(use)),
       children: writeChildren(children),
+      ...(children.size === 0 || isEmptiable(type.particle, reading.emptiableGroups)
+        ? {}
+        : { neverEmpty: true as const }),
       anyElement: wildcard === null ? null : writeWildcard(wildcard),
       anyAttribute:
         type.anyAttribute === null

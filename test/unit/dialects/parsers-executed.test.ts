@@ -137,7 +137,7 @@ describe.each(dialectNames)('%s', (dialect) => {
     expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
     const hasArrays = dialectOf(dialect).capabilities.arrays;
     const listColumns = setModel!.tables.flatMap(({ columns }) => columns.filter(({ type }) => type.list));
-    expect(listColumns.length).toBeGreaterThan(50);
+    expect(listColumns.length).toBeGreaterThan(40);
     expect(lists.filter(({ table }) => table !== null)).toHaveLength(hasArrays ? 0 : listColumns.length);
     expect(tables.flatMap(({ columns }) => columns.filter(({ type }) => type === 'USERDEFINED'))).toEqual([]);
   });
