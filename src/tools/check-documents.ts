@@ -5,7 +5,7 @@ import { createNameTable } from '../engine/xml/name-table.ts';
 import type { TextLocation } from '../engine/xml/tokens.ts';
 import type { DocumentValidator, Validity, ValidityFault } from '../ports/document-validator.ts';
 import type { InputMember, InputSet } from './input-files.ts';
-import { readDocument } from './read-document.ts';
+import { walkDocument, type DocumentReader } from './read-document.ts';
 import type { Rejects } from './rejects.ts';
 import { createFaultFinder, createTagMarker, isUtf8 } from './tag-lines.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -90,12 +90,9 @@ class DocumentCheck {
   }
 
   /** The document to its end; `seen` is given each piece when it has been found well-formed so far. */
-  #read(
-    member: InputMember,
-    onBatch: Parameters<typeof readDocument>[1]['onBatch'] = () => undefined,
-  ): Promise<unknown> {
+  #read(member: InputMember, onBatch: DocumentReader['onBatch'] = () => undefined): Promise<unknown> {
     const { limits, kernels } = this.#session;
-    return readDocument(member, {
+    return walkDocument(member, {
       names: this.#names,
       limits,
       kernels,

@@ -19,7 +19,7 @@ import {
 } from './document-cut.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './load-findings.ts';
-import { hashDocument, readDocument } from './read-document.ts';
+import { hashDocument, readDocument, walkDocument } from './read-document.ts';
 import type { Rejects } from './rejects.ts';
 import type { ToolSession, WrittenSoFar } from './tool-session.ts';
 
@@ -268,7 +268,7 @@ export class Loader {
   async #test(member: InputMember, place: number, probe: Shredder): Promise<void> {
     this.#probeCut!.beginFile(member.name, member.range);
     try {
-      await readDocument(member, {
+      await walkDocument(member, {
         names: this.#names,
         limits: this.#session.limits,
         kernels: probe.tokenizerKernels(),

@@ -23,27 +23,38 @@ export interface DocumentReader {
 /** bytes given to the tokeniser at a time: what it makes of them must fit into the output buffers */
 const pieceBytes = 128 * 1024;
 
-/**
- * InputError: not well-formed or over a limit, with file, line and column. Of a range: `bytes` are its own, `sha256` is that of
- * the whole file.
- */
+/** As `walkDocument`, with the document's SHA-256 (hex); of a range it is that of the whole file. */
 export async function readDocument(
   member: InputMember,
   reader: DocumentReader,
 ): Promise<{ readonly bytes: number; readonly sha256: string }> {
-  return member.range === undefined ? readWhole(member, reader) : readRange(member, member.range, reader);
+  if (member.range !== undefined)
+    return { bytes: await walkRange(member, member.range, reader), sha256: member.range.sha256 };
+  const hash = createHash('sha256');
+  const bytes = await walkWhole(member, reader, (chunk) => void hash.update(chunk));
+  return { bytes, sha256: hash.digest('hex') };
 }
 
-async function readWhole(
+/**
+ * The document, or the range of it, from beginning to end; answers how many bytes that is. InputError: not well-formed or over a
+ * limit, with file, line and column.
+ */
+export async function walkDocument(member: InputMember, reader: DocumentReader): Promise<number> {
+  return member.range === undefined
+    ? walkWhole(member, reader, () => undefined)
+    : walkRange(member, member.range, reader);
+}
+
+async function walkWhole(
   member: InputMember,
   reader: DocumentReader,
-): Promise<{ readonly bytes: number; readonly sha256: string }> {
-  const hash = createHash('sha256');
+  onChunk: (chunk: Uint8Array) => void,
+): Promise<number> {
   let bytes = 0;
   const locate = (recordIndex: number): TextLocation => tokenizer.locate(recordIndex);
   const tokenizer = tokenizerOf(member, reader, reader.limits, (batch) => reader.onBatch(batch, locate));
   for await (const chunk of member.chunks('fleeting')) {
-    hash.update(chunk);
+    onChunk(chunk);
     for (let at = 0; at < chunk.length; at += pieceBytes) {
       const piece = chunk.subarray(at, Math.min(at + pieceBytes, chunk.length));
       tokenizer.write(piece);
@@ -53,15 +64,11 @@ async function readWhole(
   }
   tokenizer.end();
   await reader.afterChunk(0, bytes);
-  return { bytes, sha256: hash.digest('hex') };
+  return bytes;
 }
 
 /** The tokeniser sees a document of its own: the range between the tags that are open around it. */
-async function readRange(
-  member: InputMember,
-  range: DocumentRange,
-  reader: DocumentReader,
-): Promise<{ readonly bytes: number; readonly sha256: string }> {
+async function walkRange(member: InputMember, range: DocumentRange, reader: DocumentReader): Promise<number> {
   const encoder = new TextEncoder();
   const lead = encoder.encode(range.lead);
   const placeOf = placesBehind(lead, range.location);
@@ -103,7 +110,7 @@ async function readRange(
     if (line === undefined) throw error;
     throw new InputError({ ...error.diagnostic, ...placeOf({ line, column }) });
   }
-  return { bytes, sha256: range.sha256 };
+  return bytes;
 }
 
 function tokenizerOf(
