@@ -1,11 +1,12 @@
 import type { BuiltInType } from '../model/source-model.ts';
+import { hasLexicalForm } from './lexical-form.ts';
 
 /** Longer numerals are not compared: arithmetic on them costs more than a check is worth. */
 const maxDigits = 10_000;
 
 /**
- * Compares two valid values of a primitive type: negative, 0 or positive; null when the type has no order or the two have none
- * (XSD Part 2 §3.2). Values without a time zone count as UTC.
+ * Compares two values of a primitive type: negative, 0 or positive; null when the type has no order or the two have none
+ * (XSD Part 2 §3.2), as when one is no value of the type. Values without a time zone count as UTC.
  */
 export function compareValues(primitive: BuiltInType, a: string, b: string): number | null {
   switch (primitive) {
@@ -45,6 +46,7 @@ function floatOf(text: string): number {
 
 function compareDecimals(a: string, b: string): number | null {
   if (a.length > maxDigits || b.length > maxDigits) return null;
+  if (!hasLexicalForm('decimal', a) || !hasLexicalForm('decimal', b)) return null;
   const scale = Math.max(fractionLength(a), fractionLength(b));
   const [left, right] = [scaled(a, scale), scaled(b, scale)];
   return left < right ? -1 : left > right ? 1 : 0;

@@ -201,6 +201,25 @@ describe('broken sets', () => {
     ]);
   });
 
+  it.each([':', '1:0', '', '+-1', '1e3'])('tells of "%s" as a bound and as a value of decimals', (text) => {
+    const { usable, diagnostics } = diagnose([
+      schemaFile(
+        'a.xsd',
+        `<xs:simpleType name="a"><xs:restriction base="xs:decimal">
+        <xs:enumeration value="${text}"/>
+        <xs:minInclusive value="0"/>
+        <xs:maxExclusive value="${text}"/></xs:restriction></xs:simpleType>
+        <xs:simpleType name="b"><xs:restriction base="a"><xs:maxInclusive value="5"/></xs:restriction></xs:simpleType>
+        <xs:element name="e" type="b"/>`,
+      ),
+    ]);
+    expect(usable).toBe(true);
+    expect(diagnostics).toMatchObject([
+      { code: 'xsd_bad_facet', line: 2 },
+      { code: 'xsd_bad_facet', line: 4 },
+    ]);
+  });
+
   it('wants a namespace to be imported by the document that uses it', () => {
     const { usable, diagnostics } = diagnose([
       schemaFile('a.xsd', '<xs:import namespace="urn:b" schemaLocation="b.xsd"/>', 'targetNamespace="urn:a"'),
