@@ -89,8 +89,10 @@ function scanDoctype(s: TokenizerState): Outcome {
   return scanDocumentType(s) ? GOES_ON : NEEDS_INPUT;
 }
 
-function failOutside(s: TokenizerState, at: number): never {
+/** A character that is cut off is waited for: what is wrong with it must not depend on where the input is cut. */
+function failOutside(s: TokenizerState, at: number): Outcome {
   const refusal = sequenceLength(s.bytes, at, s.end);
+  if (refusal === 0 && !s.final) return NEEDS_INPUT;
   if (refusal < 0) s.failSequence(at, refusal);
   const found = s.shown(s.bytes, at, s.end);
   return s.stage === IN_EPILOG

@@ -58,6 +58,22 @@ test('faults are placed the same with a window of any size', () => {
     expect(failureAt(document, { windowBytes })).toBe('xml_undeclared_entity 6:9');
 });
 
+test.each([
+  ['before the root element', [0xef, 0x3e, 0x3c]],
+  ['after the root element', [0x3c, 0x61, 0x2f, 0x3e, 0xe2, 0x82, 0x41]],
+  ['before the root element, a character', [0xe2, 0x82, 0xac]],
+])('what is wrong with bytes %s does not depend on where the input is cut', (_, document) => {
+  const bytes = Uint8Array.from([0x20, 0x0a, ...document]);
+  const whole = failureAt(bytes);
+  for (const options of [
+    { windowBytes: 1 },
+    { windowBytes: 2 },
+    { chunkBytes: 1 },
+    { windowBytes: 3, chunkBytes: 1 },
+  ])
+    expect(failureAt(bytes, options)).toBe(whole);
+});
+
 test('long text, tags and comments pass through a small window', () => {
   const text = 'lorem ipsum é '.repeat(5000);
   const document = `<a x="${text}"><!--${text}-->${text}<![CDATA[${text}]]></a>`;
