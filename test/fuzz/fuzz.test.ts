@@ -14,7 +14,10 @@ describe('fuzzers', { timeout: seconds * 1000 + 120_000 }, () => {
     try {
       const { steps, findings } = await fuzz(target, { seconds, seed, keep: null });
       expect(
-        findings.map(({ message, input }) => `${message}\n${Buffer.from(input).toString('base64')}`),
+        findings.map(
+          ({ step, finding }) =>
+            `step ${step}: ${finding.message}\n${Buffer.from(finding.input).toString('base64')}`,
+        ),
       ).toEqual([]);
       expect(steps).toBeGreaterThan(10);
     } finally {

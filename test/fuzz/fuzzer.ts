@@ -2,12 +2,23 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createMemoryWatch } from './memory-watch.ts';
 import { createRandom, type Random } from './random.ts';
+import { shrunk } from './shrink.ts';
+
+/** An input, and what it is held against: where it shows something, smaller ones are tried the same way. */
+export interface Trial {
+  readonly input: Uint8Array;
+  /** Throws a finding. */
+  check(input: Uint8Array): Promise<void> | void;
+  /** how an input is cut for making it smaller: by bytes (bytes) */
+  readonly cut?: 'bytes' | 'lines';
+}
 
 export interface FuzzTarget {
   readonly name: string;
-  /** Makes one input from this source and tries it; throws what is found, with the input. */
-  step(random: Random): Promise<void> | void;
+  /** Makes one input from this source, and gives it to be tried, or tries it: throws what is found, with the input. */
+  step(random: Random): Promise<Trial | void> | Trial | void;
   close(): Promise<void>;
 }
 
@@ -22,43 +33,92 @@ export class Finding extends Error {
   }
 }
 
+/** Something found, and the step that shows it again with the same seed. */
+export interface FoundAt {
+  readonly step: number;
+  readonly finding: Finding;
+}
+
 export interface FuzzRun {
   readonly steps: number;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FoundAt[];
 }
 
 export interface FuzzOptions {
   readonly seconds: number;
   readonly seed: number;
+  /** only this step is made */
+  readonly step?: number;
   /** where inputs of findings are kept */
   readonly keep: string | null;
-  readonly onProgress?: (steps: number) => void;
+  /** told before each step */
+  readonly onStep?: (step: number) => void;
   /** goes on after a finding (false) */
   readonly goOn?: boolean;
 }
 
+const shrinkingMs = 5000;
+
 /** Each step has a source of its own, so that step N of a seed is the same whatever came before. */
 export async function fuzz(target: FuzzTarget, options: FuzzOptions): Promise<FuzzRun> {
-  const findings = new Map<string, Finding>();
+  const findings = new Map<string, FoundAt>();
+  const memory = createMemoryWatch();
   const end = performance.now() + options.seconds * 1000;
-  let steps = 0;
-  for (; performance.now() < end; steps += 1) {
-    if (steps % 1000 === 999) options.onProgress?.(steps);
+  const first = options.step ?? 0;
+  let step = first;
+  for (; options.step === undefined ? performance.now() < end : step === first; step += 1) {
+    options.onStep?.(step);
+    const finding = await tryStep(target, createRandom(Math.imul(options.seed, 0x9e3779b1) + step), memory);
+    if (finding === null) continue;
+    // one of a kind is enough
+    const kind = kindOf(finding, 120);
+    if (!findings.has(kind)) {
+      findings.set(kind, { step, finding });
+      if (options.keep !== null) await keep(options.keep, target.name, finding);
+    }
+    if (options.goOn !== true) break;
+  }
+  return { steps: step - first, findings: [...findings.values()] };
+}
+
+async function tryStep(
+  target: FuzzTarget,
+  random: Random,
+  memory: ReturnType<typeof createMemoryWatch>,
+): Promise<Finding | null> {
+  let trial: Trial | void = undefined;
+  try {
+    const made = target.step(random);
+    trial = made instanceof Promise ? await made : made;
+    await trial?.check(trial.input);
+    const tooMuch = memory.complaint();
+    return tooMuch === null ? null : new Finding(tooMuch, trial?.input ?? '');
+  } catch (error) {
+    if (!(error instanceof Finding)) throw error;
+    return trial === undefined ? error : await smallest(trial, error);
+  }
+}
+
+/** The finding by the smallest input that still shows one of its kind. */
+async function smallest(trial: Trial, found: Finding): Promise<Finding> {
+  let best = found;
+  const kind = kindOf(found, 40);
+  await shrunk(trial.input, trial.cut ?? 'bytes', shrinkingMs, async (input) => {
     try {
-      const done = target.step(createRandom(Math.imul(options.seed, 0x9e3779b1) + steps));
-      if (done !== undefined) await done;
+      await trial.check(input);
     } catch (error) {
       if (!(error instanceof Finding)) throw error;
-      // one of a kind is enough
-      const kind = error.message.replaceAll(/\d+/g, 'N').slice(0, 120);
-      if (!findings.has(kind)) {
-        findings.set(kind, error);
-        if (options.keep !== null) await keep(options.keep, target.name, error);
-      }
-      if (options.goOn !== true) break;
+      if (kindOf(error, 40) !== kind) return false;
+      best = error;
+      return true;
     }
-  }
-  return { steps, findings: [...findings.values()] };
+    return false;
+  });
+  return best;
+}
+
+function kindOf({ message }: Finding, characters: number): string {
+  return message.replaceAll(/\d+/g, 'N').slice(0, characters);
 }
 
 async function keep(folder: string, target: string, { message, input, stack }: Finding): Promise<void> {

@@ -1,0 +1,34 @@
+/** Memory of this process between steps: what one input takes, and what stays after many. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+const megabyte = 1024 * 1024;
+/** far more than any input of a fuzzer may take */
+const mostPerStep = 768 * megabyte;
+/** what may stay: caches of compiled code, buffers that are used again */
+const mostKept = 512 * megabyte;
+
+export interface MemoryWatch {
+  /** What the step that has just ended took too much of; null when it is fine. */
+  complaint(): string | null;
+}
+
+export function createMemoryWatch(): MemoryWatch {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  let before = process.memoryUsage.rss();
+  return {
+    complaint() {
+      const now = process.memoryUsage.rss();
+      const taken = now - before;
+      before = now;
+      if (taken > mostPerStep) return `one input takes ${Math.round(taken / megabyte)} MB`;
+      if (now < 2 * mostKept) return null;
+      collectGarbage();
+      const { heapUsed, arrayBuffers } = process.memoryUsage();
+      before = process.memoryUsage.rss();
+      const kept = heapUsed + arrayBuffers;
+      return kept > mostKept ? `${Math.round(kept / megabyte)} MB are kept after the inputs so far` : null;
+    },
+  };
+}
