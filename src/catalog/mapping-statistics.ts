@@ -1,5 +1,6 @@
 /** What documents held at each line of the source-to-target map (interface-decisions §3, StatsMapping). */
 import { inferValue } from '../engine/infer/infer-model.ts';
+import { uniteNestedElements } from '../engine/infer/nested-elements.ts';
 import { distinctEstimate } from '../engine/infer/statistics.ts';
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from '../engine/infer/statistics.ts';
 import { chooseRoots } from '../engine/map/chosen-roots.ts';
@@ -101,7 +102,8 @@ interface Places {
 }
 
 /** Recursion is written out once, as in the map; its figures are those of all depths together. */
-function readPlaces(statistics: DocumentStatistics, paths: PathPrinter): Places {
+function readPlaces(collected: DocumentStatistics, paths: PathPrinter): Places {
+  const statistics = uniteNestedElements(collected);
   const elements = new Map<string, Place>();
   const attributes = new Map<
     string,

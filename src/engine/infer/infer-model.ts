@@ -8,6 +8,7 @@ import type {
   SourceType,
   ValueType,
 } from '../model/source-model.ts';
+import { uniteNestedElements } from './nested-elements.ts';
 import { someOrdinal } from './sibling-order.ts';
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from './statistics.ts';
 import {
@@ -21,7 +22,8 @@ import {
 } from './value-classes.ts';
 
 /** One element and one anonymous type per distinct path; recursion leads back to the ancestor's. */
-export function inferSourceModel(statistics: DocumentStatistics): SourceModel {
+export function inferSourceModel(collected: DocumentStatistics): SourceModel {
+  const statistics = uniteNestedElements(collected);
   const types = statistics.elements.map((element) => inferType(element));
   const elements = statistics.elements.map((element, index): SourceElement => ({
     name: { namespaceUri: element.namespaceUri, localName: element.localName },

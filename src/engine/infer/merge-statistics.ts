@@ -48,12 +48,24 @@ function pairElements(into: DocumentStatistics, from: DocumentStatistics): reado
     }
     return children;
   };
+  /** Of the element itself, or of the one of its name around it or in it: their children are on one path. */
+  const childOf = (parent: number, name: string): number | undefined => {
+    const target = targets[parent]!;
+    const own = nameOf(from.elements[parent]!);
+    const outer = parents[parent];
+    const twin =
+      outer !== undefined && nameOf(from.elements[outer]!) === own
+        ? targets[outer]!
+        : childrenOf(target).get(own);
+    const found = childrenOf(target).get(name);
+    return found ?? (twin === undefined || name === own ? undefined : childrenOf(twin).get(name));
+  };
   const roots = new Map(into.roots.map((index) => [nameOf(into.elements[index]!), index]));
   const targets: number[] = [];
   for (const [index, element] of from.elements.entries()) {
     const parent = parents[index];
     const name = nameOf(element);
-    const found = parent === undefined ? roots.get(name) : childrenOf(targets[parent]!).get(name);
+    const found = parent === undefined ? roots.get(name) : childOf(parent, name);
     const target =
       found ?? into.elements.push(emptyElementStatistics(element.namespaceUri, element.localName)) - 1;
     if (parent === undefined && found === undefined) into.roots.push(target);
@@ -72,8 +84,8 @@ function parentsOf({ elements, roots }: DocumentStatistics): readonly (number | 
   return parents;
 }
 
-/** `before`: how many of the element there were before those of `from`. */
-function addChildren(
+/** `before`: how many of the element there were before those of `from`; `targets`: what stands for those of `from`. */
+export function addChildren(
   into: DocumentStatistics,
   target: ElementStatistics,
   before: number,
@@ -113,7 +125,7 @@ function addChildren(
   }
 }
 
-function nameOf({
+export function nameOf({
   namespaceUri,
   localName,
 }: {
@@ -123,7 +135,8 @@ function nameOf({
   return `${localName} ${namespaceUri}`;
 }
 
-function addElement(into: ElementStatistics, from: ElementStatistics): void {
+/** All but the children. */
+export function addElement(into: ElementStatistics, from: ElementStatistics): void {
   into.count += from.count;
   into.documents += from.documents;
   into.withChildren += from.withChildren;

@@ -87,14 +87,43 @@ export function newPathNode(
   };
 }
 
+/** A node of a tree of paths, however it is kept. */
+interface Step<Node> {
+  readonly nameId: number;
+  readonly parent: Node | null;
+}
+
 /**
  * Recursion: an element of the path that leads here, this one included, with the name of the child is the same thing again. The
  * path alone decides, whatever else is open, so that the order of documents does not.
+ *
+ * But for an element that stands directly in one of its own name: that may be another thing (a comment's text is called `Comment`
+ * too), so the first such one is counted apart (nested-elements.ts), and it alone: what it holds is on the path of what holds it.
  */
-export function sameAbove(node: PathNode, nameId: number): PathNode | null {
-  for (let above: PathNode | null = node; above !== null; above = above.parent)
+export function knownChild<Node extends Step<Node>>(
+  node: Node,
+  nameId: number,
+  childOf: (node: Node, nameId: number) => Node | null,
+): Node | null {
+  if (nameId === node.nameId) return isNested(node) ? node : null;
+  for (let above = node.parent; above !== null; above = above.parent)
     if (above.nameId === nameId) return above;
-  return null;
+  const twin = isNested(node) ? node.parent : childOf(node, node.nameId);
+  return twin === null ? null : childOf(twin, nameId);
+}
+
+/** The parent of a child of the node that is new: of two that bear one name, the outer one, whichever it is met in. */
+export function pathParent<Node extends Step<Node>>(node: Node, nameId: number): Node {
+  return isNested(node) && nameId !== node.nameId ? node.parent! : node;
+}
+
+function isNested<Node extends Step<Node>>({ nameId, parent }: Step<Node>): boolean {
+  return parent?.nameId === nameId;
+}
+
+export function childOf(node: PathNode, nameId: number): PathNode | null {
+  const ordinal = node.ordinals.get(nameId);
+  return ordinal === undefined ? null : node.children[ordinal]!.target;
 }
 
 export function newFrame(node: PathNode): Frame {

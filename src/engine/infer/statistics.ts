@@ -21,7 +21,10 @@ export interface ValueStatistics {
 }
 
 export interface ChildStatistics {
-  /** index into `elements`: a node of its own, or one of the same name on the path that leads here (recursion) */
+  /**
+   * index into `elements`: a node of its own, or one of the same name on the path that leads here (recursion). The first one that
+   * stands directly in one of its own name is a node of its own, whose children are those of the outer one where names agree.
+   */
   element: number;
   /** per parent occurrence */
   minOccurs: number;

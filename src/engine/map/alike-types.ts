@@ -82,16 +82,24 @@ class TypeClasses {
 
   /** Each goes with the first that it is like; what stands with that counts as its own. */
   #joinAlike(elements: readonly SourceElement[]): void {
-    const groups: { readonly type: number; readonly members: Set<string> }[] = [];
+    const groups: {
+      readonly type: number;
+      readonly members: Set<string>;
+      readonly contents: Set<SourceType['content']>;
+    }[] = [];
     for (const { type } of elements) {
       const members = this.#membersOf(type);
       if (members.length === 0) continue;
-      const group = groups.find((other) => isAlike(other.members, members));
+      const { content } = this.#source.types[type]!;
+      const group = groups.find(
+        (other) => isAlike(other.members, members) && !wouldMix(other.contents, content),
+      );
       if (group === undefined) {
-        groups.push({ type, members: new Set(members) });
+        groups.push({ type, members: new Set(members), contents: new Set([content]) });
         continue;
       }
       this.#join(group.type, type);
+      group.contents.add(content);
       for (const member of members) group.members.add(member);
     }
   }
@@ -110,6 +118,14 @@ class TypeClasses {
 function isAlike(group: ReadonlySet<string>, members: readonly string[]): boolean {
   const common = members.filter((member) => group.has(member)).length;
   return common / (group.size + members.length - common) >= leastInCommon;
+}
+
+/** Whether values and elements would come together in one type though none of the types holds both. */
+function wouldMix(contents: ReadonlySet<SourceType['content']>, content: SourceType['content']): boolean {
+  if (contents.has('mixed')) return false;
+  return (
+    contents.has(content === 'simple' ? 'elements' : 'simple') && content !== 'empty' && content !== 'mixed'
+  );
 }
 
 /** What any of the types holds; and of the children's elements, those that may be nil. */
