@@ -1,9 +1,10 @@
 /** The metadata database of a home: found or started, made ready, and connected to under a role with few rights. */
 import { connectPostgres, type Sql } from '../adapters/postgres/connect.ts';
-import { ensureLoaderRole, isLoaderRoleReady } from '../adapters/postgres/loader-role.ts';
-import { migrate, missingMigrations } from '../adapters/postgres/migrate.ts';
+import { ensureLoaderRole } from '../adapters/postgres/loader-role.ts';
+import { migrate } from '../adapters/postgres/migrate.ts';
 import { everyOrganisation } from '../adapters/postgres/organisation.ts';
-import { ensureServiceRole, isServiceRoleReady, serviceRole } from '../adapters/postgres/service-role.ts';
+import { isDatabaseReady } from '../adapters/postgres/readiness.ts';
+import { ensureServiceRole, serviceRole } from '../adapters/postgres/service-role.ts';
 import { createSocketOpener } from '../adapters/postgres/watched-socket.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -92,11 +93,7 @@ export async function openDatabase(
  */
 async function isReady(sql: Sql): Promise<boolean> {
   try {
-    return (
-      (await missingMigrations(sql)).length === 0 &&
-      (await isServiceRoleReady(sql)) &&
-      (await isLoaderRoleReady(sql))
-    );
+    return await isDatabaseReady(sql);
   } catch {
     // whoever prepares the database tells what is wrong with it
     return false;

@@ -1,8 +1,5 @@
 /** Opens a home folder: settings, database, stores. The service, workers and the tools all begin here. */
-import { join } from 'node:path';
 import { createJsonLogger } from '../adapters/node/json-logger.ts';
-import { createIsolatedSchemaCompiler } from '../adapters/node/isolated-schema-compiler.ts';
-import { createFetchingCompiler } from '../adapters/node/fetching-compiler.ts';
 import { createSecretBox, decodeKey, readOrMakeKey } from '../adapters/node/secret-box.ts';
 import { createSystemClock } from '../adapters/node/system-clock.ts';
 import { createPostgresAccessStore } from '../adapters/postgres/access-store.ts';
@@ -16,6 +13,7 @@ import type { Config } from '../config.ts';
 import { createMask } from '../jobs/mask-secrets.ts';
 import { settingHoldsSecret } from '../jobs/spark-settings.ts';
 import type { Adapters } from '../ports/adapters.ts';
+import type { SchemaCompiler } from '../ports/schema-compiler.ts';
 import type { LogAppender } from '../ports/log-appender.ts';
 import { locateHome, openHomeFolder, readIfThere } from './home.ts';
 import type { Environment, Home } from './home.ts';
@@ -37,9 +35,6 @@ export interface OpenOptions {
 
 /** of each of the organisations that ask most: a few, as statements share them */
 const readingConnections = { max: 3, idleTimeoutMs: 30_000 };
-
-/** Schemas that are compiled at the same time; each may take the memory that one is allowed. */
-const compilerThreads = 2;
 
 export interface OpenedHome {
   readonly config: Config;
@@ -97,6 +92,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
       idempotencyKeyMs: limits.keepIdempotencyKeysMs,
     };
     const jobs = createPostgresJobStore(pool, jobSettings, read);
+    let compiler: Promise<SchemaCompiler> | null = null;
     let closed: Promise<void> | null = null;
     return {
       config,
@@ -109,18 +105,15 @@ export async function openHome(environment: Environment, options: OpenOptions): 
         catalog: createPostgresCatalogStore(pool, read),
         access: createPostgresAccessStore(pool),
         files,
-        compiler: createFetchingCompiler(
-          files,
-          join(home.directory, 'tmp'),
-          createIsolatedSchemaCompiler({
-            module: new URL('../tools/bin/schema-compiler-thread.mjs', import.meta.url),
-            timeMs: limits.xsdTimeMs,
-            memoryBytes: limits.xsdMemoryBytes,
-            settings: limits,
-            concurrency: compilerThreads,
-          }),
-        ),
-        secrets: await createSecretBox(
+        compiler: {
+          compile: async (...given) => {
+            compiler ??= import('./open-compiler.ts').then(({ openCompiler }) =>
+              openCompiler(files, home, limits),
+            );
+            return (await compiler).compile(...given);
+          },
+        },
+        secrets: createSecretBox(
           key,
           config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
         ),

@@ -131,7 +131,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
           ),
         ),
     },
-    secrets: await createSecretBox(
+    secrets: createSecretBox(
       decodeKey(config.secretKey, 'svc.secret.key'),
       config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
     ),

@@ -10,8 +10,7 @@ import { createNameTable } from '../engine/xml/name-table.ts';
 import { AppError } from '../errors.ts';
 import { parseModeOf } from '../jobs/tool-request.ts';
 import type { OriginFile, StoredLogicalSchema } from '../ports/catalog-store.ts';
-
-import { checkDocuments } from './check-documents.ts';
+import type { DocumentValidator } from '../ports/document-validator.ts';
 import { noDetails, type Conversion } from './conversion.ts';
 import { noDocumentsLeft } from './document-cut.ts';
 import { openInputs, type InputSet } from './input-files.ts';
@@ -24,9 +23,7 @@ import {
   hasRoot,
   storeModel,
 } from './logical-schema.ts';
-import { storeOrigin } from './new-origin.ts';
 import { openSink } from './open-sink.ts';
-import { noXsdSet, openValidator } from './open-validator.ts';
 import { peekRootName } from './read-document.ts';
 import { createRejects, type Rejects } from './rejects.ts';
 import { inputPaths } from './session-inputs.ts';
@@ -74,7 +71,7 @@ class XmlConversion {
   async #withoutSchema(): Promise<Conversion> {
     const session = this.#session;
     const { request, home, idOrg } = session;
-    if (request.validate) throw noXsdSet('no origin is named');
+    if (request.validate) throw (await import('./open-validator.ts')).noXsdSet('no origin is named');
     const earlier = await this.#earlierOrigin();
     await this.#checkBeforeCollecting(null);
     const statistics = await this.#collect(request.out === undefined ? 1 : 0.4);
@@ -89,6 +86,7 @@ class XmlConversion {
       `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
     );
     if (request.dryRun) return this.#conversion(null, { idSch: -1, idLschma: -1, model, modelHash: '' });
+    const { storeOrigin } = await import('./new-origin.ts');
     const origin = earlier?.record ?? (await storeOrigin(session, source, 'xml', this.#files));
     // a further attempt goes on with this origin
     await session.report({ idSch: origin.id_sch });
@@ -168,8 +166,13 @@ class XmlConversion {
     const { onError, validate, engine } = this.#session.request;
     if (onError === 'skip' && !validate) {
       // executors find it with the statistics
-      if (engine !== 'spark') await checkDocuments(this.#session, this.#inputs, null, this.#rejects);
+      if (engine !== 'spark') await this.#check(null);
     } else if (idSch !== null) await this.#validate(idSch);
+  }
+
+  async #check(validator: DocumentValidator | null): Promise<void> {
+    const { checkDocuments } = await import('./check-documents.ts');
+    await checkDocuments(this.#session, this.#inputs, validator, this.#rejects);
   }
 
   #validated = false;
@@ -178,10 +181,11 @@ class XmlConversion {
   async #validate(idSch: number): Promise<void> {
     if (!this.#session.request.validate || this.#validated) return;
     this.#validated = true;
+    const { openValidator } = await import('./open-validator.ts');
     const validator = await openValidator(this.#session, idSch);
     try {
       this.#session.log(`checking the documents with ${validator.program}`);
-      await checkDocuments(this.#session, this.#inputs, validator, this.#rejects);
+      await this.#check(validator);
     } finally {
       await validator.close();
     }

@@ -1,6 +1,5 @@
 /** A PostgreSQL target of a job: where it is, and as whom it is reached; for reading (`-i`) as for writing (`-o`). */
 import type { Target } from '../jobs/target.ts';
-import { targetAddresses } from './target-addresses.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export type DatabaseTarget = Extract<Target, { kind: 'metadb' | 'postgresql' }>;
@@ -20,6 +19,7 @@ export async function postgresPlace(session: ToolSession, target: DatabaseTarget
   const { request, home, idOrg } = session;
   const { sqlSchema } = target;
   if (target.kind === 'postgresql') {
+    const { targetAddresses } = await import('./target-addresses.ts');
     return {
       url: connectionUrl(target, request.outUser, request.outPassword),
       ...(await targetAddresses(session, target)),

@@ -6,11 +6,9 @@ import { exitCodes, reconcileVariable } from '../jobs/tool-exit.ts';
 import { oneLine } from '../jobs/one-line.ts';
 import { parseToolArguments, type Tool, type ToolRequest } from '../jobs/tool-request.ts';
 import type { Conversion } from './conversion.ts';
-import { isPublished } from './reconcile-job.ts';
 import { printSummary, type ToolSummary } from './summary.ts';
 import { openSession, type ToolSession } from './tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
-import { usageOf } from './usage.ts';
 
 export async function runTool(
   tool: Tool,
@@ -19,7 +17,7 @@ export async function runTool(
 ): Promise<number> {
   const terminal = createTerminal();
   if (argv.includes('--help') || argv.includes('-h') || argv.length === 0) {
-    terminal.log(usageOf(tool));
+    terminal.log((await import('./usage.ts')).usageOf(tool));
     return argv.length === 0 ? exitCodes.usage : exitCodes.completed;
   }
   let request: ToolRequest;
@@ -55,6 +53,7 @@ export async function runTool(
 /** The job's worker asks what became of an attempt that died while it published. */
 async function reconcileSession(session: ToolSession): Promise<number> {
   try {
+    const { isPublished } = await import('./reconcile-job.ts');
     const published = await isPublished(session);
     session.log(
       published

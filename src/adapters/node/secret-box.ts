@@ -19,14 +19,19 @@ interface NamedKey {
  * sealed text is `v2.`, the key's id, a dot, and the base64url form of nonce, ciphertext and tag; what stands in front of
  * the second dot is authenticated too. `v1.` texts, from before keys had ids, are opened with whichever key fits.
  */
-export async function createSecretBox(
+export function createSecretBox(
   key: Uint8Array<ArrayBuffer>,
   oldKeys: readonly Uint8Array<ArrayBuffer>[] = [],
-): Promise<SecretBox> {
-  const current = await nameKey(key);
-  const known = [current, ...(await Promise.all(oldKeys.map(nameKey)))];
+): SecretBox {
+  // most runs of tools seal and open nothing
+  let named: Promise<readonly [NamedKey, ...NamedKey[]]> | null = null;
+  const keys = (): NonNullable<typeof named> => {
+    named ??= Promise.all([nameKey(key), ...oldKeys.map(nameKey)]);
+    return named;
+  };
   return {
     seal: async (plain) => {
+      const [current] = await keys();
       const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
       const head = `v2.${current.id}.`;
       const sealed = await crypto.subtle.encrypt(
@@ -38,7 +43,7 @@ export async function createSecretBox(
     },
     open: async (text) => {
       const [, head = '', id, body = ''] = /^(v1\.|v2\.([0-9a-f]{12})\.)([\w-]+)$/.exec(text) ?? [];
-      for (const candidate of known) {
+      for (const candidate of await keys()) {
         if (id !== undefined && id !== candidate.id) continue;
         const plain = await decrypt(candidate.key, id === undefined ? '' : head, body);
         if (plain !== null) return plain;

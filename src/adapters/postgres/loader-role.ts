@@ -43,11 +43,16 @@ export async function ensureLoaderRole(sql: Sql): Promise<boolean> {
 
 /** Of the login, whatever role it has taken on: one question at each start in place of a dozen statements. */
 export async function isLoaderRoleReady(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ ready: boolean }[]>`
+  const [row] = await sql<{ ready: boolean | null }[]>`select ${loaderRoleReady(sql)} as ready`;
+  return row?.ready === true;
+}
+
+/** An expression; NULL where there is no such role. */
+export function loaderRoleReady(sql: Sql) {
+  return sql`(
     select pg_has_role(session_user, r.oid, case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end) and has_database_privilege(r.oid, current_database(), 'create')
            and not has_schema_privilege(r.oid, 'svc', 'usage')
            and not exists (select from pg_class c where c.relnamespace = 'svc'::regnamespace and c.relkind = 'r'
-                              and has_table_privilege(r.oid, c.oid, 'select, insert, update, delete')) as ready
-      from pg_roles r where r.rolname = ${loaderRole}`;
-  return row?.ready === true;
+                              and has_table_privilege(r.oid, c.oid, 'select, insert, update, delete'))
+      from pg_roles r where r.rolname = ${loaderRole})`;
 }

@@ -1,4 +1,5 @@
 /** Brings a database to the schema this program needs: the numbered files of `migrations/`, each once, in order. */
+import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import type { Sql, TransactionSql } from './connect.ts';
@@ -33,7 +34,7 @@ const oldestServer = 140_000;
  */
 export async function migrate(sql: Sql, migrations?: readonly Migration[]): Promise<readonly string[]> {
   const wanted = migrations ?? (await readMigrations());
-  const checksums = await Promise.all(wanted.map((migration) => sha256(migration.sql)));
+  const checksums = wanted.map((migration) => sha256(migration.sql));
   const [[exists]] = await Promise.all([
     sql`select to_regclass('svc.migration') is not null as found`,
     checkServer(sql),
@@ -68,8 +69,20 @@ export async function migrate(sql: Sql, migrations?: readonly Migration[]): Prom
 /** Names of what a database lacks; changes nothing. AppError as `migrate`, for one of a newer version. */
 export async function missingMigrations(sql: Sql): Promise<readonly string[]> {
   const wanted = await readMigrations();
-  const checksums = await Promise.all(wanted.map((migration) => sha256(migration.sql)));
+  const checksums = wanted.map((migration) => sha256(migration.sql));
   return missing(wanted, checksums, await applied(sql)).map((index) => wanted[index]!.name);
+}
+
+/** An expression: what was applied, for `areAllApplied`. */
+export function appliedAsJson(sql: Sql) {
+  return sql`(select json_agg(json_build_object('name', name, 'checksum', checksum))::text from svc.migration)`;
+}
+
+/** As `missingMigrations`, of a database that has told what it holds. */
+export async function areAllApplied(json: string | null): Promise<boolean> {
+  const wanted = await readMigrations();
+  const checksums = wanted.map((migration) => sha256(migration.sql));
+  return missing(wanted, checksums, JSON.parse(json ?? '[]') as Applied[]).length === 0;
 }
 
 async function applied(sql: Sql | TransactionSql): Promise<readonly Applied[]> {
@@ -137,7 +150,6 @@ export async function readMigrations(): Promise<readonly Migration[]> {
   );
 }
 
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

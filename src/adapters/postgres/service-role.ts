@@ -42,12 +42,17 @@ export async function ensureServiceRole(sql: Sql): Promise<boolean> {
 
 /** Of who asks, or under the role itself: one question at each start in place of a dozen statements. */
 export async function isServiceRoleReady(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ ready: boolean }[]>`
+  const [row] = await sql<{ ready: boolean | null }[]>`select ${serviceRoleReady(sql)} as ready`;
+  return row?.ready === true;
+}
+
+/** An expression; NULL where there is no such role. */
+export function serviceRoleReady(sql: Sql) {
+  return sql`(
     select pg_has_role(current_user, r.oid, case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end)
            and has_schema_privilege(r.oid, 'svc', 'usage')
            and not exists (select from pg_class c where c.relnamespace = 'svc'::regnamespace and c.relkind in ('r', 'S')
                               and not case c.relkind when 'S' then has_sequence_privilege(r.oid, c.oid, 'usage')
-                                                     else has_table_privilege(r.oid, c.oid, 'select') end) as ready
-      from pg_roles r where r.rolname = ${serviceRole}`;
-  return row?.ready === true;
+                                                     else has_table_privilege(r.oid, c.oid, 'select') end)
+      from pg_roles r where r.rolname = ${serviceRole})`;
 }
