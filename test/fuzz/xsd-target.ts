@@ -1,145 +1,159 @@
-/** The XSD compiler, and the mapper behind it: a model or faults that are told, the same each time, in time. */
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { InputError } from '../../src/engine/diagnostics.ts';
+/**
+ * The XSD compiler, and the mapper behind it: a model or faults that are told with their place, the same each time, in time; the same
+ * whatever the prefix of XSD, and whether a document is split; and what libxml2 takes is taken.
+ */
+import { InputError, type Diagnostic } from '../../src/engine/diagnostics.ts';
 import { buildRelationalModel } from '../../src/engine/map/build-model.ts';
-import { compileXsdSet } from '../../src/engine/xsd/compile-xsd-set.ts';
+import type { SourceModel } from '../../src/engine/model/source-model.ts';
+import { compileXsdSet, type CompiledXsdSet } from '../../src/engine/xsd/compile-xsd-set.ts';
 import { XsdSetError } from '../../src/engine/xsd/report.ts';
 import { AppError } from '../../src/errors.ts';
 import { parseToolArguments } from '../../src/jobs/tool-request.ts';
 import { buildModel } from '../../src/tools/new-model.ts';
 import { Finding, type FuzzTarget } from './fuzzer.ts';
+import { isForLibxml2, isKnownToLibxml2, libxml2SchemaComplaints } from './libxml2-schema.ts';
 import { mutate } from './mutate.ts';
+import { createRandom, type Random } from './random.ts';
+import type { Seeds } from './tokenizer-seeds.ts';
+import { randomXsdSet, xsdSeeds } from './xsd-seeds.ts';
+import {
+  addReference,
+  changeXsdTree,
+  readXsdTree,
+  splitXsdTree,
+  writeXsdTree,
+  type XsdNode,
+} from './xsd-trees.ts';
+import { xsdWords } from './xsd-words.ts';
 
 const utf8 = new TextEncoder();
 const longestMs = 15_000;
-const fixtures = join(import.meta.dirname, '../fixtures');
-const seeds = readdirSync(fixtures, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.xsd'))
-  .toSorted()
-  .map((name) => new Uint8Array(readFileSync(join(fixtures, name))));
-const words = [
-  ...[
-    'element',
-    'complexType',
-    'simpleType',
-    'sequence',
-    'choice',
-    'all',
-    'group',
-    'attributeGroup',
-    'attribute',
-    'any',
-    'anyAttribute',
-    'extension',
-    'restriction',
-    'simpleContent',
-    'complexContent',
-    'list',
-    'union',
-    'key',
-    'keyref',
-    'unique',
-    'selector',
-    'field',
-    'include',
-    'import',
-    'redefine',
-    'override',
-    'annotation',
-    'documentation',
-    'notation',
-    'pattern',
-    'enumeration',
-    'assert',
-    'alternative',
-    'openContent',
-  ].flatMap((name) => [
-    `<xs:${name}>`,
-    `</xs:${name}>`,
-    `<xs:${name} name="a">`,
-    `<xs:${name} ref="a"/>`,
-    `<xs:${name} base="a">`,
-  ]),
-  ' name="a"',
-  ' type="a"',
-  ' ref="a"',
-  ' base="xs:string"',
-  ' base="a"',
-  ' minOccurs="0"',
-  ' maxOccurs="unbounded"',
-  ' maxOccurs="99999999999999999999"',
-  ' minOccurs="5" maxOccurs="2"',
-  ' abstract="true"',
-  ' substitutionGroup="a"',
-  ' nillable="true"',
-  ' default="x"',
-  ' fixed="x"',
-  ' mixed="true"',
-  ' use="prohibited"',
-  ' form="qualified"',
-  ' targetNamespace="u"',
-  ' schemaLocation="x.xsd"',
-  ' namespace="##other"',
-  ' processContents="lax"',
-  ' final="#all"',
-  ' block="#all"',
-  ' value="(a|b)*[x-[y]]{2,99999}"',
-  ' value="-1"',
-  ' value="1e400"',
-  ' itemType="a"',
-  ' memberTypes="a xs:int b"',
-  ' xpath=".//a/@b|c"',
-  ' id="a"',
-  ' xmlns:xs="urn:other"',
-  '"',
-  '<',
-  '&a;',
-].map((text) => utf8.encode(text));
+const names = ['main.xsd', 'x.xsd', 'y.xsd'];
+
+type XsdFiles = { readonly name: string; readonly bytes: Uint8Array }[];
+
+interface Way {
+  readonly mapLevel: 0 | 1 | 2 | 3;
+  readonly missing: 'fail' | 'wildcard';
+  readonly twice: boolean;
+  readonly splitSeed: number;
+}
 
 export function createXsdTarget(): FuzzTarget {
+  const seeds = xsdSeeds();
   return {
     name: 'xsd',
     step(random) {
-      const files = Array.from({ length: random.chance(0.3) ? 2 : 1 }, (_, at) => ({
-        name: at === 0 ? 'main.xsd' : 'x.xsd',
-        bytes: mutate(random, seeds, words) as Uint8Array<ArrayBuffer>,
-      }));
-      const input = Buffer.concat(
-        files.flatMap(({ name, bytes }) => [Buffer.from(`==== ${name}\n`), bytes, Buffer.from('\n')]),
-      );
-      const started = performance.now();
-      outcome(files, random.below(4) as 0 | 1 | 2 | 3, input);
-      const took = performance.now() - started;
-      if (took > longestMs) throw new Finding(`takes ${Math.round(took)} ms`, input);
-      if (random.chance(0.05) && outcome(files, 3, input) !== outcome(files, 3, input))
-        throw new Finding('gives another model the second time', input);
+      const files = makeFiles(random, seeds);
+      const way: Way = {
+        mapLevel: random.below(4) as Way['mapLevel'],
+        missing: random.chance(0.2) ? 'wildcard' : 'fail',
+        twice: random.chance(0.05),
+        splitSeed: random.below(1_000_000),
+      };
+      return { input: joined(files), cut: 'lines', check: (input) => check(input, way) };
     },
     close: () => Promise.resolve(),
   };
 }
 
-function outcome(
-  files: Parameters<typeof compileXsdSet>[0],
-  mapLevel: 0 | 1 | 2 | 3,
-  input: Uint8Array,
-): string {
-  let compiled;
+function makeFiles(random: Random, seeds: Seeds): XsdFiles {
+  if (random.chance(0.1)) {
+    // bytes: what the reader of files meets before any tree
+    const picked = [0, 1, 2].map(() => seeds.read(random.below(seeds.count)));
+    return names
+      .slice(0, random.chance(0.3) ? 2 : 1)
+      .map((name) => ({ name, bytes: mutate(random, picked, xsdWords) }));
+  }
+  const sources: readonly (readonly [string, Uint8Array])[] = random.chance(0.35)
+    ? randomXsdSet(random)
+    : names
+        .slice(0, random.pick([1, 1, 1, 2, 3]))
+        .map((name) => [name, seeds.read(random.below(seeds.count))]);
+  const trees = sources.flatMap(([name, bytes]) => {
+    const tree = readXsdTree(bytes);
+    return tree === null ? [] : [[name, tree] as const];
+  });
+  const others = [seeds.read(random.below(seeds.count)), seeds.read(random.below(seeds.count))]
+    .map(readXsdTree)
+    .filter((tree): tree is XsdNode => tree !== null);
+  for (const [name, tree] of trees) {
+    const to = random.pick(trees)[0];
+    if (trees.length > 1 && name !== to && random.chance(0.6)) addReference(random, tree, to);
+    const changes = random.chance(0.3) ? 0 : 1 + random.below(random.chance(0.2) ? 15 : 3);
+    for (let left = changes; left > 0 && others.length > 0; left -= 1) changeXsdTree(random, tree, others);
+  }
+  return trees.map(([name, tree]) => ({ name, bytes: writeXsdTree(tree) }));
+}
+
+/** One input of all files, each after a line with its name. */
+function joined(files: XsdFiles): Uint8Array {
+  return new Uint8Array(
+    Buffer.concat(
+      files.flatMap(({ name, bytes }) => [Buffer.from(`==== ${name}\n`), bytes, Buffer.from('\n')]),
+    ),
+  );
+}
+
+function filesOf(input: Uint8Array): XsdFiles {
+  const parts = Buffer.from(input)
+    .toString('latin1')
+    .split(/^==== (.*)\n/m);
+  const files: XsdFiles = [];
+  for (let at = 1; at + 1 < parts.length; at += 2)
+    files.push({
+      name: parts[at]!,
+      bytes: new Uint8Array(Buffer.from(parts[at + 1]!.replace(/\n$/, ''), 'latin1')),
+    });
+  return files;
+}
+
+function check(input: Uint8Array, { mapLevel, missing, twice, splitSeed }: Way): void {
+  const files = filesOf(input);
+  const started = performance.now();
+  const compiled = compile(files, missing, input);
+  const model = compiled instanceof InputError ? null : map(compiled.model, files, mapLevel, input);
+  const took = performance.now() - started;
+  if (took > longestMs) throw new Finding(`takes ${Math.round(took)} ms`, input);
+  if (twice && textOf(compile(files, missing, input)) !== textOf(compiled))
+    throw new Finding('says something else the second time', input);
+  if (twice && !(compiled instanceof InputError) && map(compiled.model, files, mapLevel, input) !== model)
+    throw new Finding('gives another model the second time', input);
+  if (files.length !== 1 || missing !== 'fail') return;
+  const tree = readXsdTree(files[0]!.bytes);
+  if (tree === null) return;
+  compareOtherForms(tree, compiled, splitSeed, input);
+  compareWithLibxml2(writeXsdTree(tree), compiled, input);
+}
+
+function compile(files: XsdFiles, missing: Way['missing'], input: Uint8Array): CompiledXsdSet | InputError {
   try {
-    compiled = compileXsdSet(files, {});
+    return compileXsdSet(files, { missing });
   } catch (error) {
-    if (error instanceof InputError) return error.message;
-    if (!(error instanceof XsdSetError))
+    if (!(error instanceof InputError))
       throw new Finding(`the compiler throws ${String(error)}`, input, error);
-    const blind = error.diagnostics.find(
+    const blind = diagnosticsOf(error).find(
       ({ severity, line }) => severity === 'error' && line !== undefined && !(line >= 1),
     );
     if (blind !== undefined) throw new Finding(`a fault has no place: ${blind.message}`, input, error);
-    return error.message;
+    return error;
   }
+}
+
+function diagnosticsOf(compiled: CompiledXsdSet | InputError): readonly Diagnostic[] {
+  if (compiled instanceof XsdSetError || !(compiled instanceof InputError)) return compiled.diagnostics;
+  return [compiled.diagnostic];
+}
+
+function textOf(compiled: CompiledXsdSet | InputError): string {
+  return JSON.stringify([diagnosticsOf(compiled), compiled instanceof InputError ? null : compiled.model]);
+}
+
+/** The relational model as text; what the mapper says against it. */
+function map(source: SourceModel, files: XsdFiles, mapLevel: Way['mapLevel'], input: Uint8Array): string {
   let model;
   try {
-    model = buildModel(parseToolArguments('xsd2er', ['main.xsd']), compiled.model, { mapLevel });
+    model = buildModel(parseToolArguments('xsd2er', [files[0]!.name]), source, { mapLevel });
   } catch (error) {
     if (error instanceof AppError || error instanceof InputError) return error.message;
     throw new Finding(`the mapper throws ${String(error)}`, input, error);
@@ -148,9 +162,9 @@ function outcome(
   return JSON.stringify(model);
 }
 
-function duplicate(names: readonly string[]): string | undefined {
+function duplicate(all: readonly string[]): string | undefined {
   const seen = new Set<string>();
-  return names.find((name) => seen.size === seen.add(name.toLowerCase()).size);
+  return all.find((name) => seen.size === seen.add(name.toLowerCase()).size);
 }
 
 /** Names are unique whatever their case, and none is longer than its limit. */
@@ -164,4 +178,54 @@ function checkNames(model: ReturnType<typeof buildRelationalModel>, input: Uint8
       if (one === '' || utf8.encode(one).length > model.nameMaxLength)
         throw new Finding(`a name has ${utf8.encode(one).length} bytes`, input);
   }
+}
+
+/** Codes of all faults, sorted. */
+function codesOf(compiled: CompiledXsdSet | InputError): string {
+  return diagnosticsOf(compiled)
+    .filter(({ severity }) => severity === 'error')
+    .map(({ code }) => code)
+    .toSorted()
+    .join(' ');
+}
+
+/** Another prefix changes nothing; globals in an included document change nothing but where faults are. */
+function compareOtherForms(
+  tree: XsdNode,
+  compiled: CompiledXsdSet | InputError,
+  splitSeed: number,
+  input: Uint8Array,
+): void {
+  const again = (files: XsdFiles) => compile(files, 'fail', input);
+  const plain = again([{ name: 'main.xsd', bytes: writeXsdTree(tree) }]);
+  const renamed = again([{ name: 'main.xsd', bytes: writeXsdTree(tree, 'other') }]);
+  if (codesOf(renamed) !== codesOf(plain))
+    throw new Finding(`another prefix: ${codesOf(plain)} / ${codesOf(renamed)}`, input);
+  if (tree.name !== 'xs:schema' || codesOf(compiled) !== '') return;
+  const [main, split] = splitXsdTree(createRandom(splitSeed), tree);
+  const parts = again([
+    { name: 'main.xsd', bytes: writeXsdTree(main) },
+    { name: 'split.xsd', bytes: writeXsdTree(split) },
+  ]);
+  if (codesOf(parts) !== codesOf(plain)) throw new Finding(`split in two: ${codesOf(parts)}`, input);
+  if (parts instanceof InputError || plain instanceof InputError) return;
+  for (const what of ['elements', 'types'] as const)
+    if (parts.model[what].length !== plain.model[what].length)
+      throw new Finding(`split in two, it has other ${what}`, input);
+}
+
+function compareWithLibxml2(
+  bytes: Uint8Array,
+  compiled: CompiledXsdSet | InputError,
+  input: Uint8Array,
+): void {
+  const text = new TextDecoder().decode(bytes);
+  if (!isForLibxml2(text)) return;
+  const complaints = libxml2SchemaComplaints(bytes);
+  const errors = diagnosticsOf(compiled).filter(({ severity }) => severity === 'error');
+  if (errors.length === 0 && complaints.length > 0)
+    throw new Finding(`libxml2 refuses it: ${complaints.join(' ')}`, input);
+  const unexpected = errors.find(isKnownToLibxml2);
+  if (unexpected !== undefined && complaints.length === 0)
+    throw new Finding(`libxml2 takes what is ${unexpected.code}: ${unexpected.message}`, input);
 }
