@@ -1,5 +1,9 @@
 /** Takes statistics of documents in one pass; memory grows with distinct paths, not with size. */
-import { createKernelThreshold, createTokenizerKernels, type TokenizerKernels } from '../xml/fast-tokenizer.ts';
+import {
+  createKernelThreshold,
+  createTokenizerKernels,
+  type TokenizerKernels,
+} from '../xml/fast-tokenizer.ts';
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { KernelCollector } from './kernel-collector.ts';
 import { mergeStatistics } from './merge-statistics.ts';
@@ -48,6 +52,8 @@ class Collector implements StatisticsCollector {
   readonly #otherKernels = createTokenizerKernels();
   /** a document has begun of which nothing was seen yet */
   #begins = false;
+  /** one is being counted, and has to be by who began with it */
+  #isOpen = false;
 
   constructor(names: NameTable, options: StatisticsCollectorOptions) {
     this.#names = names;
@@ -88,6 +94,7 @@ class Collector implements StatisticsCollector {
   endDocument(bytes: number): void {
     if (this.#begins) this.#begin();
     this.#serving.endDocument(bytes);
+    this.#isOpen = false;
   }
 
   get #serving(): PlainCollector | KernelCollector {
@@ -96,11 +103,13 @@ class Collector implements StatisticsCollector {
 
   #begin(): void {
     this.#begins = false;
+    this.#isOpen = true;
     this.#serving.beginDocument();
   }
 
   #makeKernel(): void {
-    if (this.#second !== null || this.#kernelFrom === Infinity || !this.#begins) return;
+    if (this.#second !== null || this.#kernelFrom === Infinity) return;
+    if (this.#isOpen && !this.#begins) return;
     this.#kernelFrom = Infinity;
     this.#second = KernelCollector.create(this.#names, this.#options);
   }
