@@ -1,7 +1,8 @@
 /** Members of .zip, .tar and .tgz archives and of .gz files, within limits of expansion (interface-decisions §10). What reads them is loaded where there is one. */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { crc32, createGunzip } from 'node:zlib';
+import type { Header } from 'tar-stream';
 import type yauzl from 'yauzl';
 import { InputError } from '../engine/diagnostics.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
@@ -18,6 +19,8 @@ export interface ArchiveMember {
 interface PackedMember extends ArchiveMember {
   /** bytes of the archive that were read for it and those before it */
   packedBytes(): number;
+  /** what it is, where it is no file whose content can be read; null: it is one */
+  readonly oddity: string | null;
 }
 
 /** `svc.limits.archive_expansion` and `svc.limits.archive_members`. */
@@ -87,6 +90,9 @@ export function gunzipped(
   return guarded(gunzip, name, () => packed, { bytes: 0 }, limits);
 }
 
+/** The longest path of Linux; a name stands in logs, records and tables. */
+const longestName = 4096;
+
 function isSafeName(name: string): boolean {
   return (
     !name.startsWith('/') &&
@@ -114,11 +120,16 @@ export async function* archiveMembers(
   for await (const member of members) {
     count += 1;
     if (count > limits.maxMembers) throw broken(name, `has more than ${limits.maxMembers} members`);
+    if (member.name.length > longestName)
+      throw broken(name, `has a member whose name is longer than ${longestName} characters`);
     if (!isSafeName(member.name))
       throw broken(name, `has a member whose name leaves the archive: ${member.name}`);
     const plain = member.name.replace(/\.gz$/i, '');
     const hidden = plain.split('/').some((part) => part.startsWith('.') || part === '__MACOSX');
     if (hidden || !accept(plain)) continue;
+    // left out, its content would be missing without a word
+    if (member.oddity !== null)
+      throw broken(`${name}/${member.name}`, `is ${member.oddity}, which is not read from an archive`);
     if (plain === member.name) yield member;
     else {
       const inner = (): AsyncIterable<Uint8Array> => gunzipped(member.chunks(), member.name, limits);
@@ -176,12 +187,29 @@ async function* zipMembersOf(
       chunks: () =>
         guarded(zipContent(archive, entry), `${name}/${entry.fileName}`, packedBytes, spent, limits),
       packedBytes,
+      oddity: zipOddity(entry),
     };
   }
 }
 
+/** APPNOTE.TXT 4.4.2 and 4.4.15: archives made on Unix hold the mode of a file in the upper half of its attributes. */
+function zipOddity(entry: yauzl.Entry): string | null {
+  if (entry.isEncrypted()) return 'encrypted';
+  const unix = entry.versionMadeBy >>> 8 === 3;
+  const type = unix ? (entry.externalFileAttributes >>> 28) & 0xf : 0;
+  if (type === 0 || type === 0o10) return null;
+  return type === 0o12 ? 'a symbolic link' : 'no regular file';
+}
+
+/** The check sum is looked at here: the reader compares sizes alone. */
 async function* zipContent(archive: yauzl.ZipFile, entry: yauzl.Entry): AsyncIterable<Uint8Array> {
-  yield* await archive.openReadStreamPromise(entry);
+  let sum = 0;
+  for await (const chunk of await archive.openReadStreamPromise(entry)) {
+    const bytes = chunk as Uint8Array;
+    sum = crc32(bytes, sum);
+    yield bytes;
+  }
+  if (sum !== entry.crc32) throw new Error('its check sum is another, so it is damaged');
 }
 
 async function* tarMembers(
@@ -192,26 +220,31 @@ async function* tarMembers(
   links: Links,
 ): AsyncIterable<PackedMember> {
   const { default: tar } = await import('tar-stream');
-  const source = Readable.from(inputFileChunks(path, links), { objectMode: false });
-  const extract = tar.extract();
   const spent = { bytes: 0 };
   let packed = 0;
-  source.on('data', (chunk: Uint8Array) => (packed += chunk.length));
+  async function* counted(): AsyncIterable<Uint8Array> {
+    for await (const chunk of inputFileChunks(path, links)) {
+      packed += chunk.length;
+      yield chunk;
+    }
+  }
+  // members that nobody reads are unpacked too: what gzip makes of the archive has a limit of its own
+  const source = Readable.from(zipped ? gunzipped(counted(), name, limits) : counted(), {
+    objectMode: false,
+  });
+  const extract = tar.extract();
   source.on('error', (error) => extract.destroy(error));
-  if (zipped) {
-    const gunzip = createGunzip();
-    gunzip.on('error', (error) => extract.destroy(error));
-    source.pipe(gunzip).pipe(extract);
-  } else source.pipe(extract);
+  source.pipe(extract);
   const entries = extract[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await entries.next().catch((error: unknown) => {
+        if (error instanceof InputError) throw error;
         throw broken(name, `cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`);
       });
       if (next.done === true) break;
       const entry = next.value;
-      if (entry.header.type === 'file') {
+      if (!bareHeaders.has(entry.header.type ?? '')) {
         yield {
           name: entry.header.name.replace(/^\.\//, ''),
           chunks: () =>
@@ -223,6 +256,7 @@ async function* tarMembers(
               limits,
             ),
           packedBytes: () => packed,
+          oddity: tarOddity(entry.header),
         };
       }
       entry.resume();
@@ -231,4 +265,16 @@ async function* tarMembers(
     source.destroy();
     extract.destroy();
   }
+}
+
+/** members of a tar that are no file by their nature */
+const bareHeaders: ReadonlySet<string> = new Set(['directory', 'pax-header', 'pax-global-header']);
+
+/** POSIX pax, "ustar Interchange Format": type flags; GNU tar, "Storing Sparse Files": by a type of their own or by records. */
+function tarOddity({ type, pax }: Header): string | null {
+  if (type === 'link') return 'a hard link';
+  if (type === 'symlink') return 'a symbolic link';
+  const sparse = Object.keys(pax ?? {}).some((key) => key.startsWith('GNU.sparse.'));
+  if (sparse) return 'a sparse file';
+  return type === 'file' || type === 'contiguous-file' ? null : 'no regular file';
 }

@@ -7,6 +7,49 @@ export interface ArchiveEntry {
   readonly bytes: Uint8Array;
 }
 
+/** A member as writers of archives do not make them: each field is written as given. */
+export interface RawTarEntry extends ArchiveEntry {
+  /** the type flag, one character */
+  readonly flag?: string;
+  readonly linkName?: string;
+  /** records of a pax header in front */
+  readonly pax?: Readonly<Record<string, string>>;
+}
+
+/** POSIX pax, "ustar Interchange Format": a header of 512 bytes, content padded to 512, two empty blocks. */
+export function tarOf(entries: readonly RawTarEntry[]): Uint8Array {
+  const parts = entries.flatMap(({ name, bytes, flag = '0', linkName = '', pax }) => [
+    ...(pax === undefined ? [] : tarBlocks('pax', paxRecords(pax), 'x', '')),
+    ...tarBlocks(name, bytes, flag, linkName),
+  ]);
+  return new Uint8Array(Buffer.concat([...parts, Buffer.alloc(1024)]));
+}
+
+function tarBlocks(name: string, bytes: Uint8Array, flag: string, linkName: string): Uint8Array[] {
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write('0000644\0', 100);
+  header.write(`${bytes.length.toString(8).padStart(11, '0')}\0`, 124);
+  header.fill(' ', 148, 156);
+  header.write(flag, 156);
+  header.write(linkName, 157);
+  header.write('ustar\u{0}00', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return [header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)];
+}
+
+/** `LENGTH KEY=VALUE` and a line end, the length counting its own digits. */
+function paxRecords(records: Readonly<Record<string, string>>): Uint8Array {
+  const lines = Object.entries(records).map(([key, value]) => {
+    const rest = ` ${key}=${value}\n`;
+    let length = rest.length + 1;
+    while (String(length).length + rest.length !== length) length += 1;
+    return `${length}${rest}`;
+  });
+  return Buffer.from(lines.join(''));
+}
+
 /** A zip whose directory names one member so often that together they claim far more than the archive has. */
 export function overlappingZip(count: number, bytes: Uint8Array): Uint8Array {
   return zipped([{ name: '0.xml', bytes }], count);

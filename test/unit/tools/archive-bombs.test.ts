@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openInputs } from '../../../src/tools/input-files.ts';
 import { inputFileChunks } from '../../../src/tools/open-file.ts';
-import { overlappingZip, tarred, zipped } from '../../support/service-archives.ts';
+import { overlappingZip, tarOf, tarred, zipped } from '../../support/service-archives.ts';
 
 const isXml = (name: string): boolean => name.endsWith('.xml');
 const utf8 = new TextEncoder();
@@ -27,6 +27,13 @@ async function readAll(name: string, bytes: Uint8Array): Promise<number> {
 }
 
 const mebibyte = 1024 * 1024;
+
+/** An archive of one document, changed where its directory begins. */
+function changedZip(change: (bytes: Buffer, directory: number) => void): Buffer {
+  const bytes = Buffer.from(zipped([{ name: 'a.xml', bytes: utf8.encode('<a>text</a>') }]));
+  change(bytes, bytes.indexOf('PK\u{1}\u{2}'));
+  return bytes;
+}
 const limit = expect.objectContaining({
   diagnostic: expect.objectContaining({ code: 'archive_expansion_limit' }),
 });
@@ -66,6 +73,55 @@ describe('archives', () => {
       await expect(readAll('names.tar', await tarred(members))).rejects.toThrow(/leaves the archive/);
     },
   );
+
+  it('that hide what bursts in a member nobody reads end at the limit', async () => {
+    const members = [
+      { name: 'a.xml', bytes: utf8.encode('<a/>') },
+      { name: 'z.bin', bytes: new Uint8Array(160 * mebibyte) },
+    ];
+    await expect(readAll('hidden.tgz', gzipSync(tarOf(members), { level: 1 }))).rejects.toEqual(limit);
+  });
+
+  it.each([
+    ['a symbolic link', { flag: '2', linkName: '/etc/passwd' }],
+    ['a hard link', { flag: '1', linkName: '/etc/passwd' }],
+    ['no regular file', { flag: '3' }],
+    ['no regular file', { flag: '6' }],
+    ['no regular file', { flag: 'S' }],
+    ['a sparse file', { pax: { 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0' } }],
+  ])('of tar with a document that is %s are refused, not read without it: %j', async (what, member) => {
+    const [whole, odd] = ['a.xml', 'b.xml'].map((name) => ({ name, bytes: utf8.encode('<a/>') }));
+    const bytes = tarOf([whole!, { ...odd!, ...member }]);
+    await expect(readAll('odd.tar', bytes)).rejects.toThrow(`odd.tar/b.xml: is ${what}`);
+    // what nobody reads may be anything
+    const besides = tarOf([whole!, { ...odd!, ...member, name: 'b.bin' }]);
+    await expect(readAll('besides.tar', besides)).resolves.toBe(4);
+  });
+
+  it('of zip with a document that is encrypted, a link or damaged are refused', async () => {
+    const encrypted = changedZip((bytes, at) => (bytes[at + 8] = bytes[at + 8]! | 1));
+    await expect(readAll('encrypted.zip', encrypted)).rejects.toThrow('encrypted.zip/a.xml: is encrypted');
+    const linked = changedZip((bytes, at) => {
+      bytes[at + 5] = 3;
+      bytes.writeUInt16LE(0o120777, at + 40);
+    });
+    await expect(readAll('linked.zip', linked)).rejects.toThrow('linked.zip/a.xml: is a symbolic link');
+    const damaged = changedZip((bytes, at) => bytes.writeUInt32LE(1, at + 16));
+    await expect(readAll('damaged.zip', damaged)).rejects.toThrow(/check sum/);
+    await expect(
+      readAll(
+        'whole.zip',
+        changedZip(() => undefined),
+      ),
+    ).resolves.toBe(11);
+  });
+
+  it.each(['zip', 'tar'])('of %s with a name of more than 4096 characters are refused', async (kind) => {
+    const name = `${'n'.repeat(4093)}.xml`;
+    const members = [{ name, bytes: utf8.encode('<a/>') }];
+    const bytes = kind === 'zip' ? zipped(members) : await tarred(members);
+    await expect(readAll(`long.${kind}`, bytes)).rejects.toThrow(/longer than 4096/);
+  });
 
   it('that are cut, or are none, say so', async () => {
     const whole = zipped([{ name: 'a.xml', bytes: utf8.encode('<a/>'.repeat(1000)) }]);
