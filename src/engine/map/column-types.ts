@@ -122,9 +122,15 @@ function boundedNumeric(base: ColumnType, facets: Facets): ColumnType {
   if (base.precision !== undefined) return base;
   if (fractionDigits === 0) return totalDigits === undefined ? base : integerOfDigits(totalDigits);
   if (totalDigits === undefined || fractionDigits === undefined) return base;
-  // totalDigits counts significant digits: 0.005 has one. The scale must fit beside the digits before the point.
-  return { kind: 'numeric', precision: Math.max(totalDigits, fractionDigits), scale: fractionDigits };
+  // totalDigits counts significant digits: 0.005 has one, and so has 5. A rate of 11 digits, 10 of them after the point, may well
+  // be 19.5: where the fraction may take most of them, all may stand before the point as well.
+  const isSmall = totalDigits - fractionDigits < fractionDigits;
+  const precision = isSmall ? totalDigits + fractionDigits : totalDigits;
+  return precision > mostDigits ? base : { kind: 'numeric', precision, scale: fractionDigits };
 }
+
+/** Digits of the exact numbers of most databases; what may have more is unbounded. */
+const mostDigits = 38;
 
 function integerOfDigits(digits: number): ColumnType {
   if (digits <= 4) return { kind: 'smallint' };

@@ -41,8 +41,11 @@ export function finishTables(
     for (const extra of extras)
       table.columns.push(newColumn({ role: 'extra', type: extra.type, nameParts: [extra.name] }));
   }
+  const unsaid = new Map(
+    drawing.tables.map((table) => [table, unsaidSteps(table.columns, naming, identifiers)]),
+  );
   for (const table of drawing.tables) {
-    nameColumns(table, naming, identifiers, previous);
+    nameColumns(table, naming, identifiers, previous, unsaid);
     splitTable(table, previous.parts(table.name));
   }
   nameContinuations(drawing.tables, naming, previous);
@@ -140,6 +143,7 @@ function nameColumns(
   naming: NamingOptions,
   identifiers: Identifiers,
   previous: PreviousNames,
+  unsaid: ReadonlyMap<TableDraft, number>,
 ): void {
   const scope = new NameScope(naming.maxBytes);
   const word = (text: string): string => structureWord(text, naming.nameMode);
@@ -153,8 +157,13 @@ function nameColumns(
     const name = previous.column(table.name, column.role, column.xpath, column.parent?.xpath ?? null);
     if (name !== undefined) known.set(column, scope.claim([name], column.xpath ?? name));
   }
-  const unsaid = unsaidSteps(ordered, naming, identifiers);
-  const stepsOf = ({ nameParts }: ColumnDraft): string[] => nameParts.slice(unsaid).map(identifiers);
+  // of a key: the way to its row from the parent's
+  const stepsOf = ({ parent, via, nameParts }: ColumnDraft): string[] => {
+    const steps = parent === null ? nameParts : via;
+    return steps
+      .slice(Math.min(unsaid.get(parent ?? table)!, Math.max(0, steps.length - 1)))
+      .map(identifiers);
+  };
   const elementWords = new Set(
     ordered.flatMap((column) =>
       column.role === 'value' && !isAttribute(column) ? [stepsOf(column).join('_').toLowerCase()] : [],
@@ -185,12 +194,11 @@ function nameColumns(
     const candidates = structureCandidates(
       { table, column, uses: uses.get(column.parent)!, steps: stepsOf(column) },
       naming,
-      identifiers,
     );
     column.name = scope.claim(
       candidates.map((name) => naming.rename.get(name) ?? name),
       `${table.xpath}#${column.role}/${column.via.join('/')}/${column.nameParts.join('/')}`,
-      column.parent === null ? stepsOf(column) : [...column.via.map(identifiers), word('key')],
+      column.parent === null ? stepsOf(column) : [...stepsOf(column), word('key')],
     );
   }
 }
@@ -241,7 +249,6 @@ function structureCandidates(
     readonly steps: readonly string[];
   },
   naming: NamingOptions,
-  identifiers: Identifiers,
 ): string[] {
   const word = (text: string): string => structureWord(text, naming.nameMode);
   const keyOf = (name: string): string =>
@@ -255,7 +262,7 @@ function structureCandidates(
       return [word('position'), word('_position'), word('child_position')];
     case 'parent_key': {
       const parent = column.parent!;
-      const via = column.via.map(identifiers).join('_');
+      const via = steps.join('_');
       if (parent === table && uses === 1) return [keyOf(`${word('parent')}_${parent.name}`)];
       const detailed = `${parent.name}_${via}_${word('key')}`;
       if (uses === 1) return [keyOf(parent.name), detailed];

@@ -175,6 +175,21 @@ describe('names that would be too long', () => {
     ).toEqual(['financial_institution_postal_address_key', 'branch_identification_postal_address_key']);
   });
 
+  it('of keys leave out what the columns there do', () => {
+    const wrapped = set(`${root('Document', `<xs:element name="${long}" type="Message"/>`)}
+    <xs:complexType name="Message">${sequence('<xs:element name="InstructingAgent" type="Agent"/><xs:element name="InstructedAgent" type="Agent"/><xs:element name="MessageIdentification" type="xs:string"/>')}</xs:complexType>
+    <xs:complexType name="Agent">${sequence('<xs:element name="Name" type="xs:string" maxOccurs="unbounded"/>')}<xs:attribute name="id"/></xs:complexType>`);
+    const names = modelOf(wrapped, 3).tables.map(({ columns }) => columns.map((column) => column.name));
+    expect(names[0]).toEqual(['document_key', '_document_key', 'message_identification']);
+    expect(names[1]).toEqual([
+      'agent_key',
+      'document_instructing_agent_key',
+      'document_instructed_agent_key',
+      'position',
+      'id',
+    ]);
+  });
+
   it('of keys end with what their table is called', () => {
     const name = 'DevelopmentOfEnvironmentalMeasurementsBySitesAndYears';
     const source = set(
@@ -188,4 +203,27 @@ describe('names that would be too long', () => {
     expect(tables[1]!.columns[0]!.name).toBe(key);
     expect(tables[2]!.columns[1]!.name).toBe(key);
   });
+});
+
+describe('a decimal', () => {
+  it.each([
+    [18, 2, 'numeric(18,2)'],
+    [11, 10, 'numeric(21,10)'],
+    [18, 17, 'numeric(35,17)'],
+    [3, 3, 'numeric(6,3)'],
+    [36, 30, 'numeric'],
+    [9, 0, 'integer'],
+  ])(
+    'of %i digits, %i of them after the point, fits its column however they are divided',
+    (total, fraction, type) => {
+      const facets = `<xs:totalDigits value="${total}"/><xs:fractionDigits value="${fraction}"/>`;
+      const source = set(
+        root(
+          'r',
+          `<xs:element name="rate"><xs:simpleType><xs:restriction base="xs:decimal">${facets}</xs:restriction></xs:simpleType></xs:element>`,
+        ),
+      );
+      expect(outline(modelOf(source, 1))).toContain(`rate ${type}!`);
+    },
+  );
 });
