@@ -6,6 +6,9 @@ export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
 /** The context of a document before any declaration: only `xml` is bound. */
 export const ROOT_CONTEXT = 0;
 
+/** More declarations than this are never in force at one place of data; each look-up may have to pass all of them. */
+export const MAX_NAMESPACES_IN_FORCE = 10_000;
+
 /**
  * Sets of prefix bindings in force. A context is its parent plus one binding; the same declaration in the same context
  * leads to the same context, so that elements that repeat their declarations cost no more than a look-up.
@@ -16,6 +19,8 @@ export class NamespaceContexts {
   private readonly parents: number[] = [-1];
   private readonly prefixes: number[] = [-1];
   private readonly bindings: number[] = [0];
+  /** the first declaration, that of `xml`, is everybody's and counts for nothing */
+  private readonly depths: number[] = [-1];
   private readonly children: (Map<number, number> | undefined)[] = [undefined];
 
   get size(): number {
@@ -33,6 +38,11 @@ export class NamespaceContexts {
 
   uriText(uri: number): string {
     return this.uriTexts[uri]!;
+  }
+
+  /** Declarations in force in a context, those included that are hidden by inner ones of their prefix. */
+  depth(context: number): number {
+    return this.depths[context]!;
   }
 
   /** URI id bound to a prefix; -1 when the prefix is not declared. */
@@ -58,6 +68,7 @@ export class NamespaceContexts {
       this.parents.push(context);
       this.prefixes.push(prefix);
       this.bindings.push(uri);
+      this.depths.push(this.depths[context]! + 1);
       this.children.push(undefined);
     }
     return child;

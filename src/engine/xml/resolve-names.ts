@@ -1,4 +1,4 @@
-import { XMLNS_NAMESPACE, XML_NAMESPACE } from './namespace-contexts.ts';
+import { MAX_NAMESPACES_IN_FORCE, XMLNS_NAMESPACE, XML_NAMESPACE } from './namespace-contexts.ts';
 import { NAME_DECLARATION, NAME_PREFIXED } from './raw-names.ts';
 import type { TokenizerState } from './tokenizer-state.ts';
 import { FLAG_DECODED, KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from './tokens.ts';
@@ -146,4 +146,10 @@ function declare(
     );
   s.context = s.contexts.declare(s.context, prefix, uri);
   s.checkNameCount(at);
+  if (s.contexts.depth(s.context) > MAX_NAMESPACES_IN_FORCE)
+    s.fail(
+      at,
+      'xml_name_count_limit',
+      `more than ${MAX_NAMESPACES_IN_FORCE} namespace declarations are in force`,
+    );
 }

@@ -26,6 +26,18 @@ describe('limits', () => {
     expect(readFailure(document, few).code).toBe('xml_attribute_limit');
   });
 
+  test('namespace declarations in force, however they are spread over elements', () => {
+    const tag = (level: number): string =>
+      `<a ${Array.from({ length: 100 }, (_, at) => `xmlns:p${level}.${at}="u"`).join(' ')}>`;
+    const spread = (levels: number): string =>
+      Array.from({ length: levels }, (_, level) => tag(level)).join('') + '</a>'.repeat(levels);
+    expect(readTokens(spread(100))).toHaveLength(200 + 100 * 100);
+    expect(readFailure(spread(101)).code).toBe('xml_name_count_limit');
+    // those of siblings are not in force together
+    const siblings = Array.from({ length: 300 }, (_, level) => `${tag(level)}</a>`).join('');
+    expect(readTokens(`<r>${siblings}</r>`)).toHaveLength(2 + 600 + 300 * 100);
+  });
+
   test('length of a name', () => {
     const short = limited({ xmlMaxNameBytes: 10 });
     expect(readTokens('<abcdefghij/>', short)).toHaveLength(2);
