@@ -1,10 +1,11 @@
 /** Inputs of a tool: files, folders, globs, archives and stdin, as a stream of members in a settled order. */
+import { createWriteStream, statSync } from 'node:fs';
 import { glob, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, gunzipSync } from 'node:zlib';
-import { createWriteStream } from 'node:fs';
 import { AppError } from '../errors.ts';
 import {
   archiveKind,
@@ -18,7 +19,9 @@ import type { DocumentRange } from './document-ranges.ts';
 import {
   fleetingFileChunks,
   inputFileChunks,
-  openInputFile,
+  readHead,
+  smallFileBytes,
+  smallFileChunks,
   type ByteRange,
   type Links,
 } from './open-file.ts';
@@ -95,7 +98,7 @@ export async function openInputs(
       spool ??= await mkdtemp(join(tmpdir(), 'xml-input-'));
       const path = join(spool, 'stdin.xml');
       await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
-      files.push(await inputFile(path, 'stdin.xml', 'follow'));
+      files.push(inputFile(path, 'stdin.xml', 'follow'));
       continue;
     }
     const found = await expand(input, accept, links);
@@ -120,16 +123,19 @@ export async function openInputs(
 async function expand(input: string, accept: (name: string) => boolean, links: Links): Promise<InputFile[]> {
   const path = resolve(input);
   const facts = await stat(path).catch(() => null);
-  if (facts?.isFile()) return [await inputFile(path, basename(path), links)];
+  if (facts?.isFile()) return [inputFile(path, basename(path), links)];
   if (facts?.isDirectory()) {
     const entries = await readdir(path, { recursive: true, withFileTypes: true });
     const names = entries
       .filter((entry) => entry.isFile())
       .map((entry) => relative(path, join(entry.parentPath, entry.name)))
       .filter((name) => accept(name) || (archiveKind(name) !== null && !name.startsWith('.')));
-    return Promise.all(
-      names.toSorted().map((name) => inputFile(join(path, name), name.replaceAll('\\', '/'), links)),
-    );
+    const files: InputFile[] = [];
+    for (const name of names.toSorted()) {
+      if (files.length % filesAtOnce === 0) await nextTurn();
+      files.push(inputFile(join(path, name), name.replaceAll('\\', '/'), links));
+    }
+    return files;
   }
   const matches: string[] = [];
   if (/[*?[{]/.test(input)) for await (const match of glob(input)) matches.push(match);
@@ -137,30 +143,27 @@ async function expand(input: string, accept: (name: string) => boolean, links: L
   return files.flat();
 }
 
-async function inputFile(path: string, name: string, links: Links): Promise<InputFile> {
-  const { size } = await stat(path);
+function inputFile(path: string, name: string, links: Links): InputFile {
+  const { size } = statSync(path);
   const named = archiveKind(name);
-  const archive =
-    named === null || named === 'gz' ? ((await archiveKindByContent(path, links)) ?? named) : named;
+  const archive = named === null || named === 'gz' ? (archiveKindByContent(path, links) ?? named) : named;
   return { path, name, bytes: size, archive };
 }
+
+/** small files that are looked at without a turn for others */
+const filesAtOnce = 16;
 
 /** enough of a file to tell what it is, also where it is packed */
 const headBytes = 4096;
 
 /** Uploads may have lost their suffix: archives are told by their first bytes. A `.gz` may hold a tar archive. */
-async function archiveKindByContent(path: string, links: Links): Promise<ArchiveKind | null> {
-  const file = await openInputFile(path, links);
-  try {
-    const head = new Uint8Array(headBytes);
-    const { bytesRead } = await file.read(head, 0, headBytes, 0);
-    if (head[0] === 0x1f && head[1] === 0x8b)
-      return isTar(unpackedHead(head.subarray(0, bytesRead))) ? 'tgz' : 'gz';
-    if (head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4) return 'zip';
-    return isTar(head) ? 'tar' : null;
-  } finally {
-    await file.close();
-  }
+function archiveKindByContent(path: string, links: Links): ArchiveKind | null {
+  const head = new Uint8Array(headBytes);
+  const bytesRead = readHead(path, links, head);
+  if (head[0] === 0x1f && head[1] === 0x8b)
+    return isTar(unpackedHead(head.subarray(0, bytesRead))) ? 'tgz' : 'gz';
+  if (head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4) return 'zip';
+  return isTar(head) ? 'tar' : null;
 }
 
 /** What the first bytes of a gzip file unpack to; nothing where they are broken. */
@@ -184,17 +187,23 @@ async function* walk(
   limits: ArchiveLimits,
   links: Links,
 ): AsyncIterable<InputMember> {
-  for (const file of files) {
+  // one buffer for all small files: one is read before the next is asked for
+  let buffer: Uint8Array | null = null;
+  for (const [at, file] of files.entries()) {
+    // whoever waits for a socket or a timer comes to it between small files
+    if (at % filesAtOnce === filesAtOnce - 1) await nextTurn();
     if (file.archive === null) {
       yield {
         name: file.name,
         path: file.path,
         diskBytes: file.bytes,
         source: { file: file.path, member: 0, packed: false, direct: true },
-        chunks: (fleeting) =>
-          fleeting === undefined
-            ? inputFileChunks(file.path, links)
-            : fleetingFileChunks(file.path, links, undefined, file.bytes),
+        chunks: (fleeting) => {
+          if (fleeting === undefined) return inputFileChunks(file.path, links);
+          if (file.bytes > smallFileBytes) return fleetingFileChunks(file.path, links);
+          buffer ??= new Uint8Array(smallFileBytes);
+          return smallFileChunks(file.path, links, buffer);
+        },
         parts: {
           bytes: (range) => fleetingFileChunks(file.path, links, range),
           modified: async () => (await stat(file.path)).mtimeMs,

@@ -1,5 +1,5 @@
 /** Opens input files: what a job names was checked by its path, and is checked again by what was opened. */
-import { constants } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
@@ -11,13 +11,16 @@ import { AppError } from '../errors.ts';
 export type Links = 'follow' | 'refuse';
 
 const readBytes = 256 * 1024;
-const leastReadBytes = 4 * 1024;
+
+/** Up to here a file is read at once: of thousands of small ones, most time went into handing each step to another thread. */
+export const smallFileBytes = 64 * 1024;
+
+/** A named pipe in place of the file must not hold the job up. */
+const withoutLinks = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export async function openInputFile(path: string, links: Links): Promise<FileHandle> {
   if (links === 'follow') return open(path, 'r');
-  // a named pipe in place of the file must not hold the job up
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+  const file = await open(path, withoutLinks).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ELOOP' ? moved(path) : error;
   });
   try {
@@ -29,6 +32,53 @@ export async function openInputFile(path: string, links: Links): Promise<FileHan
   } catch (error) {
     await file.close();
     throw error;
+  }
+}
+
+/** As `openInputFile`, at once; answers a descriptor, to be closed. */
+function openSmallFile(path: string, links: Links): number {
+  if (links === 'follow') return openSync(path, 'r');
+  let file: number;
+  try {
+    file = openSync(path, withoutLinks);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ELOOP' ? moved(path) : error;
+  }
+  try {
+    const [opened, there] = [fstatSync(file), statSync(path)];
+    const isSame = opened.ino === there.ino && opened.dev === there.dev;
+    if (realpathSync.native(path) !== path || !isSame || !opened.isFile()) throw moved(path);
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
+
+/** The first bytes of a file, as many as `buffer` takes; answers how many those are. */
+export function readHead(path: string, links: Links, buffer: Uint8Array): number {
+  const file = openSmallFile(path, links);
+  try {
+    return readSync(file, buffer, 0, buffer.length, 0);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A small file, each chunk in `buffer`; between chunks no turn is given to anybody. */
+export async function* smallFileChunks(
+  path: string,
+  links: Links,
+  buffer: Uint8Array,
+): AsyncIterable<Uint8Array> {
+  const file = openSmallFile(path, links);
+  try {
+    for (let read = -1; read !== 0;) {
+      read = readSync(file, buffer, 0, buffer.length, null);
+      if (read > 0) yield buffer.subarray(0, read);
+    }
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -52,20 +102,17 @@ export async function* inputFileChunks(path: string, links: Links): AsyncIterabl
 
 /**
  * As `inputFileChunks`, without a buffer for each chunk: the bytes of one are valid until the next is asked for. While a chunk is
- * looked at, the next is being read. Of a file that is shorter than the range, what there is. `expected` bytes decide how large
- * the chunks are: of thousands of small files each would else be given buffers for a large one.
+ * looked at, the next is being read. Of a file that is shorter than the range, what there is.
  */
 export async function* fleetingFileChunks(
   path: string,
   links: Links,
   range: ByteRange = whole,
-  expected = readBytes,
 ): AsyncIterable<Uint8Array> {
   const file = await openInputFile(path, links);
-  const size = Math.max(leastReadBytes, Math.min(readBytes, expected));
-  const buffers = [new Uint8Array(size), new Uint8Array(size)] as const;
+  const buffers = [new Uint8Array(readBytes), new Uint8Array(readBytes)] as const;
   let at = range.from;
-  const read = (buffer: Uint8Array) => file.read(buffer, 0, Math.min(size, range.to - at), at);
+  const read = (buffer: Uint8Array) => file.read(buffer, 0, Math.min(readBytes, range.to - at), at);
   let reading = read(buffers[0]);
   try {
     for (;;) {

@@ -1,10 +1,13 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import tar from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openInputs } from '../../../src/tools/input-files.ts';
+import { smallFileBytes } from '../../../src/tools/open-file.ts';
 
 const limits = { maxExpansion: 100, maxMembers: 1000 };
 const isXml = (name: string): boolean => name.endsWith('.xml');
@@ -73,6 +76,63 @@ describe('inputs', () => {
     expect(await read([join(folder, 'set.tar')])).toEqual({ 'x.xml': '<x/>', 'd/y.xml': '<y/>' });
     expect(await read([join(folder, 'set.tgz')])).toEqual({ 'x.xml': '<x/>' });
     expect(await read([join(folder, 'unnamed')])).toEqual({ unnamed: '<u/>' });
+  });
+
+  it('are read whole whatever their size, into bytes that last until the next is asked for', async () => {
+    await mkdir(join(folder, 'sizes'));
+    const sizes = [0, 1, smallFileBytes - 1, smallFileBytes, smallFileBytes + 1, 700_000];
+    const contents = sizes.map((size) => Buffer.from('abcdefg'.repeat(size / 7 + 1)).subarray(0, size));
+    for (const [at, content] of contents.entries())
+      await writeFile(join(folder, 'sizes', `${at}.xml`), content);
+    for (const links of ['follow', 'refuse'] as const) {
+      const set = await openInputs([await realpath(join(folder, 'sizes'))], isXml, limits, links);
+      const read: Buffer[] = [];
+      for await (const member of set.members()) {
+        const chunks: Buffer[] = [];
+        for await (const chunk of member.chunks('fleeting')) chunks.push(Buffer.from(chunk));
+        read.push(Buffer.concat(chunks));
+      }
+      expect(read).toEqual(contents);
+    }
+  });
+
+  it('that grow or become links while they wait are noticed', async () => {
+    const real = await realpath(folder);
+    const file = join(real, 'grows.xml');
+    await writeFile(file, '<a/>');
+    const set = await openInputs([file], isXml, limits, 'refuse');
+    await writeFile(file, `<a>${'x'.repeat(200_000)}</a>`);
+    let bytes = 0;
+    for await (const member of set.members())
+      for await (const chunk of member.chunks('fleeting')) bytes += chunk.length;
+    expect(bytes).toBe(200_007);
+    await rm(file);
+    await symlink(join(real, 'docs/b.xml'), file);
+    await expect(async () => {
+      for await (const member of set.members()) for await (const _ of member.chunks('fleeting'));
+    }).rejects.toMatchObject({ code: 'path_not_allowed' });
+  });
+
+  it('may be more than a process may have open', async () => {
+    const many = join(folder, 'many');
+    await mkdir(many);
+    for (let n = 0; n < 600; n += 1) await writeFile(join(many, `${n}.xml`), `<n>${n}</n>`);
+    const script = `
+      import { openInputs } from ${JSON.stringify(new URL('../../../src/tools/input-files.ts', import.meta.url).href)};
+      const set = await openInputs([process.argv[1]], () => true);
+      let bytes = 0;
+      for await (const member of set.members()) for await (const chunk of member.chunks('fleeting')) bytes += chunk.length;
+      console.log(set.fileCount, bytes);`;
+    const { stdout } = await promisify(execFile)('/bin/sh', [
+      '-c',
+      'ulimit -n 100; exec "$0" "$@"',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      script,
+      many,
+    ]);
+    expect(stdout).toBe('600 5890\n');
   });
 
   it('that lead nowhere say so', async () => {
