@@ -145,17 +145,17 @@ class ModelDrawing {
   ): TableDraft {
     const known = this.#tableByIdentity.get(identity);
     if (known !== undefined) return known;
-    const definition = this.#model.types[type]!;
+    const { name, documentation } = this.#model.types[type]!;
+    const declared = this.#model.elements[element]!;
+    const shared = identity.startsWith('type/');
     const table = newTable({
       kind: 'element',
       path,
       xpath,
-      ownName:
-        identity.startsWith('type/') && !this.#model.inferred
-          ? nameOfSharedType(definition.name, this.#model.elements[element]!.name)
-          : null,
-      shared: identity.startsWith('type/'),
-      documentation: this.#model.elements[element]!.documentation ?? definition.documentation,
+      ownName: shared && !this.#model.inferred ? nameOfSharedType(name, declared.name) : null,
+      shared,
+      // what is said of one of its places is not said of the others
+      documentation: shared && name !== null ? documentation : (declared.documentation ?? documentation),
     });
     this.#addTable(table);
     this.#column(table, '/key', { role: 'row_key', type: key });

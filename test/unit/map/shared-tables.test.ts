@@ -69,6 +69,21 @@ const letters = (type: string): string =>
   );
 const second = (type: string): string => modelOf(compiled(letters(type)), 3).tables[1]!.name;
 
+it('a shared table is described by its type, one of a single place by the element there', () => {
+  const says = (text: string): string =>
+    `<xs:annotation><xs:documentation>${text}</xs:documentation></xs:annotation>`;
+  const source = compiled(
+    xs(`<xs:element name="firm"><xs:complexType>${sequence(
+      `<xs:element name="office" type="Address" maxOccurs="unbounded">${says('Where people work.')}</xs:element><xs:element name="home" type="Address" maxOccurs="unbounded"/>`,
+    )}</xs:complexType></xs:element>
+    <xs:complexType name="Address">${says('A place that letters are sent to.')}<xs:attribute name="town"/></xs:complexType>`),
+  );
+  const described = (level: 1 | 3): (string | undefined)[] =>
+    modelOf(source, level).tables.map((table) => table.documentation);
+  expect(described(3)).toEqual([undefined, 'A place that letters are sent to.']);
+  expect(described(1)).toEqual([undefined, 'Where people work.', 'A place that letters are sent to.']);
+});
+
 describe('names', () => {
   it('of what hangs from a shared table begin with that, not with the first of its places', () => {
     expect(modelOf(compiled(letters('Letter')), 3).tables.map((table) => table.name)).toEqual([
