@@ -102,6 +102,19 @@ describe.each(Object.entries(subjects))('file store: %s', (_, open) => {
     await subject.files.removeLog(7);
     await subject.files.removeLog(7);
     expect(await subject.files.logSize(7)).toBeNull();
+    expect(await subject.files.readLog(7, 0, 10)).toEqual(new Uint8Array(0));
+  });
+
+  it('removes a file once, whoever else asks for it at the same time', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { path } = await subject.files.saveUpload(1, 'a.xml', bodyOf('x'), 10);
+      const removals = await Promise.allSettled(
+        Array.from({ length: 6 }, () => subject.files.remove(1, path)),
+      );
+      const refusals = removals.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+      expect(refusals.length).toBeLessThan(removals.length);
+      for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'not_found' });
+    }
   });
 
   it('keeps an upload for its organisation', async () => {

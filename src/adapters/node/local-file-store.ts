@@ -39,7 +39,7 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
     const wanted = isAbsolute(path) ? resolvePath(path) : resolvePath(own, path);
     if (!isInside(own, wanted)) throw notAllowed();
     const real = await realpath(wanted).catch(() => null);
-    if (real === null) throw new AppError('not_found', 'there is no such file');
+    if (real === null) throw noSuchFile();
     if (!isInside(await realpath(own), real)) throw notAllowed();
     return real;
   }
@@ -85,8 +85,13 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
 
     remove: async (idOrg, path) => {
       const real = await resolveOwn(idOrg, path);
-      if (!(await lstat(real)).isFile()) throw notAllowed();
-      await unlink(real);
+      try {
+        if (!(await lstat(real)).isFile()) throw notAllowed();
+        await unlink(real);
+      } catch (error) {
+        // somebody else removed it meanwhile
+        throw isErrno(error, 'ENOENT') ? noSuchFile() : error;
+      }
       // an upload lies alone in a folder of its own
       const folder = dirname(real);
       const uploads = await realpath(join(folderOf(idOrg), 'uploads')).catch(() => null);
@@ -109,7 +114,14 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
     },
 
     readLog: async (idJob, offset, length) => {
-      const handle = await open(logFile(idJob), constants.O_RDONLY | constants.O_NOFOLLOW);
+      const handle = await open(logFile(idJob), constants.O_RDONLY | constants.O_NOFOLLOW).catch(
+        (error: unknown) => {
+          if (isErrno(error, 'ENOENT')) return null;
+          throw error;
+        },
+      );
+      // removed with its job since its size was asked for
+      if (handle === null) return new Uint8Array(0);
       try {
         const bytes = new Uint8Array(length);
         let filled = 0;
@@ -124,6 +136,10 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
       }
     },
   };
+}
+
+function noSuchFile(): AppError {
+  return new AppError('not_found', 'there is no such file');
 }
 
 export function logName(idJob: number): string {
