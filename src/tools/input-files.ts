@@ -98,7 +98,7 @@ export async function openInputs(
       spool ??= await mkdtemp(join(tmpdir(), 'xml-input-'));
       const path = join(spool, 'stdin.xml');
       await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
-      files.push(inputFile(path, 'stdin.xml', 'follow'));
+      files.push(inputFile(path, 'stdin.xml', 'follow', new Uint8Array(headBytes)));
       continue;
     }
     const found = await expand(input, accept, links);
@@ -122,8 +122,9 @@ export async function openInputs(
 
 async function expand(input: string, accept: (name: string) => boolean, links: Links): Promise<InputFile[]> {
   const path = resolve(input);
+  const head = new Uint8Array(headBytes);
   const facts = await stat(path).catch(() => null);
-  if (facts?.isFile()) return [inputFile(path, basename(path), links)];
+  if (facts?.isFile()) return [inputFile(path, basename(path), links, head)];
   if (facts?.isDirectory()) {
     const entries = await readdir(path, { recursive: true, withFileTypes: true });
     const names = entries
@@ -133,7 +134,7 @@ async function expand(input: string, accept: (name: string) => boolean, links: L
     const files: InputFile[] = [];
     for (const name of names.toSorted()) {
       if (files.length % filesAtOnce === 0) await nextTurn();
-      files.push(inputFile(join(path, name), name.replaceAll('\\', '/'), links));
+      files.push(inputFile(join(path, name), name.replaceAll('\\', '/'), links, head));
     }
     return files;
   }
@@ -143,10 +144,14 @@ async function expand(input: string, accept: (name: string) => boolean, links: L
   return files.flat();
 }
 
-function inputFile(path: string, name: string, links: Links): InputFile {
+/** `buffer`: for the first bytes of the file */
+function inputFile(path: string, name: string, links: Links, buffer: Uint8Array): InputFile {
   const { size } = statSync(path);
   const named = archiveKind(name);
-  const archive = named === null || named === 'gz' ? (archiveKindByContent(path, links) ?? named) : named;
+  const archive =
+    named === null || named === 'gz'
+      ? (archiveKindOf(buffer.subarray(0, readHead(path, links, buffer))) ?? named)
+      : named;
   return { path, name, bytes: size, archive };
 }
 
@@ -157,11 +162,8 @@ const filesAtOnce = 16;
 const headBytes = 4096;
 
 /** Uploads may have lost their suffix: archives are told by their first bytes. A `.gz` may hold a tar archive. */
-function archiveKindByContent(path: string, links: Links): ArchiveKind | null {
-  const head = new Uint8Array(headBytes);
-  const bytesRead = readHead(path, links, head);
-  if (head[0] === 0x1f && head[1] === 0x8b)
-    return isTar(unpackedHead(head.subarray(0, bytesRead))) ? 'tgz' : 'gz';
+function archiveKindOf(head: Uint8Array): ArchiveKind | null {
+  if (head[0] === 0x1f && head[1] === 0x8b) return isTar(unpackedHead(head)) ? 'tgz' : 'gz';
   if (head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4) return 'zip';
   return isTar(head) ? 'tar' : null;
 }
