@@ -77,7 +77,11 @@ export function createDocumentChecker(document: OpenApiDocument): DocumentChecke
       if (status >= 400 && status !== 503 && type !== 'application/problem+json')
         return [`${status} as ${type || 'nothing'}`];
       if (text === '')
-        return Object.keys(content).length === 0 || method === 'HEAD' ? [] : [`${status} without a body`];
+        return Object.keys(content).length === 0 ||
+          method === 'HEAD' ||
+          (type === 'text/plain' && content[type] !== undefined)
+          ? []
+          : [`${status} without a body`];
       if (content[type] === undefined) return [`${status} as ${type}, which is not declared`];
       if (!/[/+]json$/.test(type)) return [];
       const steps = [
