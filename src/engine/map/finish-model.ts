@@ -13,6 +13,7 @@ import {
 } from './model-builder.ts';
 import { noPreviousNames, type PreviousNames } from './previous-names.ts';
 import { splitTable } from './split-tables.ts';
+import { createStepChooser } from './telling-steps.ts';
 import {
   byteLength,
   lastWords,
@@ -164,6 +165,16 @@ function nameColumns(
       .slice(Math.min(unsaid.get(parent ?? table)!, Math.max(0, steps.length - 1)))
       .map(identifiers);
   };
+  const keySteps = (column: ColumnDraft): string[] => {
+    const steps = stepsOf(column);
+    return steps.map((step, at) => (at === steps.length - 1 ? `${step}_${word('key')}` : step));
+  };
+  const choose = createStepChooser(() =>
+    ordered.filter(({ nameParts }) => nameParts.length > 0).map((column) => stepsOf(column)),
+  );
+  const chooseOfKey = createStepChooser(() =>
+    ordered.filter(({ via }) => via.length > 0).map((column) => keySteps(column)),
+  );
   const elementWords = new Set(
     ordered.flatMap((column) =>
       column.role === 'value' && !isAttribute(column) ? [stepsOf(column).join('_').toLowerCase()] : [],
@@ -188,7 +199,7 @@ function nameColumns(
       isAttribute(column) && elementWords.has(words.toLowerCase()) ? `${wanted}_${word('attr')}` : wanted;
     const candidates =
       words === '' ? [wanted, word('text'), word('text_value')] : [named, `${wanted}_2`, `${wanted}_3`];
-    column.name = scope.claim(candidates, column.xpath ?? name, steps);
+    column.name = scope.claim(candidates, column.xpath ?? name, steps, choose);
   }
   for (const column of structure) {
     const candidates = structureCandidates(
@@ -197,8 +208,9 @@ function nameColumns(
     );
     column.name = scope.claim(
       candidates.map((name) => naming.rename.get(name) ?? name),
-      `${table.xpath}#${column.role}/${column.via.join('/')}/${column.nameParts.join('/')}`,
-      column.parent === null ? stepsOf(column) : [...stepsOf(column), word('key')],
+      `${table.xpath}#${column.role}/${column.parent?.xpath ?? ''}/${column.via.join('/')}/${column.nameParts.join('/')}`,
+      column.parent === null ? stepsOf(column) : keySteps(column),
+      column.parent === null ? choose : chooseOfKey,
     );
   }
 }

@@ -1,4 +1,5 @@
 /** Names of tables and columns: from local names to identifiers, unique and within a limit (engine.md §5). */
+import type { StepChooser } from './telling-steps.ts';
 
 export interface NamingOptions {
   /** l lower_case with underscores (default), u UPPER_CASE, c as in the source */
@@ -83,18 +84,21 @@ export function stableHash(text: string): string {
 
 /**
  * Within the limit as it is, or cut and closed with a hash of `path`, so that the database never truncates. `steps`: what the name is
- * made of, joined by underscores, where that is known: whole steps in the middle are left out.
+ * made of, joined by underscores, where that is known: whole steps are left out, those in the middle unless `choose` knows better.
  */
 export function shortenName(
   name: string,
   path: string,
   maxBytes: number,
   steps: readonly string[] = [],
+  choose?: StepChooser,
 ): string {
   if (byteLength(name) <= maxBytes) return name;
   const room = Math.max(1, maxBytes - 9);
   const short =
-    steps.length > 1 && steps.join('_') === name ? outerSteps(steps, room) : outerWords(name, room);
+    steps.length > 1 && steps.join('_') === name
+      ? outerSteps(choose?.(steps, room) ?? steps, room)
+      : outerWords(name, room);
   return truncateToBytes(`${short}_${stableHash(path)}`, maxBytes);
 }
 
@@ -104,15 +108,16 @@ export function shortenName(
  */
 function outerSteps(steps: readonly string[], maxBytes: number): string {
   const last = steps.at(-1)!;
+  if (steps.length === 1) return byteLength(last) <= maxBytes ? last : outerWords(last, maxBytes);
   let room = maxBytes - byteLength(last);
   if (room < 0) return outerWords(last, maxBytes);
   const [first, ...between] = steps.slice(0, -1);
   const kept = [last];
-  const start = truncateToWords(first!, room - 1);
+  const start = firstWords(first!, room - 1);
   if (start !== '') kept.unshift(start);
   room -= byteLength(start) + 1;
   for (const step of start === first ? between.toReversed() : []) {
-    const part = truncateToWords(step, room - 1);
+    const part = firstWords(step, room - 1);
     if (part !== '') kept.splice(1, 0, part);
     if (part !== step) break;
     room -= byteLength(step) + 1;
@@ -124,7 +129,7 @@ function outerSteps(steps: readonly string[], maxBytes: number): string {
 function outerWords(name: string, maxBytes: number): string {
   const at = name.lastIndexOf('_');
   const last = name.slice(at + 1);
-  const start = at < 0 ? '' : truncateToWords(name.slice(0, at), maxBytes - byteLength(last) - 1);
+  const start = at < 0 ? '' : firstWords(name.slice(0, at), maxBytes - byteLength(last) - 1);
   return start === '' ? truncateToBytes(name, maxBytes).replace(/_+$/, '') : `${start}_${last}`;
 }
 
@@ -140,7 +145,7 @@ export function lastWords(name: string, maxBytes: number): string {
 }
 
 /** As many whole words from the start as fit. */
-function truncateToWords(name: string, maxBytes: number): string {
+export function firstWords(name: string, maxBytes: number): string {
   if (byteLength(name) <= maxBytes) return name;
   const cut = truncateToBytes(name, Math.max(0, maxBytes + 1));
   return cut.slice(0, Math.max(0, cut.lastIndexOf('_')));
@@ -159,10 +164,15 @@ export class NameScope {
     return this.#taken.has(name.toLowerCase());
   }
 
-  /** Takes the first of the candidates that is free, else the last one with a hash of the path. `steps`: as for `shortenName`. */
-  claim(candidates: readonly string[], path: string, steps?: readonly string[]): string {
+  /** Takes the first of the candidates that is free, else the last one with a hash of the path. The rest: as for `shortenName`. */
+  claim(
+    candidates: readonly string[],
+    path: string,
+    steps?: readonly string[],
+    choose?: StepChooser,
+  ): string {
     for (const candidate of candidates) {
-      const name = shortenName(candidate, path, this.#maxBytes, steps);
+      const name = shortenName(candidate, path, this.#maxBytes, steps, choose);
       if (!this.has(name)) return this.#take(name);
     }
     const last = candidates.at(-1) ?? 'x';

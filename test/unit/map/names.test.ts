@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { byteLength, identifierOf, NameScope, shortenName } from '../../../src/engine/map/names.ts';
+import { createStepChooser } from '../../../src/engine/map/telling-steps.ts';
 
 const shorten = (steps: readonly string[], maxBytes: number): string =>
   shortenName(steps.join('_'), '/a', maxBytes, steps).replace(/_[0-9a-f]{8}$/, '');
@@ -48,6 +49,37 @@ describe('names of tables and columns', () => {
     expect(shorten([`${'x'.repeat(60)}`], 40)).toBe('x'.repeat(31));
     for (let limit = 10; limit < 60; limit += 1)
       expect(byteLength(shortenName(buyer.join('_'), '/a', limit, buyer))).toBeLessThanOrEqual(limit);
+  });
+
+  it('keep the steps that tell which of the columns it is, where those are known', () => {
+    const invoice = 'supply_chain_trade_transaction';
+    const columns = ['agreement', 'delivery', 'settlement'].flatMap((part) => [
+      [invoice, `header_trade_${part}`, 'buyer_order_document', 'issue_date_time', 'format'],
+      [invoice, `header_trade_${part}`, 'contract_document', 'issue_date_time', 'format'],
+      [invoice, `header_trade_${part}`, 'code'],
+    ]);
+    columns.push(
+      ['exchanged_document', 'code'],
+      [invoice, 'header_trade_settlement', 'monetary_summation', 'total'],
+    );
+    const choose = createStepChooser(() => columns);
+    const chosen = (path: readonly string[], maxBytes: number): string => choose(path, maxBytes).join('_');
+    expect(columns.map((path) => chosen(path, 54))).toEqual([
+      'header_trade_agreement_buyer_order_document_format',
+      'header_trade_agreement_contract_document_format',
+      'header_trade_agreement_code',
+      'header_trade_delivery_buyer_order_document_format',
+      'header_trade_delivery_contract_document_format',
+      'header_trade_delivery_code',
+      'header_trade_settlement_buyer_order_document_format',
+      'header_trade_settlement_contract_document_format',
+      'header_trade_settlement_code',
+      'exchanged_document_code',
+      'header_trade_settlement_monetary_summation_total',
+    ]);
+    expect(chosen(columns.at(-1)!, 30)).toBe('monetary_summation_total');
+    expect(chosen(columns.at(-1)!, 18)).toBe('monetary_total');
+    expect(chosen(columns.at(-1)!, 4)).toBe('total');
   });
 
   it('tells names apart whatever their case', () => {
