@@ -1,8 +1,15 @@
 /** The tree of paths that statistics are taken on, and the elements of it that are open. */
+import { InputError } from '../diagnostics.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import { packBits } from './sibling-order.ts';
 import { emptyElementStatistics, type ElementStatistics } from './statistics.ts';
 import { ValueCollector } from './value-collector.ts';
+
+/**
+ * Past these, names hold data, and no set of tables can be made of them. Each path has its statistics, and each child of an element
+ * a bit for every other, so that documents of names that never repeat would fill any memory. Real standards stay below a tenth.
+ */
+export const pathLimits = { paths: 200_000, childrenOfOne: 10_000, attributesOfOne: 10_000 } as const;
 
 export interface PathAttribute {
   readonly nameId: number;
@@ -61,12 +68,16 @@ export interface Frame {
   hasChildren: boolean;
 }
 
+/** InputError past `pathLimits`. */
 export function newPathNode(
   index: number,
   nameId: number,
   parent: PathNode | null,
   samples: boolean,
 ): PathNode {
+  if (index >= pathLimits.paths) failPaths(`documents have more than ${pathLimits.paths} different paths`);
+  // before there is one too many, as an element with a million children would not be read to its end
+  if (parent !== null && parent.children.length >= pathLimits.childrenOfOne) failChildren();
   return {
     index,
     nameId,
@@ -85,6 +96,18 @@ export function newPathNode(
     ended: 0,
     lastDocument: 0,
   };
+}
+
+function failPaths(what: string): never {
+  throw new InputError({
+    code: 'path_count_limit',
+    severity: 'error',
+    message: `${what}: names that hold data make no tables`,
+  });
+}
+
+function failChildren(): never {
+  failPaths(`an element has more than ${pathLimits.childrenOfOne} children of different names`);
 }
 
 /** A node of a tree of paths, however it is kept. */
@@ -145,7 +168,11 @@ export function grown(values: Int32Array, index: number): Int32Array {
   return larger;
 }
 
+/** InputError past `pathLimits`, however the tree was kept. */
 export function elementStatistics(node: PathNode, names: NameTable): ElementStatistics {
+  if (node.children.length > pathLimits.childrenOfOne) failChildren();
+  if (node.attributes.length > pathLimits.attributesOfOne)
+    failPaths(`an element has more than ${pathLimits.attributesOfOne} different attributes`);
   const name = (nameId: number): [string, string] => [names.namespaceUri(nameId), names.localName(nameId)];
   return {
     ...emptyElementStatistics(...name(node.nameId)),
