@@ -1,4 +1,7 @@
 /** `-R NAME[:TYPE] NOW | ID | FILENAME | FILEPATH | =VALUE`: a column that every table gets. */
+import { ByteBuffer } from '../engine/shred/byte-buffer.ts';
+import { copyTextEncoder } from '../engine/shred/row-encoding.ts';
+import { conversionFor, EMPTY, MISFIT } from '../engine/shred/value-conversion.ts';
 import type { ExtraColumn, RequestDraft } from './tool-request.ts';
 
 type ColumnKind = ExtraColumn['kind'];
@@ -56,11 +59,21 @@ function apply(draft: RequestDraft, value: string): string | null {
     return `the type must be one of ${Object.keys(typeNames).join(', ')}`;
   const type = key === undefined ? (allowed?.[0] ?? 'text') : typeNames[key]!;
   if (allowed !== null && !allowed.includes(type)) return `${word} cannot fill a column of type ${typeName}`;
+  if (kind === 'value' && !holds(type, literal ?? '')) return `${literal} is no value of type ${typeName}`;
   draft.extraColumns = [
     ...draft.extraColumns,
     kind === 'value' ? { name, type, kind, value: literal ?? '' } : { name, type, kind },
   ];
   return null;
+}
+
+/** Values are written as in documents: `true`, `2026-03-04`, `12.50`. */
+function holds(kind: ColumnTypeName, value: string): boolean {
+  const column = { name: '', role: 'extra', type: { kind }, nullable: true, xpath: null } as const;
+  const bytes = new TextEncoder().encode(value);
+  const convert = conversionFor({ ...column, sourceType: null, references: null }, copyTextEncoder);
+  const result = convert(bytes, 0, bytes.length, new ByteBuffer());
+  return result !== MISFIT && result !== EMPTY;
 }
 
 function joinsNext(value: string, next: string | undefined): string | null {

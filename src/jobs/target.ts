@@ -33,7 +33,7 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
     return file === '' ? { fault: 'duckdb: needs a file' } : { kind: 'duckdb', file };
   }
   if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) {
-    return { fault: 'a target is postgresql://…, metadb:NAME, duckdb:FILE or a folder' };
+    return { fault: 'must be postgresql://…, metadb:NAME, duckdb:FILE or a folder' };
   }
   return text === '' ? { fault: 'the target is empty' } : { kind: 'folder', path: text };
 }

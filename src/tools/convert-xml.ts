@@ -23,7 +23,7 @@ import {
   hasRoot,
   storeModel,
 } from './logical-schema.ts';
-import { openSink } from './open-sink.ts';
+import { ddlDialectOf, openSink } from './open-sink.ts';
 import { peekRootName } from './read-document.ts';
 import { createRejects, type Rejects } from './rejects.ts';
 import { inputPaths } from './session-inputs.ts';
@@ -250,7 +250,8 @@ class XmlConversion {
       return this.#conversion(logical.idSch, logical);
     if (request.saveMode === 'p') {
       const { renderDdl } = await import('../engine/dialects/ddl.ts');
-      for (const line of renderDdl(logical.model, { dialect: 'postgresql' }).split('\n')) session.log(line);
+      const dialect = ddlDialectOf(request);
+      for (const line of renderDdl(logical.model, { dialect }).split('\n')) session.log(line);
       return this.#conversion(logical.idSch, logical);
     }
     const sink = await openSink(session);

@@ -66,6 +66,8 @@ export async function loadRows(
     else for await (const member of inputs.members()) await loader.load(member);
     loader.requireDocuments();
   }
+  if (opened === 'skip' && request.saveMode === 'i')
+    session.log('the tables hold rows already: no document was read, nothing was added (-S i)');
   await loader.flush();
   const loaded = performance.now();
   steps.push(['load', (loaded - started) / 1000]);

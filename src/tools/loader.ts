@@ -8,6 +8,7 @@ import { createShredder, type Shredder } from '../engine/shred/shredder.ts';
 import type { RowElementName } from '../engine/shred/row-elements.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
 import { AppError } from '../errors.ts';
+import type { ExtraColumn } from '../jobs/tool-request.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import {
@@ -17,6 +18,7 @@ import {
   type DocumentConsumer,
   type DocumentCut,
 } from './document-cut.ts';
+import { extrasOf, momentOf, unfilledExtras } from './extra-values.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './load-findings.ts';
 import { hashDocument, readDocument, walkDocument } from './read-document.ts';
@@ -65,6 +67,8 @@ export class Loader {
   readonly #sink: LoaderSink;
   readonly #shredder: Shredder;
   readonly #probe: Shredder | null;
+  /** what fills the extra columns of each table, in their order */
+  readonly #extras: readonly (ExtraColumn | null)[];
   readonly #cut: DocumentCut;
   readonly #probeCut: DocumentCut | null;
   readonly #names = createNameTable();
@@ -100,6 +104,8 @@ export class Loader {
     this.#rejects = rejects;
     this.#totalBytes = totalBytes;
     const { request } = session;
+    this.#extras = extrasOf(logical.model, request.extraColumns);
+    for (const [table, column] of unfilledExtras(logical.model, this.#extras)) sink.relax(table, column);
     const shredding = {
       model: logical.model,
       names: this.#names,
@@ -346,10 +352,12 @@ export class Loader {
   }
 
   #extraValues(): readonly (string | null)[] {
-    return this.#session.request.extraColumns.map((column) => {
-      switch (column.kind) {
+    return this.#extras.map((column) => {
+      switch (column?.kind) {
+        case undefined:
+          return null;
         case 'now':
-          return new Date().toISOString();
+          return momentOf(column.type, new Date());
         case 'id':
           return String(this.#session.idJob);
         case 'filename':

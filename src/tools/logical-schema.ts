@@ -6,6 +6,7 @@ import type { QName, SourceModel } from '../engine/model/source-model.ts';
 import { AppError } from '../errors.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
+import { requireExtras } from './extra-values.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** `-g` where nothing says otherwise (engine.md §11). */
@@ -104,6 +105,7 @@ export async function chooseLogicalSchema(
   if (request.logicalId !== undefined) {
     if (stored === null)
       throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
+    requireExtras(stored.model, request.extraColumns);
     return stored;
   }
   const missing = documentRoots.filter((name) => !hasRoot(stored?.model, name));

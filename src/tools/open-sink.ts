@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { AppError } from '../errors.ts';
 import { parseTarget } from '../jobs/target.ts';
+import type { ToolRequest } from '../jobs/tool-request.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import { isElsewhere, placeHere } from './object-places.ts';
 import { postgresPlace } from './postgres-place.ts';
@@ -14,6 +15,8 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
   const { request } = session;
   const target = parseTarget(request.out!);
   if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
+  if (request.format !== undefined && target.kind !== 'folder')
+    session.log(`-f ${request.format} is for folders: it changes nothing here`);
   switch (target.kind) {
     case 'metadb':
     case 'postgresql': {
@@ -46,6 +49,15 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       return createDuckDbRowSink({ file, refuseLinks: !session.byHand });
     }
   }
+}
+
+/** In what words a target is told its tables (`-S p`): those of the database that makes them, or that reads the files best. */
+export function ddlDialectOf({ out, format }: Pick<ToolRequest, 'out' | 'format'>): 'duckdb' | 'postgresql' {
+  const target = parseTarget(out!);
+  if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
+  return target.kind === 'duckdb' || (target.kind === 'folder' && format === 'parquet')
+    ? 'duckdb'
+    : 'postgresql';
 }
 
 /** A folder of the shared store; the metadata database, which all machines have in common, holds its lock. */

@@ -1,6 +1,6 @@
 /** What only a DuckDB file can do: appear whole, be locked by others, have its columns and tables changed. */
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -369,4 +369,25 @@ test('a job that fills hundreds of tables, in a new file and then in that', asyn
     ['1', '1'],
     ['2', '2'],
   ]);
+});
+
+test('what stands in the way is said in words, and by the name that the target was given', async () => {
+  await mkdir(file, { recursive: true });
+  const label = {
+    code: 'target_not_allowed',
+    message: `duckdb:${file}: cannot be written: a folder stands where a file is needed.`,
+  };
+  await expect(load(libraryPlan(1))).rejects.toMatchObject(label);
+  await rm(file, { recursive: true });
+  await symlink('nowhere.duckdb', file);
+  await expect(load(libraryPlan(1))).rejects.toMatchObject({
+    code: 'target_not_allowed',
+    message: `duckdb:${file} is a link that leads nowhere.`,
+  });
+  await rm(file);
+  await writeFile(file, 'order,line\n'.repeat(1000));
+  await expect(load(libraryPlan(1))).rejects.toMatchObject({
+    code: 'conflict',
+    message: `duckdb:${file} exists and is not a database that this DuckDB can read.`,
+  });
 });

@@ -22,6 +22,8 @@ export interface DuckDbOptions {
   readonly smallBlocks?: boolean;
   /** how long to wait for another process that has the file open (0) */
   readonly busyTimeoutMs?: number;
+  /** what messages call it (the path) */
+  readonly label?: string;
 }
 
 const pollMs = 250;
@@ -77,7 +79,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
         throw error;
       }
     } catch (error) {
-      const fault = openFault(error, path);
+      const fault = openFault(error, options.label ?? path);
       const isBusy = fault instanceof AppError && fault.code === 'service_unavailable';
       if (!isBusy || Date.now() >= deadline) throw fault;
       await sleep(pollMs);
@@ -139,18 +141,18 @@ function opened(connection: DuckDBConnection, closeInstance: () => void): DuckDb
   };
 }
 
-function openFault(error: unknown, path: string): unknown {
+function openFault(error: unknown, label: string): unknown {
   const message = error instanceof Error ? error.message : '';
   if (message.includes('Could not set lock')) {
     const holder = /PID (\d+)/.exec(message)?.[1];
     return new AppError(
       'service_unavailable',
-      `${path} is open in another process${holder === undefined ? '' : ` (${holder})`}: DuckDB lets one at a time write.`,
+      `${label} is open in another process${holder === undefined ? '' : ` (${holder})`}: DuckDB lets one at a time write.`,
       { cause: error },
     );
   }
   if (/not a valid DuckDB database|Serialization Error|storage version/i.test(message)) {
-    return new AppError('conflict', `${path} exists and is not a database that this DuckDB can read.`, {
+    return new AppError('conflict', `${label} exists and is not a database that this DuckDB can read.`, {
       cause: error,
     });
   }

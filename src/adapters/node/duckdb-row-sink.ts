@@ -3,7 +3,7 @@
  * that a job is there once or not at all (engine.md §7, §11). A new file appears whole, under its name, in one step. The file
  * itself is open, and locked, only while the job publishes.
  */
-import { access, link } from 'node:fs/promises';
+import { access, link, lstat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
 import { duckdb } from '../../engine/dialects/duckdb.ts';
@@ -184,8 +184,11 @@ class DuckDbRowSink implements RowSink {
       await removeDeadStaging(this.#file);
       this.#staging = await makeStagingFolder(this.#file, idJob);
       this.#files = new StagedFiles(this.#staging.directory);
-      if (!(await exists(this.#file))) this.#outcome = 'load';
-      else {
+      if (!(await exists(this.#file))) {
+        if ((await lstat(this.#file).catch(() => null)) !== null)
+          throw new AppError('target_not_allowed', `${this.label} is a link that leads nowhere.`);
+        this.#outcome = 'load';
+      } else {
         const database = await this.#openDatabase(this.#file, []);
         try {
           const known = await readTables(database);
@@ -223,6 +226,7 @@ class DuckDbRowSink implements RowSink {
       directory: this.#staging!.directory,
       memoryBytes: memoryFor(longest, Math.min(columns, smallBlocks ? manyColumns : columns), widest),
       smallBlocks,
+      label: this.label,
       busyTimeoutMs: this.#options.busyTimeoutMs ?? 30_000,
     });
   }
@@ -344,7 +348,7 @@ class DuckDbRowSink implements RowSink {
     if (saveMode === 'i') return false;
     throw new AppError(
       'conflict',
-      `${this.label}: ${filled.slice(0, 5).join(', ')} already hold${filled.length === 1 ? 's' : ''} rows.`,
+      `${this.label}: ${filled.slice(0, 5).join(', ')} already hold${filled.length === 1 ? 's' : ''} rows; -S a adds to them, -S o replaces them.`,
     );
   }
 

@@ -218,12 +218,15 @@ class FolderRowSink implements RowSink {
       const names = filled.slice(0, 5).map((table) => table.name);
       throw new AppError(
         'conflict',
-        `${this.label}: ${names.join(', ')} already hold${filled.length === 1 ? 's' : ''} rows.`,
+        `${this.label}: ${names.join(', ')} already hold${filled.length === 1 ? 's' : ''} rows; -S a adds to them, -S o replaces them.`,
       );
     }
     this.#kept = plan.saveMode === 'o' ? survivors(this.#manifest.tables, own) : this.#manifest.tables;
     if (this.#kept.length > 0 && this.#manifest.format !== format) {
-      throw new AppError('conflict', `${this.label}: the folder holds ${this.#manifest.format} files.`);
+      throw new AppError(
+        'conflict',
+        `${this.label}: the folder holds ${this.#manifest.format} files; take -f ${this.#manifest.format}, another folder, or replace them (-S o).`,
+      );
     }
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
     await mkdir(join(this.#directory, this.#staging));

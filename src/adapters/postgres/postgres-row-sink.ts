@@ -230,7 +230,7 @@ class PostgresRowSink implements RowSink {
     if (saveMode === 'i') return false;
     throw new AppError(
       'conflict',
-      `${this.label}: ${filled.slice(0, 5).join(', ')} already hold${filled.length === 1 ? 's' : ''} rows.`,
+      `${this.label}: ${filled.slice(0, 5).join(', ')} already hold${filled.length === 1 ? 's' : ''} rows; -S a adds to them, -S o replaces them.`,
     );
   }
 

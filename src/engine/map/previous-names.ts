@@ -32,6 +32,8 @@ export function namesOf(model: RelationalModel): PreviousNames {
     rows.set(first.name, parts);
     for (const column of parts.flatMap((part) => part.columns)) {
       if (column.role === 'row_key' && column.references !== null) continue;
+      // their names are asked for each time, and no path tells one from another
+      if (column.role === 'extra') continue;
       const parent = column.references === null ? null : model.tables[column.references]!.xpath;
       const key = columnKey(first.name, column.role, column.xpath, parent);
       const names = columns.get(key);
