@@ -27,6 +27,12 @@ const modules: readonly Module[] = [
     constant: 'shredTapeWasm',
     memoryBase: SCAN_KERNEL_BYTES + 4096,
   },
+  {
+    folder: 'infer/wasm',
+    source: 'collect-tape',
+    constant: 'collectTapeWasm',
+    memoryBase: SCAN_KERNEL_BYTES + 4096,
+  },
 ];
 
 const flags = ['-O3', '--converge', '--noAssert', '--runtime', 'stub', '--enable', 'simd'];

@@ -31,7 +31,7 @@ export interface StatisticsPass {
 
 /** In this process. InputError: a document is not well-formed or over a limit. */
 export function collectHere(
-  { limits, kernels, request }: Pick<ToolSession, 'limits' | 'kernels' | 'request'>,
+  { limits, request }: Pick<ToolSession, 'limits' | 'request'>,
   { inputs, rowTag, rejects, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
   let disk = 0;
@@ -45,7 +45,6 @@ export function collectHere(
   };
   return collectStatistics(members(), {
     limits,
-    kernels,
     rowTag,
     noSamples: request.noSamples,
     afterPiece: ({ diskBytes }, read) =>
@@ -53,7 +52,7 @@ export function collectHere(
   });
 }
 
-export interface Collecting extends Pick<ToolSession, 'limits' | 'kernels'> {
+export interface Collecting extends Pick<ToolSession, 'limits'> {
   /** elements that are documents of their own; null: each file is one */
   readonly rowTag: RowElementName | null;
   /** `--no-samples` */
@@ -65,7 +64,7 @@ export interface Collecting extends Pick<ToolSession, 'limits' | 'kernels'> {
 /** InputError: a document is not well-formed or over a limit. */
 export async function collectStatistics(
   members: AsyncIterable<InputMember>,
-  { limits, kernels, rowTag, noSamples, afterPiece }: Collecting,
+  { limits, rowTag, noSamples, afterPiece }: Collecting,
 ): Promise<CollectedStatistics> {
   const names = createNameTable();
   const collector = createStatisticsCollector(names, { samples: !noSamples });
@@ -74,6 +73,7 @@ export async function collectStatistics(
     consume: (batch) => collector.consume(batch),
     end: (bytes) => collector.endDocument(bytes),
   });
+  const kernels = collector.tokenizerKernels();
   const files: OriginFile[] = [];
   let total = 0;
   for await (const member of members) {

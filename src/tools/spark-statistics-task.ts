@@ -2,7 +2,6 @@
 import { InputError, type Diagnostic } from '../engine/diagnostics.ts';
 import { addStatistics } from '../engine/infer/merge-statistics.ts';
 import { emptyStatistics } from '../engine/infer/statistics.ts';
-import { createTokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import { collectStatistics, type CollectedStatistics } from './collect-statistics.ts';
 import type { StatisticsJob, StatisticsReport } from './collect-on-spark.ts';
@@ -13,10 +12,9 @@ import type { UnitMember } from './spark-work.ts';
 await runAttempt(collect, (failure): StatisticsReport => ({ failure }));
 
 async function collect(job: StatisticsJob, members: readonly UnitMember[]): Promise<StatisticsReport> {
-  const kernels = createTokenizerKernels();
   const { limits, rowTag, noSamples } = job;
   const read = (some: AsyncIterable<InputMember>): Promise<CollectedStatistics> =>
-    collectStatistics(some, { limits, kernels, rowTag, noSamples, afterPiece: () => undefined });
+    collectStatistics(some, { limits, rowTag, noSamples, afterPiece: () => undefined });
   return job.skips
     ? collectSound(membersOf(job, members), members, read)
     : { collected: await read(membersOf(job, members)), rejects: [] };

@@ -51,6 +51,19 @@ describe('models inferred from documents', { timeout: propertyTimeoutMs }, () =>
     );
   });
 
+  it('are the same whether WebAssembly takes the statistics or TypeScript alone', async () => {
+    await holds(
+      treeCases,
+      ({ documents, choices }) => {
+        const expected = statisticsOf(documents, { kernelFrom: Infinity });
+        const windowBytes = choices.between(1, 300);
+        const sharesMemory = choices.chance(50);
+        expect(statisticsOf(documents, { kernelFrom: 1, windowBytes, sharesMemory })).toEqual(expected);
+      },
+      { runs: 100 },
+    );
+  });
+
   it('are those of the statistics of their parts, merged', async () => {
     await holds(
       treeCases,

@@ -2,11 +2,16 @@
 import { buildRelationalModel } from '../../src/engine/map/build-model.ts';
 import type { MapLevel, RelationalModel } from '../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../src/engine/model/source-model.ts';
-import { createStatisticsCollector } from '../../src/engine/infer/collector.ts';
+import { InputError } from '../../src/engine/diagnostics.ts';
+import {
+  createStatisticsCollector,
+  type StatisticsCollectorOptions,
+} from '../../src/engine/infer/collector.ts';
 import { inferSourceModel } from '../../src/engine/infer/infer-model.ts';
 import type { DocumentStatistics } from '../../src/engine/infer/statistics.ts';
 import { createShredder, type Shredder, type ShredderOptions } from '../../src/engine/shred/shredder.ts';
 import { createNameTable } from '../../src/engine/xml/name-table.ts';
+import { createFastXmlTokenizer, type TokenizerKernels } from '../../src/engine/xml/fast-tokenizer.ts';
 import { createXmlTokenizer } from '../../src/engine/xml/tokenizer.ts';
 import { compileXsdSet } from '../../src/engine/xsd/compile-xsd-set.ts';
 
@@ -23,19 +28,46 @@ export interface Shredded {
 
 const utf8 = new TextEncoder();
 
+const noKernels: TokenizerKernels = { take: () => null, giveBack: () => undefined };
+
 export function bytesOf(document: string | Uint8Array): Uint8Array {
   return typeof document === 'string' ? utf8.encode(document) : document;
 }
 
-export function statisticsOf(documents: readonly (string | Uint8Array)[]): DocumentStatistics {
+export interface CollectingOptions extends Partial<StatisticsCollectorOptions> {
+  /** bytes that the tokeniser holds at a time */
+  readonly windowBytes?: number;
+  /** the collector's tokeniser, instead of one of TypeScript alone */
+  readonly sharesMemory?: boolean;
+}
+
+/** Documents that are not well-formed break off. */
+export function statisticsOf(
+  documents: readonly (string | Uint8Array)[],
+  { windowBytes, sharesMemory, ...options }: CollectingOptions = {},
+): DocumentStatistics {
   const names = createNameTable();
-  const collector = createStatisticsCollector(names, { samples: true });
+  const collector = createStatisticsCollector(names, { samples: true, ...options });
+  const kernels = sharesMemory === true ? collector.tokenizerKernels() : noKernels;
   for (const document of documents) {
+    const bytes = bytesOf(document);
     collector.beginDocument();
-    const tokenizer = createXmlTokenizer({ names, onBatch: (batch) => collector.consume(batch) });
-    tokenizer.write(bytesOf(document));
-    tokenizer.end();
-    collector.endDocument(bytesOf(document).length);
+    const tokenizer = createFastXmlTokenizer(
+      {
+        names,
+        ...(windowBytes === undefined ? {} : { windowBytes }),
+        onBatch: (batch) => collector.consume(batch),
+      },
+      kernels,
+    );
+    try {
+      tokenizer.write(bytes);
+      tokenizer.end();
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      continue;
+    }
+    collector.endDocument(bytes.length);
   }
   return structuredClone(collector.statistics);
 }

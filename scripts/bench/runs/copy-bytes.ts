@@ -5,7 +5,7 @@ import { inferSourceModel } from '../../../src/engine/infer/infer-model.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { createShredder } from '../../../src/engine/shred/shredder.ts';
 import { createNameTable } from '../../../src/engine/xml/name-table.ts';
-import { createFastXmlTokenizer, createTokenizerKernels } from '../../../src/engine/xml/fast-tokenizer.ts';
+import { createFastXmlTokenizer } from '../../../src/engine/xml/fast-tokenizer.ts';
 import type { TokenBatch, XmlTokenizer } from '../../../src/engine/xml/tokens.ts';
 
 const path = process.argv[2]!;
@@ -25,13 +25,15 @@ function read(tokenizer: XmlTokenizer, afterPiece: () => void = () => undefined)
   return tokenizer.bytesRead;
 }
 
-const kernels = createTokenizerKernels();
 const inferring = performance.now();
 const collected = createNameTable();
 const collector = createStatisticsCollector(collected, { samples: true });
 collector.beginDocument();
 const bytesRead = read(
-  createFastXmlTokenizer({ names: collected, onBatch: (batch) => collector.consume(batch) }, kernels),
+  createFastXmlTokenizer(
+    { names: collected, onBatch: (batch) => collector.consume(batch) },
+    collector.tokenizerKernels(),
+  ),
 );
 collector.endDocument(bytesRead);
 const model = buildRelationalModel(inferSourceModel(collector.statistics), { mapLevel: 3 });

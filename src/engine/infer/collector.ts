@@ -1,288 +1,116 @@
 /** Takes statistics of documents in one pass; memory grows with distinct paths, not with size. */
 import {
-  FLAG_DECODED,
-  FLAG_WHITE_SPACE,
-  KIND_ATTRIBUTE,
-  KIND_END,
-  KIND_MASK,
-  KIND_NAMESPACE,
-  KIND_START,
-  KIND_TEXT,
-  RECORD_INTS,
-  type NameTable,
-  type TokenBatch,
-} from '../xml/tokens.ts';
-import { ByteBuffer } from '../shred/byte-buffer.ts';
-import { xsiNamespace } from '../model/name-labels.ts';
-import { rangeText } from '../shred/xml-capture.ts';
-import {
-  childOf,
-  elementStatistics,
-  grown,
-  knownChild,
-  newFrame,
-  newPathNode,
-  pathParent,
-  type Frame,
-  type PathNode,
-} from './path-tree.ts';
-import { noteOrder } from './sibling-order.ts';
-import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
-import { ValueCollector } from './value-collector.ts';
+  createKernelThreshold,
+  createTokenizerKernels,
+  type TokenizerKernels,
+} from '../xml/fast-tokenizer.ts';
+import type { NameTable, TokenBatch } from '../xml/tokens.ts';
+import { KernelCollector } from './kernel-collector.ts';
+import { mergeStatistics } from './merge-statistics.ts';
+import { PlainCollector } from './plain-collector.ts';
+import type { DocumentStatistics } from './statistics.ts';
 
 export interface StatisticsCollector {
   /** of all documents so far */
   readonly statistics: DocumentStatistics;
+  /** For the tokeniser whose batches are handed in, where there is a choice: what it writes need not be copied. */
+  tokenizerKernels(): TokenizerKernels;
   beginDocument(): void;
   consume(batch: TokenBatch): void;
   endDocument(bytes: number): void;
 }
 
-/** `samples: false` keeps no value of any document (`--no-samples`). */
-export function createStatisticsCollector(
-  names: NameTable,
-  options: { readonly samples: boolean },
-): StatisticsCollector {
-  return new Collector(names, options.samples);
+export interface StatisticsCollectorOptions {
+  /** false: no value of any document is kept (`--no-samples`) */
+  readonly samples: boolean;
+  /**
+   * Records of a document's first batch from which on WebAssembly counts what is common (1024: below, it does not pay for being
+   * made). Infinity: TypeScript alone; the statistics are the same.
+   */
+  readonly kernelFrom?: number;
+  /** of the kernel's memory; when they are full, TypeScript goes on */
+  readonly kernelPages?: number;
 }
 
-class Collector implements StatisticsCollector {
-  readonly #nodes: PathNode[] = [];
-  readonly #names: NameTable;
-  readonly #samples: boolean;
-  readonly #roots = new Map<number, PathNode>();
-  readonly #frames: Frame[] = [];
-  /** the text of the innermost element: as a range of the batch while it is one, else put together here */
-  readonly #text = new ByteBuffer(1024);
-  #source: Uint8Array | null = null;
-  #from = 0;
-  #to = 0;
-  readonly #namespaces: Record<string, string> = {};
-  readonly #nil: number;
-  readonly #locations: ReadonlySet<number>;
-  #depth = 0;
-  #documents = 0;
-  #bytes = 0;
+const usualKernelFrom = 1024;
 
-  constructor(names: NameTable, samples: boolean) {
+export function createStatisticsCollector(
+  names: NameTable,
+  options: StatisticsCollectorOptions,
+): StatisticsCollector {
+  return new Collector(names, options);
+}
+
+/** Small documents are counted by TypeScript, until one comes that is worth a kernel: from then on it counts all. */
+class Collector implements StatisticsCollector {
+  readonly #names: NameTable;
+  readonly #options: StatisticsCollectorOptions;
+  readonly #first: PlainCollector;
+  #second: KernelCollector | null = null;
+  #kernelFrom: number;
+  readonly #kernelPays = createKernelThreshold();
+  readonly #otherKernels = createTokenizerKernels();
+  /** a document has begun of which nothing was seen yet */
+  #begins = false;
+  /** one is being counted, and has to be by who began with it */
+  #isOpen = false;
+
+  constructor(names: NameTable, options: StatisticsCollectorOptions) {
     this.#names = names;
-    this.#samples = samples;
-    this.#nil = names.intern(xsiNamespace, 'nil');
-    this.#locations = new Set([
-      names.intern(xsiNamespace, 'schemaLocation'),
-      names.intern(xsiNamespace, 'noNamespaceSchemaLocation'),
-    ]);
+    this.#options = options;
+    this.#first = new PlainCollector(names, options.samples);
+    this.#kernelFrom = options.kernelFrom ?? usualKernelFrom;
   }
 
   get statistics(): DocumentStatistics {
+    if (this.#second === null) return this.#first.statistics;
+    const later = this.#second.statistics;
+    return this.#first.documents === 0 ? later : mergeStatistics(this.#first.statistics, later);
+  }
+
+  tokenizerKernels(): TokenizerKernels {
     return {
-      ...emptyStatistics(),
-      documents: this.#documents,
-      bytes: this.#bytes,
-      namespaces: { ...this.#namespaces },
-      elements: this.#nodes.map((node) => elementStatistics(node, this.#names)),
-      roots: Array.from(this.#roots.values(), ({ index }) => index),
+      take: (firstBytes) => {
+        if (!this.#kernelPays(firstBytes)) return null;
+        this.#makeKernel();
+        return (this.#second?.tokenizerKernels ?? this.#otherKernels).take(firstBytes);
+      },
+      giveBack: (kernel) => (this.#second?.tokenizerKernels ?? this.#otherKernels).giveBack(kernel),
     };
   }
 
   beginDocument(): void {
-    // a document that broke off has left its elements open
-    for (const frame of this.#frames) {
-      frame.counts.fill(0);
-      frame.seen.fill(0);
-    }
-    this.#depth = 0;
-    this.#clearText();
-    this.#documents += 1;
-  }
-
-  endDocument(bytes: number): void {
-    this.#bytes += bytes;
+    this.#begins = true;
   }
 
   consume(batch: TokenBatch): void {
-    const { events, count } = batch;
-    const ints = count * RECORD_INTS;
-    for (let at = 0; at < ints; at += RECORD_INTS) {
-      const flags = events[at]!;
-      switch (flags & KIND_MASK) {
-        case KIND_START:
-          this.#start(events[at + 1]!);
-          break;
-        case KIND_END:
-          this.#end();
-          break;
-        case KIND_ATTRIBUTE:
-          this.#attribute(batch, at);
-          break;
-        case KIND_TEXT:
-          this.#textPart(batch, at, flags);
-          break;
-        case KIND_NAMESPACE:
-          this.#namespace(batch, at / RECORD_INTS);
-          break;
-      }
+    if (this.#begins) {
+      if (batch.count >= this.#kernelFrom) this.#makeKernel();
+      this.#begin();
     }
-    // the batch's buffers are the tokeniser's again
-    if (this.#source !== null) this.#keepText();
+    this.#serving.consume(batch);
   }
 
-  #start(nameId: number): void {
-    const depth = this.#depth;
-    const node = depth === 0 ? this.#root(nameId) : this.#child(this.#frames[depth - 1]!, nameId);
-    node.count += 1;
-    if (node.lastDocument !== this.#documents) {
-      node.lastDocument = this.#documents;
-      node.documents += 1;
-    }
-    if (depth === this.#frames.length) this.#frames.push(newFrame(node));
-    const frame = this.#frames[depth]!;
-    frame.node = node;
-    frame.last = -1;
-    frame.attributes = 0;
-    frame.hasText = false;
-    frame.hasChildren = false;
-    this.#depth = depth + 1;
-    this.#clearText();
+  endDocument(bytes: number): void {
+    if (this.#begins) this.#begin();
+    this.#serving.endDocument(bytes);
+    this.#isOpen = false;
   }
 
-  #root(nameId: number): PathNode {
-    let node = this.#roots.get(nameId);
-    if (node === undefined) {
-      node = this.#newNode(nameId, null);
-      this.#roots.set(nameId, node);
-    }
-    return node;
+  get #serving(): PlainCollector | KernelCollector {
+    return this.#second ?? this.#first;
   }
 
-  #child(parent: Frame, nameId: number): PathNode {
-    const { node } = parent;
-    const { children } = node;
-    parent.hasChildren = true;
-    // children mostly repeat, or come in the order they were first met in
-    let ordinal = parent.last;
-    if (ordinal < 0 || children[ordinal]!.nameId !== nameId) {
-      ordinal += 1;
-      if (ordinal >= children.length || children[ordinal]!.nameId !== nameId)
-        ordinal = node.ordinals.get(nameId) ?? this.#newChild(node, nameId);
-    }
-    parent.last = ordinal;
-    if (ordinal >= parent.counts.length) parent.counts = grown(parent.counts, ordinal);
-    const seen = parent.counts[ordinal]! + 1;
-    parent.counts[ordinal] = seen;
-    const child = children[ordinal]!;
-    if (seen > child.maxOccurs) child.maxOccurs = seen;
-    if (seen === 1) {
-      if (ordinal >>> 5 >= parent.seen.length) parent.seen = grown(parent.seen, ordinal >>> 5);
-      noteOrder(child.precededBy, parent.seen, (children.length + 31) >>> 5, ordinal);
-    }
-    return child.target;
+  #begin(): void {
+    this.#begins = false;
+    this.#isOpen = true;
+    this.#serving.beginDocument();
   }
 
-  #newChild(node: PathNode, nameId: number): number {
-    const ordinal = node.children.push({
-      nameId,
-      target: knownChild(node, nameId, childOf) ?? this.#newNode(nameId, pathParent(node, nameId)),
-      // elements that have ended had none; those still open are counted when they end
-      minOccurs: node.ended > 0 ? 0 : Infinity,
-      maxOccurs: 0,
-      precededBy: [],
-    });
-    node.ordinals.set(nameId, ordinal - 1);
-    return ordinal - 1;
-  }
-
-  #newNode(nameId: number, parent: PathNode | null): PathNode {
-    const node = newPathNode(this.#nodes.length, nameId, parent, this.#samples);
-    this.#nodes.push(node);
-    return node;
-  }
-
-  #end(): void {
-    this.#depth -= 1;
-    const frame = this.#frames[this.#depth]!;
-    const { node, counts } = frame;
-    const { children } = node;
-    node.ended += 1;
-    for (let ordinal = 0; ordinal < children.length; ordinal += 1) {
-      // a child that only other elements had may lie beyond what this one counted
-      const count = ordinal < counts.length ? counts[ordinal]! : 0;
-      const child = children[ordinal]!;
-      if (count < child.minOccurs) child.minOccurs = count;
-      if (count > 0) counts[ordinal] = 0;
-    }
-    if (frame.hasChildren) {
-      frame.seen.fill(0);
-      node.withChildren += 1;
-      if (frame.hasText) node.mixed += 1;
-    } else if (this.#source === null) node.text.add(this.#text.bytes, 0, this.#text.length);
-    else node.text.add(this.#source, this.#from, this.#to);
-    if (frame.hasText) node.withText += 1;
-    this.#clearText();
-  }
-
-  #textPart(batch: TokenBatch, at: number, flags: number): void {
-    if (this.#depth === 0) return;
-    const frame = this.#frames[this.#depth - 1]!;
-    if ((flags & FLAG_WHITE_SPACE) === 0) frame.hasText = true;
-    if (frame.hasChildren) return;
-    const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-    const from = batch.events[at + 2]!;
-    const to = batch.events[at + 3]!;
-    if (this.#source === null && this.#text.length === 0) {
-      this.#source = source;
-      this.#from = from;
-      this.#to = to;
-      return;
-    }
-    if (this.#source !== null) this.#keepText();
-    this.#text.push(source, from, to);
-  }
-
-  #keepText(): void {
-    this.#text.push(this.#source!, this.#from, this.#to);
-    this.#source = null;
-  }
-
-  #clearText(): void {
-    this.#source = null;
-    this.#text.length = 0;
-  }
-
-  #attribute(batch: TokenBatch, at: number): void {
-    const { events } = batch;
-    const nameId = events[at + 1]!;
-    const frame = this.#frames[this.#depth - 1]!;
-    const { node } = frame;
-    let attribute = node.attributes[frame.attributes];
-    if (attribute === undefined || attribute.nameId !== nameId) {
-      const place = node.attributePlaces.get(nameId) ?? this.#newAttribute(node, nameId);
-      if (place < 0) return;
-      frame.attributes = place;
-      attribute = node.attributes[place]!;
-    }
-    frame.attributes += 1;
-    attribute.count += 1;
-    if (attribute.lastDocument !== this.#documents) {
-      attribute.lastDocument = this.#documents;
-      attribute.documents += 1;
-    }
-    const source = (events[at]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-    attribute.value.add(source, events[at + 2]!, events[at + 3]!);
-  }
-
-  /** Its place; -1 for those that are no content. */
-  #newAttribute(node: PathNode, nameId: number): number {
-    if (nameId === this.#nil) node.nil += 1;
-    if (nameId === this.#nil || this.#locations.has(nameId)) return -1;
-    const value = new ValueCollector(this.#samples);
-    const count = node.attributes.push({ nameId, count: 0, documents: 0, lastDocument: 0, value });
-    node.attributePlaces.set(nameId, count - 1);
-    return count - 1;
-  }
-
-  #namespace(batch: TokenBatch, record: number): void {
-    const prefix = this.#names.localName(batch.events[record * RECORD_INTS + 1]!);
-    if (prefix !== '') this.#namespaces[prefix] ??= rangeText(batch, record);
+  #makeKernel(): void {
+    if (this.#second !== null || this.#kernelFrom === Infinity) return;
+    if (this.#isOpen && !this.#begins) return;
+    this.#kernelFrom = Infinity;
+    this.#second = KernelCollector.create(this.#names, this.#options);
   }
 }

@@ -50,6 +50,20 @@ export class ValueCollector {
     if (this.#samples) (this.#extremes ??= new ValueExtremes()).add(bytes, start, end, number);
   }
 
+  /** Goes on from what `statistics` answered. */
+  restore(from: ValueStatistics): void {
+    this.#count = from.count;
+    this.#empty = from.empty;
+    this.#classes = from.classes;
+    this.#minLength = from.minLength;
+    this.#maxLength = from.maxLength;
+    this.#wholeDigits = from.wholeDigits;
+    this.#minFraction = from.minFraction;
+    this.#maxFraction = from.maxFraction;
+    if (from.sketch.length > 0) (this.#sketch = new ValueSketch()).restore(from.sketch);
+    if (from.min !== null) (this.#extremes = new ValueExtremes()).restore(from.min, from.max!);
+  }
+
   get statistics(): ValueStatistics {
     return {
       ...emptyValueStatistics(),

@@ -22,6 +22,12 @@ export class ValueExtremes {
     return this.#greatest.text;
   }
 
+  /** Goes on from what `min` and `max` answered. */
+  restore(min: string, max: string): void {
+    this.#addText(min);
+    this.#addText(max);
+  }
+
   /** `number`: the value as a number where that is known, and told apart from all others; else NaN. */
   add(bytes: Uint8Array, start: number, end: number, number: number): void {
     const least = this.#least;
@@ -100,7 +106,7 @@ class KeptValue {
 }
 
 /** `-?\d+(\.\d+)?`, as `isLess` has it. */
-function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
+export function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
   let point = -1;
   const first = bytes[start] === 45 ? start + 1 : start;
   for (let i = first; i < end; i += 1) {
@@ -111,8 +117,8 @@ function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
   return first < end;
 }
 
-/** The start of a value as text. */
-function startOf(bytes: Uint8Array, start: number, end: number): string {
+/** The start of a value as text: what is kept of it. */
+export function startOf(bytes: Uint8Array, start: number, end: number): string {
   return decoder
     .decode(bytes.subarray(start, Math.min(end, start + keptCharacters * 4)))
     .slice(0, keptCharacters)

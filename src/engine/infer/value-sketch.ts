@@ -33,6 +33,12 @@ export class ValueSketch {
     if (size < sketchSize) this.#size = size + 1;
   }
 
+  /** Goes on from what `hashes` answered. */
+  restore(hashes: readonly number[]): void {
+    this.#hashes.set(hashes);
+    this.#size = hashes.length;
+  }
+
   get hashes(): number[] {
     return Array.from(this.#hashes.subarray(0, this.#size));
   }

@@ -3,9 +3,10 @@
  * what is common; at anything else it stops, ../shredder.ts handles the one event on the same memory, and the kernel goes on.
  */
 import type { PlanEdge } from '../../model/relational-model.ts';
-import { createTokenizerKernels, type TokenizerKernels } from '../../xml/fast-tokenizer.ts';
-import { FLAG_DECODED, KIND_ATTRIBUTE, KIND_MASK, RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
+import type { TokenizerKernels } from '../../xml/fast-tokenizer.ts';
+import type { TokenBatch } from '../../xml/tokens.ts';
 import { compileKernel, createScanKernel, type ScanKernel } from '../../xml/wasm/scan-kernel.ts';
+import { TAPE_BYTES, TapeInMemory, kernelsAround } from '../../xml/wasm/tape-in-memory.ts';
 import type { ByteBuffer } from '../byte-buffer.ts';
 import type { CompiledPlan } from '../compiled-plan.ts';
 import type { RowEncoder } from '../row-encoding.ts';
@@ -22,16 +23,11 @@ const ROW_COUNT = 1024;
 const SLOT_INTS = 64 * 1024;
 const ARENA_BYTES = 512 * 1024;
 const TEXT_BYTES = 224 * 1024;
-/** The batch of a tokeniser that has no part in this memory is copied; a longer one is left to others. */
-const FOREIGN_RECORDS = 8192;
-const FOREIGN_BYTES = 72 * 1024;
-const FOREIGN_DECODED = 448 * 1024;
 const FIXED_BYTES =
-  (FRAME_COUNT * FRAME_INTS + ROW_COUNT * ROW_INTS + SLOT_INTS + FOREIGN_RECORDS * RECORD_INTS) * 4 +
+  (FRAME_COUNT * FRAME_INTS + ROW_COUNT * ROW_INTS + SLOT_INTS) * 4 +
   ARENA_BYTES +
   TEXT_BYTES +
-  FOREIGN_BYTES +
-  FOREIGN_DECODED +
+  TAPE_BYTES +
   32 * layout.MARGIN_BYTES;
 /** A plan that needs more is walked without the kernel. */
 const MAX_PAGES = 4096;
@@ -110,9 +106,7 @@ class SharedKernel implements ShredKernel {
   readonly #slots: Int32Array<ArrayBuffer>;
   readonly #arena: Uint8Array<ArrayBuffer>;
   readonly #text: Uint8Array<ArrayBuffer>;
-  readonly #foreignEvents: Int32Array;
-  readonly #foreignBytes: Uint8Array;
-  readonly #foreignDecoded: Uint8Array;
+  readonly #tape: TapeInMemory;
 
   constructor(
     { plan, state, output, encoder, isCsv, xsiType }: ShredKernelOptions,
@@ -138,9 +132,7 @@ class SharedKernel implements ShredKernel {
     this.#slots = area.ints(SLOT_INTS);
     this.#arena = area.bytes(ARENA_BYTES);
     this.#text = area.bytes(TEXT_BYTES);
-    this.#foreignEvents = area.ints(FOREIGN_RECORDS * RECORD_INTS);
-    this.#foreignBytes = area.bytes(FOREIGN_BYTES);
-    this.#foreignDecoded = area.bytes(FOREIGN_DECODED);
+    this.#tape = new TapeInMemory({ ...area, buffer });
     this.#plan = new LearnedPlan(plan, encoder, area);
     const tableCount = plan.tables.length;
     const lastNumbers = new Float64Array(buffer, this.#allocate(tableCount * 8), tableCount);
@@ -182,28 +174,12 @@ class SharedKernel implements ShredKernel {
     this.#plan.setExtra(extra);
   }
 
-  reaches({ events, count, bytes, decoded }: TokenBatch): boolean {
-    const control = this.#control;
-    if (events.buffer === this.#buffer) control[layout.EVENTS] = events.byteOffset;
-    else {
-      if (count > FOREIGN_RECORDS) return false;
-      this.#foreignEvents.set(events.subarray(0, count * RECORD_INTS));
-      control[layout.EVENTS] = this.#foreignEvents.byteOffset;
-    }
-    if (bytes.buffer === this.#buffer) control[layout.BYTES] = bytes.byteOffset;
-    else {
-      const used = endOfRanges(events, count, 0);
-      if (used > FOREIGN_BYTES) return false;
-      this.#foreignBytes.set(bytes.subarray(0, used));
-      control[layout.BYTES] = this.#foreignBytes.byteOffset;
-    }
-    if (decoded.buffer === this.#buffer) control[layout.DECODED] = decoded.byteOffset;
-    else {
-      const used = endOfRanges(events, count, FLAG_DECODED);
-      if (used > FOREIGN_DECODED) return false;
-      this.#foreignDecoded.set(decoded.subarray(0, used));
-      control[layout.DECODED] = this.#foreignDecoded.byteOffset;
-    }
+  reaches(batch: TokenBatch): boolean {
+    if (!this.#tape.bring(batch)) return false;
+    const { events, bytes, decoded } = this.#tape.place;
+    this.#control[layout.EVENTS] = events;
+    this.#control[layout.BYTES] = bytes;
+    this.#control[layout.DECODED] = decoded;
     return true;
   }
 
@@ -285,36 +261,4 @@ function bring(buffer: ByteBuffer, place: Uint8Array<ArrayBuffer>): boolean {
   place.set(buffer.bytes.subarray(0, buffer.length));
   buffer.bytes = place;
   return true;
-}
-
-/** Where the ranges end that lie in `decoded`, or in `bytes`: they ascend, but a tag's end is behind its attributes. */
-function endOfRanges(events: Int32Array, count: number, decoded: number): number {
-  let end = 0;
-  for (let n = (count - 1) * RECORD_INTS; n >= 0; n -= RECORD_INTS) {
-    if ((events[n]! & FLAG_DECODED) !== decoded) continue;
-    end = Math.max(end, events[n + 3]!);
-    if (decoded !== 0 || (events[n]! & KIND_MASK) !== KIND_ATTRIBUTE) break;
-  }
-  return end;
-}
-
-/** One that shares the memory, and others while that one is in use. */
-function kernelsAround(own: ScanKernel): TokenizerKernels {
-  const others = createTokenizerKernels(0);
-  let free = true;
-  return {
-    take(firstBytes) {
-      if (!free) return others.take(firstBytes);
-      free = false;
-      return own;
-    },
-    giveBack(kernel) {
-      if (kernel !== own) {
-        others.giveBack(kernel);
-        return;
-      }
-      kernel.reset();
-      free = true;
-    },
-  };
 }
