@@ -95,7 +95,7 @@ describe('parts of a run, merged in their order', () => {
       const documents = Array.from({ length: 6 }, () => randomDocument(next));
       const whole = JSON.stringify(statisticsOf(documents));
       const cut = next(7);
-      const parts = [documents.slice(0, cut), documents.slice(cut)].map(statisticsOf);
+      const parts = [documents.slice(0, cut), documents.slice(cut)].map((part) => statisticsOf(part));
       expect(JSON.stringify(parts.reduce(mergeStatistics))).toBe(whole);
       const single = documents.map((document) => statisticsOf([document]));
       expect(JSON.stringify(single.reduce(mergeStatistics))).toBe(whole);
