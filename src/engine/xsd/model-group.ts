@@ -96,6 +96,15 @@ function readTerm(origin: Origin, reading: XsdReading): Term | null {
           ref,
         );
       }
+      const held = firstXsdChild(node, 'simpleType', 'complexType', 'alternative', 'unique', 'key', 'keyref');
+      if (held !== undefined) {
+        reading.report.error(
+          'xsd_unexpected_element',
+          `An element with ref may not hold ${held.name.localName}`,
+          within(origin, held),
+          ref,
+        );
+      }
       const { component, name } = reading.references.find('element', ref, origin);
       if (component !== null) {
         if (component.origin.node !== reading.current.origin?.node) reading.referredElements.add(component);

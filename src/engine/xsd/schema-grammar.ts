@@ -150,7 +150,9 @@ function readSteps(notation: string): ContentStep[] {
 export function readSchemaGrammar(): ReadonlyMap<string, Construct> {
   const constructs = new Map<string, Construct>();
   for (const [name, [attributeNotation, ...alternatives]] of Object.entries(rules)) {
-    const attributes = new Map<string, ValueForm>([['id', 'ncName']]);
+    const attributes = new Map<string, ValueForm>();
+    // their content is for others, and so are nearly all of their attributes
+    if (name !== 'appinfo' && name !== 'documentation') attributes.set('id', 'ncName');
     const required: string[] = [];
     for (const part of attributeNotation.split(' ')) {
       const [attribute = '', form = ''] = part.replace('!', '').split('=');

@@ -79,6 +79,27 @@ const broken: readonly (readonly [string, string, string, number, boolean])[] = 
     2,
     false,
   ],
+  ...[
+    'simpleType><xs:list itemType="xs:int"/></xs:simpleType',
+    'complexType/',
+    'key name="k"><xs:selector xpath="b"/><xs:field xpath="."/></xs:key',
+  ].map(
+    (held) =>
+      [
+        `a reference to an element that holds ${held.split(/[ />]/)[0]}`,
+        `<xs:element name="a"/><xs:complexType name="t"><xs:sequence><xs:element ref="a">\n<xs:${held}></xs:element></xs:sequence></xs:complexType>`,
+        'xsd_unexpected_element',
+        2,
+        true,
+      ] as const,
+  ),
+  [
+    'an id where none may be',
+    '<xs:annotation>\n<xs:documentation id="a">x</xs:documentation></xs:annotation>',
+    'xsd_unexpected_attribute',
+    2,
+    true,
+  ],
   [
     'a facet that its type does not have',
     '<xs:simpleType name="t"><xs:restriction base="xs:boolean">\n<xs:maxLength value="2"/></xs:restriction></xs:simpleType>',
