@@ -31,7 +31,12 @@ export function isKnownToLibxml2({ code, message }: Diagnostic): boolean {
 
 /** Patterns are not matched by the compiler; the rest are its own limits. */
 const asides =
-  /\[facet 'pattern'\]|is not accepted by the pattern|Internal error|xs:ENTIT|has an 'all' model group|not determinist|valid value of the union type|value of the value constraint|XMLSchema-instance' are not allowed|anySimpleType' does not have a variety|'9999999999\d*' is not valid/;
+  /\[facet 'pattern'\]|is not accepted by the pattern|Internal error|xs:ENTIT|NOTATION|attribute 'final': The value 'extension'|has an 'all' model group|not determinist|valid value of the union type|value of the value constraint|XMLSchema-instance' are not allowed|anySimpleType' does not have a variety|'9999999999\d*' is not valid/;
+
+/** Of those, the ones that count. */
+export function withoutAsides(complaints: readonly string[]): readonly string[] {
+  return complaints.filter((line) => !asides.test(line));
+}
 
 /** Its complaints; none: it takes the document. */
 export function libxml2SchemaComplaints(bytes: Uint8Array): readonly string[] {
@@ -43,7 +48,7 @@ export function libxml2SchemaComplaints(bytes: Uint8Array): readonly string[] {
     return [];
   } catch (error) {
     if (!(error instanceof XmlLibError)) throw error;
-    return error.message.split('\n').filter((line) => line !== '' && !asides.test(line));
+    return error.message.split('\n').filter((line) => line !== '');
   } finally {
     validator?.dispose();
     document?.dispose();
