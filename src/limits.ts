@@ -71,6 +71,14 @@ export const limitSpecs = {
     past: '429',
     why: 'pages ask for many things as they open',
   },
+  connections: {
+    property: 'svc.limits.connections',
+    kind: 'count',
+    initial: '2000',
+    meaning: 'connections that a process holds at once',
+    past: 'the one that is idle for longest is closed, or the new one',
+    why: 'each is a file of the process and some memory, and costs who opens it nothing',
+  },
   runningJobs: {
     property: 'svc.limits.running_jobs',
     kind: 'count',

@@ -54,6 +54,13 @@ fetch(address, { headers: { Accept: 'application/json' } })
 
 /** `document` gives the OpenAPI document for a server address. */
 export function createDocRoutes(assets: AssetStore, document: (serverUrl: string) => object) {
+  // open to everybody, and half a megabyte to write: the text is kept for the address it was last asked for at
+  let last: { readonly serverUrl: string; readonly text: string } | null = null;
+  const textFor = (serverUrl: string): string => {
+    if (last?.serverUrl !== serverUrl) last = { serverUrl, text: JSON.stringify(document(serverUrl)) };
+    return last.text;
+  };
+
   const doc = rawOperation(
     createRoute({
       method: 'get',
@@ -79,7 +86,9 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
     (c) => {
       c.header('Vary', 'Accept');
       if (wantsHtml(c)) return c.html(page, 200, { 'Content-Security-Policy': pageCsp });
-      return c.json(document(clientPath(c).replace(/\/doc$/, '') || '/'), 200);
+      return c.body(textFor(clientPath(c).replace(/\/doc$/, '') || '/'), 200, {
+        'Content-Type': 'application/json',
+      });
     },
   );
 

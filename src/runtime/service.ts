@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
+import { boundConnections, hasSeveralHosts } from '../adapters/node/bounded-connections.ts';
 import { ConfigError } from '../config.ts';
 import { fixedLimits } from '../limits.ts';
 import type { Environment } from './home.ts';
@@ -31,7 +32,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { host, port } = readAddress(environment);
   const service = await openService({ environment, write });
   try {
-    const { server, url } = await listen(service.fetch, host, port);
+    const { server, url } = await listen(service.fetch, { host, port, ...service.config.limits });
     await service.start();
     for (const notice of service.notices) print(notice);
     print(`listening on ${url}`);
@@ -58,9 +59,20 @@ function readAddress(environment: Environment): { readonly host: string; readonl
 
 function listen(
   fetch: (request: Request) => Response | Promise<Response>,
-  hostname: string,
-  port: number,
+  {
+    host: hostname,
+    port,
+    connections,
+  }: { readonly host: string; readonly port: number; readonly connections: number },
 ): Promise<{ readonly server: Server; readonly url: string }> {
+  const answer = (
+    request: Request,
+    { incoming }: { readonly incoming: { readonly rawHeaders: string[] } },
+  ): Response | Promise<Response> =>
+    // bare, as the parser's own refusals are
+    hasSeveralHosts(incoming)
+      ? new Response(null, { status: 400, headers: { Connection: 'close' } })
+      : fetch(request);
   return new Promise((resolve, reject) => {
     // No limit on the whole request: an upload may take hours. One on silence instead.
     const serverOptions = {
@@ -68,7 +80,7 @@ function listen(
       headersTimeout: fixedLimits.requestHeadMs,
       keepAliveTimeout: fixedLimits.keepAliveMs,
     };
-    const server = serve({ fetch, hostname, port, serverOptions }, (info: AddressInfo) => {
+    const server = serve({ fetch: answer, hostname, port, serverOptions }, (info: AddressInfo) => {
       server.off('error', refused);
       const name = info.family === 'IPv6' ? `[${info.address}]` : info.address;
       resolve({ server, url: `http://${name}:${info.port}` });
@@ -82,6 +94,7 @@ function listen(
     };
     server.once('error', refused);
     server.setTimeout(fixedLimits.idleConnectionMs);
+    boundConnections(server, connections);
   });
 }
 

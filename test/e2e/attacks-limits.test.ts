@@ -1,6 +1,6 @@
 /** Bodies over their limits, clients that send too much or too slowly, over HTTP to a running service. */
 import { readdir } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -35,6 +35,7 @@ describe('attacks on the limits of the interface', { timeout: 60_000 }, () => {
       'cmd.enabled': 'true',
       'svc.limits.upload': '1000',
       'svc.limits.json_body': '4000',
+      'svc.limits.connections': '400',
     });
     service = await startService(home);
   });
@@ -177,6 +178,74 @@ describe('attacks on the limits of the interface', { timeout: 60_000 }, () => {
         expect((await service.client.fetch('/v2/executions/all')).status).toBe(200);
     } finally {
       for (const socket of slow) socket.destroy();
+    }
+  });
+
+  it('limits: connections that ask nothing, or never finish asking, make room for those that do', async () => {
+    const { hostname, port, host } = new URL(service.url);
+    const closed = new Set<Socket>();
+    const opened = (text: string): Socket => {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => undefined);
+      socket.on('close', () => closed.add(socket));
+      socket.write(text);
+      return socket;
+    };
+    // under way: its answer is to be had, however many come after it
+    const { key } = service;
+    const slow = opened(
+      `POST /v2/run/cmd HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{`,
+    );
+    let answer = '';
+    slow.on('data', (chunk) => (answer += chunk.toString('latin1')));
+    await eventually('the slow request under way', async () =>
+      (await service.client.fetch('/actuator/health')).ok ? true : null,
+    );
+    const idle = Array.from({ length: 1200 }, (_, at) =>
+      opened(at % 2 === 0 ? '\r\n' : `GET /doc HTTP/1.1\r\nHost: ${host}\r\nX: `),
+    );
+    try {
+      await eventually('room', async () => (closed.size >= 800 ? true : null));
+      for (let at = 0; at < 5; at += 1)
+        expect(
+          (await service.client.fetch('/v2/executions/all', { headers: { Connection: 'close' } })).status,
+        ).toBe(200);
+      // those that came first went first
+      expect([closed.has(idle[0]!), closed.has(idle.at(-1)!), closed.has(slow)]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      slow.write('}');
+      await eventually('the answer of the slow request', async () => (answer === '' ? null : true));
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    } finally {
+      for (const socket of [slow, ...idle]) socket.destroy();
+    }
+  });
+
+  it('smuggling: a request that can be read in two ways is refused, and nothing after it is answered', async () => {
+    const { host } = new URL(service.url);
+    const head = `POST /v2/run/cmd HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n`;
+    const second = `GET /actuator/health HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+    const twice: Record<string, string> = {
+      'two lengths': `${head}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+      'a length twice': `${head}Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}`,
+      'a list of lengths': `${head}Content-Length: 2, 2\r\n\r\n{}`,
+      'a length and chunks': `${head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      'chunks twice': `${head}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      'an unknown encoding': `${head}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
+      'a blank in front of a colon': `${head}Content-Length : 2\r\n\r\n{}`,
+      'a folded header': `${head}X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}`,
+      'a bare carriage return': `${head}X: a\rContent-Length: 9\r\nContent-Length: 2\r\n\r\n{}`,
+      'lines without carriage return': `${head}Transfer-Encoding: chunked\r\n\r\n2\n{}\n0\n\n`,
+      'two hosts': `${head}Host: elsewhere.example\r\nContent-Length: 2\r\n\r\n{}`,
+      'one host twice': `${head}host: ${host}\r\nContent-Length: 2\r\n\r\n{}`,
+      'no host': 'GET /doc HTTP/1.1\r\n\r\n',
+    };
+    for (const [name, text] of Object.entries(twice)) {
+      const answers = (await raw(text + second)).match(/^HTTP\/1\.1 \d+/gm);
+      expect([name, answers]).toEqual([name, ['HTTP/1.1 400']]);
     }
   });
 });

@@ -124,6 +124,7 @@ describe('limits', () => {
       executions: 100,
       requestsPerSecond: 100,
       requestBurst: 200,
+      connections: 2000,
       runningJobs: 4,
       queuedJobs: 10_000,
       jobDeadlineMs: 24 * 3_600_000,
