@@ -59,7 +59,7 @@ function readModelGroup(origin: Origin, reading: XsdReading): ModelGroup {
 /** Null for particles that may not occur at all (maxOccurs 0), which the standard drops, and for those that could not be read. */
 function readParticle(origin: Origin, reading: XsdReading): Particle | null {
   const { minOccurs, maxOccurs } = readOccurs(origin, reading);
-  const term = readTerm(origin, reading);
+  const term = readTerm(origin, maxOccurs > 0, reading);
   if (term === null || maxOccurs === 0) return null;
   return { minOccurs, maxOccurs, term, origin };
 }
@@ -79,7 +79,8 @@ function readOccurs(origin: Origin, reading: XsdReading): { minOccurs: number; m
   return { minOccurs, maxOccurs };
 }
 
-function readTerm(origin: Origin, reading: XsdReading): Term | null {
+/** `occurs`: false for what is no component at all (XSD Part 1 §3.9.2): what it refers to need not be there. */
+function readTerm(origin: Origin, occurs: boolean, reading: XsdReading): Term | null {
   const { node } = origin;
   switch (node.name.localName) {
     case 'any':
@@ -105,6 +106,7 @@ function readTerm(origin: Origin, reading: XsdReading): Term | null {
           ref,
         );
       }
+      if (!occurs) return null;
       const { component, name } = reading.references.find('element', ref, origin);
       if (component !== null) {
         if (component.origin.node !== reading.current.origin?.node) reading.referredElements.add(component);
@@ -116,7 +118,7 @@ function readTerm(origin: Origin, reading: XsdReading): Term | null {
     }
     case 'group': {
       const ref = attributeOf(node, 'ref');
-      if (ref === undefined) return null;
+      if (ref === undefined || !occurs) return null;
       const { component, name } = reading.references.find('group', ref, origin);
       if (component !== null) return component;
       return name === null

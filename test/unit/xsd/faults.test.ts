@@ -241,6 +241,18 @@ describe('broken sets', () => {
     ]);
   });
 
+  it('does not want what a particle that may not occur refers to', () => {
+    const content = [
+      '<xs:element ref="a" minOccurs="0" maxOccurs="0"/>',
+      '<xs:group ref="g" minOccurs="0" maxOccurs="0"/>',
+    ];
+    const sequence = `<xs:sequence>${content.join('')}<xs:element name="b"/></xs:sequence>`;
+    const { usable, diagnostics } = diagnose([
+      schemaFile('a.xsd', `<xs:complexType name="t">${sequence}</xs:complexType>`),
+    ]);
+    expect({ usable, diagnostics }).toEqual({ usable: true, diagnostics: [] });
+  });
+
   it('wants a namespace to be imported by the document that uses it', () => {
     const { usable, diagnostics } = diagnose([
       schemaFile('a.xsd', '<xs:import namespace="urn:b" schemaLocation="b.xsd"/>', 'targetNamespace="urn:a"'),
