@@ -10,10 +10,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../src/engine/model/side-tables.ts';
+import { missingMariadb, startMariadb, type TestMariadb } from '../support/mariadb.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { createServiceHome, type ServiceHome } from '../support/service.ts';
 import { convert } from '../support/service-tools.ts';
 import { compiled, modelOf } from '../support/shredding.ts';
+import { mysqlReader } from './mysql-reader.ts';
 import { duckDbReader, folderReader, postgresReader, type TargetReader } from './row-sink-readers.ts';
 import { sqliteReader } from './sqlite-reader.ts';
 import { canonicalValue } from './target-values.ts';
@@ -35,15 +37,19 @@ const sqlite = [process.env.SQLITE3 ?? '', '/usr/bin/sqlite3'].find(
 );
 if (sqlite === undefined) console.warn('sqlite3 is not there (Debian: sqlite3): load.sqlite.sql was not run');
 
+if (missingMariadb !== null) console.warn(`${missingMariadb}: load.mysql.sql was not run`);
+
 /** folders that are loaded somewhere by the script that lies in them */
 const runnable = [
   'load.sql of parquet',
   ...(psql === undefined ? [] : ['load.sql of csv', 'load.sql of tsv', 'load.sql of jsonl']),
   ...(sqlite === undefined ? [] : ['load.sqlite.sql of jsonl']),
+  ...(missingMariadb === null ? ['load.mysql.sql of tsv'] : []),
 ];
 
 let home: ServiceHome;
 const databases: TestDatabase[] = [];
+let mariadb: TestMariadb | null = null;
 let sql: Sql;
 let model: RelationalModel;
 let origin: string;
@@ -84,6 +90,13 @@ beforeAll(async () => {
     await promisify(execFile)(sqlite, [file, '.read load.sqlite.sql'], { cwd });
     readers.set('load.sqlite.sql of jsonl', sqliteReader(file, model));
   }
+  if (missingMariadb === null) {
+    mariadb = await startMariadb();
+    await mariadb.run('CREATE DATABASE loaded;');
+    const cwd = join(home.directory, 'out', 'tsv');
+    await mariadb.run(await readFile(join(cwd, 'load.mysql.sql'), 'utf8'), cwd, 'loaded');
+    readers.set('load.mysql.sql of tsv', mysqlReader(mariadb, 'loaded', model));
+  }
   readers.set('load.sql of parquet', await parquetLoaded(join(home.directory, 'out', 'parquet')));
 }, 240_000);
 
@@ -103,6 +116,7 @@ async function parquetLoaded(folder: string): Promise<TargetReader> {
 }
 
 afterAll(async () => {
+  await mariadb?.stop();
   for (const database of databases) await database.drop();
   await sql?.end({ timeout: 1 });
   await home?.remove();

@@ -12,10 +12,12 @@ import { createFolderRowSink, type FolderRowSinkOptions } from '../../src/adapte
 import { commitJournal, type Manifest } from '../../src/adapters/node/folder-row-sink-manifest.ts';
 import { freeFileName, fileNamePart } from '../../src/adapters/node/folder-row-sink-names.ts';
 import type { RowSink, SinkPlan } from '../../src/ports/row-sink.ts';
+import { missingMariadb, startMariadb } from '../support/mariadb.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 import { at, libraryModel, oddColumns, oddTable } from '../unit/dialects/library-model.ts';
 import { awkwardValues, libraryPlan, libraryRows, loadLibrary, writeLibrary } from './library-rows.ts';
 import { duckDbReader, duckDbRows, postgresReader } from './row-sink-readers.ts';
+import { mysqlReader } from './mysql-reader.ts';
 import { sqliteReader } from './sqlite-reader.ts';
 
 let folders = '';
@@ -310,17 +312,56 @@ test('load.sqlite.sql of JSON Lines fills a database of SQLite, names as they ar
   expect(broken.stdout).toBe('');
 });
 
-test('the script of SQLite comes and goes with the format, and is never put over a file that no job wrote', async () => {
-  await load(libraryPlan(1), 1, { format: 'jsonl' });
-  expect(await readdir(directory)).toContain('load.sqlite.sql');
-  await load(libraryPlan(2, { saveMode: 'o' }), 1, { format: 'csv' });
-  expect(await readdir(directory)).not.toContain('load.sqlite.sql');
-  await writeFile(join(directory, 'load.sqlite.sql'), 'precious');
-  await expect(load(libraryPlan(3, { saveMode: 'o' }), 1, { format: 'jsonl' })).rejects.toMatchObject({
-    code: 'conflict',
-    message: expect.stringContaining('load.sqlite.sql'),
-  });
-  expect(await readFile(join(directory, 'load.sqlite.sql'), 'utf8')).toBe('precious');
+test.each([
+  ['jsonl', 'load.sqlite.sql'],
+  ['tsv', 'load.mysql.sql'],
+] as const)(
+  '%s has %s, which goes with the format, and is never put over a file that no job wrote',
+  async (format, script) => {
+    await load(libraryPlan(1), 1, { format });
+    expect(await readdir(directory)).toContain(script);
+    await load(libraryPlan(2, { saveMode: 'o' }), 1, { format: 'csv' });
+    expect(await readdir(directory)).not.toContain(script);
+    await writeFile(join(directory, script), 'precious');
+    await expect(load(libraryPlan(3, { saveMode: 'o' }), 1, { format })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(script),
+    });
+    expect(await readFile(join(directory, script), 'utf8')).toBe('precious');
+  },
+);
+
+test('load.mysql.sql of TSV fills a database of MariaDB, names and awkward values as they are', async () => {
+  if (missingMariadb !== null) {
+    console.warn(`${missingMariadb}: load.mysql.sql was not run`);
+    return;
+  }
+  await load(libraryPlan(1), 2, { format: 'tsv' });
+  await load(libraryPlan(2), 1, { format: 'tsv' });
+  const script = await readFile(join(directory, 'load.mysql.sql'), 'utf8');
+  const server = await startMariadb();
+  try {
+    await server.run('CREATE DATABASE loaded CHARACTER SET latin1; CREATE DATABASE refused;');
+    await server.run(script, directory, 'loaded');
+    const reader = mysqlReader(server, 'loaded', libraryModel);
+    const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...libraryRows(2, 1).tables.get(at.odd)!];
+    const odd = (await reader.read(oddTable))!;
+    expect(odd.map((row) => oddColumns.map((name) => row[name]))).toEqual(written.map((row) => row.slice(3)));
+    const [book] = (await reader.read('book'))!;
+    expect([book!.keywords, book!.years]).toEqual(['{"a","b"}', '{"1","2"}']);
+    expect(book!.weight).toMatch(/^0\.12345678901234567890123450*$/);
+    expect(await reader.read('_loads')).toHaveLength(2);
+    const keys = await server.run(
+      `SELECT count(*) FROM information_schema.referential_constraints WHERE constraint_schema = 'loaded';`,
+    );
+    expect(Number(keys.split('\n')[1])).toBeGreaterThan(5);
+    // what the loader would only warn of
+    const file = join(directory, 'book.tsv');
+    await writeFile(file, (await readFile(file, 'utf8')).replace('\t12.50\t', '\ta dozen\t'));
+    await expect(server.run(script, directory, 'refused')).rejects.toThrow('svc_refused_for_warnings');
+  } finally {
+    await server.stop();
+  }
 });
 
 test('Parquet has the types of the dialect', async () => {

@@ -86,10 +86,14 @@ function copyCommands(table: ManifestTable, format: Manifest['format']): string[
     });
 }
 
-export function ledger(manifest: Manifest, dialect: Dialect): string {
+export function ledger(
+  manifest: Manifest,
+  dialect: Dialect,
+  momentOf: (text: string) => string = standardLiteral,
+): string {
   const jobs = manifest.jobs.map(
     (job) =>
-      `(${job.job}, ${standardLiteral(job.installation)}, ${job.id_sch ?? 'NULL'}, ${job.id_lschma ?? 'NULL'}, ${standardLiteral(job.published_at)}, ${job.documents}, ${job.rows})`,
+      `(${job.job}, ${standardLiteral(job.installation)}, ${job.id_sch ?? 'NULL'}, ${job.id_lschma ?? 'NULL'}, ${momentOf(job.published_at)}, ${job.documents}, ${job.rows})`,
   );
   const keys = Object.entries(manifest.keys).map(
     ([table, key]) => `(${standardLiteral(physicalName(dialect, table))}, ${key})`,

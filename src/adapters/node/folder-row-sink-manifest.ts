@@ -9,6 +9,14 @@ export const manifestName = 'manifest.json';
 export const loadScriptName = 'load.sql';
 /** beside it where the files are JSON Lines */
 export const sqliteScriptName = 'load.sqlite.sql';
+/** beside it where they are TSV */
+export const mysqlScriptName = 'load.mysql.sql';
+
+/** Scripts beside `load.sql`, by the format of the folder's files. */
+export function otherScriptNames(format: FolderFormat | undefined): readonly string[] {
+  if (format === 'jsonl') return [sqliteScriptName];
+  return format === 'tsv' ? [mysqlScriptName] : [];
+}
 const journalName = '.svc-publish.json';
 /** in front of the names of folders that new files wait in */
 export const stagingPrefix = '.svc-staging-';
@@ -64,8 +72,8 @@ export interface Journal {
   readonly files: readonly string[];
   readonly remove: readonly string[];
   readonly loadScript: string;
-  /** null: the folder has none; absent in journals of earlier versions */
-  readonly sqliteScript?: string | null;
+  /** text by name (`otherScriptNames`); absent in journals of earlier versions */
+  readonly otherScripts?: Readonly<Record<string, string>>;
   readonly manifest: Manifest;
 }
 
@@ -132,8 +140,10 @@ export async function finishJournal(directory: string): Promise<void> {
     await renameIfThere(join(directory, journal.staging, name), join(directory, name));
   for (const name of journal.remove) await rm(join(directory, name), { force: true });
   await writeDurably(directory, loadScriptName, journal.loadScript);
-  if (typeof journal.sqliteScript === 'string')
-    await writeDurably(directory, sqliteScriptName, journal.sqliteScript);
+  for (const name of otherScriptNames(journal.manifest.format)) {
+    const text = journal.otherScripts?.[name];
+    if (typeof text === 'string') await writeDurably(directory, name, text);
+  }
   await writeDurably(directory, manifestName, `${JSON.stringify(journal.manifest, null, 2)}\n`);
   await rm(join(directory, journal.staging), { recursive: true, force: true });
   await rm(join(directory, journalName), { force: true });

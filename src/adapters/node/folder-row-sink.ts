@@ -19,6 +19,7 @@ import { documentsIn } from './folder-row-sink-documents.ts';
 import { fileFault } from './folder-row-sink-faults.ts';
 import { StagedFiles, type FinishedFile } from './folder-row-sink-files.ts';
 import { encodingOf, headerLine, tableColumns, type FolderFormat } from './folder-row-sink-formats.ts';
+import { renderMysqlScript } from './folder-row-sink-load-mysql.ts';
 import { renderLoadScript } from './folder-row-sink-load-script.ts';
 import { renderSqliteScript } from './folder-row-sink-load-sqlite.ts';
 import { lockFolder, type FileLock } from './folder-row-sink-lock.ts';
@@ -26,8 +27,10 @@ import { makeFolders, type MadeFolders } from './folder-row-sink-made.ts';
 import {
   commitJournal,
   finishJournal,
-  loadScriptName,
   readManifest,
+  loadScriptName,
+  mysqlScriptName,
+  otherScriptNames,
   sqliteScriptName,
   stagingPrefix,
   type Manifest,
@@ -140,14 +143,9 @@ class FolderRowSink implements RowSink {
         files: [...names].filter((name) => this.#files!.has(name)),
         remove: [
           ...before.map((file) => file.name).filter((name) => !names.has(name)),
-          // of the files that were here before
-          ...(this.#manifest.jobs.length > 0 &&
-          this.#manifest.format === 'jsonl' &&
-          manifest.format !== 'jsonl'
-            ? [sqliteScriptName]
-            : []),
+          ...this.#ownScripts().filter((name) => !scriptNames(manifest.format).includes(name)),
         ],
-        sqliteScript: manifest.format === 'jsonl' ? renderSqliteScript(this.#plan.model, manifest) : null,
+        otherScripts: this.#otherScripts(manifest),
         loadScript: await this.#loadScript(manifest),
         manifest,
       });
@@ -314,11 +312,15 @@ class FolderRowSink implements RowSink {
     return new Map(written.map((file) => [file.name, file]));
   }
 
+  /** Scripts of the files that were here before. */
+  #ownScripts(): readonly string[] {
+    return this.#manifest.jobs.length === 0 ? [] : scriptNames(this.#manifest.format);
+  }
+
   /** Files that no manifest lists belong to somebody else. */
   async #checkForeignFiles(names: ReadonlySet<string>): Promise<void> {
     const listed = new Set(this.#manifest.tables.flatMap((table) => table.files.map((file) => file.name)));
-    if (this.#manifest.jobs.length > 0)
-      for (const name of scriptNames(this.#manifest.format)) listed.add(name);
+    for (const name of this.#ownScripts()) listed.add(name);
     for (const name of [...names, ...scriptNames(this.#options.format)]) {
       if (listed.has(name) || !(await exists(join(this.#directory, name)))) continue;
       throw new AppError('conflict', `${this.label}: ${name} exists and was not written by a job.`);
@@ -329,6 +331,12 @@ class FolderRowSink implements RowSink {
     if (manifest.format !== 'parquet') return renderLoadScript(this.#plan.model, manifest);
     const { renderParquetScript } = await import('./folder-row-sink-load-parquet.ts');
     return renderParquetScript(this.#plan.model, manifest);
+  }
+
+  #otherScripts(manifest: Manifest): Record<string, string> {
+    const { model } = this.#plan;
+    if (manifest.format === 'jsonl') return { [sqliteScriptName]: renderSqliteScript(model, manifest) };
+    return manifest.format === 'tsv' ? { [mysqlScriptName]: renderMysqlScript(model, manifest) } : {};
   }
 
   /** Rows of this job by table of the model. */
@@ -357,7 +365,7 @@ class FolderRowSink implements RowSink {
 }
 
 function scriptNames(format: FolderFormat): readonly string[] {
-  return format === 'jsonl' ? [loadScriptName, sqliteScriptName] : [loadScriptName];
+  return [loadScriptName, ...otherScriptNames(format)];
 }
 
 function isSideTable(name: string): boolean {

@@ -17,7 +17,7 @@ import type { FolderFormat } from './folder-row-sink-formats.ts';
 import {
   isOwnName,
   loadScriptName,
-  sqliteScriptName,
+  otherScriptNames,
   manifestName,
   parseManifest,
   type Manifest,
@@ -45,8 +45,8 @@ interface Journal {
   /** of an earlier manifest, once the new one is there */
   readonly remove: readonly string[];
   readonly loadScript: string;
-  /** null: the folder has none; absent in journals of earlier versions */
-  readonly sqliteScript?: string | null;
+  /** text by name; absent in journals of earlier versions */
+  readonly otherScripts?: Readonly<Record<string, string>>;
 }
 
 const journalPrefix = '.svc-publish-';
@@ -126,9 +126,9 @@ class ObjectFolderRowSink implements RowSink {
     const after = JSON.parse(text) as Manifest;
     if (after.jobs.length === (this.#before?.jobs.length ?? 0)) return published;
     const journal = await this.#journal(after);
-    const script =
-      journal.sqliteScript !== null && this.#before?.format !== 'jsonl' ? [sqliteScriptName] : [];
-    await this.#refuseForeign([...journal.files, ...script]);
+    const known = otherScriptNames(this.#before?.format);
+    const scripts = otherScriptNames(after.format).filter((name) => !known.includes(name));
+    await this.#refuseForeign([...journal.files, ...scripts]);
     await this.#put(this.#journalName(journal), new TextEncoder().encode(JSON.stringify(journal)));
     for (const name of journal.files) await this.#upload(name);
     if (!(await this.#lock!.isHeld())) {
@@ -182,19 +182,24 @@ class ObjectFolderRowSink implements RowSink {
     // another installation's job of the same number: its names would be ours
     if (reused !== undefined)
       throw new AppError('conflict', `${this.label}: ${reused.name} is of another installation.`);
+    const scripts = await Promise.all(
+      otherScriptNames(after.format).map(async (name) => [
+        name,
+        await readFile(join(this.#options.staging, name), 'utf8'),
+      ]),
+    );
     return {
       job: this.#plan.idJob,
       installation: this.#plan.installation ?? '',
       files: [...names].filter((name) => !before.has(name)),
       remove: [
         ...[...before].filter((name) => !names.has(name)),
-        ...(this.#before?.format === 'jsonl' && after.format !== 'jsonl' ? [sqliteScriptName] : []),
+        ...otherScriptNames(this.#before?.format).filter(
+          (name) => !otherScriptNames(after.format).includes(name),
+        ),
       ],
       loadScript: await readFile(join(this.#options.staging, loadScriptName), 'utf8'),
-      sqliteScript:
-        after.format === 'jsonl'
-          ? await readFile(join(this.#options.staging, sqliteScriptName), 'utf8')
-          : null,
+      otherScripts: Object.fromEntries(scripts),
     };
   }
 
@@ -219,8 +224,8 @@ class ObjectFolderRowSink implements RowSink {
 
   async #finish(journal: Journal): Promise<void> {
     await this.#put(loadScriptName, new TextEncoder().encode(journal.loadScript));
-    if (typeof journal.sqliteScript === 'string')
-      await this.#put(sqliteScriptName, new TextEncoder().encode(journal.sqliteScript));
+    for (const [name, text] of Object.entries(journal.otherScripts ?? {}))
+      await this.#put(name, new TextEncoder().encode(text));
     for (const name of journal.remove) await this.#options.files.discard(this.#at(name));
     await this.#options.files.discard(this.#at(this.#journalName(journal)));
   }
