@@ -3,8 +3,6 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const megabyte = 1024 * 1024;
-/** far more than any input of a fuzzer may take */
-const mostPerStep = 768 * megabyte;
 /** what may stay: caches of compiled code, buffers that are used again */
 const mostKept = 512 * megabyte;
 
@@ -13,7 +11,8 @@ export interface MemoryWatch {
   complaint(): string | null;
 }
 
-export function createMemoryWatch(): MemoryWatch {
+/** `mostPerStep`: far more than any input of a fuzzer may take. */
+export function createMemoryWatch(mostPerStep: number = 768 * megabyte): MemoryWatch {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   let before = process.memoryUsage.rss();
