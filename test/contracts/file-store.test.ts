@@ -108,9 +108,7 @@ describe.each(Object.entries(subjects))('file store: %s', (_, open) => {
   it('removes a file once, whoever else asks for it at the same time', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { path } = await subject.files.saveUpload(1, 'a.xml', bodyOf('x'), 10);
-      const removals = await Promise.allSettled(
-        Array.from({ length: 6 }, () => subject.files.remove(1, path)),
-      );
+      const removals = await Promise.allSettled([1, 2, 3, 4].map(() => subject.files.remove(1, path)));
       const refusals = removals.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
       expect(refusals.length).toBeLessThan(removals.length);
       for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'not_found' });
