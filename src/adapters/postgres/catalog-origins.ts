@@ -126,13 +126,14 @@ export async function findOrigin(
 }
 
 export async function loadOrigin(sql: Sql, idOrg: number, idSch: number): Promise<StoredOrigin | null> {
-  const record = await findOrigin(sql, idOrg, idSch);
-  const [row] =
-    record === null
-      ? []
-      : await sql<
-          { packed_model: Uint8Array; statistics: string | null }[]
-        >`select packed_model, statistics from svc.origin where id_sch = ${idSch}`;
+  if (!isId(idSch)) return null;
+  // both on their way at once: every job begins with them
+  const [record, [row]] = await Promise.all([
+    findOrigin(sql, idOrg, idSch),
+    sql<
+      { packed_model: Uint8Array; statistics: string | null }[]
+    >`select packed_model, statistics from svc.origin where id_sch = ${idSch} and id_org = ${idOrg}`,
+  ]);
   if (record === null || row === undefined) return null;
   return {
     record,
