@@ -24,7 +24,7 @@ export type OtherOpinion =
  * declaration where others may declare them; general ones are told apart by a rule of our own before it is asked.
  */
 const asides =
-  /is not a valid URI|is not absolute|Unsupported version|failed to load|already defined|Excessive depth|^\s*$/;
+  /Entity '[^']*' not defined|is not a valid URI|is not absolute|Unsupported version|failed to load|already defined|Excessive depth|^\s*$/;
 
 /** `canonical`: whether its canonical form is asked for; one of deep elements overwrites its memory without a word. */
 export function libxml2Opinion(bytes: Uint8Array, canonical: boolean): OtherOpinion {
