@@ -24,10 +24,21 @@ export type SslMode = (typeof sslModes)[number];
 /** Longest identifier of PostgreSQL, in bytes. */
 const identifierBytes = 63;
 
+/**
+ * Connection strings of drivers and clouds, `host=h password=p` or `Server=h;Password=p`: as a folder, their secret would be its name,
+ * and stand in every record of the job.
+ */
+const connectionString =
+  /(?:^|[\s;&?'"])(?:password|passwd|pwd|sslpassword|account_?key|shared_?access_?(?:key|signature)|access_?token|client_?secret|sig)\s*=/i;
+
 /** Answers the target, or what is wrong with its text; the answer never repeats a password. */
 export function parseTarget(text: string): Target | { readonly fault: string } {
   if (text.startsWith('metadb:')) return metadb(text.slice('metadb:'.length));
   if (/^postgres(ql)?:/i.test(text)) return postgresql(text);
+  if (connectionString.test(text))
+    return {
+      fault: 'looks like a connection string: write postgresql://HOST[:PORT]/DATABASE, with -u and -p',
+    };
   if (text.startsWith('duckdb:')) {
     const file = text.slice('duckdb:'.length);
     return file === '' ? { fault: 'duckdb: needs a file' } : { kind: 'duckdb', file };

@@ -135,6 +135,8 @@ describe('secrets', { timeout: 120_000 }, () => {
       [['-o', `postgresql://u:${address}@${nobody}/x`]],
       [['-o', `postgresql://u:${encoded}@${nobody}/x?password=${encoded}`]],
       [['-o', `https://h/?sig=${encoded}`]],
+      [['-o', `host=${nobody} password='${option}'`]],
+      [['-o', `AccountName=a;AccountKey=${option};`]],
       [['-p', `${option}\0`]],
       [['--spark-conf', `spark.some.password=${secrets.get('spark')!}`]],
       [['--no-such-option', option]],

@@ -72,6 +72,26 @@ describe('target', () => {
     expect(parseTarget(text)).toHaveProperty('fault');
   });
 
+  it.each([
+    "host=db.example password='se cret'",
+    'host=db.example user=u PASSWORD = x',
+    'password=x',
+    'Server=db;Database=d;Pwd=x;',
+    'AccountName=a;AccountKey=eA==',
+    'BlobEndpoint=a;SharedAccessSignature=sv=1&sig=x',
+    'container/path?sv=1&sig=x',
+    'duckdb:x.db?access_token=x',
+  ])('takes no connection string for the name of a folder, and does not repeat it: %s', (text) => {
+    const found = parseTarget(text);
+    expect(found).toEqual({ fault: expect.stringMatching(/connection string/) });
+    expect(JSON.stringify(found)).not.toMatch(/se cret|eA==/);
+  });
+
+  it('takes folders with = in their names', () => {
+    for (const path of ['country=at/day=1', 'passwords/out', 'a;b', 'signature=1'])
+      expect(parseTarget(path)).toEqual({ kind: 'folder', path });
+  });
+
   it('allows hosts by their very text', () => {
     expect(isHostAllowed([], '127.0.0.1', 5432)).toBe(false);
     expect(isHostAllowed(['*'], 'anything', 1)).toBe(true);
