@@ -160,6 +160,8 @@ function converted({ kind }: ColumnType, value: string): string {
   switch (kind) {
     case 'boolean':
       return `CASE ${value} WHEN 't' THEN 1 WHEN 'f' THEN 0 END`;
+    case 'time':
+      return `ADDTIME(LEFT(${value}, 15), IF(SUBSTRING(${value}, 16, 1) >= '5', '00:00:00.000001', '00:00:00'))`;
     case 'timestamp':
       return moment(value, value);
     case 'timestamptz': {
@@ -174,9 +176,10 @@ function converted({ kind }: ColumnType, value: string): string {
   }
 }
 
-/** Hour 24 is the end of the day. */
+/** Hour 24 is the end of the day; a seventh digit of the fraction rounds the sixth, as in other databases. */
 function moment(value: string, text: string): string {
-  return `CAST(REPLACE(${text}, 'T24:', 'T00:') AS DATETIME(6)) + INTERVAL (${value} LIKE '%T24:%') DAY`;
+  const whole = `CAST(REPLACE(LEFT(${text}, 26), 'T24:', 'T00:') AS DATETIME(6))`;
+  return `${whole} + INTERVAL (SUBSTRING(${text}, 27, 1) >= '5') MICROSECOND + INTERVAL (${value} LIKE '%T24:%') DAY`;
 }
 
 /** Numbers become numbers where each of the column is one of its type; else all stay text with their digits. */
