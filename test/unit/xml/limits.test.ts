@@ -7,6 +7,10 @@ function limited(changes: Partial<EngineLimits>): { limits: EngineLimits } {
   return { limits: { ...defaultEngineLimits, ...changes } };
 }
 
+/** A start tag with a hundred namespace declarations of its own. */
+const declaring = (level: number): string =>
+  `<a ${Array.from({ length: 100 }, (_, at) => `xmlns:p${level}.${at}="u"`).join(' ')}>`;
+
 const nest = (depth: number) => `${'<a>'.repeat(depth)}${'</a>'.repeat(depth)}`;
 
 describe('limits', () => {
@@ -27,14 +31,12 @@ describe('limits', () => {
   });
 
   test('namespace declarations in force, however they are spread over elements', () => {
-    const tag = (level: number): string =>
-      `<a ${Array.from({ length: 100 }, (_, at) => `xmlns:p${level}.${at}="u"`).join(' ')}>`;
     const spread = (levels: number): string =>
-      Array.from({ length: levels }, (_, level) => tag(level)).join('') + '</a>'.repeat(levels);
+      Array.from({ length: levels }, (_, level) => declaring(level)).join('') + '</a>'.repeat(levels);
     expect(readTokens(spread(100))).toHaveLength(200 + 100 * 100);
     expect(readFailure(spread(101)).code).toBe('xml_name_count_limit');
     // those of siblings are not in force together
-    const siblings = Array.from({ length: 300 }, (_, level) => `${tag(level)}</a>`).join('');
+    const siblings = Array.from({ length: 300 }, (_, level) => `${declaring(level)}</a>`).join('');
     expect(readTokens(`<r>${siblings}</r>`)).toHaveLength(2 + 600 + 300 * 100);
   });
 
