@@ -11,6 +11,9 @@ function limited(changes: Partial<EngineLimits>): { limits: EngineLimits } {
 const declaring = (level: number): string =>
   `<a ${Array.from({ length: 100 }, (_, at) => `xmlns:p${level}.${at}="u"`).join(' ')}>`;
 
+const spread = (levels: number): string =>
+  Array.from({ length: levels }, (_, level) => declaring(level)).join('') + '</a>'.repeat(levels);
+
 const nest = (depth: number) => `${'<a>'.repeat(depth)}${'</a>'.repeat(depth)}`;
 
 describe('limits', () => {
@@ -31,8 +34,6 @@ describe('limits', () => {
   });
 
   test('namespace declarations in force, however they are spread over elements', () => {
-    const spread = (levels: number): string =>
-      Array.from({ length: levels }, (_, level) => declaring(level)).join('') + '</a>'.repeat(levels);
     expect(readTokens(spread(100))).toHaveLength(200 + 100 * 100);
     expect(readFailure(spread(101)).code).toBe('xml_name_count_limit');
     // those of siblings are not in force together
