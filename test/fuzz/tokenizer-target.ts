@@ -149,6 +149,7 @@ const ownRules = new Set([
   // it guesses
   'xml_encoding_mismatch',
   'xml_unsupported_encoding',
+  'xml_unsupported_version',
 ]);
 
 /** UTF-16 without a mark, and encodings that are not built in, it does not read. */
