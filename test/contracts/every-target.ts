@@ -60,8 +60,25 @@ export async function loadEveryTarget(
   origin: number,
   jobs: readonly (readonly string[])[],
 ): Promise<EveryTarget> {
-  const readers = new Map<string, TargetReader>();
   const drops: (() => Promise<unknown>)[] = [];
+  const drop = async (): Promise<void> => {
+    for (const one of drops) await one();
+  };
+  try {
+    return { ...(await load(home, origin, jobs, drops)), drop };
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+}
+
+async function load(
+  home: ServiceHome,
+  origin: number,
+  jobs: readonly (readonly string[])[],
+  drops: (() => Promise<unknown>)[],
+): Promise<Omit<EveryTarget, 'drop'>> {
+  const readers = new Map<string, TargetReader>();
   const sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
   drops.push(() => sql.end({ timeout: 1 }));
   const folder = (format: string): string => join(home.directory, 'out', format);
@@ -107,9 +124,6 @@ export async function loadEveryTarget(
   return {
     model,
     rows: async (target, table) => canonicalRows(model, table, await readers.get(target)!.read(table)),
-    drop: async () => {
-      for (const drop of drops) await drop();
-    },
   };
 }
 
