@@ -69,9 +69,10 @@ const letters = (type: string): string =>
   );
 const second = (type: string): string => modelOf(compiled(letters(type)), 3).tables[1]!.name;
 
+const says = (text: string): string =>
+  `<xs:annotation><xs:documentation>${text}</xs:documentation></xs:annotation>`;
+
 it('a shared table is described by its type, one of a single place by the element there', () => {
-  const says = (text: string): string =>
-    `<xs:annotation><xs:documentation>${text}</xs:documentation></xs:annotation>`;
   const source = compiled(
     xs(`<xs:element name="firm"><xs:complexType>${sequence(
       `<xs:element name="office" type="Address" maxOccurs="unbounded">${says('Where people work.')}</xs:element><xs:element name="home" type="Address" maxOccurs="unbounded"/>`,
