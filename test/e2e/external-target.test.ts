@@ -119,7 +119,7 @@ describe.skipIf(postgresBinaries === null)('an external PostgreSQL', { timeout: 
       const ofService = seen.filter((line) => !line.includes('by_hand'));
       const logs = await readTexts(join(home.directory, 'logs'));
       const rows = await everyRow(sql);
-      expect(seen.some((line) => line.includes(`xml2er.ts -j ${job.id_job}`))).toBe(true);
+      expect(seen.some((line) => line.includes(`xml2er.mjs -j ${job.id_job}`))).toBe(true);
       expect(logs.join('')).toContain('loading into postgresql://');
       expect(rows).toContain(`"id_job":${job.id_job}`);
       for (const place of [
