@@ -39,7 +39,9 @@ export async function convertFreight(
   const loaded = await client.ended(answer.jobs[1]!);
   const compiled = await client.job(answer.jobs[0]!);
   if (loaded.status !== 'C')
-    throw new Error(`the conversion ended ${loaded.status}: ${loaded.failure ?? compiled.failure}`);
+    throw new Error(
+      `the jobs ended ${compiled.status}: ${compiled.failure}; ${loaded.status}: ${loaded.failure}`,
+    );
   return {
     name,
     sqlSchema,

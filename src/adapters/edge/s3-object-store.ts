@@ -26,7 +26,7 @@ export function createS3ObjectStore(settings: S3Settings): ObjectStore {
       if (range !== undefined) headers['Range'] = `bytes=${range.offset}-${range.offset + range.length - 1}`;
       const answer = await send({ method: 'GET', key, headers });
       if (answer.status === 404) return null;
-      return answer.body ?? new Blob([]).stream();
+      return answer.body === null ? new Blob([]).stream() : wholeBody(answer, answer.body);
     },
 
     async write(key, body, maxBytes = Infinity) {
@@ -55,6 +55,35 @@ export function createS3ObjectStore(settings: S3Settings): ObjectStore {
       } while (token !== null);
     },
   };
+}
+
+/**
+ * The body, which fails where it ends before its length. It is taken hold of at once: of an answer that nobody refers to any more
+ * Node cancels the body when it collects garbage, and then it would only be empty.
+ */
+function wholeBody(answer: Response, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const length = answer.headers.get('content-length');
+  const encoded = answer.headers.has('content-encoding');
+  const reader = body.getReader();
+  let received = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (!done) {
+          received += value.byteLength;
+          controller.enqueue(value);
+        } else if (length !== null && !encoded && received !== Number(length)) {
+          throw new AppError(
+            'service_unavailable',
+            `the object store ended an object of ${length} bytes after ${received}`,
+          );
+        } else controller.close();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 async function put(
