@@ -31,7 +31,7 @@ export function isKnownToLibxml2({ code, message }: Diagnostic): boolean {
 
 /** Patterns are not matched by the compiler; the rest are its own limits. */
 const asides =
-  /\[facet 'pattern'\]|is not accepted by the pattern|Internal error|xs:ENTIT|NOTATION|attribute 'final': The value 'extension'|has an 'all' model group|not determinist|valid value of the union type|value of the value constraint|XMLSchema-instance' are not allowed|anySimpleType' does not have a variety|'9999999999\d*' is not valid/;
+  /\[facet 'pattern'\]|is not accepted by the pattern|Internal error|xs:ENTIT|NOTATION|attribute 'final': The value 'extension'|has an 'all' model group|not determinist|valid value of the union type|value of the value constraint|XMLSchema-instance' are not allowed|'9999999999\d*' is not valid/;
 
 /** Of those, the ones that count. */
 export function withoutAsides(complaints: readonly string[]): readonly string[] {

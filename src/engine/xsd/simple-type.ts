@@ -61,16 +61,19 @@ function readTypeReference(at: Origin, attribute: string, reading: XsdReading): 
   }
   if (named !== undefined) {
     const type = resolveSimpleType(named, at, reading);
-    if (
-      attribute === 'base' &&
-      type === reading.builtIns.anySimpleType &&
-      /\banySimpleType\s*$/u.test(named)
-    ) {
-      reading.report.error('xsd_restricts_any_simple_type', 'anySimpleType may not be restricted', at);
+    if (isAnySimpleType(type, named, reading)) {
+      if (attribute === 'base')
+        reading.report.error('xsd_restricts_any_simple_type', 'anySimpleType may not be restricted', at);
+      else reading.report.error('xsd_any_simple_type', 'The items of a list may not be anySimpleType', at);
     }
     return type;
   }
   return inline === undefined ? null : readAnonymous(inline, at, reading);
+}
+
+/** The simple ur-type by its own name: it is neither atomic nor a list nor a union; what stands in for it, as anyAtomicType, is none. */
+function isAnySimpleType(type: SimpleType, name: string, reading: XsdReading): boolean {
+  return type === reading.builtIns.anySimpleType && /\banySimpleType\s*$/u.test(name);
 }
 
 function readAnonymous(node: Origin['node'], at: Origin, reading: XsdReading): SimpleType {
@@ -80,7 +83,12 @@ function readAnonymous(node: Origin['node'], at: Origin, reading: XsdReading): S
 function readMembers(at: Origin, reading: XsdReading): SimpleType[] {
   const members: SimpleType[] = [];
   const named = collapse(attributeOf(at.node, 'memberTypes') ?? '');
-  for (const name of named === '' ? [] : named.split(' ')) members.push(resolveSimpleType(name, at, reading));
+  for (const name of named === '' ? [] : named.split(' ')) {
+    const member = resolveSimpleType(name, at, reading);
+    if (isAnySimpleType(member, name, reading))
+      reading.report.error('xsd_any_simple_type', 'A member of a union may not be anySimpleType', at);
+    members.push(member);
+  }
   for (const node of at.node.children) {
     if (isXsd(node) && node.name.localName === 'simpleType') members.push(readAnonymous(node, at, reading));
   }

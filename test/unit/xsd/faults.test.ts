@@ -59,6 +59,20 @@ const broken: readonly (readonly [string, string, string, number, boolean])[] = 
     false,
   ],
   [
+    'a list of the simple ur-type',
+    '<xs:simpleType name="t">\n<xs:list itemType="xs:anySimpleType"/></xs:simpleType>',
+    'xsd_any_simple_type',
+    2,
+    true,
+  ],
+  [
+    'a union with the simple ur-type',
+    '<xs:simpleType name="t">\n<xs:union memberTypes="xs:int xs:anySimpleType"/></xs:simpleType>',
+    'xsd_any_simple_type',
+    2,
+    true,
+  ],
+  [
     'simple types derived from each other',
     '<xs:simpleType name="t"><xs:restriction base="u"/></xs:simpleType>\n<xs:simpleType name="u"><xs:list itemType="t"/></xs:simpleType>',
     'xsd_circular_type',
