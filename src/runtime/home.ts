@@ -1,9 +1,10 @@
 /** The home folder: settings, files, logs, the embedded database and the keys (interface-decisions §9). */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { chmod, open, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { writeNewFile } from '../adapters/node/durable-file.ts';
+import { makeFolder } from '../adapters/node/made-folder.ts';
 import { ConfigError } from '../config.ts';
 import { initialProperties } from './properties.ts';
 
@@ -46,10 +47,9 @@ export async function openHomeFolder(directory: string): Promise<Home> {
     secretKeyFile: join(directory, 'secret.key'),
   };
   try {
-    await mkdir(directory, { recursive: true, mode: 0o755 });
-    for (const folder of [join(directory, 'conf'), home.filesDirectory, home.logsDirectory]) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-    }
+    await makeFolder(directory, 0o755);
+    for (const folder of [join(directory, 'conf'), home.filesDirectory, home.logsDirectory])
+      await makeFolder(folder, 0o700);
     await createFile(home.propertiesFile, initialProperties());
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);

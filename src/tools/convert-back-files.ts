@@ -1,7 +1,9 @@
 /** Documents as files of a folder: each appears under its own name when it is whole. */
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
+import { lstat, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { fileFault } from '../adapters/node/folder-row-sink-faults.ts';
+import { makeFolder } from '../adapters/node/made-folder.ts';
 import { pinFolder } from '../adapters/node/pinned-folder.ts';
 import { AppError } from '../errors.ts';
 
@@ -15,6 +17,8 @@ export interface DocumentFolder {
 
 export interface DocumentFolderOptions {
   readonly directory: string;
+  /** what messages call it (the path) */
+  readonly label?: string;
   /** a file that is there already: an AppError `conflict`, or replaced */
   readonly existing: 'refuse' | 'replace';
   /** where a file below the folder really lies; AppError where it may not be written */
@@ -25,23 +29,28 @@ export interface DocumentFolderOptions {
 
 export function createDocumentFolder(options: DocumentFolderOptions): DocumentFolder {
   const taken = new Set<string>();
-  return {
-    async write(name, produce) {
-      const fileName = unusedName(safeName(name), taken);
-      const path = await options.resolvePath(join(options.directory, fileName));
-      await mkdir(dirname(path), { recursive: true });
-      const folder = await pinFolder(dirname(path), options.links);
-      try {
-        const place = join(folder.path, basename(path));
-        if (options.existing === 'refuse' && (await lstat(place).catch(() => null)) !== null) {
-          throw new AppError('conflict', `${fileName} exists in the folder already`);
-        }
-        await writeFile(folder.path, place, produce);
-      } finally {
-        await folder.close();
+  const write: DocumentFolder['write'] = async (name, produce) => {
+    const fileName = unusedName(safeName(name), taken);
+    const path = await options.resolvePath(join(options.directory, fileName));
+    await makeFolder(dirname(path));
+    const folder = await pinFolder(dirname(path), options.links);
+    try {
+      const place = join(folder.path, basename(path));
+      if (options.existing === 'refuse' && (await lstat(place).catch(() => null)) !== null) {
+        throw new AppError('conflict', `${fileName} exists in the folder already`);
       }
-      return fileName;
-    },
+      await writeFile(folder.path, place, produce);
+    } finally {
+      await folder.close();
+    }
+    return fileName;
+  };
+  const label = options.label ?? options.directory;
+  return {
+    write: (name, produce) =>
+      write(name, produce).catch((error: unknown) => {
+        throw fileFault(error, label);
+      }),
   };
 }
 
@@ -71,7 +80,7 @@ export async function isEmptyFolder(directory: string): Promise<boolean> {
     return (await readdir(directory)).length === 0;
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ENOENT') return true;
-    throw error;
+    throw fileFault(error, directory);
   }
 }
 

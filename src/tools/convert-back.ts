@@ -88,6 +88,7 @@ class BackConversion {
     const own = this.#session.byHand || !this.#session.home.adapters.files.local;
     const folder = createDocumentFolder({
       directory: this.#directory,
+      label: request.out!,
       existing: request.saveMode === 'e' ? 'refuse' : 'replace',
       resolvePath: (path) => (own ? Promise.resolve(path) : this.#session.resolvePath(path, false)),
       links: own ? 'follow' : 'refuse',

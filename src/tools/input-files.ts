@@ -2,10 +2,11 @@
 import { createWriteStream, statSync } from 'node:fs';
 import { glob, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, gunzipSync } from 'node:zlib';
+import { fileFault } from '../adapters/node/folder-row-sink-faults.ts';
 import { AppError } from '../errors.ts';
 import {
   archiveKind,
@@ -18,6 +19,7 @@ import {
 import type { DocumentRange } from './document-ranges.ts';
 import {
   fleetingFileChunks,
+  inputFault,
   inputFileChunks,
   readHead,
   smallFileBytes,
@@ -92,12 +94,11 @@ export async function openInputs(
   links: Links = 'follow',
 ): Promise<InputSet> {
   const files: InputFile[] = [];
-  let spool: string | null = null;
+  const spools: string[] = [];
   for (const input of inputs) {
     if (input === '-') {
-      spool ??= await mkdtemp(join(tmpdir(), 'xml-input-'));
-      const path = join(spool, 'stdin.xml');
-      await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
+      const path = await spoolStdin();
+      spools.push(dirname(path));
       files.push(inputFile(path, 'stdin.xml', 'follow', new Uint8Array(headBytes)));
       continue;
     }
@@ -115,18 +116,38 @@ export async function openInputs(
     totalBytes: files.reduce((sum, file) => sum + file.bytes, 0),
     members: () => walk(files, accept, limits, links),
     dispose: async () => {
-      if (spool !== null) await rm(spool, { recursive: true, force: true });
+      for (const spool of spools) await rm(spool, { recursive: true, force: true });
     },
   };
+}
+
+/** Answers the file, in a folder of its own. */
+async function spoolStdin(): Promise<string> {
+  let spool: string | null = null;
+  try {
+    spool = await mkdtemp(join(tmpdir(), 'xml-input-'));
+    const path = join(spool, 'stdin.xml');
+    await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
+    return path;
+  } catch (error) {
+    // on a disk that is full by it, it would stay
+    if (spool !== null) await rm(spool, { recursive: true, force: true });
+    throw fileFault(error, `${tmpdir()}, where stdin is kept meanwhile (TMPDIR)`);
+  }
 }
 
 async function expand(input: string, accept: (name: string) => boolean, links: Links): Promise<InputFile[]> {
   const path = resolve(input);
   const head = new Uint8Array(headBytes);
-  const facts = await stat(path).catch(() => null);
+  const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EACCES') throw inputFault(error, path);
+    return null;
+  });
   if (facts?.isFile()) return [inputFile(path, basename(path), links, head)];
   if (facts?.isDirectory()) {
-    const entries = await readdir(path, { recursive: true, withFileTypes: true });
+    const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+      throw inputFault(error, path);
+    });
     const names = entries
       .filter((entry) => entry.isFile())
       .map((entry) => relative(path, join(entry.parentPath, entry.name)))
@@ -138,6 +159,8 @@ async function expand(input: string, accept: (name: string) => boolean, links: L
     }
     return files;
   }
+  if (facts !== null)
+    throw new AppError('input_not_found', `${input}: is neither a file nor a folder; - reads a pipe`);
   const matches: string[] = [];
   if (/[*?[{]/.test(input)) for await (const match of glob(input)) matches.push(match);
   const files = await Promise.all(matches.toSorted().map((match) => expand(match, accept, links)));

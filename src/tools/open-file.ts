@@ -19,9 +19,12 @@ export const smallFileBytes = 64 * 1024;
 const withoutLinks = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export async function openInputFile(path: string, links: Links): Promise<FileHandle> {
-  if (links === 'follow') return open(path, 'r');
+  if (links === 'follow')
+    return open(path, 'r').catch((error: unknown) => {
+      throw inputFault(error, path);
+    });
   const file = await open(path, withoutLinks).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ELOOP' ? moved(path) : error;
+    throw error.code === 'ELOOP' ? moved(path) : inputFault(error, path);
   });
   try {
     const [opened, there, real] = await Promise.all([file.stat(), stat(path), realpath(path)]);
@@ -37,13 +40,14 @@ export async function openInputFile(path: string, links: Links): Promise<FileHan
 
 /** As `openInputFile`, at once; answers a descriptor, to be closed. */
 function openSmallFile(path: string, links: Links): number {
-  if (links === 'follow') return openSync(path, 'r');
   let file: number;
   try {
-    file = openSync(path, withoutLinks);
+    file = openSync(path, links === 'follow' ? 'r' : withoutLinks);
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'ELOOP' ? moved(path) : error;
+    const isLink = links === 'refuse' && (error as NodeJS.ErrnoException).code === 'ELOOP';
+    throw isLink ? moved(path) : inputFault(error, path);
   }
+  if (links === 'follow') return file;
   try {
     const [opened, there] = [fstatSync(file), statSync(path)];
     const isSame = opened.ino === there.ino && opened.dev === there.dev;
@@ -128,6 +132,16 @@ export async function* fleetingFileChunks(
     await reading.catch(() => undefined);
     await file.close();
   }
+}
+
+/** What keeps an input from being read, in words; other faults stay as they are. */
+export function inputFault(error: unknown, path: string): unknown {
+  const { code, path: place = path } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES' || code === 'EPERM')
+    return new AppError('input_not_found', `${place}: this user may not read it; give it the right`);
+  if (code === 'ENOENT')
+    return new AppError('input_not_found', `${place}: it was there when the job began, and is gone`);
+  return error;
 }
 
 function moved(path: string): AppError {

@@ -4,8 +4,9 @@
  * `done/N/` (`rows`, the chunks one after the other, and `report.json`). A rename makes an attempt a unit's result; the
  * first wins, so that tasks that run twice never double a row. Nothing in the folder is a secret of the job's target.
  */
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../adapters/node/made-folder.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { MisfitValue, SideTable } from '../ports/row-sink.ts';
@@ -80,6 +81,5 @@ export async function commitAttempt(work: string, unit: number, attempt: string)
 }
 
 export async function makeWorkFolder(work: string): Promise<void> {
-  for (const name of ['units', 'attempts', 'done'])
-    await mkdir(join(work, name), { recursive: true, mode: 0o700 });
+  for (const name of ['units', 'attempts', 'done']) await makeFolder(join(work, name), 0o700);
 }

@@ -375,7 +375,7 @@ test('what stands in the way is said in words, and by the name that the target w
   await mkdir(file, { recursive: true });
   const label = {
     code: 'target_not_allowed',
-    message: `duckdb:${file}: cannot be written: a folder stands where a file is needed.`,
+    message: `duckdb:${file}: cannot be written: a folder stands where a file is needed; name a file in it.`,
   };
   await expect(load(libraryPlan(1))).rejects.toMatchObject(label);
   await rm(file, { recursive: true });

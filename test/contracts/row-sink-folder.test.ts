@@ -158,6 +158,18 @@ test('an abort removes the folders that the job made', async () => {
   expect(existsSync(folders)).toBe(true);
 });
 
+test.each([
+  ['/proc/rows', 'nothing can be made there, as the folder is not there or a link leads nowhere'],
+  ['/dev/null', 'a file stands where a folder is needed'],
+])('a place where no folder can be ends the job with what to do: %s', async (place, why) => {
+  const sink = createFolderRowSink({ directory: place, format: 'csv' });
+  await expect(sink.open(libraryPlan(1))).rejects.toMatchObject({
+    code: 'target_not_allowed',
+    message: expect.stringMatching(`^${place}: cannot be written: ${why}; name another`),
+  });
+  await sink.close();
+});
+
 test('names of tables become names of files, and one pattern finds the files of one table', () => {
   expect(fileNamePart('a/../b.c')).toBe('a%2F%2E%2E%2Fb%2Ec');
   expect(fileNamePart('stäys_2')).toBe('stäys_2');

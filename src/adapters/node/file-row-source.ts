@@ -221,7 +221,7 @@ class FileRowSource implements RowSource {
     try {
       return await work();
     } catch (error) {
-      throw fileFault(error, this.label);
+      throw fileFault(error, this.label, 'read');
     }
   }
 }

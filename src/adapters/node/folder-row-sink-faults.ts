@@ -1,34 +1,48 @@
 /** What goes wrong with files, in the words of the service. */
 import { AppError } from '../../errors.ts';
 
-const passing = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'EROFS', 'ESTALE']);
-/** What is wrong with the place, in words. */
+const full = 'the disk is full; make room there and run the job again, or name another place';
+const tooManyFiles = 'too many files are open on this machine; run the job again later, or raise the limit';
+/** What may pass, and what to do meanwhile. */
+const passing: Readonly<Record<string, string>> = {
+  ENOSPC: full,
+  EDQUOT: full,
+  EMFILE: tooManyFiles,
+  ENFILE: tooManyFiles,
+  EIO: 'its disk does not work now',
+  ESTALE: 'its file system was mounted anew meanwhile; run the job again',
+};
+const noRight = 'this user has no right to it; give it the right, or name another place';
+/** What is wrong with the place, and what to do. */
 const refused: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
-  ENOTDIR: 'a file stands where a folder is needed',
-  EEXIST: 'a file stands where a folder is needed',
-  EISDIR: 'a folder stands where a file is needed',
-  ENOENT: 'the folder is not there, or a link in its path leads nowhere',
-  ENAMETOOLONG: 'the name is too long',
-  ELOOP: 'a link stands in the way',
+  EACCES: noRight,
+  EPERM: noRight,
+  EROFS: 'its file system is read-only; name another place',
+  ENOTDIR: 'a file stands where a folder is needed; name another folder',
+  EEXIST: 'a file stands where a folder is needed; name another folder',
+  EISDIR: 'a folder stands where a file is needed; name a file in it',
+  ENOENT: 'nothing can be made there, as the folder is not there or a link leads nowhere; name another place',
+  ENAMETOOLONG: 'the name is too long; name a shorter one',
+  ELOOP: 'a link stands in the way; name the folder itself',
 };
 
 /** Faults of the file system and of DuckDB become AppErrors; others stay as they are. */
-export function fileFault(error: unknown, label: string): unknown {
+export function fileFault(error: unknown, label: string, what: 'written' | 'read' = 'written'): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
   const code = 'code' in error ? String(error.code) : '';
-  if (passing.has(code)) {
-    return new AppError('service_unavailable', `${label}: cannot be written (${code}).`, { cause: error });
+  if (Object.hasOwn(passing, code)) {
+    return new AppError('service_unavailable', `${label}: cannot be ${what}: ${passing[code]} (${code}).`, {
+      cause: error,
+    });
   }
   if (Object.hasOwn(refused, code)) {
-    return new AppError('target_not_allowed', `${label}: cannot be written: ${refused[code]} (${code}).`, {
+    return new AppError('target_not_allowed', `${label}: cannot be ${what}: ${refused[code]} (${code}).`, {
       cause: error,
     });
   }
   if (/^IO Error: .*(?:Is a directory|Permission denied)/.test(error.message)) {
     const why = refused[/Is a directory/.test(error.message) ? 'EISDIR' : 'EACCES'];
-    return new AppError('target_not_allowed', `${label}: cannot be written: ${why}.`, { cause: error });
+    return new AppError('target_not_allowed', `${label}: cannot be ${what}: ${why}.`, { cause: error });
   }
   if (/No space left on device|Out of Memory Error|failed to offload|could not write/i.test(error.message)) {
     return new AppError('service_unavailable', `${label}: ${firstLine(error)}`, { cause: error });

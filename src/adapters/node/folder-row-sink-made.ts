@@ -1,6 +1,7 @@
 /** Folders that a job had to make for its target: they go again when the job publishes nothing. */
-import { mkdir, rmdir } from 'node:fs/promises';
+import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from './made-folder.ts';
 
 export interface MadeFolders {
   /** Removes those of them that are empty. */
@@ -8,7 +9,7 @@ export interface MadeFolders {
 }
 
 export async function makeFolders(directory: string): Promise<MadeFolders> {
-  const outermost = await mkdir(directory, { recursive: true });
+  const outermost = await makeFolder(directory);
   return {
     remove: async () => {
       if (outermost === undefined) return;

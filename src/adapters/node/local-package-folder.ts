@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
 import type { PackageFolder, PartDigest } from '../../ports/package-folder.ts';
+import { fileFault } from './folder-row-sink-faults.ts';
+import { makeFolder } from './made-folder.ts';
 
 /** Longest line, in bytes: far over any source model, far under what a text may hold. */
 const maxLineBytes = 256 * 1024 * 1024;
@@ -48,7 +50,9 @@ export async function replaceFolder<T>(
   fill: (folder: string) => Promise<T>,
 ): Promise<T> {
   await checkReplaceable(directory, known);
-  const made = await mkdir(directory, { recursive: true, mode: 0o700 });
+  const made = await makeFolder(directory, 0o700).catch((error: unknown) => {
+    throw new AppError('internal_error', (fileFault(error, 'the folder of the package') as Error).message);
+  });
   const part = await mkdtemp(join(directory, unfinished));
   try {
     const result = await fill(part);

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import tar from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openInputs } from '../../../src/tools/input-files.ts';
-import { smallFileBytes } from '../../../src/tools/open-file.ts';
+import { inputFault, smallFileBytes } from '../../../src/tools/open-file.ts';
 
 const limits = { maxExpansion: 100, maxMembers: 1000 };
 const isXml = (name: string): boolean => name.endsWith('.xml');
@@ -137,6 +137,17 @@ describe('inputs', () => {
 
   it('that lead nowhere say so', async () => {
     await expect(read([join(folder, 'nothing.xml')])).rejects.toMatchObject({ code: 'input_not_found' });
+  });
+
+  it('that cannot be read say why, and what to do', async () => {
+    const pipe = join(folder, 'pipe.fifo');
+    await promisify(execFile)('mkfifo', [pipe]);
+    await expect(read([pipe])).rejects.toThrow(`${pipe}: is neither a file nor a folder; - reads a pipe`);
+    const denied = Object.assign(new Error('denied'), { code: 'EACCES', path: '/data/private' });
+    expect(inputFault(denied, '/data')).toMatchObject({
+      code: 'input_not_found',
+      message: '/data/private: this user may not read it; give it the right',
+    });
   });
 
   it('refuse archives whose members leave them', async () => {

@@ -72,6 +72,27 @@ describe('a folder of documents', () => {
     expect(await readFile(join(directory, 'a.xml'), 'utf8')).toBe('old');
   });
 
+  // Node's own way of making folders would ask the kernel for ever
+  it('says what keeps it from being written', async () => {
+    for (const [place, why] of [
+      ['/proc/documents', 'nothing can be made there'],
+      [join(directory, 'file', 'below'), 'a file stands where a folder is needed'],
+    ] as const) {
+      await writeFile(join(directory, 'file'), '');
+      const documents = createDocumentFolder({
+        directory: place,
+        label: 'documents',
+        existing: 'replace',
+        resolvePath: (path) => Promise.resolve(path),
+        links: 'follow',
+      });
+      await expect(documents.write('a.xml', text('1'))).rejects.toMatchObject({
+        code: 'target_not_allowed',
+        message: expect.stringContaining(`documents: cannot be written: ${why}`),
+      });
+    }
+  });
+
   it('refuses to write over a file where it is told so', async () => {
     expect(await isEmptyFolder(directory)).toBe(true);
     await writeFile(join(directory, 'a.xml'), 'old');
