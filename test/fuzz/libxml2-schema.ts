@@ -29,9 +29,9 @@ export function isKnownToLibxml2({ code, message }: Diagnostic): boolean {
   return !unknownRules.has(code) && !unknownMessages.test(message);
 }
 
-/** Patterns are not matched by the compiler; the rest are its own limits. */
+/** Patterns are not matched by the compiler, any text is an anyURI (XSD 1.1 part 2, 3.3.17); the rest are its own limits. */
 const asides =
-  /\[facet 'pattern'\]|is not accepted by the pattern|Internal error|xs:ENTIT|NOTATION|attribute 'final': The value 'extension'|has an 'all' model group|not determinist|valid value of the union type|value of the value constraint|XMLSchema-instance' are not allowed|'9999999999\d*' is not valid/;
+  /\[facet 'pattern'\]|is not accepted by the pattern|Internal error|xs:ENTIT|NOTATION|attribute 'final': The value 'extension'|has an 'all' model group|not determinist|valid value of the union type|value of the value constraint|XMLSchema-instance' are not allowed|'9999999999\d*' is not valid|type 'xs:anyURI'/;
 
 /** Of those, the ones that count. */
 export function withoutAsides(complaints: readonly string[]): readonly string[] {
