@@ -20,6 +20,7 @@ import {
   parseQuantity,
   parseRoots,
   parseSwitch,
+  sizeUnits,
   timeUnits,
 } from './config-values.ts';
 import { limitProperties, readLimits, type Limits } from './limits.ts';
@@ -50,6 +51,8 @@ export interface Config {
     readonly concurrency: number;
     /** how long running jobs may go on after SIGTERM before they are handed back */
     readonly drainMs: number;
+    /** what a tool may use for objects of JavaScript; null: as Node has it */
+    readonly memoryBytes: number | null;
   };
   readonly events: EventConfig;
   readonly limits: Limits;
@@ -148,6 +151,11 @@ export const properties = [
     initial: '10 s',
     meaning: 'how long running jobs may go on after SIGTERM before they are handed back',
   },
+  {
+    name: 'svc.worker.memory',
+    initial: '',
+    meaning: 'memory of a job for objects of JavaScript, such as 8 GiB; empty: as Node has it, up to 4 GiB',
+  },
   ...limitProperties,
 ] as const satisfies readonly PropertySpec[];
 
@@ -206,7 +214,13 @@ export function readConfig(record: PropertyRecord): Config {
       azcopyBinary: read('svc.migration.azcopy_binary', (value) => value),
     },
     spark: readSpark(read),
-    worker: { concurrency: count('svc.worker.concurrency', 0), drainMs: time('svc.worker.drain') },
+    worker: {
+      concurrency: count('svc.worker.concurrency', 0),
+      drainMs: time('svc.worker.drain'),
+      memoryBytes: read('svc.worker.memory', (value) =>
+        value === '' ? null : parseQuantity(value, sizeUnits, 'a size such as 8 GiB'),
+      ),
+    },
     events: readEvents(read, complaints),
     limits: readLimits(read),
   };

@@ -12,6 +12,8 @@ interface Ending {
   readonly signal: string | null;
   /** what kept its output from the log */
   readonly logFault: string | null;
+  /** the limit that it met, where it ended for want of memory */
+  readonly outOfMemory: string | null;
   readonly told: EndReason | null;
 }
 
@@ -58,9 +60,9 @@ async function runProcess(options: WorkerOptions, claim: Claim, handBack: AbortS
   });
   const ended = new AbortController();
   const reason = keepLease(options, claim, child, ended.signal, handBack);
-  const { code, signal, logFault } = await child.ended;
+  const end = await child.ended;
   ended.abort();
-  return { code, signal, logFault, told: await reason };
+  return { ...end, told: await reason };
 }
 
 /**
@@ -126,7 +128,7 @@ function recordFault(
   stored: StoredJob,
 ): Promise<boolean> {
   const { jobs } = options;
-  const { code, signal, logFault } = ending;
+  const { code, signal, logFault, outOfMemory } = ending;
   const reason = stored.record.failure;
   if (logFault !== null) {
     return tryAgain(options, claim, `the log of the job could not be written: ${logFault}`);
@@ -140,10 +142,20 @@ function recordFault(
   if (code === exitCodes.tryAgain && reason !== null) return tryAgain(options, claim, reason);
   const crash = signal ?? (code !== null && code > 128 ? signalNames[code - 128] : undefined);
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
-  const failure = `the process of attempt ${claim.attempt} was ended ${how} and gave no reason; its log may have one`;
+  const failure =
+    outOfMemory === null
+      ? `the process of attempt ${claim.attempt} was ended ${how} and gave no reason; its log may have one`
+      : `out of memory in attempt ${claim.attempt}: ${outOfMemory}; ${advice(claim.tool)}`;
   return crash !== undefined && crashSignals.has(crash)
     ? jobs.finish(claim, 'F', failure)
     : tryAgain(options, claim, failure);
+}
+
+/** What to do where memory was short. */
+function advice(tool: string): string {
+  return tool === 'xml2er'
+    ? 'give it more, or less at once: fewer --workers, large documents in parts (--row-tag), fewer documents in a job, fewer jobs at a time (svc.worker.concurrency)'
+    : 'give it more, or let fewer jobs run at a time (svc.worker.concurrency)';
 }
 
 /** As a shell tells them: exit code 128 + n. */

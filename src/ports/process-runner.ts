@@ -5,6 +5,8 @@ export interface ProcessEnd {
   readonly signal: string | null;
   /** why output is missing in the log, such as ENOSPC; the process was killed then. null: all of it is there */
   readonly logFault: string | null;
+  /** the limit that it met, in words, where it ended for want of memory */
+  readonly outOfMemory: string | null;
 }
 
 export interface ToolProcess {

@@ -27,6 +27,7 @@ export function createJobWorker(opened: OpenedHome, environment: Environment, co
     workingDirectory: home.directory,
     environment: toolEnvironment(environment, home.directory),
     maskOf: (idJob) => maskOf(opened, idJob),
+    heapBytes: config.worker.memoryBytes,
   });
   return createWorker({
     jobs: adapters.jobs,

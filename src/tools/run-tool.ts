@@ -144,7 +144,20 @@ function describe(error: unknown): { readonly text: string; readonly again: bool
   if (isOutage(error)) return { text: `what the job needs does not answer now: ${message}`, again: true };
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return { text: 'the disk is full: make room and run the job again', again: true };
+  if (isOutOfMemory(error)) {
+    const text = `out of memory (${message.split('\n')[0]}): fewer --workers, large documents in parts (--row-tag), or fewer documents in a job need less; svc.worker.memory gives jobs more`;
+    return { text, again: false };
+  }
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   process.stderr.write(`${stack}\n`);
   return { text: `unexpected fault: ${message.split('\n')[0]}`, again: false };
+}
+
+/** A thread that met its limit, or memory in one piece that the system does not have. */
+function isOutOfMemory(error: unknown): boolean {
+  if ((error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY') return true;
+  return (
+    error instanceof RangeError &&
+    /(?:allocation failed|Unable to grow instance memory|could not allocate memory)/i.test(error.message)
+  );
 }

@@ -10,6 +10,7 @@ import { createProcessGuard, markVariable } from './process-guard.ts';
 import type { ProcessGuard } from './process-guard.ts';
 import { copyToLog } from './process-log.ts';
 import type { LogMask } from './process-log.ts';
+import { watchMemory, type MemoryWatch } from './process-memory.ts';
 
 export interface ProcessRunnerOptions {
   /** absolute path of the module that is a tool's entry */
@@ -19,6 +20,8 @@ export interface ProcessRunnerOptions {
   readonly workingDirectory: string;
   /** what every tool gets beside PATH, HOME, LANG and TZ of this process */
   readonly environment: Readonly<Record<string, string>>;
+  /** memory for a tool's objects of JavaScript; null: as Node has it */
+  readonly heapBytes?: number | null;
   /** what takes the secrets of a job out of its log; a rejection keeps the tool from starting */
   readonly maskOf?: (idJob: number) => Promise<LogMask>;
 }
@@ -34,13 +37,17 @@ const bothStreams = ['/bin/sh', '-c', 'exec "$0" "$@" 2>&1'];
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
   let tieProbe: Promise<readonly string[]> | null = null;
   const guard = createProcessGuard();
+  const heapBytes = options.heapBytes ?? null;
+  const nodeOptions =
+    heapBytes === null ? [] : [`--max-old-space-size=${Math.max(1, Math.floor(heapBytes / 1024 ** 2))}`];
 
   return {
     start: async ({ tool, argv, environment, idJob, epoch }) => {
       const entry = options.entryOf(tool);
       tieProbe ??= findTie();
-      const command = [...bothStreams, ...(await tieProbe), process.execPath, entry, ...argv];
+      const command = [...bothStreams, ...(await tieProbe), process.execPath, ...nodeOptions, entry, ...argv];
       const mask = (await options.maskOf?.(idJob)) ?? ((text: string) => text);
+      const memory = await watchMemory(heapBytes);
       const log = await options.openLog(idJob, epoch);
       const mark = randomBytes(16).toString('hex');
       try {
@@ -54,7 +61,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         });
         await spawned(child);
         guard.watch(child.pid!, mark);
-        return watch(child, { guard, mark, log, mask });
+        return watch(child, { guard, mark, log, mask, memory });
       } catch (error) {
         await log.close().catch(() => undefined);
         throw error;
@@ -81,11 +88,13 @@ interface Watched {
   readonly mark: string;
   readonly log: LogAppender;
   readonly mask: LogMask;
+  readonly memory: MemoryWatch;
 }
 
-function watch(child: ChildProcess, { guard, mark, log, mask }: Watched): ToolProcess {
+function watch(child: ChildProcess, { guard, mark, log, mask, memory }: Watched): ToolProcess {
   const groupId = child.pid!;
   let exited = false;
+  let killed = false;
   let killTimer: NodeJS.Timeout | null = null;
   // A child that has closed its stdin is no fault of ours
   child.stdin?.on('error', () => undefined);
@@ -94,16 +103,21 @@ function watch(child: ChildProcess, { guard, mark, log, mask }: Watched): ToolPr
     // After the exit the number may belong to someone else
     if (exited) return;
     if (graceMs <= 0) {
+      killed = true;
       signalGroup(groupId, 'SIGKILL');
     } else if (killTimer === null) {
       signalGroup(groupId, 'SIGTERM');
       killTimer = setTimeout(() => {
-        if (!exited) signalGroup(groupId, 'SIGKILL');
+        if (!exited) stop(0);
       }, graceMs);
     }
   };
   const output = child.stdout!;
-  const logged = copyToLog(output, log, mask, () => stop(0));
+  const seen: LogMask = (text) => {
+    memory.see(text);
+    return mask(text);
+  };
+  const logged = copyToLog(output, log, seen, () => stop(0));
   const gone = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
     child.once('exit', (code, signal) => {
       exited = true;
@@ -118,7 +132,7 @@ function watch(child: ChildProcess, { guard, mark, log, mask }: Watched): ToolPr
     const late = setTimeout(() => output.destroy(), lastOutputMs);
     const logFault = await logged;
     clearTimeout(late);
-    return { ...end, logFault };
+    return { ...end, logFault, outOfMemory: killed ? null : await memory.cause(end) };
   });
   return { ended, stop };
 }

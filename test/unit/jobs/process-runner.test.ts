@@ -22,7 +22,7 @@ describe('process runner', () => {
       idJob: 7,
       epoch: 1,
     });
-    expect(await child.ended).toEqual({ code: 0, signal: null, logFault: null });
+    expect(await child.ended).toEqual({ code: 0, signal: null, logFault: null, outOfMemory: null });
     const lines = Array.from({ length: 50 }, (_, at) => `line ${at + 1}\n`);
     expect(await test.log(7)).toBe(lines.join(''));
     expect((await stat(join(test.directory, 'logs', 'job-7.log'))).mode & 0o777).toBe(0o600);
@@ -66,12 +66,26 @@ describe('process runner', () => {
     expect(names.toSorted()).toEqual(['SVC_HOME', 'SVC_JOB_EPOCH', 'SVC_JOB_MARK']);
   });
 
+  it('tells of a child that ran out of memory which limit it met', async () => {
+    const test = await createTestRunner({}, undefined, 40 * 1024 ** 2);
+    const start = { argv: [], environment: {}, idJob: 1, epoch: 1 };
+    const hoards = await test.runner.start({ tool: 'hoards', ...start });
+    expect(await hoards.ended).toMatchObject({
+      signal: 'SIGABRT',
+      outOfMemory: 'its JavaScript needed more than 42 MB (svc.worker.memory)',
+    });
+    // killed by somebody, while the kernel killed nobody
+    const sleeps = await test.runner.start({ tool: 'sleeps', ...start, idJob: 2 });
+    process.kill(await pidIn(test, 2), 'SIGKILL');
+    expect(await sleeps.ended).toMatchObject({ signal: 'SIGKILL', outOfMemory: null });
+  });
+
   it('ends a child that heeds SIGTERM', async () => {
     const test = await createTestRunner();
     const child = await test.runner.start({ tool: 'sleeps', argv: [], environment: {}, idJob: 1, epoch: 1 });
     const pid = await pidIn(test, 1);
     child.stop(30_000);
-    expect(await child.ended).toEqual({ code: null, signal: 'SIGTERM', logFault: null });
+    expect(await child.ended).toEqual({ code: null, signal: 'SIGTERM', logFault: null, outOfMemory: null });
     expect(await runs(pid)).toBe(false);
   });
 
@@ -87,7 +101,7 @@ describe('process runner', () => {
     const pid = await pidIn(test, 1);
     child.stop(50);
     child.stop(50);
-    expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL', logFault: null });
+    expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL', logFault: null, outOfMemory: null });
     expect(await runs(pid)).toBe(false);
   });
 
@@ -116,7 +130,7 @@ describe('process runner', () => {
       idJob: 1,
       epoch: 1,
     });
-    expect(await child.ended).toEqual({ code: 0, signal: null, logFault: null });
+    expect(await child.ended).toEqual({ code: 0, signal: null, logFault: null, outOfMemory: null });
     expect(await runs(await pidIn(test, 1))).toBe(false);
   });
 
@@ -159,7 +173,7 @@ describe('process runner', () => {
       idJob: 1,
       epoch: 1,
     });
-    expect(await child.ended).toMatchObject({ code: 0, logFault: null });
+    expect(await child.ended).toMatchObject({ code: 0, logFault: null, outOfMemory: null });
     const log = await readFile(join(test.directory, 'logs', 'job-1.log'));
     const long = 'x'.repeat(600_000);
     expect(

@@ -20,6 +20,7 @@ export interface TestRunner {
 export async function createTestRunner(
   environment: Readonly<Record<string, string>> = {},
   maskOf?: ProcessRunnerOptions['maskOf'],
+  heapBytes: number | null = null,
 ): Promise<TestRunner> {
   const directory = await temporaryFolder();
   const logsDirectory = join(directory, 'logs');
@@ -30,6 +31,7 @@ export async function createTestRunner(
       openLog: (idJob) => openLocalLog(logsDirectory, idJob),
       workingDirectory: directory,
       environment,
+      heapBytes,
       ...(maskOf === undefined ? {} : { maskOf }),
     }),
     directory,

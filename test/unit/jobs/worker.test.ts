@@ -174,6 +174,19 @@ describe('worker', () => {
     });
   });
 
+  it('says that memory was short, at which limit, and what to do', async () => {
+    const [jobs, test] = [openStore(), await createTestRunner({}, undefined, 40 * 1024 ** 2)];
+    const [idJob] = await queue(jobs, 'hoards');
+    startWorker(jobs, test);
+    expect(await ended(jobs, idJob!)).toMatchObject({
+      status: 'F',
+      attempt: 1,
+      failure: expect.stringMatching(
+        /^out of memory in attempt 1: its JavaScript needed more than 42 MB \(svc\.worker\.memory\); give it more/,
+      ),
+    });
+  });
+
   it('ends a wrong request as failed without another attempt', async () => {
     const [jobs, test] = [openStore(), await createTestRunner()];
     const [idJob] = await queue(jobs, 'exits-2');

@@ -1,0 +1,53 @@
+/** Whether a process ended for want of memory, and at which limit: its own word is lost with it. */
+import { readFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+
+export interface MemoryWatch {
+  /** output of the process, as it comes */
+  see(text: string): void;
+  /** One line with the limit that it met; null: memory was not why it ended, as far as anybody can tell. */
+  cause(end: { readonly code: number | null; readonly signal: string | null }): Promise<string | null>;
+}
+
+/** V8's last words, after which it aborts (SIGABRT, or SIGTRAP where it is not about objects). */
+const lastWords = ['heap out of memory', 'process out of memory'];
+
+/** `heapBytes`: what the process was allowed for objects of JavaScript; null: as Node has it. */
+export async function watchMemory(heapBytes: number | null): Promise<MemoryWatch> {
+  const killedBefore = await processesKilled();
+  let said = false;
+  return {
+    see: (text) => {
+      said ||= lastWords.some((words) => text.includes(words));
+    },
+    cause: async ({ code, signal }) => {
+      const aborted = signal === 'SIGABRT' || signal === 'SIGTRAP' || code === 134 || code === 133;
+      if (aborted && said) {
+        const limit = heapBytes ?? getHeapStatistics().heap_size_limit;
+        return `its JavaScript needed more than ${megabytes(limit)} (svc.worker.memory)`;
+      }
+      if (signal !== 'SIGKILL' && code !== 137) return null;
+      const killed = await processesKilled();
+      if (killedBefore === null || killed === null || killed <= killedBefore) return null;
+      return `the system, which has ${megabytes(memoryOfAll())} for all processes here, ended it`;
+    },
+  };
+}
+
+/** How often the kernel has ended a process for want of memory, in control groups or the whole machine; null where it does not say. */
+async function processesKilled(): Promise<number | null> {
+  const counters = await readFile('/proc/vmstat', 'latin1').catch(() => '');
+  const count = /^oom_kill (\d+)$/m.exec(counters)?.[1];
+  return count === undefined ? null : Number(count);
+}
+
+/** The limit of the control group that this process is in, where it has one below what the machine has. */
+function memoryOfAll(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1e6)} MB`;
+}
