@@ -110,7 +110,10 @@ class Comparison {
     if (type?.content === 'mixed') return element.children;
     const hasElements = element.children.some((child) => typeof child !== 'string');
     const hasText = element.children.some((child) => typeof child === 'string' && child.trim() !== '');
-    const isElementOnly = type === null ? hasElements && !hasText : type.content !== 'simple' || hasElements;
+    const isElementOnly =
+      type === null
+        ? hasElements && !hasText
+        : type.content !== 'simple' || (hasElements && !keepsSpace(type.value));
     return isElementOnly
       ? element.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
       : element.children;
@@ -184,6 +187,11 @@ class Comparison {
     }
     return this.#declared(children.get(name) ?? this.#globals.get(name));
   }
+}
+
+/** White space is part of values of the type, and so of what stands between children that it does not allow. */
+function keepsSpace(type: ValueType | null): boolean {
+  return type?.variety === 'atomic' && type.base === 'string' && type.facets.whiteSpace === undefined;
 }
 
 function isUrType({ name }: SourceType): boolean {

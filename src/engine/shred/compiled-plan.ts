@@ -4,7 +4,7 @@ import { factsOf } from '../model/model-facts.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { rowColumns, rowTables } from '../model/wide-rows.ts';
 import type { NameTable } from '../xml/tokens.ts';
-import { conversionFor, type Conversion } from './value-conversion.ts';
+import { conversionFor, keepsSpace, type Conversion } from './value-conversion.ts';
 import type { RowEncoder } from './row-encoding.ts';
 
 export interface CompiledTable {
@@ -47,6 +47,8 @@ export interface CompiledNode {
   readonly seenSlot: number;
   /** text runs make rows or a value; else text is a deviation */
   readonly takesText: boolean;
+  /** text is a value to which white space belongs */
+  readonly keepsSpace: boolean;
   /** folded, without a column of its own that says it is there */
   readonly showsNothing: boolean;
 }
@@ -99,6 +101,8 @@ export function compilePlan(model: RelationalModel, names: NameTable, encoder: R
       table,
       seenSlot: plan.opensRow ? -1 : table.columns.length + marks[index]!,
       takesText: plan.textColumn >= 0 || plan.textTable >= 0,
+      keepsSpace:
+        plan.textColumn >= 0 && (plan.content === 'mixed' || keepsSpace(table.columns[plan.textColumn]!)),
       showsNothing:
         !plan.opensRow &&
         plan.presenceColumn < 0 &&

@@ -497,10 +497,14 @@ class DocumentShredder implements Shredder {
     this.#state.setFrame(frame, FRAME_SHOWN, 1);
     const column = this.#plan.attributeColumn(node.index, nameId);
     if (column >= 0 && nameId === this.#xsi.type) {
-      const typeName = this.#scope.resolve(rangeText(batch, at).trim());
-      const label = new TextEncoder().encode(
-        typeName === null ? rangeText(batch, at) : this.#labels.type(typeName),
-      );
+      const written = rangeText(batch, at);
+      const typeName = this.#scope.resolve(written.trim());
+      // what is no name here may read as the label of one
+      if (typeName === null && this.#labels.typeOf(written) !== null) {
+        this.#unmappedAttribute(batch, at, row);
+        return;
+      }
+      const label = new TextEncoder().encode(typeName === null ? written : this.#labels.type(typeName));
       this.#value(row, column, label, 0, label.length);
       return;
     }
@@ -625,8 +629,11 @@ class DocumentShredder implements Shredder {
       // a value's text goes on over a child that has no place in it; its parts are kept beside
       const run = this.#state.text.bytes.slice(this.#runStart, length);
       this.#runStart = length;
-      if (isWhiteSpace(run, run.length)) return;
-      this.#unmapped('text', this.#state.nextPosition(frame), this.#path(frame), run, row);
+      if (!isWhiteSpace(run, run.length))
+        this.#unmapped('text', this.#state.nextPosition(frame), this.#path(frame), run, row);
+      // no deviation in itself, but text that is written back around the child
+      else if (node.keepsSpace && node.plan.ignored?.text !== true)
+        this.#keep('text', this.#state.nextPosition(frame), this.#path(frame), run, row);
       return;
     }
     if (node.plan.textTable >= 0) {

@@ -46,6 +46,11 @@ export function isCollapsed({ sourceType }: Column): boolean {
   return sourceType !== null && collapsed.has(sourceType);
 }
 
+/** White space is part of the value. */
+export function keepsSpace(column: Column): boolean {
+  return column.type.kind === 'text' && column.type.list !== true && !isCollapsed(column);
+}
+
 export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
   const { type } = column;
   if (type.list) return listConversion(column, encoder);

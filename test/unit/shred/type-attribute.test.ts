@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareXml } from '../../support/canonical-xml.ts';
 import { roundTrip } from '../../support/round-trip.ts';
-import { compiled, modelOf, shred } from '../../support/shredding.ts';
+import { compiled, inferred, modelOf, shred } from '../../support/shredding.ts';
 
 const source =
   compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:t="urn:t" targetNamespace="urn:t">
@@ -34,5 +34,14 @@ describe('xsi:type that names the declared type, or a simple one', () => {
     expect([...drift.paths.values()].map(({ kind, sample }) => [kind, sample])).toEqual([
       ['attribute', 'nobody:Order'],
     ]);
+  });
+
+  it('with a prefix that is declared in other documents alone stays as it is, also where the model is inferred', async () => {
+    const bound = `<r xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:p="urn:p"><v i:type="p:a">1</v></r>`;
+    const unbound = bound.replace(' xmlns:p="urn:p"', '');
+    const guessed = inferred([bound]);
+    const written = await roundTrip(modelOf(guessed, 1), [unbound, bound]);
+    expect(compareXml(unbound, written[0]!, { source: guessed, asText: true })).toEqual([]);
+    expect(compareXml(bound, written[1]!, { source: guessed, asText: true })).toEqual([]);
   });
 });

@@ -312,6 +312,17 @@ export const constructs: readonly Construct[] = [
     ],
   ),
   construct(
+    'mixed content that declares no children',
+    `<xs:element name="m"><xs:complexType mixed="true"><xs:attribute name="id"/></xs:complexType></xs:element>
+     ${element('r', '<xs:sequence><xs:element ref="m" minOccurs="0"/><xs:element name="n" minOccurs="0" maxOccurs="unbounded"><xs:complexType mixed="true"/></xs:element><xs:element name="s" type="xs:string" minOccurs="0" maxOccurs="unbounded"/><xs:element name="t" type="xs:token" minOccurs="0"/></xs:sequence>')}`,
+    [
+      '<r><m id="1">text</m><n/><n> </n><s> </s></r>',
+      '<r>\n<m id="1">\n  <u> <v/> </u>\n</m>\n<n> <u/></n><n><u/> <u/>\n</n></r>',
+      '<r><n>a<u/> <u/>b</n><s>a<u/> <u/> b</s><s> <u/></s><t> <u/> </t></r>',
+      '<m> <u/> </m>',
+    ],
+  ),
+  construct(
     'wildcards',
     `<xs:element name="r"><xs:complexType><xs:sequence><xs:element name="a" type="xs:string"/><xs:any minOccurs="0" maxOccurs="unbounded" processContents="lax"/></xs:sequence><xs:anyAttribute processContents="lax"/></xs:complexType></xs:element>
      ${element('f', '<xs:sequence><xs:element name="ext" minOccurs="0"><xs:complexType><xs:sequence><xs:any minOccurs="0" maxOccurs="unbounded" processContents="skip"/></xs:sequence></xs:complexType></xs:element><xs:element name="z" type="xs:string" minOccurs="0"/></xs:sequence>')}
