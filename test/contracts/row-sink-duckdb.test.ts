@@ -7,6 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { memoryFor, openDuckDb } from '../../src/adapters/node/duckdb-row-sink-database.ts';
 import { createDuckDbRowSink, type DuckDbRowSinkOptions } from '../../src/adapters/node/duckdb-row-sink.ts';
+import { createDuckDbRowSource } from '../../src/adapters/node/duckdb-row-source.ts';
 import type { Column, ColumnType, RelationalModel } from '../../src/engine/model/relational-model.ts';
 import type { Published, SinkPlan } from '../../src/ports/row-sink.ts';
 import { at, libraryModel } from '../unit/dialects/library-model.ts';
@@ -147,8 +148,14 @@ test('while another program has the file open, a job says so, retryably', async 
     await new Promise((resolve) => holder.stdout.once('data', resolve));
     await expect(load(libraryPlan(2), 1, { busyTimeoutMs: 0 })).rejects.toMatchObject({
       code: 'service_unavailable',
-      message: expect.stringContaining('open in another process'),
+      message: expect.stringMatching(`open in another program \\(.*, process ${holder.pid}\\)`),
     });
+    const reading = createDuckDbRowSource({ file, busyTimeoutMs: 0 });
+    await expect(reading.open(libraryModel)).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringContaining(`process ${holder.pid}`),
+    });
+    await reading.close();
     const waiting = load(libraryPlan(3), 1, { busyTimeoutMs: 60_000 });
     holder.kill('SIGKILL');
     await waiting;

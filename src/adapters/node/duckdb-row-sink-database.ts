@@ -1,7 +1,7 @@
 /** One DuckDB database in this process; its native module is loaded when the first one is opened. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { standardLiteral } from '../../engine/dialects/dialect.ts';
 import { AppError } from '../../errors.ts';
 
@@ -51,7 +51,6 @@ export function memoryFor(longestRowBytes: number, filledColumns: number, widest
  * open, `conflict` where the file is not a database of DuckDB.
  */
 export async function openDuckDb(path: string, options: DuckDbOptions): Promise<DuckDb> {
-  const { DuckDBInstance } = await import('@duckdb/node-api');
   const settings = {
     // only what is bundled: nothing is ever downloaded
     autoinstall_known_extensions: 'false',
@@ -61,23 +60,33 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
     threads: '2',
     ...(options.smallBlocks === true ? { default_block_size: '16384' } : {}),
   };
+  const instance = await openWhenFree(path, settings, options);
+  try {
+    const connection = await instance.connect();
+    // asked for once as a pattern, once as what it found
+    const allowed = [pathLiteral(options.directory), standardLiteral(options.directory)];
+    await connection.run(
+      `SET TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
+       SET enable_external_access = false; SET lock_configuration = true`,
+    );
+    return opened(connection, () => instance.closeSync());
+  } catch (error) {
+    instance.closeSync();
+    throw error;
+  }
+}
+
+/** Waits for another process that has the file open. */
+async function openWhenFree(
+  path: string,
+  settings: Readonly<Record<string, string>>,
+  options: Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'>,
+): Promise<DuckDBInstance> {
+  const duckDb = await import('@duckdb/node-api');
   const deadline = Date.now() + (options.busyTimeoutMs ?? 0);
   for (;;) {
     try {
-      const instance = await DuckDBInstance.create(path, settings);
-      try {
-        const connection = await instance.connect();
-        // asked for once as a pattern, once as what it found
-        const allowed = [pathLiteral(options.directory), standardLiteral(options.directory)];
-        await connection.run(
-          `SET TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
-           SET enable_external_access = false; SET lock_configuration = true`,
-        );
-        return opened(connection, () => instance.closeSync());
-      } catch (error) {
-        instance.closeSync();
-        throw error;
-      }
+      return await duckDb.DuckDBInstance.create(path, settings);
     } catch (error) {
       const fault = openFault(error, options.label ?? path);
       const isBusy = fault instanceof AppError && fault.code === 'service_unavailable';
@@ -97,20 +106,30 @@ export interface DuckDbReader {
 /** memory for sorting; more waits in the folder */
 const readerBytes = 192 * 1024 * 1024;
 
+export interface DuckDbReaderOptions extends Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'> {
+  /** a folder whose files queries may read */
+  readonly data?: string;
+}
+
 /**
- * A file, or nothing (`:memory:`), only to be read, with connections as many as wanted. `spill`: a folder for what does not fit into
- * memory; `data`: one whose files queries may read.
+ * A file, or nothing (`:memory:`), only to be read, with connections as many as wanted; AppErrors as of `openDuckDb`. `spill`: a folder
+ * for what does not fit into memory.
  */
-export async function openDuckDbReader(path: string, spill: string, data?: string): Promise<DuckDbReader> {
-  const { DuckDBInstance } = await import('@duckdb/node-api');
-  const instance = await DuckDBInstance.create(path, {
+export async function openDuckDbReader(
+  path: string,
+  spill: string,
+  options: DuckDbReaderOptions = {},
+): Promise<DuckDbReader> {
+  const settings = {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: `${readerBytes / 1024}KiB`,
     temp_directory: spill,
     threads: '2',
     ...(path === ':memory:' ? {} : { access_mode: 'READ_ONLY' }),
-  });
+  };
+  const { data } = options;
+  const instance = await openWhenFree(path, settings, options);
   const first = await instance.connect();
   const allowed = [spill, ...(data === undefined ? [] : [data])].map(standardLiteral);
   await first.run(
@@ -144,10 +163,11 @@ function opened(connection: DuckDBConnection, closeInstance: () => void): DuckDb
 function openFault(error: unknown, label: string): unknown {
   const message = error instanceof Error ? error.message : '';
   if (message.includes('Could not set lock')) {
-    const holder = /PID (\d+)/.exec(message)?.[1];
+    const [, program, id] = /held in (.+?)(?: \(PID (\d+)\))/.exec(message) ?? [];
+    const holder = id === undefined ? '' : ` (${program}, process ${id})`;
     return new AppError(
       'service_unavailable',
-      `${label} is open in another process${holder === undefined ? '' : ` (${holder})`}: DuckDB lets one at a time write.`,
+      `${label} is open in another program${holder}, and DuckDB lets nobody else in meanwhile: end that one, or let it close the file, and run the job again.`,
       { cause: error },
     );
   }

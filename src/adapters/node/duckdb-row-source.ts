@@ -12,15 +12,21 @@ import { foldedName, openDuckDbReader } from './duckdb-row-sink-database.ts';
 import { lexicalText } from './duckdb-row-sink-types.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from './file-row-source.ts';
 
-export function createDuckDbRowSource({ file }: { readonly file: string }): RowSource {
-  return createFileRowSource({ label: `duckdb:${file}`, openTables: () => openTables(file) });
+export interface DuckDbRowSourceOptions {
+  readonly file: string;
+  /** how long to wait for another program that has the file open (30 seconds) */
+  readonly busyTimeoutMs?: number;
 }
 
-async function openTables(file: string): Promise<SourceTables> {
+export function createDuckDbRowSource(options: DuckDbRowSourceOptions): RowSource {
+  return createFileRowSource({ label: `duckdb:${options.file}`, openTables: () => openTables(options) });
+}
+
+async function openTables({ file, busyTimeoutMs = 30_000 }: DuckDbRowSourceOptions): Promise<SourceTables> {
   const directory = await mkdtemp(join(tmpdir(), 'row-source-'));
   const removeFolder = (): Promise<void> => rm(directory, { recursive: true, force: true });
   try {
-    const database = await openDuckDbReader(file, directory);
+    const database = await openDuckDbReader(file, directory, { label: `duckdb:${file}`, busyTimeoutMs });
     const described = await database.read<{ table: string; column: string; type: string }>(
       `SELECT table_name AS "table", column_name AS "column", data_type AS type FROM duckdb_columns() WHERE NOT internal`,
     );

@@ -58,7 +58,7 @@ async function openTables(
     const manifest = (await readManifest(directory))!;
     for (const { files } of manifest.tables)
       for (const { name } of files) await refuseLink(join(directory, name));
-    const database = await openDuckDbReader(':memory:', spill, directory);
+    const database = await openDuckDbReader(':memory:', spill, { data: directory });
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
     return {
       table: (name) => {
