@@ -283,7 +283,9 @@ test('an overwrite empties what an earlier model hung on its tables, and nothing
 
 test('a view stands in the way of a column that must widen: conflict, and nothing changed', async () => {
   await load(libraryPlan(1));
-  await database.sql.unsafe(`create view ${schema}.founded as select founded from ${schema}.library`);
+  await database.sql.unsafe(`create view ${schema}.founded as select founded from ${schema}.library;
+    create view ${schema}.years as select extract(year from founded) as year from ${schema}.founded;
+    create view ${schema}.other as select name from ${schema}.library`);
   const sink = createSink();
   await sink.open(libraryPlan(2));
   const rows = libraryRows(2);
@@ -291,7 +293,9 @@ test('a view stands in the way of a column that must widen: conflict, and nothin
   await sink.misfit({ table: at.library, column: 3, rowKey: 1, text: 'long ago' });
   await expect(sink.publish(async () => true, rows.lastKeys)).rejects.toMatchObject({
     code: 'conflict',
-    message: expect.stringContaining('view'),
+    message: expect.stringContaining(
+      `library.founded from date to text), which PostgreSQL refuses while views use them: ${schema}.founded, ${schema}.years.`,
+    ),
   });
   await sink.close();
   expect(await database.sql`select from ${database.sql(schema)}.library`).toHaveLength(1);

@@ -13,6 +13,7 @@ import type { SinkPlan } from '../../ports/row-sink.ts';
 import { sqlState } from './connect.ts';
 import { columnId, relation, runAll, type Publication } from './postgres-row-sink-publication.ts';
 import { converted, settledType } from './postgres-row-sink-types.ts';
+import { refuseForViews, type ColumnChange } from './postgres-row-sink-views.ts';
 
 export const sideTableList: readonly PhysicalTable[] = Object.values(sideTableDefinitions).map((definition) =>
   physicalSideTable(definition, postgresql),
@@ -61,6 +62,7 @@ export async function adaptTable(
   const { columns } = publication.target.tables.get(table.name)!;
   const alterations: string[] = [];
   const comments: string[] = [];
+  const wider: ColumnChange[] = [];
   for (const [at, column] of table.columns.entries()) {
     const name = doubleQuoted(column.name);
     const type = incoming.get(column.name)!;
@@ -76,6 +78,7 @@ export async function adaptTable(
     if (settled !== known.type) {
       alterations.push(`ALTER COLUMN ${name} TYPE ${settled} USING ${converted(name, known.type, settled)}`);
       changes.push(`${table.name}.${column.name}: ${known.type} widened to ${settled}`);
+      wider.push({ name: column.name, from: known.type, to: settled });
       known.type = settled;
     }
     const { role } = plan.model.tables[index]!.columns[at]!;
@@ -92,6 +95,7 @@ export async function adaptTable(
     changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
   }
   if (alterations.length === 0) return;
+  await refuseForViews(publication, table.name, wider);
   await tx.unsafe(`ALTER TABLE ${relation(publication, table.name)} ${alterations.join(', ')}`);
   const added = { ...table, columns: table.columns.filter((column) => comments.includes(column.name)) };
   await runAll(tx, commentStatements(postgresql, publication.sqlSchema, added).slice(1));
