@@ -41,13 +41,27 @@ export function checkComponents(set: CheckedSet): void {
   for (const type of complexTypes) checkAllOfType(type, reading);
   checkSubstitutionGroups(reading);
   const attribution = createAttributionCheck(reading, substitutions);
-  for (const group of groups) attribution.check(group);
+  const contents = groupsOfContents(complexTypes);
+  for (const group of groups) if (contents.has(group)) attribution.check(group);
   for (const type of complexTypes) {
     summarizer.summarize(type.particle);
     if (type.particle !== null) attribution.checkContent(type.particle);
     checkParticleRestriction(type, summarizer, substitutions, reading);
   }
   checkIdentityConstraints(reading);
+}
+
+/** Groups that contents are made of: what no type refers to is no content model, and no constraint on those holds for it. */
+function groupsOfContents(complexTypes: readonly ComplexType[]): ReadonlySet<ModelGroup> {
+  const found = new Set<ModelGroup>();
+  const add = ({ term }: Particle) => {
+    const group = groupOf(term);
+    if (group !== null) found.add(group);
+  };
+  for (const { particle } of complexTypes) if (particle !== null) add(particle);
+  // the set grows while it is walked
+  for (const group of found) group.particles.forEach(add);
+  return found;
 }
 
 function checkValue(

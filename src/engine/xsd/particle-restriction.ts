@@ -30,7 +30,7 @@ export function checkParticleRestriction(
   const allowed = summarizer.summarize(base.particle);
   const wrong = (message: string) => reading.report.error('xsd_bad_restriction', message, type.origin!, path);
   for (const child of restricted.children.values()) {
-    const message = whyNotAllowed(child, allowed);
+    const message = whyNotAllowed(child, allowed, substitutions);
     if (message !== null) wrong(message);
   }
   for (const child of allowed.children.values()) {
@@ -53,23 +53,35 @@ export function checkParticleRestriction(
     wrong('The wildcard occurs more often than in the base');
 }
 
-function whyNotAllowed({ element, maxOccurs }: ChildSummary, allowed: ContentSummary): string | null {
+function whyNotAllowed(
+  { element, maxOccurs }: ChildSummary,
+  allowed: ContentSummary,
+  substitutions: SubstitutionGroups,
+): string | null {
   const { localName, namespaceUri } = element.name;
   const byWildcard =
     allowed.wildcard !== null && allowsNamespace(allowed.wildcard.wildcard.namespaces, namespaceUri);
   const same = allowed.children.get(element.key);
   if (same === undefined) {
-    return byWildcard || headIn(element, allowed) !== null
-      ? null
-      : `The element ${localName} is not in the base`;
+    if (byWildcard || headIn(element, allowed) !== null) return null;
+    // a restriction may declare anew what substitutes in the base
+    const member = substitutions.memberOfName(element.key);
+    return member === undefined || headIn(member, allowed) === null
+      ? `The element ${localName} is not in the base`
+      : whyNoRestriction(element, member);
   }
   if (byWildcard) return null;
   if (maxOccurs > same.maxOccurs && headIn(element, allowed) === null) {
     return `The element ${localName} occurs at most ${same.maxOccurs} times in the base`;
   }
-  if (element.nillable && !same.element.nillable)
-    return `The element ${localName} is not nillable in the base`;
-  const methods = derivationMethods(element.type, same.element.type);
+  return whyNoRestriction(element, same.element);
+}
+
+/** Of two declarations of one name (NameAndTypeOK). */
+function whyNoRestriction(element: ElementDeclaration, base: ElementDeclaration): string | null {
+  const { localName } = element.name;
+  if (element.nillable && !base.nillable) return `The element ${localName} is not nillable in the base`;
+  const methods = derivationMethods(element.type, base.type);
   if (methods === null || methods.has('extension') || methods.has('list') || methods.has('union')) {
     return `The type of ${localName} is no restriction of its type in the base`;
   }

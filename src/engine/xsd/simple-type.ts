@@ -5,7 +5,7 @@ import { orderByDependency } from './dependency-order.ts';
 import { deriveFacets, readFacets } from './facets.ts';
 import { reportTooDeep, within, type XsdReading } from './reading.ts';
 import { readControls } from './schema-document.ts';
-import { attributeOf, collapse, firstXsdChild, isXsd } from './schema-file.ts';
+import { attributeOf, collapse, firstXsdChild, isXsd, xsdNamespace } from './schema-file.ts';
 
 /** The shell of a simple type definition; `name` null for anonymous ones. */
 export function createSimpleType(name: QName | null, origin: Origin, reading: XsdReading): SimpleType {
@@ -62,9 +62,11 @@ function readTypeReference(at: Origin, attribute: string, reading: XsdReading): 
   if (named !== undefined) {
     const type = resolveSimpleType(named, at, reading);
     if (isAnySimpleType(type, named, reading)) {
-      if (attribute === 'base')
+      if (attribute !== 'base')
+        reading.report.error('xsd_any_simple_type', 'The items of a list may not be anySimpleType', at);
+      // the schema for schemas derives the primitive types so (XSD Part 2 §4.1.1)
+      else if (at.document.targetNamespace !== xsdNamespace)
         reading.report.error('xsd_restricts_any_simple_type', 'anySimpleType may not be restricted', at);
-      else reading.report.error('xsd_any_simple_type', 'The items of a list may not be anySimpleType', at);
     }
     return type;
   }

@@ -8,6 +8,8 @@ export interface SubstitutionGroups {
   substitutesOf(head: ElementDeclaration): readonly ElementDeclaration[];
   /** Direct members, whatever they are. */
   membersOf(head: ElementDeclaration): readonly ElementDeclaration[];
+  /** The global element of that name, where it is a member of any group. */
+  memberOfName(key: string): ElementDeclaration | undefined;
 }
 
 /**
@@ -45,6 +47,7 @@ export function derivationMethods(
 export function deriveSubstitutionGroups(reading: XsdReading): SubstitutionGroups {
   const { report } = reading;
   const members = new Map<ElementDeclaration, ElementDeclaration[]>();
+  const byName = new Map<string, ElementDeclaration>();
   const ordered = orderByDependency(reading.elements, ({ head }) => (head === null ? [] : [head]), {
     onCycle(element) {
       report.error(
@@ -60,6 +63,7 @@ export function deriveSubstitutionGroups(reading: XsdReading): SubstitutionGroup
   for (const element of ordered) {
     const { head } = element;
     if (head === null) continue;
+    byName.set(element.key, element);
     const list = members.get(head);
     if (list === undefined) members.set(head, [element]);
     else list.push(element);
@@ -68,6 +72,7 @@ export function deriveSubstitutionGroups(reading: XsdReading): SubstitutionGroup
   const membersOf = (head: ElementDeclaration) => members.get(head) ?? [];
   return {
     membersOf,
+    memberOfName: (key) => byName.get(key),
     substitutesOf(head) {
       if (!members.has(head) || head.block.has('substitution')) return [];
       const found: ElementDeclaration[] = [];

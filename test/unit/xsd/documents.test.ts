@@ -98,6 +98,23 @@ describe('references between documents', () => {
     });
   });
 
+  it('takes the schema for schemas, whose types are the built-in ones, as a document of the set', () => {
+    const { diagnostics } = diagnose([
+      schemaFile(
+        'rules.xsd',
+        '<xs:import namespace="http://www.w3.org/2001/XMLSchema" schemaLocation="XMLSchema.xsd"/>' +
+          '<xs:element name="rule"><xs:complexType><xs:sequence><xs:element ref="xs:restriction"/></xs:sequence></xs:complexType></xs:element>',
+      ),
+      schemaFile(
+        'XMLSchema.xsd',
+        '<xs:simpleType name="string"><xs:restriction base="xs:anySimpleType"/></xs:simpleType>' +
+          '<xs:element name="restriction"><xs:complexType><xs:attribute name="base" type="xs:QName"/></xs:complexType></xs:element>',
+        'targetNamespace="http://www.w3.org/2001/XMLSchema"',
+      ),
+    ]);
+    expect(diagnostics).toEqual([]);
+  });
+
   it('starts from files that no other refers to, and from the first of a circle', () => {
     const files = [
       schemaFile('a.xsd', '<xs:include schemaLocation="b.xsd"/><xs:element name="a"/>'),

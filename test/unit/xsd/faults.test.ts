@@ -255,6 +255,30 @@ describe('broken sets', () => {
     ]);
   });
 
+  it('does not want groups to be unambiguous that no type is made of', () => {
+    const group =
+      '<xs:group name="g"><xs:sequence><xs:element name="a" minOccurs="0"/>\n<xs:element name="a"/></xs:sequence></xs:group>';
+    expect(diagnose([schemaFile('a.xsd', group)]).diagnostics).toEqual([]);
+    const used = `${group}<xs:complexType name="t"><xs:group ref="g"/></xs:complexType>`;
+    expect(diagnose([schemaFile('a.xsd', used)]).diagnostics).toMatchObject([
+      { code: 'xsd_ambiguous_content', line: 2 },
+    ]);
+  });
+
+  it.each([
+    ['xs:short', []],
+    ['xs:string', [{ code: 'xsd_bad_restriction' }]],
+  ])('lets a restriction declare a substitute of the base anew, as %s', (type, diagnostics) => {
+    const content = [
+      '<xs:element name="head" type="xs:int" abstract="true"/>',
+      '<xs:element name="member" type="xs:int" substitutionGroup="head"/>',
+      '<xs:complexType name="b"><xs:sequence><xs:element ref="head" maxOccurs="2"/></xs:sequence></xs:complexType>',
+      '<xs:complexType name="t"><xs:complexContent><xs:restriction base="b"><xs:sequence>',
+      `<xs:element name="member" type="${type}"/></xs:sequence></xs:restriction></xs:complexContent></xs:complexType>`,
+    ];
+    expect(diagnose([schemaFile('a.xsd', content.join('\n'))]).diagnostics).toMatchObject(diagnostics);
+  });
+
   it('does not want what a particle that may not occur refers to', () => {
     const content = [
       '<xs:element ref="a" minOccurs="0" maxOccurs="0"/>',
