@@ -1,7 +1,7 @@
 /** The files of an XSD set: all of a folder or archive, or one file and what it leads to. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { dirname, posix, relative, resolve, sep } from 'node:path';
 import { InputError } from '../engine/diagnostics.ts';
 import type { EngineLimits } from '../engine/limits.ts';
 import type { CompileOptions } from '../engine/xsd/compile-xsd-set.ts';
@@ -65,7 +65,7 @@ export async function readXsdSet(
   }
   const alone =
     follow && inputs.every((input) => input !== '-' && isXsd(input)) && members.length === inputs.length;
-  if (!alone) return described(members, undefined);
+  if (!alone) return described(differentlyNamed(members, follow), undefined);
   const all = await followReferences(members);
   const paths = [...all.keys()];
   const top = commonFolder(paths);
@@ -75,6 +75,28 @@ export async function readXsdSet(
     files,
     members.map((member) => nameOf(member.path)),
   );
+}
+
+/**
+ * References tell files by their names: of two that have one name and are the same file twice, one is left out; where they differ, nobody
+ * can say which is meant.
+ */
+function differentlyNamed<
+  T extends { readonly name: string; readonly path: string; readonly bytes: Uint8Array },
+>(members: readonly T[], withPaths: boolean): readonly T[] {
+  const byName = new Map<string, T>();
+  for (const member of members) {
+    const name = posix.normalize(member.name);
+    const other = byName.get(name);
+    if (other === undefined) byName.set(name, member);
+    else if (Buffer.compare(other.bytes, member.bytes) !== 0) {
+      const places = new Set([other.path, member.path]);
+      const where = withPaths && places.size > 1 ? ` (${[...places].join(' and ')})` : '';
+      const message = `two files of the XSD set have this name, and differ${where}: keep one, or give both in folders of different names, as one archive or the folder above them`;
+      throw new InputError({ code: 'xsd_name_twice', severity: 'error', message, file: member.name });
+    }
+  }
+  return [...byName.values()];
 }
 
 async function followReferences(
