@@ -13,6 +13,7 @@ const pageCsp =
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const startScript = 'start.js';
+const ownStyles = 'page.css';
 
 const contentTypes: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -28,6 +29,7 @@ const page = `<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Conversion Job Service: interface</title>
 <link rel="stylesheet" href="doc/swagger-ui.css">
+<link rel="stylesheet" href="doc/${ownStyles}">
 <link rel="icon" type="image/png" href="doc/favicon-32x32.png">
 </head>
 <body>
@@ -42,7 +44,11 @@ const page = `<!DOCTYPE html>
  * The server of the document is told by the page's own address: only the browser knows every prefix in front of it. Webhooks are
  * calls that the service makes: they are in the document, and nothing that could be tried here.
  */
-const start = `const address = location.href.replace(/[?#].*$/, '');
+const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+const address = location.href.replace(/[?#].*$/, '');
 fetch(address, { headers: { Accept: 'application/json' } })
   .then((answer) => answer.json())
   .then((spec) => {
@@ -51,6 +57,15 @@ fetch(address, { headers: { Accept: 'application/json' } })
     SwaggerUIBundle({ spec, dom_id: '#reference', deepLinking: true, docExpansion: 'list', validatorUrl: null });
   });
 `;
+
+/** Long words of code break, so that a phone shows the page in its own width. */
+const styles = `.swagger-ui .renderedMarkdown code, .swagger-ui .opblock-summary-path { overflow-wrap: anywhere; }
+`;
+
+const ownFiles: ReadonlyMap<string, string> = new Map([
+  [startScript, start],
+  [ownStyles, styles],
+]);
 
 /** `document` gives the OpenAPI document for a server address. */
 export function createDocRoutes(assets: AssetStore, document: (serverUrl: string) => object) {
@@ -116,7 +131,7 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
     }),
     async (c) => {
       const name = c.req.param('asset') ?? '';
-      const content = name === startScript ? start : await readAsset(assets, name);
+      const content = ownFiles.get(name) ?? (await readAsset(assets, name));
       if (content === null) throw new AppError('not_found', 'there is no such file');
       return c.body(content, 200, {
         'Content-Type': contentTypes[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',

@@ -109,6 +109,11 @@ async function prepare(
   try {
     const applied = await migrate(sql);
     return { applied, roles: { service: await ensureServiceRole(sql), loader: await ensureLoaderRole(sql) } };
+  } catch (error) {
+    const { targetFault } = await import('../adapters/postgres/postgres-row-sink-connection.ts');
+    // of an address with several hosts none is the one
+    const host = URL.parse(url)?.host ?? '';
+    throw targetFault(error, host === '' ? 'the metadata database' : `the metadata database at ${host}`);
   } finally {
     await sql.end({ timeout: 1 });
   }

@@ -14,6 +14,7 @@ import type { Adapters } from '../ports/adapters.ts';
 import type { HostCallers } from '../ports/host-callers.ts';
 import { ensureAdminKey } from './admin-key.ts';
 import type { Environment } from './home.ts';
+import { unknownSettings } from './properties.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { startReaper, type Reaper } from '../jobs/reaper.ts';
 import { createJobWorker } from './job-worker.ts';
@@ -116,7 +117,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
       adapters,
       config,
       opened,
-      notices: noticesOf(opened, madeKey),
+      notices: noticesOf(opened, madeKey, environment),
       async start() {
         worker?.start();
         if (worker === null)
@@ -132,8 +133,13 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
   }
 }
 
-function noticesOf({ config, home, roles }: OpenedHome, madeKey: boolean): string[] {
+function noticesOf(
+  { config, home, roles }: OpenedHome,
+  madeKey: boolean,
+  environment: Environment,
+): string[] {
   return [
+    ...unknownSettings(environment).map((name) => `${name}: there is no such setting, it is ignored`),
     ...(madeKey ? [`the first API key is in ${home.adminKeyFile}`] : []),
     ...(roles.service
       ? []

@@ -62,6 +62,18 @@ export function mergeSettings(file: PropertyRecord, environment: Environment): P
   return merged;
 }
 
+/**
+ * Names of the environment that look like settings and are none, as `SVC_LIMITS_UPLAOD`. They are told, not refused: a platform may
+ * put names of its own there.
+ */
+export function unknownSettings(environment: Environment): string[] {
+  const known = new Set(properties.map(({ name }) => environmentName(name)));
+  const families = new Set([...known].map((name) => name.split('_')[1]));
+  return Object.keys(environment).filter(
+    (name) => /^SVC_[^_]+_/.test(name) && families.has(name.split('_')[1]) && !known.has(name),
+  );
+}
+
 /** The file of the first start: every property with its meaning, all but one as comments. */
 export function initialProperties(): string {
   const lines = [

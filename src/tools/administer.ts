@@ -2,6 +2,7 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { issueKey } from '../access/issue-key.ts';
+import { readBuildInfo } from '../adapters/node/build-info.ts';
 import { ConfigError } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { allScopes, type AccessStore, type Scope } from '../ports/access-store.ts';
@@ -154,6 +155,11 @@ async function administer(argv: readonly string[]): Promise<number> {
   const terminal = createTerminal();
   if (argv.includes('--help') || argv.includes('-h')) {
     terminal.log(usage);
+    return exitCodes.completed;
+  }
+  if (argv.length === 1 && argv[0] === '--version') {
+    const { name, version } = await readBuildInfo();
+    terminal.log(`${name} ${version}`);
     return exitCodes.completed;
   }
   try {

@@ -147,12 +147,28 @@ export async function namedLogicalSchema({
   return logical;
 }
 
+/** Stores a new model; a --rename that named nothing is told, as a mistyped name would go unnoticed. */
 export function storeModel(
   session: ToolSession,
   idSch: number,
   model: RelationalModel,
 ): Promise<StoredLogicalSchema> {
+  for (const [from, to] of unusedRenames(session.request.rename ?? [], model))
+    session.log(`--rename ${from}=${to}: no table or column would be called ${from}`);
   return session.home.adapters.catalog.createLogicalSchema(session.idOrg, idSch, model, session.idJob);
+}
+
+/** Those whose new name nothing bears, alone or followed by what tells it from others. */
+function unusedRenames(
+  renames: NonNullable<ToolRequest['rename']>,
+  { tables, nameMaxLength }: RelationalModel,
+): typeof renames {
+  const names = tables.flatMap((table) => [table.name, ...table.columns.map((column) => column.name)]);
+  return renames.filter(
+    ([, to]) =>
+      Buffer.byteLength(to) <= nameMaxLength &&
+      !names.some((name) => name === to || name.startsWith(`${to}_`)),
+  );
 }
 
 export function hasRoot(model: RelationalModel | undefined, name: QName): boolean {

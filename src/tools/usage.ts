@@ -6,7 +6,7 @@ const purposes: Readonly<Record<Tool, string>> = {
   xsd2er: 'xsd2er INPUT… [options]: an XSD set becomes an origin, its relational model and mapping',
   xml2er: 'xml2er INPUT… [options]: documents become statistics, a relational model, and rows in a target',
   er2xml: 'er2xml -l LOGICAL -i TARGET -o FOLDER: rows become documents again',
-  unload: 'unload -l LOGICAL -i TARGET [-D NAME]: removes the rows of documents',
+  unload: 'unload -l LOGICAL -i TARGET -D NAME: removes the rows of a document',
 };
 
 const examples: Readonly<Record<Tool, readonly string[]>> = {
@@ -21,11 +21,23 @@ const examples: Readonly<Record<Tool, readonly string[]>> = {
   unload: ['unload -l 3 -i metadb:orders -D order.xml'],
 };
 
+const input = 'INPUT is a file, a folder, a glob, an archive (.gz .zip .tar .tgz) or - for stdin.';
+const database =
+  "TARGET is metadb:NAME (a SQL schema of the service's own database), postgresql://HOST/DATABASE?schema=NAME";
+const target = `${database},\nduckdb:FILE or a folder of files.`;
+const placeholders: Readonly<Record<Tool, readonly string[]>> = {
+  xsd2er: [input],
+  xml2er: [input, target],
+  er2xml: [target],
+  unload: [`${database}.`],
+};
+
+/** What `--help` prints: purpose, what the words in capitals stand for, every option of the tool with its default, examples. */
 export function usageOf(tool: Tool): string {
   return [
     purposes[tool],
     '',
-    'INPUT is a file, a folder, a glob, an archive (.gz .zip .tar .tgz) or - for stdin.',
+    ...placeholders[tool],
     '',
     ...usageLines(tool),
     '',

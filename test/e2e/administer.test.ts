@@ -19,9 +19,15 @@ describe('conversion-job-service keys, orgs, audit', { timeout: 60_000 }, () => 
     await home?.remove();
   });
 
-  async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  interface Ran {
+    readonly code: number;
+    readonly stdout: string;
+    readonly stderr: string;
+  }
+  const run = (...args: string[]): Promise<Ran> => runWith({}, ...args);
+  async function runWith(environment: Record<string, string>, ...args: string[]): Promise<Ran> {
     const bin = join(projectRoot, 'src/tools/bin/conversion-job-service.mjs');
-    const options = { env: serviceEnvironment(home), cwd: projectRoot };
+    const options = { env: serviceEnvironment(home, environment), cwd: projectRoot };
     return promisify(execFile)(process.execPath, [bin, ...args], options).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       (error: { code: number; stdout: string; stderr: string }) => error,
@@ -98,6 +104,13 @@ describe('conversion-job-service keys, orgs, audit', { timeout: 60_000 }, () => 
     expect(await run('keys', 'issue', '--name', 'a', '--scopes', 'admin', '--org', '999')).toMatchObject({
       code: 1,
     });
+    expect(await runWith({ SVC_METADB_URL: 'postgresql://a:b@127.0.0.1:1/c' }, 'keys', 'list')).toMatchObject(
+      {
+        code: 1,
+        stderr: 'the metadata database at 127.0.0.1:1: the connection failed (ECONNREFUSED)\n',
+      },
+    );
     expect(await run('--help')).toMatchObject({ code: 0 });
+    expect((await run('--version')).stdout).toMatch(/^conversion-job-service \d+\.\d+\.\d+\n$/);
   });
 });

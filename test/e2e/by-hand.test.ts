@@ -106,6 +106,7 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
     expect(unknown.code).toBe(1);
     expect(unknown.stdout).toContain('failed: -x 999: there is no such origin');
     const before = await jobCount();
+    expect((await runTool(home, 'xml2er', ['--version'])).stdout).toMatch(/^xml2er \d+\.\d+\.\d+\n$/);
     for (const argv of [
       [],
       ['--no-such-option', first],
@@ -199,17 +200,22 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
   });
 
   it('infer a schema where there is no XSD', async () => {
-    const made = await convert(
-      home,
-      'xml2er',
+    const { stdout, summary: made } = await runTool(home, 'xml2er', [
       freightDocumentFolder,
       '-o',
       'metadb:inferred',
       '--name',
       'inferred',
-    );
+      '--rename',
+      'goods=cargo,godos=cargoes',
+      '--json',
+    ]);
+    // what a mistyped name would have renamed is told, and nothing else
+    expect(stdout.match(/^.*--rename.*$/gm)).toEqual([
+      '--rename godos=cargoes: no table or column would be called godos',
+    ]);
     expect(made).toMatchObject({ status: 'C', documents: 3, rejected: 0, xpaths: { new: 0 } });
-    const view = await readSchema(service.client, made.origin!);
+    const view = await readSchema(service.client, made!.origin!);
     expect(view.schema).toMatchObject({ name: 'inferred', source_type: 'xml', root_elements: ['manifest'] });
     await expectDocumentsIn(sql, 'inferred', view, freightDocuments);
     const typeOf = (xpath: string): string | null | undefined =>

@@ -143,6 +143,24 @@ describe.skipIf(!installed)('/doc in a browser, offline', { timeout: 60_000 }, (
     ).toContain('"id_org": 1');
   });
 
+  it('fits a phone, and is dark where the system is', async () => {
+    const context = await browser.newContext({
+      viewport: { width: 390, height: 844 },
+      isMobile: true,
+      colorScheme: 'dark',
+    });
+    const phone = await context.newPage();
+    await phone.goto(`${origin}/doc`);
+    await phone.locator('.opblock').first().waitFor();
+    expect(await phone.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    const background = (): Promise<unknown> =>
+      phone.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+    expect(await background()).toBe('rgb(28, 32, 34)');
+    await phone.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(background).not.toBe('rgb(28, 32, 34)');
+    await context.close();
+  });
+
   it('asks no other host and reports no fault', async () => {
     const picture = join(folder, 'doc.png');
     await page.screenshot({ path: picture });

@@ -13,6 +13,7 @@ import {
   environmentName,
   initialProperties,
   mergeSettings,
+  unknownSettings,
   parseProperties,
 } from '../../src/runtime/properties.ts';
 
@@ -236,5 +237,20 @@ describe('properties file', () => {
     expect(
       mergeSettings(file, { SVC_METADB_URL: 'postgres://s', DATABASE_URL: 'postgres://a' }),
     ).toMatchObject({ 'metadb.url': 'postgres://s' });
+  });
+
+  it('names what looks like a setting of the environment and is none', () => {
+    const others = {
+      SVC_HOME: '/h',
+      SVC_KEY: 'k',
+      SVC_CMD_ENABLED: 'true',
+      PATH: '/bin',
+      SVC_METADB_URL: '',
+    };
+    expect(unknownSettings(others)).toEqual([]);
+    expect(unknownSettings({ ...others, SVC_CMD_ENABLD: 'true', SVC_LIMITS_UPLAOD: '1 MiB' })).toEqual([
+      'SVC_CMD_ENABLD',
+      'SVC_LIMITS_UPLAOD',
+    ]);
   });
 });
