@@ -20,6 +20,11 @@ export async function runTool(
     terminal.log((await import('./usage.ts')).usageOf(tool));
     return argv.length === 0 ? exitCodes.usage : exitCodes.completed;
   }
+  if (argv.length === 1 && argv[0] === '--version') {
+    const { readBuildInfo } = await import('../adapters/node/build-info.ts');
+    terminal.log(`${tool} ${(await readBuildInfo()).version}`);
+    return exitCodes.completed;
+  }
   let request: ToolRequest;
   try {
     request = parseToolArguments(tool, argv);
