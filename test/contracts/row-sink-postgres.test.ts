@@ -196,6 +196,32 @@ test('more tables than connections: every row arrives, nothing stays behind', as
   expect(await leftovers()).toEqual([]);
 });
 
+test.each([
+  ['each found', 0],
+  ['one of nobody', 60_001],
+])('references to many rows are checked: %s', async (_, dangling) => {
+  const sink = createSink();
+  await sink.open(libraryPlan(1));
+  const rows = libraryRows(1);
+  await sink.writeSide('documents', encodeRows(sink.encoding, rows.documents), 1);
+  await sink.write(at.library, encodeRows(sink.encoding, rows.tables.get(at.library)!), 1);
+  await writeMany(sink, at.section, (key) => [key, null, null, key, 'n'.repeat(30)], 60_000);
+  // the last rows refer to the first
+  const parent = (key: number): number => (key === 30_000 && dangling > 0 ? dangling : 60_001 - key);
+  await writeMany(sink, at.sectionText, (key) => [key, parent(key), 1, note], 60_000);
+  const published = sink.publish(async () => true, new Map());
+  if (dangling > 0) {
+    await expect(published).rejects.toThrow(/violates foreign key constraint/);
+    await sink.abort();
+    expect(await leftovers()).toEqual([]);
+    return;
+  }
+  expect((await published).rows).toEqual({ library: 1, section: 60_000, section_text: 60_000 });
+  await sink.close();
+  const checked = (await constraints(schema)).filter((text) => /^section.*FOREIGN KEY.*section\(/.test(text));
+  expect(checked).toHaveLength(2);
+});
+
 test('a column that is found to lack values while its table is being copied, and another that is not', async () => {
   const model = withTables((table, index) =>
     index === at.person
