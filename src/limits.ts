@@ -273,6 +273,10 @@ export const fixedLimits = {
   keepAliveMs: 75_000,
   /** Life of an unused upload token: it is asked for in front of the upload. */
   uploadTokenMs: 5 * 60_000,
+  /** Answer of another host that is held whole (keys of an identity provider, list of a cloud folder); past it the host has failed. */
+  answerBytes: 4 * 1024 * 1024,
+  /** A package that is fetched from cloud storage, past it the import fails: as much as an upload may have. */
+  packageBytes: 10 * 1024 ** 3,
   /** Files of one XSD set together, past it F or 422: a set is held whole. The largest standards have a fraction of it. */
   xsdSetBytes: 256 * 1024 * 1024,
   /** Below it the factor of archives does not count: small files of repeated text pack better than any factor allows. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { boundConnections, hasSeveralHosts } from '../adapters/node/bounded-connections.ts';
+import { continueOnRead } from '../adapters/node/expected-body.ts';
 import { ConfigError } from '../config.ts';
 import { fixedLimits } from '../limits.ts';
 import type { Environment } from './home.ts';
@@ -95,6 +96,7 @@ function listen(
     server.once('error', refused);
     server.setTimeout(fixedLimits.idleConnectionMs);
     boundConnections(server, connections);
+    continueOnRead(server);
   });
 }
 

@@ -48,7 +48,7 @@ describe('attacks on the limits of the interface', { timeout: 60_000 }, () => {
     service.client.fetch(path, { method: 'POST', headers: { 'Content-Type': type }, body });
   const files = async () => (await readdir(join(home.directory, 'files'), { recursive: true })).toSorted();
   /** Sends bytes as they are and answers everything that came back until the other side closed or was silent. */
-  const raw = (bytes: string, silentMs = 3000): Promise<string> =>
+  const raw = (bytes: string | readonly string[], silentMs = 3000): Promise<string> =>
     new Promise((resolve) => {
       const { hostname, port } = new URL(service.url);
       const socket = connect(Number(port), hostname);
@@ -58,7 +58,10 @@ describe('attacks on the limits of the interface', { timeout: 60_000 }, () => {
       // cut off is an answer too
       socket.on('error', () => undefined);
       socket.on('close', () => resolve(text));
-      socket.write(bytes);
+      const [first = '', ...more] = [bytes].flat();
+      socket.write(first);
+      // each further piece once something has come back
+      socket.on('data', () => void socket.write(more.shift() ?? ''));
     });
 
   it('7: one byte over a limit, by its length, chunked, and under a false length: 413, and nothing is left', async () => {
@@ -222,6 +225,37 @@ describe('attacks on the limits of the interface', { timeout: 60_000 }, () => {
     } finally {
       for (const socket of [slow, ...idle]) socket.destroy();
     }
+  });
+
+  it('limits: who asks before sending a body is refused without it, and sends it where it is wanted', async () => {
+    const { host } = new URL(service.url);
+    const ask = (path: string, key: string, bytes: number): string =>
+      `POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${key}Content-Type: application/json\r\nContent-Length: ${bytes}\r\nExpect: 100-continue\r\n\r\n`;
+    const good = `Authorization: Bearer ${service.key}\r\n`;
+    const { key } = (
+      await service.client.post<{ key: string }>('/v2/admin/keys', { name: 'reads', scopes: ['jobs:read'] })
+    ).body;
+    const path = '/v2/file/upload/token';
+    const refused = {
+      'no key': [path, '', 14, 401],
+      'too little scope': [path, `Authorization: Bearer ${key}\r\n`, 14, 403],
+      'too long': [path, good, 4001, 413],
+      'no token': ['/v2/file/upload/xml', '', 14, 401],
+      'nothing there': ['/v2/nothing', good, 14, 404],
+    } as const;
+    const next = `GET /actuator/info HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+    for (const [name, [of, withKey, bytes, status]] of Object.entries(refused)) {
+      const request = ask(of, withKey, bytes);
+      const answer = await raw(request);
+      expect([name, answer.match(/^HTTP\/1\.1 \d+/gm)]).toEqual([name, [`HTTP/1.1 ${status}`]]);
+      // what comes after it may be the body or a request
+      expect(answer).toMatch(/^connection: close\r$/im);
+      const sent = await raw(`${request}${'x'.repeat(bytes)}${next}`);
+      expect([name, sent.match(/^HTTP\/1\.1 \d+/gm)]).toEqual([name, [`HTTP/1.1 ${status}`]]);
+    }
+    const body = '{"kind":"xml"}';
+    const taken = await raw([ask(path, good, body.length), body + next], 1000);
+    expect(taken.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201', 'HTTP/1.1 200']);
   });
 
   it('smuggling: a request that can be read in two ways is refused, and nothing after it is answered', async () => {

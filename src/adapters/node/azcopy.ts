@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError } from '../../errors.ts';
+import { fixedLimits } from '../../limits.ts';
 import type { OutgoingPlace } from '../../ports/outgoing.ts';
 import type { PackageTransfer } from './package-transfer.ts';
 import { createPinnedHttp } from './pinned-http.ts';
@@ -14,6 +15,8 @@ import { baseEnvironment } from './process-runner.ts';
 
 /** A copy in which nothing arrives for so long is ended: azcopy itself tries for a quarter of an hour and more. */
 const defaultSilenceMs = 120_000;
+/** between two looks at what has arrived */
+const lookMs = 1000;
 /** how long one small request may take */
 const answerMs = 30_000;
 /** slower than any line that a package is sent over */
@@ -28,6 +31,8 @@ export interface AzcopyOptions {
   /** goes up last */
   readonly manifestName: string;
   readonly silenceMs?: number;
+  /** of all that is downloaded */
+  readonly maxBytes?: number;
 }
 
 /** Whether a program of that name can be started. */
@@ -41,7 +46,12 @@ export async function isAzcopyThere(binary: string): Promise<boolean> {
 }
 
 export function createAzcopyTransfer(options: AzcopyOptions): PackageTransfer {
-  const { location, manifestName, silenceMs = defaultSilenceMs } = options;
+  const {
+    location,
+    manifestName,
+    silenceMs = defaultSilenceMs,
+    maxBytes = fixedLimits.packageBytes,
+  } = options;
   const within = (name: string): string => {
     const url = new URL(location);
     url.pathname += name;
@@ -59,11 +69,11 @@ export function createAzcopyTransfer(options: AzcopyOptions): PackageTransfer {
     },
     async download(folder) {
       await reach(options);
-      const silent = whenSilent(folder, silenceMs);
+      const growth = watchGrowth(folder, silenceMs, maxBytes);
       try {
-        await copy(options, [within('*'), folder, '--from-to=BlobLocal'], silent.signal);
+        await copy(options, [within('*'), folder, '--from-to=BlobLocal'], growth.signal);
       } finally {
-        silent.forget();
+        growth.forget();
       }
       if ((await readdir(folder)).length === 0)
         throw new AppError('unprocessable_input', 'there is nothing at the cloud location');
@@ -96,16 +106,28 @@ async function reach({
   }
 }
 
-/** Aborts once the files of a folder have not grown for a while. */
-function whenSilent(folder: string, silenceMs: number): { readonly signal: AbortSignal; forget(): void } {
+/** Aborts once the files of a folder have not grown for a while, or are more than a package may have. */
+function watchGrowth(
+  folder: string,
+  silenceMs: number,
+  maxBytes: number,
+): { readonly signal: AbortSignal; forget(): void } {
   const controller = new AbortController();
   let size = -1;
-  const timer = setInterval(() => {
-    void sizeOf(folder).then((now) => {
-      if (now === size) controller.abort();
-      size = now;
-    });
-  }, silenceMs);
+  let sinceMs = performance.now();
+  const timer = setInterval(
+    () => {
+      void sizeOf(folder).then((now) => {
+        if (now > maxBytes)
+          controller.abort(
+            new AppError('unprocessable_input', 'the cloud location holds more than a package may have'),
+          );
+        else if (now !== size) [size, sinceMs] = [now, performance.now()];
+        else if (performance.now() - sinceMs >= silenceMs) controller.abort();
+      });
+    },
+    Math.min(silenceMs, lookMs),
+  );
   return { signal: controller.signal, forget: () => clearInterval(timer) };
 }
 
@@ -138,6 +160,7 @@ async function copy(
       });
     });
   } catch (error) {
+    if (signal.reason instanceof AppError) throw signal.reason;
     if (signal.aborted)
       throw new AppError('service_unavailable', 'the copy to or from cloud storage stood still');
     // its message repeats the arguments, and with them the token

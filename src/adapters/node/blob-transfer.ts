@@ -6,7 +6,9 @@ import { Agent as HttpsAgent } from 'node:https';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { pipeline as pipe } from 'node:stream/promises';
+import type { RequestPolicyFactory } from '@azure/storage-blob';
 import { AppError } from '../../errors.ts';
+import { fixedLimits } from '../../limits.ts';
 import type { OutgoingPlace } from '../../ports/outgoing.ts';
 import type { PackageTransfer } from './package-transfer.ts';
 import { pinnedLookup } from './pinned-http.ts';
@@ -17,14 +19,15 @@ const blocksAtOnce = 4;
 const triesPerRequest = 3;
 const firstRetryMs = 500;
 const tryTimeoutMs = 60_000;
-/** a package has a dozen files: whoever has more is none */
+/** a package has a dozen files, and its list one page: whoever has more is none */
 const maxFiles = 100;
 
-/** `place`: the addresses that were checked. */
+/** `place`: the addresses that were checked; `maxBytes`: of all that is downloaded. */
 export function createBlobTransfer(
   location: URL,
   place: OutgoingPlace,
   manifestName: string,
+  maxBytes: number = fixedLimits.packageBytes,
 ): PackageTransfer {
   const { container, prefix } = split(location);
 
@@ -41,19 +44,24 @@ export function createBlobTransfer(
         tryTimeoutInMs: tryTimeoutMs,
       },
     };
-    const client = new ContainerClient(container.href, newPipeline(new AnonymousCredential(), options));
-    return { client, close: () => agent.destroy() };
+    const pipeline = newPipeline(new AnonymousCredential(), options);
+    const bound = boundAnswers(maxBytes);
+    pipeline.factories.push(bound.factory);
+    const client = new ContainerClient(container.href, pipeline);
+    return { client, fault: bound.fault, close: () => agent.destroy() };
   }
 
   /** What a fault of the client says holds its request, and that the token. */
   async function guarded<T>(
     work: (client: Awaited<ReturnType<typeof connect>>['client']) => Promise<T>,
   ): Promise<T> {
-    const { client, close } = await connect();
+    const { client, fault, close } = await connect();
     try {
       return await work(client);
     } catch (error) {
       if (error instanceof AppError) throw error;
+      // the client wraps it, or says that it broke off
+      if (fault() !== null) throw fault();
       const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
       const what = [statusCode, code].filter((part) => part !== undefined).join(' ');
       throw new AppError(
@@ -79,12 +87,14 @@ export function createBlobTransfer(
     download: (folder) =>
       guarded(async (client) => {
         const names: string[] = [];
-        for await (const item of client.listBlobsFlat({ prefix })) {
-          const name = item.name.slice(prefix.length);
+        let pages = 0;
+        for await (const { segment } of client.listBlobsFlat({ prefix }).byPage()) {
+          pages += 1;
+          names.push(...segment.blobItems.map(({ name }) => name.slice(prefix.length)));
           // a name with a folder in it would lead out of ours
-          if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,100}$/.test(name) || names.length === maxFiles)
+          const isPackage = names.every((name) => /^[A-Za-z0-9_][A-Za-z0-9._-]{0,100}$/.test(name));
+          if (!isPackage || names.length > maxFiles || pages > maxFiles)
             throw new AppError('unprocessable_input', 'the cloud location holds files that are no package');
-          names.push(name);
         }
         if (names.length === 0)
           throw new AppError('unprocessable_input', 'there is nothing at the cloud location');
@@ -97,6 +107,35 @@ export function createBlobTransfer(
         }
       }),
   };
+}
+
+/** Breaks off answers that no storage with a package in it gives: a list is held whole, and what is downloaded fills the disk. */
+function boundAnswers(maxBytes: number): {
+  readonly factory: RequestPolicyFactory;
+  readonly fault: () => AppError | null;
+} {
+  let received = 0;
+  let fault: AppError | null = null;
+  const factory: RequestPolicyFactory = {
+    create: (next) => ({
+      sendRequest(request) {
+        let ofThis = 0;
+        const isList = new URL(request.url).searchParams.get('comp') === 'list';
+        request.onDownloadProgress = ({ loadedBytes }) => {
+          received += loadedBytes - ofThis;
+          ofThis = loadedBytes;
+          if (received <= maxBytes && !(isList && ofThis > fixedLimits.answerBytes)) return;
+          fault ??= new AppError(
+            'unprocessable_input',
+            'the cloud location holds more than a package may have',
+          );
+          throw fault;
+        };
+        return next.sendRequest(request);
+      },
+    }),
+  };
+  return { factory, fault: () => fault };
 }
 
 /** `…/container/a/b/?token` is the container `…/container?token` and the prefix `a/b/`; an emulator has the account first. */

@@ -1,8 +1,9 @@
 /** Tokens of an OpenID Connect provider, checked with the keys that it publishes or that lie in a file. */
 import { readFile } from 'node:fs/promises';
-import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify } from 'jose';
-import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
+import type { FetchImplementation, JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import { AppError } from '../../errors.ts';
+import { fixedLimits } from '../../limits.ts';
 import type { TokenVerifier } from '../../ports/token-verifier.ts';
 
 export interface OidcVerifierOptions {
@@ -22,7 +23,11 @@ export async function createOidcVerifier(options: OidcVerifierOptions): Promise<
   const { issuer, audience, jwks } = options;
   const keys: JWTVerifyGetKey = jwks.startsWith('/')
     ? await keysOfFile(jwks)
-    : createRemoteJWKSet(new URL(jwks), { timeoutDuration: 5000, cooldownDuration: 30_000 });
+    : createRemoteJWKSet(new URL(jwks), {
+        timeoutDuration: 5000,
+        cooldownDuration: 30_000,
+        [customFetch]: fetchBounded,
+      });
   const algorithms = [...options.algorithms];
   return {
     async verify(token) {
@@ -47,6 +52,20 @@ export async function createOidcVerifier(options: OidcVerifierOptions): Promise<
     },
   };
 }
+
+/** An answer that is too long comes out as one without keys. */
+const fetchBounded: FetchImplementation = async (url, options) => {
+  const answer = await fetch(url, options);
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let total = 0;
+  for await (const chunk of answer.body ?? []) {
+    total += chunk.byteLength;
+    // leaving the loop cancels the rest
+    if (total > fixedLimits.answerBytes) return new Response(null, { status: 502 });
+    chunks.push(chunk);
+  }
+  return new Response(new Blob(chunks), { status: answer.status });
+};
 
 /** What is wrong with the key set rather than with the token. */
 function isOutage(error: unknown): boolean {

@@ -184,6 +184,30 @@ describe('tokens of an identity provider', () => {
     expect(served - before).toBeLessThanOrEqual(1);
   });
 
+  it('do not fill the memory where the provider answers without end', async () => {
+    const block = Buffer.alloc(1024 * 1024, ' ');
+    let sent = 0;
+    const endless = createServer((_, answer) => {
+      const more = (fault?: Error | null): void => {
+        if (fault) return;
+        sent += block.length;
+        answer.write(block, more);
+      };
+      more();
+    });
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = endless.address() as AddressInfo;
+      const { status } = await appWith({ 'svc.oidc.jwks': `http://127.0.0.1:${port}/keys` });
+      expect(await status(await sign({ org: 1, scope: 'jobs:read' }))).toBe(503);
+      // what the sockets hold on both sides is more than what is read
+      expect(sent).toBeLessThan(64 * block.length);
+    } finally {
+      endless.close();
+      endless.closeAllConnections();
+    }
+  });
+
   it('are checked with keys from a file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'oidc-'));
     try {
