@@ -281,7 +281,9 @@ class Checker implements IdentityChecker {
     this.#depth -= 1;
     const frame = this.#frames[this.#depth]!;
     if (frame.captures !== null) {
-      const text = new TextDecoder().decode(this.#text.bytes.subarray(0, this.#text.length));
+      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+        this.#text.bytes.subarray(0, this.#text.length),
+      );
       this.#text.length = 0;
       const value = frame.nil ? null : this.#rules.textValue(frame.node, text);
       for (const { candidate, field } of frame.captures) setValue(candidate, field, value);

@@ -7,7 +7,7 @@ const keptCharacters = 200;
 /** digits of a number that double precision tells from all others */
 const exactLength = 15;
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const encoder = new TextEncoder();
 
 export class ValueExtremes {

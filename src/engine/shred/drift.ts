@@ -43,7 +43,9 @@ export function createDrift(mode: 'capture' | 'report' | 'fail'): Drift {
       return total;
     },
     unmapped(xpath, kind, content, where) {
-      const sample = new TextDecoder().decode(content.subarray(0, 800)).slice(0, 200);
+      const sample = new TextDecoder('utf-8', { ignoreBOM: true })
+        .decode(content.subarray(0, 800))
+        .slice(0, 200);
       if (mode === 'fail') {
         throw new InputError({
           code: 'unmapped_content',

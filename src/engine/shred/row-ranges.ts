@@ -46,7 +46,7 @@ export function createRowCutFinder(name: RowElementName, names: NameTable): RowC
   const isRow = createRowElementTest(name, names);
   const around: ElementAround[] = [];
   const cuts: RowCut[] = [];
-  const utf8 = new TextDecoder();
+  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
   let number = 0;
   let requested = false;
   let prologBytes = -1;

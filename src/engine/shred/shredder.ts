@@ -112,6 +112,8 @@ export interface Shredder {
 }
 
 const usualKernelFrom = 1024;
+const xmlSpace = ' \t\r\n';
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 /** Bytes of a document that is kept whole, its root being none of the model's: it is held in memory until it ends. */
 const longestRoot = 32 * 1024 * 1024;
 const tooLongToKeep = `, and it is too long to be kept whole: more than ${longestRoot >> 20} MiB`;
@@ -445,7 +447,7 @@ class DocumentShredder implements Shredder {
     // a model inferred without an XSD knows xsi:type as an attribute like any other
     if (typed >= 0 && this.#plan.attributeColumn(node.index, this.#xsi.type) >= 0) typed = -1;
     if (typed >= 0) {
-      const typeName = this.#scope.resolve(rangeText(batch, typed).trim());
+      const typeName = this.#scope.resolve(trimmed(rangeText(batch, typed)));
       const typeEdge = typeName === null ? undefined : typeEdgeOf(node, typeName);
       if (node.plan.typeNameColumn >= 0 && typeName !== null)
         this.#rows.setAscii(row, node.plan.typeNameColumn, this.#labels.type(typeName));
@@ -498,7 +500,7 @@ class DocumentShredder implements Shredder {
     const column = this.#plan.attributeColumn(node.index, nameId);
     if (column >= 0 && nameId === this.#xsi.type) {
       const written = rangeText(batch, at);
-      const typeName = this.#scope.resolve(written.trim());
+      const typeName = this.#scope.resolve(trimmed(written));
       // what is no name here may read as the label of one
       if (typeName === null && this.#labels.typeOf(written) !== null) {
         this.#unmappedAttribute(batch, at, row);
@@ -521,7 +523,7 @@ class DocumentShredder implements Shredder {
       return;
     }
     if (nameId === this.#xsi.nil) {
-      const nil = { true: true, 1: true, false: false, 0: false }[rangeText(batch, at).trim()];
+      const nil = { true: true, 1: true, false: false, 0: false }[trimmed(rangeText(batch, at))];
       if (node.plan.nilColumn < 0 || nil === undefined) this.#unmappedAttribute(batch, at, row);
       else this.#rows.setBoolean(row, node.plan.nilColumn, nil);
       if (nil === true) this.#state.setFrame(frame, FRAME_NIL, 1);
@@ -545,7 +547,7 @@ class DocumentShredder implements Shredder {
       return;
     }
     if (result === MISFIT) {
-      const text = new TextDecoder().decode(source.subarray(start, end));
+      const text = utf8.decode(source.subarray(start, end));
       const part = partOf(table, column);
       this.misfits.push({
         table: part.index,
@@ -573,7 +575,7 @@ class DocumentShredder implements Shredder {
     const table = this.#rows.table(row);
     const { name: columnName, type } = table.columns[column]!;
     const { namespaces } = this.#options.model;
-    const expanded = this.#scope.expand(new TextDecoder().decode(value), type.list === true, namespaces);
+    const expanded = this.#scope.expand(utf8.decode(value), type.list === true, namespaces);
     if (expanded === null) return;
     const document = this.#rowKeys.key(this.#documentKey);
     const { name } = partOf(table, column);
@@ -837,6 +839,14 @@ class DocumentShredder implements Shredder {
       column: place.column,
     });
   }
+}
+
+/** Without white space around it, as XSD has it. */
+function trimmed(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && xmlSpace.includes(text[start]!)) start += 1;
+  while (start < end && xmlSpace.includes(text[end - 1]!)) end -= 1;
+  return text.slice(start, end);
 }
 
 function typeEdgeOf(node: CompiledNode, name: QName): CompiledNode['plan']['typeEdges'][number] | undefined {

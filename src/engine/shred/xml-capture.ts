@@ -5,7 +5,7 @@ import { ByteBuffer } from './byte-buffer.ts';
 import { NamespaceScope } from './namespace-scope.ts';
 
 const utf8 = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
  * Declarations and prefixes are the document's own: names in values keep their meaning, unprefixed ones too. Those in scope where

@@ -120,6 +120,8 @@ export const constructs: readonly Construct[] = [
       '<r a="x" z="unknown" xml:lang="de" xml:space="preserve" b="xml"/>',
       '<r b="d"> \n </r>',
       '<r>text<!-- c -->more</r>',
+      `<r a="\ufeffx" b="\ufeff" z="\ufeffy" l="\ufeffa \ufeffb" ${instance} xsi:nil="\u00a0true">\ufeff<u k="\ufeffz">\ufeffu</u></r>`,
+      `<r ${instance} xsi:type="\u00a0Nobody"/>`,
     ],
   ),
   construct(

@@ -29,7 +29,7 @@ export interface TreeOfPaths {
   readonly roots: Map<number, PathNode>;
 }
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const encoder = new TextEncoder();
 
 export class CollectedTree {
