@@ -13,6 +13,8 @@ export interface BenchDatabase {
   readonly sql: Sql;
   /** `xml2er` with these arguments, its executable called directly */
   tool(...args: readonly string[]): Command;
+  /** Tables are made anew by every contestant: to remove those of the run before is no part of loading. */
+  dropTarget(sqlSchema: string): Promise<void>;
   /** rows of all tables of a schema, side tables aside */
   countRows(sqlSchema: string): Promise<number>;
   /** Notes the COPY bytes of a schema's tables and their primary keys. */
@@ -45,6 +47,7 @@ export async function openBenchDatabase(directory: string): Promise<BenchDatabas
       args: [join(projectRoot, 'src/tools/bin/xml2er.mjs'), ...args, '--json'],
       env: { SVC_HOME: home },
     }),
+    dropTarget: (sqlSchema) => dropSchema(sql, sqlSchema),
     async countRows(sqlSchema) {
       const tables = await tablesOf(sql, sqlSchema);
       let rows = 0;
@@ -62,6 +65,11 @@ export async function openBenchDatabase(directory: string): Promise<BenchDatabas
       await rm(home, { recursive: true, force: true });
     },
   };
+}
+
+async function dropSchema(sql: Sql, sqlSchema: string): Promise<void> {
+  await sql.unsafe(`DROP SCHEMA IF EXISTS "${sqlSchema}" CASCADE`);
+  await sql.unsafe('CHECKPOINT');
 }
 
 async function tablesOf(sql: Sql, sqlSchema: string): Promise<string[]> {
@@ -89,8 +97,8 @@ async function prepareCopyAlone(sql: Sql, sqlSchema: string): Promise<CopyAlone>
   return {
     bytes,
     async run(connections) {
-      await sql.unsafe('DROP SCHEMA IF EXISTS bench_copy CASCADE; CREATE SCHEMA bench_copy');
-      await sql.unsafe('CHECKPOINT');
+      await dropSchema(sql, 'bench_copy');
+      await sql.unsafe('CREATE SCHEMA bench_copy');
       const started = performance.now();
       const load = async (table: string): Promise<void> => {
         await sql.unsafe(

@@ -116,8 +116,10 @@ async function load({ inputs, small, peers, database }: LoadStage, round: number
     const { printed } = await contest(names.copyBytes, input, script('copy-bytes.ts', input.path));
     expectSame(names.copyBytes, 'rows', printed.rows, input.counts.rows + 1);
     const schema = `bench_${input.shape}`;
-    const target = ['-o', `metadb:${schema}`, '-S', 'o'];
+    const target = ['-o', `metadb:${schema}`];
+    await database.dropTarget(schema);
     const inferred = await contest(names.infer, input, database.tool(input.path, ...target));
+    await database.dropTarget(schema);
     await contest(
       names.load,
       input,

@@ -1,5 +1,6 @@
 /** A target outside of the service's own database, and the password that opens it. */
-import { readFile, readdir } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
@@ -26,6 +27,8 @@ import { expectDocumentsIn, leftovers, readSchema } from '../support/service-sch
 import { runTool } from '../support/service-tools.ts';
 
 const utf8 = new TextEncoder();
+const longText = (_: unknown, row: number): string =>
+  `<text>${`${row} it was a dark night. `.repeat(120)}</text>`;
 
 describe.skipIf(postgresBinaries === null)('an external PostgreSQL', { timeout: 120_000 }, () => {
   let home: ServiceHome;
@@ -45,6 +48,31 @@ describe.skipIf(postgresBinaries === null)('an external PostgreSQL', { timeout: 
     await service?.end('SIGTERM');
     await home?.remove();
     await external?.stop();
+  });
+
+  it.each(['pglz', 'lz4'])('compresses long values as its owner wishes, else by LZ4 (%s)', async (chosen) => {
+    const { sql: owner, url } = external;
+    await owner.unsafe(`create role ${chosen}_loader superuser login password 'night'`);
+    // what somebody sets is heeded; a default of the server's is not
+    if (chosen === 'pglz') await owner.unsafe(`alter role pglz_loader set default_toast_compression = pglz`);
+    const target = new URL(url);
+    target.username = `${chosen}_loader`;
+    target.password = 'night';
+    const documents = await mkdtemp(join(tmpdir(), 'long-values-'));
+    try {
+      for (const [name, rows] of Object.entries({ small: 10, large: 1500 })) {
+        const path = join(documents, `${name}.xml`);
+        await writeFile(path, `<texts>${Array.from({ length: rows }, longText).join('')}</texts>`);
+        const run = await runTool(home, 'xml2er', [path, '-o', `${target.href}?schema=${chosen}_${name}`]);
+        expect(run.code, run.stdout + run.stderr).toBe(0);
+        const used = await owner.unsafe(
+          `select distinct pg_column_compression(value) as method from ${chosen}_${name}.text`,
+        );
+        expect([...used]).toEqual([{ method: chosen }]);
+      }
+    } finally {
+      await rm(documents, { recursive: true });
+    }
   });
 
   it('takes the rows, and its password shows nowhere', async () => {

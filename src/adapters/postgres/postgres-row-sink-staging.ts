@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import { AppError } from '../../errors.ts';
 import type { Sql, TransactionSql } from './connect.ts';
-import { sessionSettings } from './postgres-row-sink-connection.ts';
+import { quickCompression, sessionSettings } from './postgres-row-sink-connection.ts';
 import { startCopy, type CopyStream } from './postgres-row-sink-copy.ts';
 import { runAll } from './postgres-row-sink-publication.ts';
 import { createReferenceChecks, type ReferenceChecks } from './postgres-row-sink-references.ts';
@@ -249,7 +249,7 @@ export class StagingArea {
     if (lane.table === null) {
       // rows that have not been published need not outlive a crash
       const results = await lane.sql.unsafe(
-        `${sessionSettings}; SET synchronous_commit = off; SELECT pg_backend_pid() AS pid`,
+        `${sessionSettings}; SET synchronous_commit = off; ${quickCompression}; SELECT pg_backend_pid() AS pid`,
       );
       this.backends.push((results.at(-1) as unknown as [{ pid: number }])[0].pid);
     }

@@ -14,6 +14,7 @@ import type { Sql, TransactionSql } from './connect.ts';
 import {
   addressLabel,
   connectTarget,
+  quickCompression,
   sessionSettings,
   stoppedSeconds,
   targetFault,
@@ -187,9 +188,9 @@ class PostgresRowSink implements RowSink {
     const plan = this.#plan;
     this.#control = connectTarget(this.#options, { all: this.#watch.sockets });
     const control = this.#control;
-    const [session] = (await control.unsafe(`${sessionSettings}; SELECT pg_backend_pid() AS pid`)).at(
-      -1,
-    ) as unknown as [{ pid: number }];
+    const [session] = (
+      await control.unsafe(`${sessionSettings}; ${quickCompression}; SELECT pg_backend_pid() AS pid`)
+    ).at(-1) as unknown as [{ pid: number }];
     this.#controlPid = session.pid;
     const target = await readTarget(control, sqlSchema, this.#names());
     if (!target.schemaExists && this.#options.createSchema !== true) {
