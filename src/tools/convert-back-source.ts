@@ -10,6 +10,7 @@ import type { ToolSession } from './tool-session.ts';
 
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
   const target = inputTarget(session);
+  const installation = await session.home.adapters.catalog.installation();
   const place = (path: string): Promise<string> =>
     session.byHand
       ? Promise.resolve(resolve(path))
@@ -19,15 +20,16 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
   switch (target.kind) {
     case 'duckdb': {
       const { createDuckDbRowSource } = await import('../adapters/node/duckdb-row-source.ts');
-      return createDuckDbRowSource({ file: await place(target.file) });
+      return createDuckDbRowSource({ file: await place(target.file), installation });
     }
     case 'folder': {
       const { createFolderRowSource } = await import('../adapters/node/folder-row-source.ts');
-      return createFolderRowSource({ directory: await place(target.path), refuseLinks: !session.byHand });
+      const directory = await place(target.path);
+      return createFolderRowSource({ directory, refuseLinks: !session.byHand, installation });
     }
     default: {
       const { createPostgresRowSource } = await import('../adapters/postgres/postgres-row-source.ts');
-      return createPostgresRowSource(await postgresPlace(session, target));
+      return createPostgresRowSource({ ...(await postgresPlace(session, target)), installation });
     }
   }
 }

@@ -1,6 +1,7 @@
 /** er2xml: rows become documents again, each a file of the output folder under the name it was loaded by. */
 import { resolve } from 'node:path';
 import { InputError } from '../engine/diagnostics.ts';
+import { coversModel } from '../engine/model/model-coverage.ts';
 import { createDocumentWriter, type DocumentWriter } from '../engine/unshred/document-writer.ts';
 import { AppError } from '../errors.ts';
 import { parseTarget } from '../jobs/target.ts';
@@ -61,7 +62,10 @@ class BackConversion {
   #writer: DocumentWriter | null = null;
   #started = false;
   #documents = 0;
-  #others = 0;
+  /** not written, by the logical schema that they were loaded by (null: the ledger does not tell) */
+  readonly #others = new Map<number | null, number>();
+  /** by logical schema: whether ours finds all that it wrote */
+  readonly #covered = new Map<number, boolean>();
   #bytes = 0;
 
   constructor(
@@ -104,13 +108,7 @@ class BackConversion {
       done += 1;
       this.#session.progress(done / total);
     }
-    if (this.#documents === 0 && this.#others > 0) {
-      throw new AppError(
-        'unprocessable_input',
-        `none of the ${this.#others} documents has rows of logical schema ${this.#logical.idLschma}`,
-      );
-    }
-    if (this.#others > 0) this.#session.log(`${this.#others} documents have no rows of this logical schema`);
+    this.#tellOthers();
     return this.#conversion(started);
   }
 
@@ -118,9 +116,9 @@ class BackConversion {
     const { request } = this.#session;
     const name = document.name ?? `document-${document.key}.xml`;
     try {
-      const writer = await this.#writerFor(document);
+      const writer = (await this.#isCovered(document)) ? await this.#writerFor(document) : null;
       if (writer === null && document.idLschma !== this.#logical.idLschma) {
-        this.#others += 1;
+        this.#others.set(document.idLschma, (this.#others.get(document.idLschma) ?? 0) + 1);
         return;
       }
       if (writer === null) {
@@ -147,6 +145,32 @@ class BackConversion {
       // rows of this document may lie ahead still: the next one starts afresh
       this.#endWriter();
     }
+  }
+
+  /** What another logical schema wrote to places that ours does not know would be missing in the document. */
+  async #isCovered({ idLschma }: StoredDocument): Promise<boolean> {
+    if (idLschma === null || idLschma === this.#logical.idLschma) return true;
+    let covered = this.#covered.get(idLschma);
+    if (covered === undefined) {
+      const { home, idOrg } = this.#session;
+      const other = await home.adapters.catalog.loadLogicalSchema(idOrg, { idLschma });
+      covered = other === null || coversModel(this.#logical.model, other.model);
+      this.#covered.set(idLschma, covered);
+    }
+    return covered;
+  }
+
+  #tellOthers(): void {
+    if (this.#others.size === 0) return;
+    const ours = this.#logical.idLschma;
+    const lines = [...this.#others].map(([idLschma, count]) =>
+      idLschma === null
+        ? `documents without rows of logical schema ${ours}: ${count}`
+        : `documents that logical schema ${idLschma} loaded, and ${ours} does not know all of: ${count}; -l ${idLschma} writes them`,
+    );
+    if (this.#documents === 0)
+      throw new AppError('unprocessable_input', `nothing to write: ${lines.join('; ')}`);
+    for (const line of lines) this.#session.log(line);
   }
 
   /**

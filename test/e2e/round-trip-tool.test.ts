@@ -97,6 +97,26 @@ describe('er2xml', { timeout: 120_000 }, () => {
     expect((await readdir(out)).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
+  it('leaves what another schema loaded into the same tables to that one', async () => {
+    const texts = [
+      '<stays><stay><id>1</id></stay><stay><id>2</id></stay></stays>',
+      '<stays><stay><id>3</id></stay></stays>',
+    ];
+    const logicals: string[] = [];
+    for (const [at, text] of texts.entries()) {
+      const file = join(folder, `stays-${at}.xml`);
+      await writeFile(file, text);
+      logicals.push(String((await convert(home, 'xml2er', file, '-o', 'metadb:stays')).logical));
+    }
+    for (const [at, text] of texts.entries()) {
+      const out = join(folder, `stays-${at}`);
+      const written = await runTool(home, 'er2xml', ['-l', logicals[at]!, '-i', 'metadb:stays', '-o', out]);
+      expect(written.stdout).toContain(`-l ${logicals[1 - at]!} writes them`);
+      expect(await readdir(out)).toEqual([`stays-${at}.xml`]);
+      expect(compareXml(text, await readFile(join(out, `stays-${at}.xml`)))).toEqual([]);
+    }
+  });
+
   it('refuses targets that hold nothing of the kind', async () => {
     const missing = await runTool(home, 'er2xml', [
       '-l',

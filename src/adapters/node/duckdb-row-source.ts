@@ -16,13 +16,19 @@ export interface DuckDbRowSourceOptions {
   readonly file: string;
   /** how long to wait for another program that has the file open (30 seconds) */
   readonly busyTimeoutMs?: number;
+  /** numbers the logical schemas that are asked for; absent: whichever */
+  readonly installation?: string;
 }
 
 export function createDuckDbRowSource(options: DuckDbRowSourceOptions): RowSource {
   return createFileRowSource({ label: `duckdb:${options.file}`, openTables: () => openTables(options) });
 }
 
-async function openTables({ file, busyTimeoutMs = 30_000 }: DuckDbRowSourceOptions): Promise<SourceTables> {
+async function openTables({
+  file,
+  busyTimeoutMs = 30_000,
+  installation,
+}: DuckDbRowSourceOptions): Promise<SourceTables> {
   const directory = await mkdtemp(join(tmpdir(), 'row-source-'));
   const removeFolder = (): Promise<void> => rm(directory, { recursive: true, force: true });
   try {
@@ -36,10 +42,12 @@ async function openTables({ file, busyTimeoutMs = 30_000 }: DuckDbRowSourceOptio
       tables.set(foldedName(table), columns.set(foldedName(column), { name: column, type }));
     }
     const ledger = sideTableNames.loads;
+    const ours =
+      installation === undefined ? '' : ` AND max(installation) = ${standardLiteral(installation)}`;
     const jobs = !tables.has(ledger)
       ? []
       : await database.read<{ job: string; logical: string | null }>(
-          `SELECT job::VARCHAR AS job, CASE WHEN count(*) = 1 THEN max(id_lschma)::VARCHAR END AS logical FROM ${doubleQuoted(ledger)} GROUP BY job`,
+          `SELECT job::VARCHAR AS job, CASE WHEN count(*) = 1${ours} THEN max(id_lschma)::VARCHAR END AS logical FROM ${doubleQuoted(ledger)} GROUP BY job`,
         );
     const logicals = new Map(jobs.map(({ job, logical }) => [Number(job), logical]));
     return {

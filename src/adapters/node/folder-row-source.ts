@@ -24,6 +24,8 @@ export interface FolderRowSourceOptions {
   readonly directory: string;
   /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
   readonly refuseLinks?: boolean;
+  /** numbers the logical schemas that are asked for; absent: whichever */
+  readonly installation?: string;
 }
 
 export function createFolderRowSource(options: FolderRowSourceOptions): RowSource {
@@ -35,7 +37,7 @@ export function createFolderRowSource(options: FolderRowSourceOptions): RowSourc
 
 /** The folder is locked while it is read: what is read stays as it was. */
 async function openTables(
-  { directory: label, refuseLinks = false }: FolderRowSourceOptions,
+  { directory: label, refuseLinks = false, installation }: FolderRowSourceOptions,
   model: RelationalModel,
 ): Promise<SourceTables> {
   const nothing = new AppError('not_found', `${label}: no documents were loaded there.`);
@@ -69,7 +71,9 @@ async function openTables(
       connect: () => database.connect(),
       logicalSchemaOf: async (job) => {
         const found = manifest.jobs.filter((candidate) => candidate.job === job);
-        return found.length === 1 ? found[0]!.id_lschma : null;
+        const [only] = found;
+        const isOurs = installation === undefined || only?.installation === installation;
+        return found.length === 1 && isOurs ? only!.id_lschma : null;
       },
       close: async () => {
         database.close();

@@ -28,6 +28,8 @@ export interface PostgresRowSourceOptions extends TargetAddress {
   readonly sqlSchema: string;
   /** shown instead of the address */
   readonly label?: string;
+  /** numbers the logical schemas that are asked for; absent: whichever */
+  readonly installation?: string;
   /** between two looks whether the target's answers were lost on the way (10 s) */
   readonly lookMs?: number;
 }
@@ -100,9 +102,12 @@ class PostgresRowSource implements RowSource {
 
   async *documents(name?: string): AsyncIterable<StoredDocument> {
     const { loads } = sideTableNames;
+    const { installation } = this.#options;
+    const ours =
+      installation === undefined ? '' : ` AND max(l.installation) = ${standardLiteral(installation)}`;
     // jobs of two installations may have the same number: then the ledger does not tell
     const logical = this.#target.tables.has(loads)
-      ? `(SELECT CASE WHEN count(*) = 1 THEN max(l.id_lschma)::text END FROM ${this.#relation(loads)} l WHERE l.job = t.job)`
+      ? `(SELECT CASE WHEN count(*) = 1${ours} THEN max(l.id_lschma)::text END FROM ${this.#relation(loads)} l WHERE l.job = t.job)`
       : 'NULL::text';
     const query = `SELECT t.document_key::text, t.name, ${logical} ${this.#fromDocuments(name)} ORDER BY t.document_key`;
     const stream = await openCursor(
