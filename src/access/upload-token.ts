@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import { fixedLimits } from '../limits.ts';
 import type { AccessStore, UploadTokenClaim } from '../ports/access-store.ts';
+import type { Principal } from './check-key.ts';
 import { randomSecret, sha256Hex } from './credential.ts';
 
 export type UploadKind = 'xml' | 'xsd';
@@ -14,18 +15,29 @@ export interface IssuedUploadToken {
 /** Makes a token for one upload of that kind and at most that size. */
 export async function issueUploadToken(
   access: AccessStore,
-  wanted: { readonly idOrg: number; readonly kind: UploadKind; readonly maxBytes: number },
+  {
+    principal,
+    kind,
+    maxBytes,
+  }: {
+    readonly principal: Principal;
+    readonly kind: UploadKind;
+    readonly maxBytes: number;
+  },
 ): Promise<IssuedUploadToken> {
   const token = randomSecret();
   const { expiresAt } = await access.saveUploadToken({
-    ...wanted,
+    idOrg: principal.idOrg,
+    idKey: principal.idKey,
+    kind,
+    maxBytes,
     sha256: await sha256Hex(token),
     ttlMs: fixedLimits.uploadTokenMs,
   });
   return { token, expiresAt };
 }
 
-/** Spends a token. Missing, spent, expired, or made for the other kind: AppError `invalid_upload_token`, one answer for all. */
+/** Spends a token. Missing, spent, expired, of a key that has ended, or made for the other kind: AppError `invalid_upload_token`, one answer for all. */
 export async function spendUploadToken(
   access: AccessStore,
   token: string | undefined,

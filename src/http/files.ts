@@ -91,7 +91,7 @@ export function createFileRoutes(
     async (c) => {
       const { kind, max_bytes: maxBytes = maxUpload } = c.req.valid('json');
       const issued = await issueUploadToken(adapters.access, {
-        idOrg: c.get('principal').idOrg,
+        principal: c.get('principal'),
         kind,
         maxBytes,
       });

@@ -1,4 +1,4 @@
-/** Reading a JSON body: size, media type, encoding, depth. Its shape is the operation's own matter. */
+/** Reading a JSON body: size, media type, coding, encoding, depth. Its shape is the operation's own matter. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../errors.ts';
 import { atPace } from '../files/arriving-body.ts';
@@ -13,6 +13,7 @@ export function jsonBody(maxBytes: number): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const bytes = await readLimited(c.req.raw, maxBytes);
     if (bytes.byteLength === 0) throw new AppError('missing_body', 'the operation needs a JSON body');
+    checkCoding(c.req.header('Content-Encoding'));
     checkMediaType(c.req.header('Content-Type'));
     // Hono declares the cache by what comes out of the promises that it holds.
     (c.req.bodyCache as Record<string, unknown>).text = Promise.resolve(decodeJson(bytes));
@@ -51,6 +52,14 @@ async function readLimited(request: Request, maxBytes: number): Promise<Uint8Arr
     at += chunk.byteLength;
   }
   return bytes;
+}
+
+/** RFC 9110 section 15.5.16. What is packed is not unpacked: a body of few bytes could hold any number. */
+function checkCoding(header: string | undefined): void {
+  if (header === undefined || /^\s*(?:identity\s*)?$/i.test(header)) return;
+  throw new AppError('unsupported_media_type', 'the body must not be packed', {
+    headers: { 'Accept-Encoding': 'identity' },
+  });
 }
 
 function checkMediaType(header: string | undefined): void {

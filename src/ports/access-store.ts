@@ -93,10 +93,12 @@ export interface AccessStore {
   saveUploadToken(token: {
     readonly sha256: string;
     readonly idOrg: number;
+    /** who asked for it, a key or not */
+    readonly idKey: string;
     readonly kind: 'xml' | 'xsd';
     readonly maxBytes: number;
     readonly ttlMs: number;
   }): Promise<{ readonly expiresAt: number }>;
-  /** Spends a token: once, unexpired, of that kind; null otherwise. */
+  /** Spends a token: once, unexpired, of that kind, while its key is neither expired nor revoked; null otherwise. */
   spendUploadToken(sha256: string, kind: 'xml' | 'xsd'): Promise<UploadTokenClaim | null>;
 }

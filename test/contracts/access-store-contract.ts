@@ -82,6 +82,7 @@ export function describeAccessStore(name: string, open: () => Promise<AccessStor
       const { expiresAt } = await access.saveUploadToken({
         sha256: hash('1'),
         idOrg: 1,
+        idKey: 'oidc alice',
         kind: 'xml',
         maxBytes: 10 * 1024 ** 3,
         ttlMs: 300_000,
@@ -94,9 +95,37 @@ export function describeAccessStore(name: string, open: () => Promise<AccessStor
         access.spendUploadToken(hash('1'), 'xml'),
       ]);
       expect(spent.filter((claim) => claim !== null)).toEqual([{ idOrg: 1, maxBytes: 10 * 1024 ** 3 }]);
-      await access.saveUploadToken({ sha256: hash('3'), idOrg: 1, kind: 'xsd', maxBytes: 1, ttlMs: 1 });
+      await access.saveUploadToken({
+        sha256: hash('3'),
+        idOrg: 1,
+        idKey: 'oidc alice',
+        kind: 'xsd',
+        maxBytes: 1,
+        ttlMs: 1,
+      });
       await delay(20);
       expect(await access.spendUploadToken(hash('3'), 'xsd')).toBeNull();
+    });
+
+    test('an upload token ends with the key that asked for it', async () => {
+      const key = { idOrg: 1, scopes: ['files:upload'], secretSha256: hash('d'), revokedAt: null } as const;
+      const past = Date.now() - 1000;
+      await access.createKey({ ...key, idKey: 'going', name: 'k', expiresAt: null });
+      await access.createKey({ ...key, idKey: 'gone', name: 'k', expiresAt: past });
+      await access.createKey({ ...key, idKey: 'good', name: 'k', expiresAt: past + 600_000 });
+      for (const [at, idKey] of ['going', 'gone', 'good'].entries())
+        await access.saveUploadToken({
+          sha256: hash(String(5 + at)),
+          idOrg: 1,
+          idKey,
+          kind: 'xml',
+          maxBytes: 1,
+          ttlMs: 300_000,
+        });
+      await access.revoke(1, 'going');
+      expect(await access.spendUploadToken(hash('5'), 'xml')).toBeNull();
+      expect(await access.spendUploadToken(hash('6'), 'xml')).toBeNull();
+      expect(await access.spendUploadToken(hash('7'), 'xml')).not.toBeNull();
     });
 
     test('keys are listed without their secrets, and end once', async () => {

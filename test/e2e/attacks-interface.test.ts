@@ -241,9 +241,14 @@ describe('attacks on the interface', { timeout: 60_000 }, () => {
           async (path) => (await fetch(service.url + path, { headers: { Authorization: key } })).status,
         ),
       );
-    const revoked = await issue({});
+    const revoked = await issue({ scopes: ['jobs:read', 'schemas:read', 'files:upload'] });
     expect(await statuses(`Bearer ${revoked.key}`)).toEqual([200, 200, 200]);
+    const uploader = createServiceClient(service.url, revoked.key);
+    const { body: token } = await uploader.post<{ token: string }>('/v2/file/upload/token', { kind: 'xml' });
     await service.client.fetch(`/v2/admin/keys/${revoked.id_key}`, { method: 'DELETE' });
+    // what it had asked for ends with it
+    const late = `${service.url}/v2/file/upload/xml?token=${token.token}`;
+    expect((await fetch(late, { method: 'POST', body: '<a/>' })).status).toBe(401);
     const expired = await issue({ expires_at: Date.now() + 400 });
     await new Promise((resolve) => setTimeout(resolve, 600));
     const good = service.key;

@@ -21,7 +21,14 @@ export function createMemoryAccessStore(
   const about = new Map<string, { readonly name: string; readonly created: number }>();
   const tokens = new Map<
     string,
-    { idOrg: number; kind: 'xml' | 'xsd'; maxBytes: number; expiresAt: number; spent: boolean }
+    {
+      idOrg: number;
+      idKey: string;
+      kind: 'xml' | 'xsd';
+      maxBytes: number;
+      expiresAt: number;
+      spent: boolean;
+    }
   >();
 
   const audit: AuditRecord[] = [];
@@ -88,15 +95,17 @@ export function createMemoryAccessStore(
         totalElements: lines.length,
       };
     },
-    async saveUploadToken({ sha256, idOrg, kind, maxBytes, ttlMs }) {
+    async saveUploadToken({ sha256, idOrg, idKey, kind, maxBytes, ttlMs }) {
       const expiresAt = clock.nowMs() + ttlMs;
-      tokens.set(sha256, { idOrg, kind, maxBytes, expiresAt, spent: false });
+      tokens.set(sha256, { idOrg, idKey, kind, maxBytes, expiresAt, spent: false });
       return { expiresAt };
     },
     async spendUploadToken(sha256, kind) {
       const token = tokens.get(sha256);
       if (token === undefined || token.spent || token.kind !== kind || token.expiresAt <= clock.nowMs())
         return null;
+      const key = keys.get(token.idKey);
+      if (Math.min(key?.revokedAt ?? Infinity, key?.expiresAt ?? Infinity) <= clock.nowMs()) return null;
       token.spent = true;
       return { idOrg: token.idOrg, maxBytes: token.maxBytes };
     },

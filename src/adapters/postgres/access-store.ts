@@ -1,4 +1,4 @@
-/** Organisations, API keys, upload tokens and the audit log on PostgreSQL (migrations 0001, 0011). */
+/** Organisations, API keys, upload tokens and the audit log on PostgreSQL (migrations 0001, 0011, 0013). */
 import type {
   AccessStore,
   ApiKeyInfo,
@@ -123,8 +123,8 @@ export function createPostgresAccessStore(sql: Sql): AccessStore {
         with removed as (
           delete from svc.upload_token where expires < statement_timestamp() - ${keepTokensMs} * interval '1 millisecond'
         )
-        insert into svc.upload_token (token_sha256, id_org, kind, max_bytes, expires)
-        values (${token.sha256}, ${token.idOrg}, ${token.kind}, ${token.maxBytes}, clock_timestamp() + ${token.ttlMs} * interval '1 millisecond')
+        insert into svc.upload_token (token_sha256, id_org, id_key, kind, max_bytes, expires)
+        values (${token.sha256}, ${token.idOrg}, ${storable(token.idKey)}, ${token.kind}, ${token.maxBytes}, clock_timestamp() + ${token.ttlMs} * interval '1 millisecond')
         returning svc.epoch_ms(expires) as "expiresAt"`;
       if (row === undefined) throw new Error('the insert answered no row');
       return row;
@@ -134,6 +134,10 @@ export function createPostgresAccessStore(sql: Sql): AccessStore {
       const [row] = await sql<UploadTokenClaim[]>`
         update svc.upload_token set spent = clock_timestamp()
          where token_sha256 = ${sha256} and kind = ${kind} and spent is null and expires > statement_timestamp()
+           and not exists (
+             select from svc.api_key k
+              where k.id_key = upload_token.id_key and least(k.expires, k.revoked) <= statement_timestamp()
+           )
         returning id_org as "idOrg", max_bytes as "maxBytes"`;
       return row ?? null;
     },

@@ -55,6 +55,14 @@ describe('media types', () => {
     });
   });
 
+  it.each(['gzip', 'br', 'deflate, gzip', 'x'])('%s as coding of a body is 415', async (coding) => {
+    expect(await post('{}', { ...jsonType, 'Content-Encoding': coding })).toMatchObject({
+      status: 415,
+      code: 'unsupported_media_type',
+    });
+    expect((await post('{}', { ...jsonType, 'Content-Encoding': 'identity' })).status).toBe(400);
+  });
+
   it.each([
     'application/json',
     'application/json; charset=utf-8',
