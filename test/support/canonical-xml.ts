@@ -195,7 +195,10 @@ function keepsSpace(type: ValueType | null): boolean {
 }
 
 function isUrType({ name }: SourceType): boolean {
-  return name?.namespaceUri === 'http://www.w3.org/2001/XMLSchema' && name.localName.startsWith('any');
+  return (
+    name?.namespaceUri === 'http://www.w3.org/2001/XMLSchema' &&
+    (name.localName === 'anyType' || name.localName === 'anySimpleType')
+  );
 }
 
 const qNameType: ValueType = { variety: 'atomic', base: 'QName', facets: {} };
