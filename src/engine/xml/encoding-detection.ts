@@ -67,8 +67,15 @@ function leadText(head: Uint8Array, family: string, markBytes: number): string {
       ),
     );
   }
-  // without a declaration nothing more than its absence is read
-  return String.fromCharCode(...(bytes[1] === 0x3f ? bytes : bytes.subarray(0, 6)));
+  // without a declaration nothing more than its absence is read, and of one nothing after its end
+  return String.fromCharCode(...bytes.subarray(0, bytes[1] === 0x3f ? declarationLength(bytes) : 6));
+}
+
+/** Bytes up to and with the first `?>`, or all. */
+function declarationLength(bytes: Uint8Array): number {
+  for (let at = bytes.indexOf(0x3e); at >= 0; at = bytes.indexOf(0x3e, at + 1))
+    if (bytes[at - 1] === 0x3f) return at + 1;
+  return bytes.length;
 }
 
 /** Encoding of a document from its first bytes; null when more of them are needed (never with `isAll`). */
