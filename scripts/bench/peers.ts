@@ -10,7 +10,7 @@ import type { Command } from './measured-process.ts';
 const run = promisify(execFile);
 
 /** Peers of other registries are kept out of the project, and stay from run to run. */
-export const peersDirectory = join(tmpdir(), 'conversion-bench-peers');
+const peersDirectory = join(tmpdir(), 'conversion-bench-peers');
 const python = join(peersDirectory, 'venv/bin/python');
 const saxesVersion = '6.0.0';
 

@@ -1,6 +1,6 @@
 /** Cycles of one fault each, under jobs that load rows; what is counted at the end of each is what no fault may change. */
 import { randomUUID } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
@@ -156,9 +156,4 @@ export async function withDatabase<T>(
       await sql.end({ timeout: 1 });
     }
   }
-}
-
-/** Logs of the jobs grow over hundreds of cycles. */
-export async function removeLogs(installation: Installation): Promise<void> {
-  await rm(join(installation.home.directory, 'logs'), { recursive: true, force: true });
 }

@@ -4,7 +4,7 @@ import { zip } from './zip.ts';
 export type Cell = string | number | boolean | null;
 
 /** What a spreadsheet would run as a formula gets an apostrophe in front, which programs take for "this is text". */
-export function escapeFormula(text: string): string {
+function escapeFormula(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 

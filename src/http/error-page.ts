@@ -35,7 +35,7 @@ const ErrorAttributes = z
   });
 
 /** The page itself, for runtimes that must answer TRACE beside the application: a web-standard Request cannot carry it. */
-export function renderErrorPage(path: string, epochMs: number): string {
+function renderErrorPage(path: string, epochMs: number): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Error</title></head>

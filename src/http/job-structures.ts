@@ -123,12 +123,10 @@ export const Workflow = z.strictObject({ ...workflowMembers, jobs: z.array(Job) 
   example: { ...exampleWorkflow, jobs: [exampleJob] },
 });
 
-export const WorkflowShort = z
-  .strictObject({ ...workflowMembers, jobs: z.array(id) })
-  .openapi('WorkflowShort', {
-    description: 'A workflow in a list: its jobs are ids.',
-    example: { ...exampleWorkflow, jobs: [7] },
-  });
+const WorkflowShort = z.strictObject({ ...workflowMembers, jobs: z.array(id) }).openapi('WorkflowShort', {
+  description: 'A workflow in a list: its jobs are ids.',
+  example: { ...exampleWorkflow, jobs: [7] },
+});
 
 export const WorkflowsResponse = pageOf(WorkflowShort).openapi('WorkflowsResponse', {
   example: {

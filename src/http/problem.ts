@@ -99,7 +99,7 @@ export function isoTimestamp(epochMs: number): string {
   return new Date(epochMs).toISOString().replace('Z', '+00:00');
 }
 
-export function reasonPhrase(status: number): string {
+function reasonPhrase(status: number): string {
   return reasonOf[status] ?? 'None';
 }
 

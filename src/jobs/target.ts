@@ -18,7 +18,7 @@ export type Target =
   | { readonly kind: 'duckdb'; readonly file: string }
   | { readonly kind: 'folder'; readonly path: string };
 
-export const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type SslMode = (typeof sslModes)[number];
 
 /** Longest identifier of PostgreSQL, in bytes. */

@@ -10,7 +10,7 @@ import { array, integer, object, packageFault, text } from './shape.ts';
 export const manifestName = 'manifest.json';
 
 /** Raised when a package of this program could not be read by an earlier one. */
-export const formatVersion = 1;
+const formatVersion = 1;
 
 const formatName = 'conversion-job-service/schema';
 

@@ -88,7 +88,7 @@ const source = (_key: string, value: unknown, context: { source?: string }): unk
   typeof value === 'number' ? context.source : value;
 
 /** Numbers with the digits that they were written with. */
-export function parseJsonLines(text: string, columns: readonly string[]): TextRow[] {
+function parseJsonLines(text: string, columns: readonly string[]): TextRow[] {
   return text
     .split('\n')
     .slice(0, -1)
@@ -154,7 +154,7 @@ export function folderReader(directory: string, format: 'csv' | 'tsv' | 'jsonl' 
 }
 
 /** RFC 4180; an empty field without quotes is null. */
-export function parseCsv(text: string): (string | null)[][] {
+function parseCsv(text: string): (string | null)[][] {
   const records: (string | null)[][] = [];
   let record: (string | null)[] = [];
   for (let at = 0; at < text.length;) {

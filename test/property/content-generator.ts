@@ -296,7 +296,7 @@ function becomeSimpleContent(type: ComplexTypeTerm, place: ContentPlace): void {
   type.simple = type.base as SimpleTypeTerm;
 }
 
-export function wildcardTerm({ choices, file }: ContentPlace): WildcardTerm {
+function wildcardTerm({ choices, file }: ContentPlace): WildcardTerm {
   return {
     namespaces: choices.pick(['##other', '##any', '##local', '##targetNamespace', 'urn:foreign'] as const),
     target: file.target,

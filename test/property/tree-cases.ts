@@ -14,11 +14,11 @@ export interface TreeCase {
 
 export type TreeNumbers = readonly [forTrees: readonly number[], forText: readonly number[]];
 
-export const treeNumbers = fc.tuple(decisions(900), decisions(600));
+const treeNumbers = fc.tuple(decisions(900), decisions(600));
 
 export const treeCases: fc.Arbitrary<TreeCase> = treeNumbers.map((numbers) => makeTreeCase(numbers));
 
-export function makeTreeCase([forTrees, forText]: TreeNumbers): TreeCase {
+function makeTreeCase([forTrees, forText]: TreeNumbers): TreeCase {
   const trees = makeTrees(new Choices(forTrees));
   const choices = new Choices(forText);
   const varied = choices.chance(60);

@@ -37,13 +37,13 @@ export type CaseNumbers = readonly [
   forText: readonly number[],
 ];
 
-export const caseNumbers = fc.tuple(decisions(1200), decisions(800), decisions(800));
+const caseNumbers = fc.tuple(decisions(1200), decisions(800), decisions(800));
 
 export function xsdCases(options: CaseOptions): fc.Arbitrary<XsdCase> {
   return caseNumbers.map((numbers) => makeXsdCase(numbers, options));
 }
 
-export function makeXsdCase([forSchema, forDocuments, forText]: CaseNumbers, options: CaseOptions): XsdCase {
+function makeXsdCase([forSchema, forDocuments, forText]: CaseNumbers, options: CaseOptions): XsdCase {
   const schema = makeSchema(new Choices(forSchema));
   const textChoices = new Choices(forText);
   const files = writeXsd(schema, textChoices);

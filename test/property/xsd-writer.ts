@@ -14,7 +14,7 @@ import {
   type WildcardTerm,
 } from './schema-terms.ts';
 
-export const xsdUri = 'http://www.w3.org/2001/XMLSchema';
+const xsdUri = 'http://www.w3.org/2001/XMLSchema';
 
 /** Text by file name; the first is the one to start from. */
 export function writeXsd(schema: SchemaTerm, choices: Choices): Record<string, string> {

@@ -104,7 +104,7 @@ export function createMemoryLogger(lines: LogLine[]): Logger {
 }
 
 /** Reversible and different at each call, and no secret at all. */
-export function createMemorySecretBox(): SecretBox {
+function createMemorySecretBox(): SecretBox {
   let calls = 0;
   return {
     seal: async (plain) => `${(calls += 1)}:${btoa(encodeURIComponent(plain))}`,

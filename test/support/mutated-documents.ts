@@ -11,7 +11,7 @@ interface Element {
 }
 
 /** Numbers from 0 up to a bound, the same for the same seed (mulberry32). */
-export function randomNumbers(seed: number): (bound: number) => number {
+function randomNumbers(seed: number): (bound: number) => number {
   let state = seed >>> 0;
   return (bound) => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -20,7 +20,7 @@ export interface TestDatabase {
 }
 
 /** The server's address: `TEST_DATABASE_URL` (a superuser's) where given, else the run's embedded server. */
-export async function testServerUrl(): Promise<string> {
+async function testServerUrl(): Promise<string> {
   const given = process.env.TEST_DATABASE_URL;
   if (given !== undefined && given !== '') return given;
   return (await joinEmbeddedPostgres({ directory: inject('postgresDirectory') })).url;

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts';
 import type { Validity, ValidityFault } from '../../ports/document-validator.ts';
 
 /** faults of one document that are kept; the rest are counted */
-export const maxFaults = 20;
+const maxFaults = 20;
 /** characters of a message that are kept: a faulty value may be as long as the document */
 const maxMessage = 500;
 

@@ -34,7 +34,7 @@ export interface JobStoreSettings {
   readonly idempotencyKeyMs: number;
 }
 
-export const defaultJobStoreSettings: JobStoreSettings = {
+const defaultJobStoreSettings: JobStoreSettings = {
   maxRunningPerOrg: 4,
   maxQueuedPerOrg: 10_000,
   maxAttempts: 3,

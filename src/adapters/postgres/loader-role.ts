@@ -42,7 +42,7 @@ export async function ensureLoaderRole(sql: Sql): Promise<boolean> {
 }
 
 /** Of the login, whatever role it has taken on: one question at each start in place of a dozen statements. */
-export async function isLoaderRoleReady(sql: Sql): Promise<boolean> {
+async function isLoaderRoleReady(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ ready: boolean | null }[]>`select ${loaderRoleReady(sql)} as ready`;
   return row?.ready === true;
 }

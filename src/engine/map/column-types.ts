@@ -157,7 +157,7 @@ function integerBound(bound: string | undefined): bigint | undefined {
     : undefined;
 }
 
-export function sameColumnType(a: ColumnType, b: ColumnType): boolean {
+function sameColumnType(a: ColumnType, b: ColumnType): boolean {
   return (
     a.kind === b.kind &&
     a.length === b.length &&

@@ -18,7 +18,6 @@ export const LESS = 0x3c;
 export const EQUALS = 0x3d;
 export const GREATER = 0x3e;
 export const QUESTION = 0x3f;
-export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;
 
 /** Not a name character. */
@@ -26,7 +25,7 @@ export const NAME_NONE = 0;
 /** ASCII letter, `_` or `:`. */
 export const NAME_START = 1;
 /** ASCII digit, `-` or `.`. */
-export const NAME_PART = 2;
+const NAME_PART = 2;
 /** Byte of a longer sequence: the code point decides. */
 export const NAME_WIDE = 3;
 

@@ -133,7 +133,7 @@ export function replacementText(
   return text;
 }
 
-export function countExpansion(s: TokenizerState, bytes: number, place: number): void {
+function countExpansion(s: TokenizerState, bytes: number, place: number): void {
   const { xmlMaxEntityExpansionBytes: maxBytes, xmlMaxEntityAmplification: maxRatio } = s.limits;
   s.expandedBytes += bytes;
   if (s.expandedBytes > maxBytes)

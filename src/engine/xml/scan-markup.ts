@@ -158,7 +158,7 @@ function scanInstruction(s: TokenizerState): Outcome {
 }
 
 /** Refuses `xml` and names with a colon (XML 1.0 §2.6, Namespaces in XML 1.0 §7). */
-export function checkTarget(s: TokenizerState, target: string, at: number): void {
+function checkTarget(s: TokenizerState, target: string, at: number): void {
   if (/^xml$/i.test(target))
     s.fail(
       at,

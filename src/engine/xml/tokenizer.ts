@@ -38,7 +38,7 @@ export interface XmlTokenizerOptions {
   readonly onBatch: (batch: TokenBatch) => void;
 }
 
-export const WINDOW_BYTES: number = 64 * 1024;
+const WINDOW_BYTES: number = 64 * 1024;
 
 /** Reads the content of the root element as far as it goes. */
 export type ScanContent = (s: TokenizerState) => Outcome;

@@ -7,7 +7,7 @@ export interface SchemaLocator {
 }
 
 /** Path of `location` seen from the file named `from`; null when it is a URL with a scheme, absolute, or leaves the set. */
-export function resolveLocation(from: string, location: string): string | null {
+function resolveLocation(from: string, location: string): string | null {
   const path = pathOf(location);
   if (/^[a-z][a-z0-9+.-]*:/iu.test(path) || path.startsWith('/')) return null;
   const segments = from.split('/').slice(0, -1);

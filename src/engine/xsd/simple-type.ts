@@ -184,7 +184,7 @@ function flattenMembers(members: readonly SimpleType[], origin: Origin, reading:
 }
 
 /** True for lists and for unions with a list among their members. */
-export function containsList(type: SimpleType): boolean {
+function containsList(type: SimpleType): boolean {
   return type.variety === 'list' || type.memberTypes.some(({ variety }) => variety === 'list');
 }
 

@@ -28,7 +28,7 @@ export function allowsNamespace(constraint: NamespaceConstraint, namespaceUri: s
   return namespaceUri !== '' && namespaceUri !== constraint.not;
 }
 
-export function isListed(constraint: NamespaceConstraint): constraint is readonly string[] {
+function isListed(constraint: NamespaceConstraint): constraint is readonly string[] {
   return Array.isArray(constraint);
 }
 

@@ -42,7 +42,7 @@ const common = {
   traceErrorView: 'TRACE is answered by the HTTP server of Node, and cannot be sent by fetch',
 };
 
-export const onEdge = {
+const onEdge = {
   ...common,
   createSchema: 'nothing can be isolated in workerd: xsd2er as a job compiles elsewhere',
   exportSchema: 'workerd runs no processes',
