@@ -173,10 +173,15 @@ export function createServiceClient(url: string, key: string, deliver: Send = fe
       return body;
     },
     ended: (idJob) =>
-      eventually(`the end of job ${idJob}`, async () => {
-        const record = await job(idJob);
-        return terminalStatuses.includes(record.status) ? record : null;
-      }),
+      eventually(
+        `the end of job ${idJob}`,
+        async () => {
+          const record = await job(idJob);
+          return terminalStatuses.includes(record.status) ? record : null;
+        },
+        20,
+        100,
+      ),
     running: (idJob) =>
       eventually(`job ${idJob} running`, async () => {
         const record = await job(idJob);
