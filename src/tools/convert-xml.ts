@@ -198,7 +198,8 @@ class XmlConversion {
     if (request.logicalId !== undefined) return [];
     const stored = await home.adapters.catalog.loadLogicalSchema(idOrg, { idSch });
     if (request.rowTag !== undefined) return [elementOf('--row-tag', request.rowTag, source)];
-    if (stored !== null && stored.model.roots.length >= source.roots.length) return [];
+    // one that --row-tag or --root made may start with other elements
+    if (source.roots.every((root) => hasRoot(stored?.model, source.elements[root]!.name))) return [];
     const names = createNameTable();
     const found = new Map<number, QName>();
     for await (const member of this.#inputs.members()) {

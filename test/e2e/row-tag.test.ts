@@ -117,4 +117,26 @@ describe('--row-tag', { timeout: 120_000 }, () => {
     const none = await runTool(home, 'xml2er', [input, '--row-tag', 'bill', '-o', 'metadb:no']);
     expect(none.stderr + none.stdout).toMatch(/--row-tag bill: the input holds no such element/);
   });
+
+  it('leaves the origin as it was for whole documents', async () => {
+    const small = join(home.directory, 'in', 'small.xml');
+    await writeFile(
+      small,
+      `<o:orders xmlns:o="urn:o" xmlns:k="urn:k"><o:sender>ACME</o:sender>${order(1)}</o:orders>`,
+    );
+    await convert(home, 'xml2er', small, '-x', origin, '--row-tag', 'order', '-o', 'metadb:part_first');
+    const whole = await convert(home, 'xml2er', small, '-x', origin, '-o', 'metadb:whole_then');
+    expect(whole).toMatchObject({ documents: 1, tables: { orders: 1 }, xpaths: { new: 0 } });
+  });
+
+  it('documents that the schema does not know are left out, too, where they are there already', async () => {
+    const unknown = join(home.directory, 'in', 'unknown.xml');
+    await writeFile(unknown, '<unknown>1</unknown>');
+    const duckdb = `duckdb:${join(home.directory, 'unknown.duckdb')}`;
+    for (const target of [['metadb:unknown'], [duckdb], [join(home.directory, 'unknown'), '-f', 'csv']]) {
+      const load = ['-x', origin, '-o', ...target, '--skip-loaded'];
+      expect(await convert(home, 'xml2er', unknown, ...load)).toMatchObject({ documents: 1 });
+      expect(await convert(home, 'xml2er', unknown, ...load)).toMatchObject({ documents: 0, status: 'C' });
+    }
+  });
 });

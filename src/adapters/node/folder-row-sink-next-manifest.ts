@@ -75,7 +75,7 @@ export function nextManifest(step: ManifestStep): Manifest {
 }
 
 /** Names the job that wrote a file: numbers of two installations may be the same. */
-export function jobOf(file: ManifestFile): string {
+export function jobOf(file: Pick<ManifestFile, 'installation' | 'job'>): string {
   return `${file.installation}/${file.job}`;
 }
 

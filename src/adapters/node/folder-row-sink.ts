@@ -239,10 +239,14 @@ class FolderRowSink implements RowSink {
     return Object.fromEntries(Object.entries(this.#manifest.keys).filter(([table]) => names.has(table)));
   }
 
-  /** What stays of the jobs that wrote into tables of this model. */
+  /** What stays of the jobs that wrote into tables of this model, or by it beside them: documents that it does not know, kept whole. */
   #ownDocuments(): readonly ManifestTable[] {
-    const own = new Set(this.#plan.model.tables.map((table) => table.name));
+    const { model, idLschma, installation = '' } = this.#plan;
+    const own = new Set(model.tables.map((table) => table.name));
     const jobs = new Set(this.#kept.flatMap(({ name, files }) => (own.has(name) ? files.map(jobOf) : [])));
+    for (const job of this.#manifest.jobs)
+      if (idLschma !== null && job.id_lschma === idLschma && job.installation === installation)
+        jobs.add(jobOf(job));
     return this.#kept.map((table) => ({
       ...table,
       files: table.files.filter((file) => jobs.has(jobOf(file))),

@@ -100,7 +100,8 @@ class PostgresRowSink implements RowSink {
       const roots = documentColumns(this.#plan.model, this.#tables).filter(
         ({ table, column }) => target.tables.get(table)?.columns.has(column) === true,
       );
-      const query = loadedDocumentsQuery(roots, (name) => `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`);
+      const place = (name: string): string => `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
+      const query = loadedDocumentsQuery(roots, this.#plan, place);
       const found = new Set<string>();
       for await (const rows of this.#control!.unsafe(query).cursor(10_000))
         for (const { sha256 } of rows as unknown as { sha256: string }[])

@@ -1,7 +1,7 @@
 /** Which documents have rows in a model's tables of a target: the question in SQL. */
 import type { RelationalModel } from '../model/relational-model.ts';
 import { sideTableNames } from '../model/side-tables.ts';
-import { doubleQuoted } from './dialect.ts';
+import { doubleQuoted, standardLiteral } from './dialect.ts';
 import type { PhysicalTable } from './physical-model.ts';
 
 /** Where rows name their document: tables of root elements. */
@@ -21,13 +21,24 @@ export function documentColumns(
   );
 }
 
-/** `sha256` of every document with a row in one of the tables; a document of another model in the same target does not count. */
+/** Who loads: what it kept whole, as it did not know the root element, it would keep whole again. */
+export interface Loading {
+  readonly idLschma: number | null;
+  readonly installation?: string;
+}
+
+/** `sha256` of every document with a row in one of the tables, or kept whole; a document of another model in the same target does not count. */
 export function loadedDocumentsQuery(
   roots: readonly DocumentColumn[],
+  { idLschma, installation = '' }: Loading,
   relation: (table: string) => string,
 ): string {
-  const documents = relation(sideTableNames.documents);
-  if (roots.length === 0) return `SELECT sha256 FROM ${documents} WHERE false`;
+  const { documents, unmapped, loads } = sideTableNames;
   const keys = roots.map(({ table, column }) => `SELECT ${doubleQuoted(column)} FROM ${relation(table)}`);
-  return `SELECT sha256 FROM ${documents} WHERE document_key IN (${keys.join(' UNION ALL ')})`;
+  keys.push(
+    `SELECT u.document_key FROM ${relation(unmapped)} u JOIN ${relation(documents)} d ON d.document_key = u.document_key
+       JOIN ${relation(loads)} l ON l.job = d.job
+      WHERE u.parent_table = ${standardLiteral(documents)} AND l.id_lschma = ${idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(installation)}`,
+  );
+  return `SELECT sha256 FROM ${relation(documents)} WHERE document_key IN (${keys.join(' UNION ALL ')})`;
 }
