@@ -269,6 +269,8 @@ export const fixedLimits = {
   requestHeadMs: 30_000,
   /** Silence after which a connection is closed: who reads an answer slower than that holds its memory. */
   idleConnectionMs: 120_000,
+  /** Answers of a process that nobody has read yet, past it the oldest are dropped: each may have the 4 MiB of a piece of a log. */
+  unreadBytes: 256 * 1024 * 1024,
   /** Between two requests of a connection: longer than proxies keep theirs, which would send into a closed one otherwise. */
   keepAliveMs: 75_000,
   /** Life of an unused upload token: it is asked for in front of the upload. */

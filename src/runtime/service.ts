@@ -1,8 +1,8 @@
 /** The whole service in this process, behind an HTTP server of its own. */
 import type { AddressInfo } from 'node:net';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { serve } from '@hono/node-server';
-import { boundConnections, hasSeveralHosts } from '../adapters/node/bounded-connections.ts';
+import { boundConnections, isVoid } from '../adapters/node/bounded-connections.ts';
 import { continueOnRead } from '../adapters/node/expected-body.ts';
 import { ConfigError } from '../config.ts';
 import { fixedLimits } from '../limits.ts';
@@ -68,12 +68,10 @@ function listen(
 ): Promise<{ readonly server: Server; readonly url: string }> {
   const answer = (
     request: Request,
-    { incoming }: { readonly incoming: { readonly rawHeaders: string[] } },
+    { incoming }: { readonly incoming: Pick<IncomingMessage, 'rawHeaders' | 'socket'> },
   ): Response | Promise<Response> =>
     // bare, as the parser's own refusals are
-    hasSeveralHosts(incoming)
-      ? new Response(null, { status: 400, headers: { Connection: 'close' } })
-      : fetch(request);
+    isVoid(incoming) ? new Response(null, { status: 400, headers: { Connection: 'close' } }) : fetch(request);
   return new Promise((resolve, reject) => {
     // No limit on the whole request: an upload may take hours. One on silence instead.
     const serverOptions = {
@@ -95,7 +93,7 @@ function listen(
     };
     server.once('error', refused);
     server.setTimeout(fixedLimits.idleConnectionMs);
-    boundConnections(server, connections);
+    boundConnections(server, { connections, unreadBytes: fixedLimits.unreadBytes });
     continueOnRead(server);
   });
 }
