@@ -26,8 +26,8 @@ interface Ends {
 
 /**
  * Unique Particle Attribution (cos-nonambig): at no point may two particles compete for an element. Groups are looked at once each, by the
- * options at their two ends, so the cost is that of their names. A group met by two references counts as one particle, so a few
- * violations are let pass; none is reported wrongly.
+ * options at their two ends, so the cost is that of their names. What a repeated group holds at both its ends counts as one particle,
+ * also where two references to another group brought it there, so a few violations are let pass; none is reported wrongly.
  */
 export function createAttributionCheck(reading: XsdReading, substitutions: SubstitutionGroups) {
   const known = new Map<ModelGroup, Ends>();
@@ -43,15 +43,15 @@ export function createAttributionCheck(reading: XsdReading, substitutions: Subst
     reading.report.error('xsd_ambiguous_content', message, leaf.origin ?? group.origin);
   };
 
-  /** Reports leaves of `added` that compete with those of `options`. */
-  const compete = (options: Options, added: Options, group: ModelGroup) => {
+  /** Reports leaves of `added` that compete with those of `options`; `apart`: by other particles of the group, whose leaves are others too. */
+  const compete = (options: Options, added: Options, group: ModelGroup, apart: boolean) => {
     const [small, large] =
       options.elements.size < added.elements.size
         ? [options.elements, added.elements]
         : [added.elements, options.elements];
     for (const [key, leaf] of small) {
       const other = large.get(key);
-      if (other !== undefined && other !== leaf) {
+      if (other !== undefined && (apart || other !== leaf)) {
         if (small === added.elements) tell(leaf, other, group);
         else tell(other, leaf, group);
       }
@@ -59,7 +59,7 @@ export function createAttributionCheck(reading: XsdReading, substitutions: Subst
     let compared = 0;
     for (const wildcard of added.wildcards) {
       if (++compared > maxWildcards) return;
-      competeWildcard(wildcard, options, group);
+      competeWildcard(wildcard, options, group, apart);
     }
     for (const wildcard of options.wildcards) {
       if (++compared > maxWildcards) return;
@@ -69,12 +69,12 @@ export function createAttributionCheck(reading: XsdReading, substitutions: Subst
     }
   };
 
-  const competeWildcard = (leaf: Leaf, options: Options, group: ModelGroup) => {
+  const competeWildcard = (leaf: Leaf, options: Options, group: ModelGroup, apart: boolean) => {
     const { namespaces } = leaf.term as Wildcard;
     let compared = 0;
     for (const other of options.wildcards) {
       if (++compared > maxWildcards) break;
-      if (other !== leaf && overlaps(namespaces, (other.term as Wildcard).namespaces))
+      if ((apart || other !== leaf) && overlaps(namespaces, (other.term as Wildcard).namespaces))
         tell(leaf, other, group);
     }
     for (const [uri, other] of options.namespaces)
@@ -101,7 +101,7 @@ export function createAttributionCheck(reading: XsdReading, substitutions: Subst
     const group = groupOf(term);
     if (group === null) return { first: noOptions(), tail: noOptions() };
     const ends = endsOfGroup(group);
-    if (repeats) compete(ends.tail, ends.first, group);
+    if (repeats) compete(ends.tail, ends.first, group, false);
     return mayStop ? { first: ends.first, tail: union(union(noOptions(), ends.tail), ends.first) } : ends;
   };
 
@@ -121,7 +121,7 @@ export function createAttributionCheck(reading: XsdReading, substitutions: Subst
     let active = noOptions();
     for (const particle of group.particles) {
       const ends = endsOf(particle);
-      compete(active, ends.first, group);
+      compete(active, ends.first, group, true);
       if (open) union(first, ends.first);
       if (isEmptiable(particle, reading.emptiableGroups)) union(union(active, ends.first), ends.tail);
       else {
@@ -137,7 +137,7 @@ export function createAttributionCheck(reading: XsdReading, substitutions: Subst
     const tail = noOptions();
     for (const particle of group.particles) {
       const ends = endsOf(particle);
-      compete(first, ends.first, group);
+      compete(first, ends.first, group, true);
       union(first, ends.first);
       union(tail, ends.tail);
     }

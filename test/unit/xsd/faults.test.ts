@@ -255,6 +255,21 @@ describe('broken sets', () => {
     ]);
   });
 
+  it.each([
+    ['sequence', '<xs:group ref="g" maxOccurs="2"/><xs:group ref="g"/>', 1],
+    ['sequence', '<xs:group ref="g"/><xs:group ref="g"/>', 0],
+    ['choice', '<xs:group ref="g"/><xs:sequence><xs:group ref="g"/><xs:element name="b"/></xs:sequence>', 1],
+  ])('takes two references to a group in a %s for two particles: %s', (compositor, content, count) => {
+    const { diagnostics } = diagnose([
+      schemaFile(
+        'a.xsd',
+        `<xs:group name="g"><xs:sequence><xs:element name="a"/></xs:sequence></xs:group>
+        <xs:complexType name="t"><xs:${compositor}>${content}</xs:${compositor}></xs:complexType>`,
+      ),
+    ]);
+    expect(diagnostics.map(({ code }) => code)).toEqual(Array(count).fill('xsd_ambiguous_content'));
+  });
+
   it('does not want groups to be unambiguous that no type is made of', () => {
     const group =
       '<xs:group name="g"><xs:sequence><xs:element name="a" minOccurs="0"/>\n<xs:element name="a"/></xs:sequence></xs:group>';
