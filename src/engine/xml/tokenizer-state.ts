@@ -6,7 +6,8 @@ import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from './namespace-cont
 import { RawNames } from './raw-names.ts';
 import { LocationCounter } from './text-location.ts';
 import type { TokenizerMemory } from './tokenizer-memory.ts';
-import { KIND_MASK, KIND_TEXT, RECORD_INTS } from './tokens.ts';
+import { textRunAtEnd } from './text-runs.ts';
+import { RECORD_INTS } from './tokens.ts';
 import { codePointAt, sequenceLength } from './utf8.ts';
 import type { NameTable, TextLocation, TokenBatch } from './tokens.ts';
 
@@ -190,7 +191,7 @@ export class TokenizerState {
   /** Hands the records over. What they point to may be overwritten afterwards. */
   flush(): void {
     if (this.count > 0) {
-      this.measureRun();
+      this.measureRuns();
       const { events, count, bytes, decoded } = this;
       this.settings.onBatch({ events, count: count / RECORD_INTS, bytes, decoded });
     }
@@ -198,16 +199,11 @@ export class TokenizerState {
     this.decodedEnd = 0;
   }
 
-  /** Adds up the text that the next batch may go on with. */
-  private measureRun(): void {
-    let n = this.count - RECORD_INTS;
-    let run = 0;
-    while (n >= 0 && (this.events[n]! & KIND_MASK) === KIND_TEXT) {
-      run += this.events[n + 3]! - this.events[n + 2]!;
-      n -= RECORD_INTS;
-    }
-    this.runBytes = n < 0 ? this.runBytes + run : run;
-    if (this.runBytes > this.limits.xmlMaxTextBytes) this.failTextLimit(this.pos);
+  private measureRuns(): void {
+    const max = this.limits.xmlMaxTextBytes;
+    const mayHoldOne = max < this.bytes.length + this.decodedEnd;
+    this.runBytes = textRunAtEnd(this.events, this.count, this.runBytes, max, mayHoldOne);
+    if (this.runBytes > max) this.failTextLimit(this.pos);
   }
 
   failTextLimit(at: number): never {

@@ -16,6 +16,9 @@ const spread = (levels: number): string =>
 
 const nest = (depth: number) => `${'<a>'.repeat(depth)}${'</a>'.repeat(depth)}`;
 
+/** One value of so many bytes, out of as many pieces. */
+const pieces = (bytes: number): string => `<a>${'x<!-- -->'.repeat(bytes - 3)}<![CDATA[y]]>&lt;z</a>`;
+
 describe('limits', () => {
   test('depth', () => {
     expect(readTokens(nest(4096))).toHaveLength(8192);
@@ -57,6 +60,12 @@ describe('limits', () => {
     expect(readFailure(`<a b="${ok}x"/>`, short).code).toBe('xml_text_limit');
     expect(readFailure(`<a><![CDATA[${ok}x]]></a>`, short).code).toBe('xml_text_limit');
     expect(readFailure(`<a>${'&amp;'.repeat(1001)}</a>`, short).code).toBe('xml_text_limit');
+    // joined from several pieces, in one batch and over their borders: to the byte
+    for (const windowBytes of [64, 333, 4096, 65_536]) {
+      const cut = { ...short, windowBytes };
+      expect(readTokens(`<r>${pieces(1000)}${pieces(1000)}</r>`, cut).length).toBeGreaterThan(5);
+      expect(readFailure(`<r>${pieces(1000)}${pieces(1001)}</r>`, cut).code).toBe('xml_text_limit');
+    }
     const small = { ...short, windowBytes: 64 };
     expect(readTokens(`<a>${'<b>x</b>'.repeat(2000)}</a>`, small)).toHaveLength(6002);
     expect(readFailure(`<a>${'x<!-- -->'.repeat(1100)}</a>`, small).code).toBe('xml_text_limit');
