@@ -20,6 +20,8 @@ export interface Validity {
 export interface DocumentValidator {
   /** what checks, and its version, for the log */
   readonly program: string;
+  /** longest text value of `check`'s documents that it takes a bearable time for; Infinity: any */
+  readonly maxTextBytes: number;
   /** Small well-formed documents, checked together; the answers in their order. */
   checkAll(documents: readonly Uint8Array[]): Promise<readonly Validity[]>;
   /** One document of any size, as it comes. An error that `chunks` throws is thrown. */

@@ -120,7 +120,7 @@ class DocumentCheck {
       yield first;
       for (let more = await chunks.next(); more.done !== true; more = await chunks.next()) yield more.value;
     };
-    const validity = await validator.check(this.#sound(member, all()));
+    const validity = await validator.check(this.#sound(member, all(), validator));
     if (validity.count > 0) this.#invalid.set(place, { name: member.name, validity, marked: false });
   }
 
@@ -149,18 +149,31 @@ class DocumentCheck {
   }
 
   /** The pieces of a document, each after our own reader has taken it: no other sees what is over a limit or unsafe. */
-  async *#sound(member: InputMember, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-    const { limits, kernels } = this.#session;
+  async *#sound(
+    member: InputMember,
+    chunks: AsyncIterable<Uint8Array>,
+    { maxTextBytes, program }: DocumentValidator,
+  ): AsyncIterable<Uint8Array> {
+    const { kernels } = this.#session;
+    const xmlMaxTextBytes = Math.min(this.#session.limits.xmlMaxTextBytes, maxTextBytes);
+    const limits = { ...this.#session.limits, xmlMaxTextBytes };
     const options = { names: this.#names, limits, fileName: member.name, onBatch: () => undefined };
     const tokenizer = createFastXmlTokenizer(options, kernels);
-    for await (const chunk of chunks) {
-      for (let at = 0; at < chunk.length; at += pieceBytes) {
-        const piece = chunk.subarray(at, at + pieceBytes);
-        tokenizer.write(piece);
-        yield piece;
+    try {
+      for await (const chunk of chunks) {
+        for (let at = 0; at < chunk.length; at += pieceBytes) {
+          const piece = chunk.subarray(at, at + pieceBytes);
+          tokenizer.write(piece);
+          yield piece;
+        }
       }
+      tokenizer.end();
+    } catch (error) {
+      const isTooLong = error instanceof InputError && error.diagnostic.code === 'xml_text_limit';
+      if (!isTooLong || this.#session.limits.xmlMaxTextBytes <= maxTextBytes) throw error;
+      const message = `--validate: a value has more than ${maxTextBytes / 1024 ** 2} MiB, which ${program} would take hours for; load this document without --validate`;
+      throw new InputError({ ...error.diagnostic, message });
     }
-    tokenizer.end();
   }
 
   /** With line and column: the documents that are not valid are walked to the tags that the validator spoke of. */

@@ -63,6 +63,7 @@ export async function createLibxml2Validator(set: StandaloneXsdSet): Promise<Doc
 
   return {
     program,
+    maxTextBytes: Infinity,
     checkAll: (documents) => Promise.resolve(documents.map(checkOne)),
     async check(chunks) {
       const parts: Uint8Array[] = [];

@@ -31,6 +31,9 @@ export async function findXmllint(): Promise<string | null> {
   return version === undefined ? 'xmllint' : `xmllint (libxml2 ${dotted})`;
 }
 
+/** Its time grows with the square of a value: about a minute of processor time for this one, an hour for one eight times as long. */
+const maxTextBytes = 32 * 1024 * 1024;
+
 /** characters of a line of its output that are read */
 const maxLine = 2000;
 
@@ -49,6 +52,7 @@ export async function createXmllintValidator(
     runXmllint({ program, set, folder }, names, input);
   return {
     program,
+    maxTextBytes,
     async checkAll(documents) {
       if (documents.length === 0) return [];
       // A document may quote what xmllint prints: names that cannot be known keep its words apart from the program's

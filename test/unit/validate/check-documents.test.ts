@@ -1,0 +1,50 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { defaultEngineLimits } from '../../../src/engine/limits.ts';
+import { createTokenizerKernels } from '../../../src/engine/xml/fast-tokenizer.ts';
+import type { DocumentValidator } from '../../../src/ports/document-validator.ts';
+import { checkDocuments } from '../../../src/tools/check-documents.ts';
+import { openInputs } from '../../../src/tools/input-files.ts';
+import { createRejects } from '../../../src/tools/rejects.ts';
+import type { ToolSession } from '../../../src/tools/tool-session.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'check-documents-'));
+  const value = 'x'.repeat(3 * 1024 * 1024);
+  await writeFile(join(folder, 'a.xml'), `<r>${`<v>${value}</v>`.repeat(3)}</r>`);
+  await writeFile(join(folder, 'b.xml'), `<r>\n<v>${value}<!-- -->${value}${value}</v></r>`);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it('a value that the validator would take hours for ends the check of its document, with place and what to do', async () => {
+  const given: number[] = [];
+  const validator: DocumentValidator = {
+    program: 'slow program',
+    maxTextBytes: 4 * 1024 * 1024,
+    checkAll: () => Promise.reject(new Error('not asked')),
+    async check(chunks) {
+      let bytes = 0;
+      for await (const chunk of chunks) bytes += chunk.length;
+      given.push(bytes);
+      return { faults: [], count: 0 };
+    },
+    close: () => Promise.resolve(),
+  };
+  const rejects = createRejects(() => undefined);
+  const session = {
+    limits: defaultEngineLimits,
+    kernels: createTokenizerKernels(),
+    request: { onError: 'skip' },
+  } as unknown as ToolSession;
+  const inputs = await openInputs([folder], (name) => name.endsWith('.xml'));
+  await checkDocuments(session, inputs, validator, rejects);
+  expect(given).toHaveLength(1);
+  expect(rejects.messages).toEqual([
+    expect.stringMatching(
+      /^b\.xml: line 2, column \d+: --validate: a value has more than 4 MiB, which slow program would take hours for; load this document without --validate$/,
+    ),
+  ]);
+});
