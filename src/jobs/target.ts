@@ -25,11 +25,11 @@ export type SslMode = (typeof sslModes)[number];
 const identifierBytes = 63;
 
 /**
- * Connection strings of drivers and clouds, `host=h password=p` or `Server=h;Password=p`: as a folder, their secret would be its name,
- * and stand in every record of the job.
+ * Connection strings of drivers and clouds, `host=h password=p`, `Server=h;Password=p`, `{"password":"p"}`: as a folder or file, their secret
+ * would be its name, and stand in every record of the job.
  */
 const connectionString =
-  /(?:^|[\s;&?'"])(?:password|passwd|pwd|sslpassword|account_?key|shared_?access_?(?:key|signature)|access_?token|client_?secret|sig)\s*=/i;
+  /(?:^|[\s;&?:{,'"])(?:password|passwd|pwd|sslpassword|account_?key|shared_?access_?(?:key|signature)|access_?token|client_?secret|sig)["']?\s*(?:=|(?<=["']\s*):)/i;
 
 /** Answers the target, or what is wrong with its text; the answer never repeats a password. */
 export function parseTarget(text: string): Target | { readonly fault: string } {

@@ -209,7 +209,9 @@ function readItems(
     const option = findOption(tool, item.flag, rest === null ? 'command line' : 'rest');
     if (option === null) {
       unknown = true;
-      complain(item, 'command', `${tool} has no option ${quote(item.flag)}`);
+      // what follows may be a secret
+      const name = item.flag.replace(/(?<==)[^]*/, '…');
+      complain(item, 'command', `${tool} has no option ${quote(name)}`);
     } else if (given.has(option) && !option.repeatable) {
       complain(item, 'command', `${item.flag} is given twice`);
     } else if (option.takesValue && value === undefined) {

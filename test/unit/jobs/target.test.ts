@@ -81,6 +81,9 @@ describe('target', () => {
     'BlobEndpoint=a;SharedAccessSignature=sv=1&sig=x',
     'container/path?sv=1&sig=x',
     'duckdb:x.db?access_token=x',
+    'duckdb:postgres:password=se cret',
+    '{"host":"h","password": "se cret"}',
+    "{'pwd':'se cret'}",
   ])('takes no connection string for the name of a folder, and does not repeat it: %s', (text) => {
     const found = parseTarget(text);
     expect(found).toEqual({ fault: expect.stringMatching(/connection string/) });

@@ -204,7 +204,7 @@ describe('items of a request', () => {
         [
           input,
           item(0, '-g', '9'),
-          item(1, '--nope'),
+          item(1, '--nope=se cret'),
           item(2, '-s', 'yes'),
           item(3, '-o', ''),
           item(4, '-r', 'a\0b'),
@@ -214,6 +214,8 @@ describe('items of a request', () => {
       ),
     );
     expect(error.code).toBe('unknown_option');
+    // what stands behind = may be a secret
+    expect(error.errors[1]!.detail).toBe('xml2er has no option "--nope=…"');
     expect(error.errors.map(({ pointer }) => pointer)).toEqual([
       '/executions/1/target/generation/0/value',
       '/executions/1/target/generation/1/command',
