@@ -38,7 +38,8 @@ const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
   unsignedInt: { kind: 'bigint' },
   unsignedShort: { kind: 'integer' },
   unsignedByte: { kind: 'smallint' },
-  float: { kind: 'real' },
+  // its 24 bits hold some seven digits; documents have amounts of more, which must come back
+  float: { kind: 'double' },
   double: { kind: 'double' },
   duration: text,
   dateTime: { kind: 'timestamptz' },

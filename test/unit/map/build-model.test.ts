@@ -25,6 +25,13 @@ const order = xs(`
   <xs:simpleType name="Money"><xs:restriction base="xs:decimal"><xs:totalDigits value="18"/><xs:fractionDigits value="2"/></xs:restriction></xs:simpleType>
 `);
 
+describe('columns of xs:float', () => {
+  it('hold the digits that documents give, of which 24 bits would drop some', () => {
+    const source = compiled(xs('<xs:element name="amount" type="xs:float"/>'));
+    expect(outline(modelOf(source, 3))).toContain('value double!');
+  });
+});
+
 describe('the four map levels on an order', () => {
   const source = compiled(order);
 
