@@ -277,6 +277,8 @@ export const fixedLimits = {
   uploadTokenMs: 5 * 60_000,
   /** Answer of another host that is held whole (keys of an identity provider, list of a cloud folder); past it the host has failed. */
   answerBytes: 4 * 1024 * 1024,
+  /** Exports and imports of an organisation that wait, past it 429: each holds a request, and runs as a program once it has a place. */
+  waitingMigrations: 100,
   /** A package that is fetched from cloud storage, past it the import fails: as much as an upload may have. */
   packageBytes: 10 * 1024 ** 3,
   /** Files of one XSD set together, past it F or 422: a set is held whole. The largest standards have a fraction of it. */

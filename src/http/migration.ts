@@ -1,8 +1,10 @@
 /** Schemas between installations: /v2/schema/export, /v2/schema/import. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../config.ts';
+import { fixedLimits } from '../limits.ts';
 import { exportSchema } from '../migration/export-schema.ts';
 import { importSchema } from '../migration/import-schema.ts';
+import { createPlaces } from '../migration/places.ts';
 import type { MigrationAdapters } from '../migration/run-migration.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
@@ -100,6 +102,10 @@ export function createMigrationRoutes(adapters: MigrationAdapters, config: Confi
     middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
   };
   const statuses = problems(400, 413, 415, 501);
+  const places = createPlaces({
+    running: config.limits.runningJobs,
+    waiting: fixedLimits.waitingMigrations,
+  });
 
   const exported = operation(
     createRoute({
@@ -119,7 +125,8 @@ export function createMigrationRoutes(adapters: MigrationAdapters, config: Confi
     }),
     async (c) => {
       const caller = { idOrg: c.get('principal').idOrg, requestId: c.get('requestId') };
-      return c.json(await exportSchema(adapters, config, caller, c.req.valid('json')), 200);
+      const run = () => exportSchema(adapters, config, caller, c.req.valid('json'));
+      return c.json(await places.within(caller.idOrg, run), 200);
     },
   );
 
@@ -141,7 +148,8 @@ export function createMigrationRoutes(adapters: MigrationAdapters, config: Confi
     }),
     async (c) => {
       const caller = { idOrg: c.get('principal').idOrg, requestId: c.get('requestId') };
-      return c.json(await importSchema(adapters, config, caller, c.req.valid('json')), 200);
+      const run = () => importSchema(adapters, config, caller, c.req.valid('json'));
+      return c.json(await places.within(caller.idOrg, run), 200);
     },
   );
 
