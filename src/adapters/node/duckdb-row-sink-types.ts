@@ -61,13 +61,18 @@ export function larger(a: DecimalDigits, b: DecimalDigits): DecimalDigits {
   return { whole: Math.max(a.whole, b.whole), fraction: Math.max(a.fraction, b.fraction) };
 }
 
-/** The value of `expression`, of `sqlType`, as XML Schema writes it. */
-export function lexicalText(expression: string, sqlType: string): string {
+/**
+ * The value of `expression`, of `sqlType`, as XML Schema writes it. `fraction`: digits after the point that the model gives it; a
+ * column that has more, as it had to be bounded or became wider for other values, would add zeros.
+ */
+export function lexicalText(expression: string, sqlType: string, fraction: number | null = null): string {
   if (sqlType.endsWith('[]')) {
-    const item = lexicalText('item', sqlType.slice(0, -2));
+    const item = lexicalText('item', sqlType.slice(0, -2), fraction);
     return `array_to_string(list_transform(${expression}, lambda item: ${item}), ' ')`;
   }
   const text = `${expression}::VARCHAR`;
+  if (fraction !== null && (decimalDigits(sqlType)?.fraction ?? 0) > fraction)
+    return `CASE WHEN ${expression} = round(${expression}, ${fraction}) THEN round(${expression}, ${fraction})::DECIMAL(38,${fraction})::VARCHAR ELSE rtrim(${text}, '0') END`;
   switch (sqlType) {
     case 'TIMESTAMP WITH TIME ZONE':
       return `regexp_replace(replace(${text}, ' ', 'T'), '[+]00$', 'Z')`;

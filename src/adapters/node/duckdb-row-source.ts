@@ -4,12 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
 import { duckdb } from '../../engine/dialects/duckdb.ts';
+import { fractionDigits } from '../../engine/dialects/fraction-digits.ts';
 import { physicalName } from '../../engine/dialects/physical-names.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/row-source.ts';
 import { foldedName, openDuckDbReader } from './duckdb-row-sink-database.ts';
 import { lexicalText } from './duckdb-row-sink-types.ts';
+import { tableColumns, type NamedColumn } from './folder-row-sink-formats.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from './file-row-source.ts';
 
 export interface DuckDbRowSourceOptions {
@@ -21,14 +24,16 @@ export interface DuckDbRowSourceOptions {
 }
 
 export function createDuckDbRowSource(options: DuckDbRowSourceOptions): RowSource {
-  return createFileRowSource({ label: `duckdb:${options.file}`, openTables: () => openTables(options) });
+  return createFileRowSource({
+    label: `duckdb:${options.file}`,
+    openTables: (model) => openTables(options, model),
+  });
 }
 
-async function openTables({
-  file,
-  busyTimeoutMs = 30_000,
-  installation,
-}: DuckDbRowSourceOptions): Promise<SourceTables> {
+async function openTables(
+  { file, busyTimeoutMs = 30_000, installation }: DuckDbRowSourceOptions,
+  model: RelationalModel,
+): Promise<SourceTables> {
   const directory = await mkdtemp(join(tmpdir(), 'row-source-'));
   const removeFolder = (): Promise<void> => rm(directory, { recursive: true, force: true });
   try {
@@ -51,7 +56,8 @@ async function openTables({
         );
     const logicals = new Map(jobs.map(({ job, logical }) => [Number(job), logical]));
     return {
-      table: (name) => sourceTable(name, tables.get(foldedName(physicalName(duckdb, name)))),
+      table: (name) =>
+        sourceTable(name, tables.get(foldedName(physicalName(duckdb, name))), tableColumns(model, name)),
       connect: () => database.connect(),
       logicalSchemaOf: async (job) => {
         const logical = logicals.get(job) ?? null;
@@ -73,9 +79,11 @@ async function openTables({
 function sourceTable(
   name: string,
   columns: ReadonlyMap<string, { readonly name: string; readonly type: string }> | undefined,
+  known: readonly NamedColumn[],
 ): SourceTable | null {
   if (columns === undefined) return null;
   const column = (wanted: string) => columns.get(foldedName(physicalName(duckdb, wanted)));
+  const types = new Map(known.map((each) => [foldedName(physicalName(duckdb, each.name)), each.type]));
   const places = new Map([...columns.keys()].map((key, at) => [key, at]));
   return {
     from: doubleQuoted(physicalName(duckdb, name)),
@@ -84,7 +92,9 @@ function sourceTable(
       return found === undefined ? null : doubleQuoted(found.name);
     },
     holds: (wanted, text) => `${doubleQuoted(column(wanted)!.name)} = ${standardLiteral(text)}`,
-    selection: [...columns.values()].map(({ name: own, type }) => lexicalText(doubleQuoted(own), type)),
+    selection: [...columns].map(([folded, { name: own, type }]) =>
+      lexicalText(doubleQuoted(own), type, fractionDigits(types.get(folded))),
+    ),
     values: (row) => (wanted) => {
       const at = places.get(foldedName(physicalName(duckdb, wanted)));
       return at === undefined ? null : row[at]!;

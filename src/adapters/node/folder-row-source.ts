@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
+import { fractionDigits } from '../../engine/dialects/fraction-digits.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/row-source.ts';
@@ -96,7 +97,11 @@ function sourceTable(
   if (format === 'jsonl') return jsonLinesTable(directory, files, types);
   const names = [...new Set(files.flatMap((file) => file.columns))];
   const places = new Map(names.map((name, at) => [name, at]));
-  const read = { csv: csvFile, tsv: tsvFile, parquet: parquetFile }[format];
+  const read = {
+    csv: csvFile,
+    tsv: tsvFile,
+    parquet: (path: string, file: ManifestFile) => parquetFile(path, file, types),
+  }[format];
   const decode =
     format === 'parquet' ? (text: string): string => text : format === 'tsv' ? fromCopyText : fromCsv;
   return {
@@ -133,10 +138,14 @@ function tsvFile(path: string, file: ManifestFile): string {
     new_line = '\\n', nullstr = '\\N', ${longestLine(file)}, columns = ${textColumns(file)})`;
 }
 
-function parquetFile(path: string, { columns, types = [] }: ManifestFile): string {
+function parquetFile(
+  path: string,
+  { columns, types = [] }: ManifestFile,
+  known: ReadonlyMap<string, ColumnType>,
+): string {
   const values = columns.map((name, at) => {
     const column = doubleQuoted(name);
-    return `${lexicalText(column, types[at] ?? 'VARCHAR')} AS ${column}`;
+    return `${lexicalText(column, types[at] ?? 'VARCHAR', fractionDigits(known.get(name)))} AS ${column}`;
   });
   return `SELECT ${values.join(', ')} FROM read_parquet(${pathLiteral(path)})`;
 }

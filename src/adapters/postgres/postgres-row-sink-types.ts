@@ -41,9 +41,15 @@ function textLength(type: string): number | null {
   return match === null ? null : Number(match[1]);
 }
 
-/** The value of `expression` as XML Schema writes it, where the column turns into text. */
-export function lexicalText(expression: string, type: string): string {
+/**
+ * The value of `expression` as XML Schema writes it, where the column turns into text. `fraction`: digits after the point that the
+ * model gives it; a column that became wider for other values would add zeros.
+ */
+export function lexicalText(expression: string, type: string, fraction: number | null = null): string {
   if (type.endsWith('[]')) return lexicalList(expression, type.slice(0, -2));
+  const digits = fraction === null ? null : (decimalOf(type)?.after ?? null);
+  if (digits !== null && digits !== Infinity && digits > fraction!)
+    return `CASE WHEN ${expression} = round(${expression}, ${fraction}) THEN round(${expression}, ${fraction}) ELSE trim_scale(${expression}) END::text`;
   switch (type) {
     case 'timestamp with time zone':
       return `regexp_replace(replace(${expression}::text, ' ', 'T'), '[+]00$', 'Z')`;

@@ -3,6 +3,7 @@
  * document order. No index on parent keys is needed, and nothing is held but the next rows of each table.
  */
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
+import { fractionDigits } from '../../engine/dialects/fraction-digits.ts';
 import { physicalNames, type PhysicalTableNames } from '../../engine/dialects/physical-names.ts';
 import { postgresql } from '../../engine/dialects/postgresql.ts';
 import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
@@ -227,9 +228,10 @@ class PostgresRowSource implements RowSource {
     const { name, columns } = this.#names[index]!;
     const known = this.#target.tables.get(name)!.columns;
     return columns
-      .map((column) => {
+      .map((column, at) => {
         const type = known.get(column)?.type;
-        return type === undefined ? 'NULL::text' : lexicalText(`t.${doubleQuoted(column)}`, type);
+        const fraction = fractionDigits(this.#model.tables[index]!.columns[at]?.type);
+        return type === undefined ? 'NULL::text' : lexicalText(`t.${doubleQuoted(column)}`, type, fraction);
       })
       .join(', ');
   }
