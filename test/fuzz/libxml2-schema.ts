@@ -8,8 +8,11 @@ const option = ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_NO_XXE | Pars
 const beyond =
   /<xs:(include|import|redefine|override|assert|assertion|alternative|openContent|defaultOpenContent|explicitTimezone|minScale|maxScale)|notQName|notNamespace|xpathDefaultNamespace|defaultAttributes|inheritable|versioning|dateTimeStamp|yearMonthDuration|dayTimeDuration|anyAtomicType|xs:error|"prohibited"|<xs:(element|attribute) [^>]*targetNamespace|substitutionGroup="[^"]* /;
 
+/** The same attribute uses twice are one set of them; it takes them for two. */
+const groupTwice = /<xs:attributeGroup ref="([^"]*)"\s*\/>\s*<xs:attributeGroup ref="\1"/;
+
 export function isForLibxml2(xsd: string): boolean {
-  return !beyond.test(xsd);
+  return !beyond.test(xsd) && !groupTwice.test(xsd);
 }
 
 /** Rules that it does not look at, or with another result. */
