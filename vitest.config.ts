@@ -1,8 +1,28 @@
 import { defineConfig } from 'vitest/config';
 
+/** Whatever needs neither a server nor a process of its own. */
+const pure = ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts', 'test/rules/**/*.test.ts'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    // half of the time they wait for servers and processes: every core is of use
+    maxWorkers: '100%',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'pure',
+          include: pure,
+          // No module has state: files share their modules, which Node itself loads, as it does for the product.
+          isolate: false,
+          experimental: { viteModuleRunner: false, nodeLoader: false },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'with servers', include: ['test/**/*.test.ts'], exclude: pure },
+      },
+    ],
     globalSetup: ['test/support/postgres-setup.ts'],
     pool: 'forks',
     // Tests share few cores with real servers and processes: patience instead of flakes.
