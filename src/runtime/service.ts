@@ -1,8 +1,8 @@
 /** The whole service in this process, behind an HTTP server of its own. */
 import type { AddressInfo } from 'node:net';
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
-import { boundConnections, isVoid } from '../adapters/node/bounded-connections.ts';
+import { boundConnections, isVoid, type RequestHead } from '../adapters/node/bounded-connections.ts';
 import { continueOnRead } from '../adapters/node/expected-body.ts';
 import { ConfigError } from '../config.ts';
 import { fixedLimits } from '../limits.ts';
@@ -68,7 +68,7 @@ function listen(
 ): Promise<{ readonly server: Server; readonly url: string }> {
   const answer = (
     request: Request,
-    { incoming }: { readonly incoming: Pick<IncomingMessage, 'rawHeaders' | 'socket'> },
+    { incoming }: { readonly incoming: RequestHead },
   ): Response | Promise<Response> =>
     // bare, as the parser's own refusals are
     isVoid(incoming) ? new Response(null, { status: 400, headers: { Connection: 'close' } }) : fetch(request);

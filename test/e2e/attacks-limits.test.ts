@@ -268,6 +268,8 @@ describe('attacks on the limits of the interface', { timeout: 60_000 }, () => {
       'a list of lengths': `${head}Content-Length: 2, 2\r\n\r\n{}`,
       'a length and chunks': `${head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       'chunks twice': `${head}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      'a coding beside chunks': `${head}Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      'chunks in HTTP/1.0': `${head.replace('HTTP/1.1', 'HTTP/1.0')}Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
       'an unknown encoding': `${head}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
       'a blank in front of a colon': `${head}Content-Length : 2\r\n\r\n{}`,
       'a folded header': `${head}X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}`,

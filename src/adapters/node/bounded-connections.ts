@@ -82,13 +82,24 @@ function sizeOf(answers: ReadonlySet<ServerResponse>): number {
   return bytes;
 }
 
-/** Requests that nobody has to answer: of a connection that was closed in the middle of them, and those with several hosts. */
-export function isVoid(incoming: Pick<IncomingMessage, 'rawHeaders' | 'socket'>): boolean {
-  return incoming.socket.destroyed || hasSeveralHosts(incoming);
+export type RequestHead = Pick<IncomingMessage, 'rawHeaders' | 'socket' | 'headers' | 'httpVersion'>;
+
+/**
+ * Requests that nobody has to answer: of a connection that was closed in the middle of them, those with several hosts, and those
+ * whose body others may take for a longer or shorter one.
+ */
+export function isVoid(incoming: RequestHead): boolean {
+  return incoming.socket.destroyed || hasSeveralHosts(incoming) || hasOddCoding(incoming);
+}
+
+/** RFC 9112 section 6.1: a coding beside chunks is none that we undo, and HTTP/1.0 knows no coding. */
+function hasOddCoding({ headers, httpVersion }: RequestHead): boolean {
+  const coding = headers['transfer-encoding'];
+  return coding !== undefined && (httpVersion === '1.0' || coding.trim().toLowerCase() !== 'chunked');
 }
 
 /** RFC 9112 section 3.2: who stands in front may have looked at the other one. */
-function hasSeveralHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
+function hasSeveralHosts({ rawHeaders }: RequestHead): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === 'host') hosts += 1;
   return hosts > 1;
