@@ -8,7 +8,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { memoryFor, openDuckDb } from '../../src/adapters/node/duckdb-row-sink-database.ts';
 import { createDuckDbRowSink, type DuckDbRowSinkOptions } from '../../src/adapters/node/duckdb-row-sink.ts';
 import { createDuckDbRowSource } from '../../src/adapters/node/duckdb-row-source.ts';
-import { lexicalText } from '../../src/adapters/node/duckdb-row-sink-types.ts';
 import type { Column, ColumnType, RelationalModel } from '../../src/engine/model/relational-model.ts';
 import type { Published, SinkPlan } from '../../src/ports/row-sink.ts';
 import { at, libraryModel } from '../unit/dialects/library-model.ts';
@@ -398,21 +397,4 @@ test('what stands in the way is said in words, and by the name that the target w
     code: 'conflict',
     message: `duckdb:${file} exists and is not a database that this DuckDB can read.`,
   });
-});
-
-async function written(value: string, type: string, fraction: number | null): Promise<unknown> {
-  const [row] = await execute(`SELECT ${lexicalText(`CAST(${value} AS ${type})`, type, fraction)} AS text`);
-  return row!['text'];
-}
-
-test('digits that a wider column adds are left out where rows are read', async () => {
-  await load(libraryPlan(1));
-  expect(await written('3.5', 'DECIMAL(38,18)', 0)).toBe('3.5');
-  expect(await written('-40', 'DECIMAL(38,18)', 0)).toBe('-40');
-  expect(await written('12.5', 'DECIMAL(12,4)', 2)).toBe('12.50');
-  expect(await written('12.505', 'DECIMAL(12,4)', 2)).toBe('12.505');
-  expect(await written('12.5', 'DECIMAL(10,2)', 2)).toBe('12.50');
-  expect(await written('12.5', 'DECIMAL(10,2)', null)).toBe('12.50');
-  expect(await written('NULL', 'DECIMAL(38,18)', 0)).toBe(null);
-  expect(await written('[1.5, 2]', 'DECIMAL(38,18)[]', 0)).toBe('1.5 2');
 });

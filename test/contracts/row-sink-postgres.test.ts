@@ -4,7 +4,6 @@ import {
   createPostgresRowSink,
   type PostgresRowSinkOptions,
 } from '../../src/adapters/postgres/postgres-row-sink.ts';
-import { lexicalText } from '../../src/adapters/postgres/postgres-row-sink-types.ts';
 import { renderDdl } from '../../src/engine/dialects/ddl.ts';
 import type { RelationalModel, Table } from '../../src/engine/model/relational-model.ts';
 import type { RowSink, SinkPlan } from '../../src/ports/row-sink.ts';
@@ -553,18 +552,4 @@ test('a role is taken on: it owns the tables, and needs no right but on the sche
   await aborted.close();
   expect(await leftovers()).toEqual([]);
   await database.sql.unsafe(`drop owned by sink_loader cascade; drop role sink_loader`);
-});
-
-async function written(value: string, type: string, fraction: number | null): Promise<unknown> {
-  const text = lexicalText(`CAST(${value} AS ${type})`, type, fraction);
-  const [row] = await database.sql.unsafe(`select ${text} as text`);
-  return row!['text'];
-}
-
-test('digits that a wider column adds are left out where rows are read', async () => {
-  expect(await written('3', 'numeric(12,4)', 0)).toBe('3');
-  expect(await written('12.5', 'numeric(12,4)', 2)).toBe('12.50');
-  expect(await written('12.505', 'numeric(12,4)', 2)).toBe('12.505');
-  expect(await written('12.50', 'numeric', 0)).toBe('12.50');
-  expect(await written('NULL', 'numeric(12,4)', 2)).toBe(null);
 });

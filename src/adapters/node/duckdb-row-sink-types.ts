@@ -71,8 +71,12 @@ export function lexicalText(expression: string, sqlType: string, fraction: numbe
     return `array_to_string(list_transform(${expression}, lambda item: ${item}), ' ')`;
   }
   const text = `${expression}::VARCHAR`;
-  if (fraction !== null && (decimalDigits(sqlType)?.fraction ?? 0) > fraction)
-    return `CASE WHEN ${expression} = round(${expression}, ${fraction}) THEN round(${expression}, ${fraction})::DECIMAL(38,${fraction})::VARCHAR ELSE rtrim(${text}, '0') END`;
+  const added = fraction === null ? 0 : (decimalDigits(sqlType)?.fraction ?? 0) - fraction;
+  if (added > 0) {
+    // by characters: arithmetic ends at the bounds of the type
+    const shorter = `left(${text}, -${added}) || rtrim(right(${text}, ${added}), '0')`;
+    return fraction === 0 ? `rtrim(${shorter}, '.')` : `(${shorter})`;
+  }
   switch (sqlType) {
     case 'TIMESTAMP WITH TIME ZONE':
       return `regexp_replace(replace(${text}, ' ', 'T'), '[+]00$', 'Z')`;

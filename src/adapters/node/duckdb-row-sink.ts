@@ -108,7 +108,9 @@ class DuckDbRowSink implements RowSink {
       const roots = documentColumns(this.#plan.model, this.#tables).filter(({ table }) =>
         known.has(foldedName(table)),
       );
-      const rows = await database.read<{ sha256: string }>(loadedDocumentsQuery(roots, this.#plan, doubleQuoted));
+      const rows = await database.read<{ sha256: string }>(
+        loadedDocumentsQuery(roots, this.#plan, doubleQuoted),
+      );
       return new Set(rows.map(({ sha256 }) => sha256).filter((sha256) => wanted.has(sha256)));
     } finally {
       database.close();
