@@ -13,7 +13,8 @@ export interface Upload {
   readonly token: string | undefined;
   readonly name: string | undefined;
   readonly declaredBytes: number | null;
-  readonly body: ReadableStream<Uint8Array> | null;
+  /** asked for once all else is right: a client may wait until it is */
+  body(): ReadableStream<Uint8Array> | null;
 }
 
 /**
@@ -31,7 +32,8 @@ export async function storeUpload(
   if (upload.declaredBytes !== null && upload.declaredBytes > maxBytes) {
     throw new AppError('payload_too_large', `the file may have at most ${maxBytes} bytes`);
   }
-  const opened = upload.body === null ? null : await openBody(atPace(upload.body, fixedLimits.uploadPace));
+  const body = upload.body();
+  const opened = body === null ? null : await openBody(atPace(body, fixedLimits.uploadPace));
   if (opened === null)
     throw new AppError('missing_body', 'the operation needs the bytes of the file as its body');
   const name =

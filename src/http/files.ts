@@ -162,7 +162,7 @@ export function createFileRoutes(
           token: c.req.query('token'),
           name: c.req.query('name'),
           declaredBytes: length === undefined ? null : Number(length),
-          body: c.req.raw.body,
+          body: () => c.req.raw.body,
         });
         return c.json(path, 200);
       },

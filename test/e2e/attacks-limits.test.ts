@@ -241,6 +241,7 @@ describe('attacks on the limits of the interface', { timeout: 60_000 }, () => {
       'too little scope': [path, `Authorization: Bearer ${key}\r\n`, 14, 403],
       'too long': [path, good, 4001, 413],
       'no token': ['/v2/file/upload/xml', '', 14, 401],
+      'a wrong token': ['/v2/file/upload/xml?token=x', '', 14, 401],
       'nothing there': ['/v2/nothing', good, 14, 404],
     } as const;
     const next = `GET /actuator/info HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
