@@ -122,7 +122,8 @@ class BackConversion {
         return;
       }
       if (writer === null) {
-        const message = 'the row of its root element is gone';
+        const message =
+          'the row of its root element is gone, deleted or overwritten by another schema; --on-error skip writes the other documents';
         throw new InputError({ code: 'missing_rows', severity: 'error', message });
       }
       let bytes = 0;
