@@ -49,13 +49,21 @@ export class StagedTable {
   created = false;
   /** it has what `StagingOptions.keys` said */
   keyed = false;
+  keysBegun = false;
   /** foreign keys that it has, checked */
   readonly references: StagedReference[] = [];
   /** rows handed in, and rows the server has taken */
   rows = 0;
   copied = 0;
   pendingBytes = 0;
-  lane: Lane | null = null;
+  takenBytes = 0;
+  /** connections that have it, until what they copied is committed; and those of them that may still copy */
+  readonly lanes = new Set<Lane>();
+  readonly copying = new Set<Lane>();
+  /** how many connections may have it: more than one only where others see it */
+  wantedLanes = 1;
+  /** the server's other connections see it */
+  committed = false;
   /** indexes of columns that are NOT NULL from the start: to find that out afterwards would be one more walk over all rows */
   #required: Set<number> | null = null;
   /** columns that are so no more, which the server has not been told */
@@ -78,17 +86,28 @@ export class StagedTable {
     if (this.#requiredColumns().delete(column) && this.created) this.#loosened.push(column);
   }
 
+  /** Whether one more connection may have it. */
+  get takesLane(): boolean {
+    return this.lanes.size < this.wantedLanes && (this.lanes.size === 0 || this.committed);
+  }
+
+  /** Columns may lack values that the server takes for required: `alterLoosened` comes before the next rows. */
   get hasLoosened(): boolean {
     return this.#loosened.length > 0;
   }
 
-  /** Statement to be run before the next rows are copied; '' for none. */
-  takeLoosening(): string {
-    const drops = this.#loosened.map(
+  /** There is something to be done on the server before a lane takes more of its rows. */
+  get isUnsettled(): boolean {
+    return this.hasLoosened || (this.wantedLanes > 1 && !this.committed);
+  }
+
+  async alterLoosened(run: (statement: string) => Promise<unknown>): Promise<void> {
+    const columns = [...this.#loosened];
+    const drops = columns.map(
       (at) => `ALTER COLUMN ${doubleQuoted(this.form.columns[at]!.name)} DROP NOT NULL`,
     );
-    this.#loosened = [];
-    return drops.length === 0 ? '' : `ALTER TABLE ${this.relation} ${drops.join(', ')}`;
+    await run(`ALTER TABLE ${this.relation} ${drops.join(', ')}`);
+    this.#loosened.splice(0, columns.length);
   }
 
   #requiredColumns(): Set<number> {
@@ -117,6 +136,7 @@ export class StagedTable {
     }
     const taken = this.#pending.splice(0, count);
     this.pendingBytes -= length;
+    this.takenBytes += length;
     if (count === 1) return taken[0]!;
     const bytes = Buffer.concat(
       taken.map((one) => one.bytes),
@@ -142,8 +162,8 @@ export class StagedTable {
     return `CREATE ${logged ? '' : 'UNLOGGED '}TABLE ${this.relation} (${columns.join(', ')})`;
   }
 
-  /** The first COPY into a table of the same transaction writes its rows as they will stay. */
-  copyStatement(): string {
-    return `COPY ${this.relation} FROM STDIN${this.created ? '' : ' WITH (FREEZE)'}`;
+  /** The first COPY into a table of the same transaction (`isNew`) writes its rows as they will stay. */
+  copyStatement(isNew: boolean): string {
+    return `COPY ${this.relation} FROM STDIN${isNew ? ' WITH (FREEZE)' : ''}`;
   }
 }

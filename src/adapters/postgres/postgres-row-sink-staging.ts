@@ -17,6 +17,8 @@ const smallJobBytes = 2 * 1024 * 1024;
 /** from here a connection leaves its table for one that waits */
 const crowdedBytes = 6 * 1024 * 1024;
 const fullBytes = 12 * 1024 * 1024;
+/** a table that has taken so much, and holds up the others, gets one more connection */
+const spreadBytes = 16 * 1024 * 1024;
 
 export interface Lane {
   readonly sql: Sql;
@@ -25,6 +27,8 @@ export interface Lane {
   table: StagedTable | null;
   copy: CopyStream | null;
   running: boolean;
+  /** its session has been made ready */
+  isSetUp: boolean;
 }
 
 export interface StagingOptions {
@@ -45,7 +49,7 @@ export class StagingArea {
   readonly backends: number[] = [];
   readonly #options: StagingOptions;
   readonly #tables = new Map<number | string, StagedTable>();
-  /** tables with bytes and without a lane */
+  /** tables with bytes that another lane may take */
   readonly #waiting = new Set<StagedTable>();
   readonly #lanes: Lane[] = [];
   #prepared: Promise<void> | null = null;
@@ -85,9 +89,10 @@ export class StagingArea {
     table.push(bytes, release);
     table.rows += rows;
     this.#buffered += bytes.length;
-    if (table.lane === null) this.#waiting.add(table);
+    if (table.takesLane) this.#waiting.add(table);
     this.#schedule(table);
     while (this.#buffered > fullBytes) {
+      this.#spread();
       await this.#wake.promise;
       this.#check();
     }
@@ -119,7 +124,7 @@ export class StagingArea {
       tables.map((table) => table.createStatement()),
     );
     for (const table of tables) {
-      const copy = await startCopy(tx, table.copyStatement());
+      const copy = await startCopy(tx, table.copyStatement(true));
       table.created = true;
       while (table.pendingBytes > 0) {
         const { bytes, release } = table.take();
@@ -166,20 +171,33 @@ export class StagingArea {
   }
 
   #schedule(table: StagedTable): void {
-    if (table.lane !== null) {
-      this.#start(table.lane);
-      return;
-    }
-    if (this.#buffered < smallJobBytes) return;
+    for (const lane of [...table.lanes]) this.#start(lane);
+    if (!table.takesLane || this.#buffered < smallJobBytes) return;
     const idle = this.#lanes.find((lane) => !lane.running && lane.table === null);
     if (idle !== undefined) this.#start(idle);
     else if (this.#lanes.length < this.#options.maxConnections) this.#start(this.#addLane());
     else if (this.#buffered >= crowdedBytes) for (const lane of this.#lanes) this.#start(lane);
   }
 
+  /** Rows come faster than one connection takes those of one table: with another, another processor of the server does too. */
+  #spread(): void {
+    const spare =
+      this.#lanes.length < this.#options.maxConnections ||
+      this.#lanes.some((lane) => !lane.running && lane.table === null);
+    const table = this.#lanes
+      .map((lane) => lane.table)
+      .find((one) => one !== null && one.pendingBytes > fullBytes / 2);
+    if (!spare || !table || table.lanes.size < table.wantedLanes) return;
+    if (table.takenBytes < table.wantedLanes * spreadBytes) return;
+    table.wantedLanes += 1;
+    if (!table.takesLane) return;
+    this.#waiting.add(table);
+    this.#schedule(table);
+  }
+
   #addLane(): Lane {
     const sql = this.#options.connect((socket) => (lane.socket = socket));
-    const lane: Lane = { sql, socket: null, table: null, copy: null, running: false };
+    const lane: Lane = { sql, socket: null, table: null, copy: null, running: false, isSetUp: false };
     this.#lanes.push(lane);
     return lane;
   }
@@ -201,9 +219,11 @@ export class StagingArea {
   /** The table to copy next; it is the lane's from then on. */
   #next(lane: Lane): StagedTable | null {
     const own = lane.table;
-    if (own !== null && own.pendingBytes >= (this.#draining ? 1 : chunkBytes)) return own;
+    if (own !== null && (own.pendingBytes >= (this.#draining ? 1 : chunkBytes) || mustLeave(lane, own)))
+      return own;
     let largest: StagedTable | null = null;
     for (const table of this.#waiting) {
+      if (table.pendingBytes === 0 || table.lanes.has(lane)) continue;
       if (largest === null || table.pendingBytes > largest.pendingBytes) largest = table;
     }
     if (largest === null) return null;
@@ -212,8 +232,9 @@ export class StagingArea {
       if (own === null ? largest.pendingBytes < chunkBytes && !crowded : !crowded) return null;
       if (own !== null && own.pendingBytes >= largest.pendingBytes) return null;
     }
-    this.#waiting.delete(largest);
-    largest.lane = lane;
+    largest.lanes.add(lane);
+    largest.copying.add(lane);
+    if (!largest.takesLane) this.#waiting.delete(largest);
     return largest;
   }
 
@@ -221,10 +242,11 @@ export class StagingArea {
     for (let table: StagedTable | null = first; table !== null; table = this.#next(lane)) {
       this.#check();
       if (lane.table !== table) {
-        await this.#close(lane);
-        this.#release(lane.table);
+        await this.#leave(lane);
         await this.#open(lane, table);
-      } else if (table.hasLoosened) await this.#loosen(lane, table);
+      }
+      while (lane.table === table && table.isUnsettled) await this.#settle(lane, table);
+      if (lane.table !== table || table.pendingBytes === 0) continue;
       const { bytes, release } = table.take();
       // its owner may hand the buffer to another thread: then it is empty here
       const { length } = bytes;
@@ -235,42 +257,85 @@ export class StagingArea {
     }
   }
 
-  /** Only now may another lane have it: before, its table was not there for others. */
-  #release(table: StagedTable | null): void {
-    if (table === null) return;
-    table.lane = null;
-    if (table.pendingBytes > 0) this.#waiting.add(table);
+  /** Brings what has changed about the lane's table to the server, or leaves that to the lane that can. */
+  async #settle(lane: Lane, table: StagedTable): Promise<void> {
+    this.#check();
+    if (mustLeave(lane, table)) {
+      this.#unshare(table);
+      await this.#leave(lane);
+      for (const other of [...table.copying]) this.#start(other);
+    } else if (table.hasLoosened) await this.#loosen(lane, table);
+    else await this.#share(lane, table);
   }
 
   async #open(lane: Lane, table: StagedTable): Promise<void> {
+    // nothing is made any more once the load was given up
+    this.#check();
     this.#prepared ??= this.#options.prepare();
     await this.#prepared;
     this.#check();
-    if (lane.table === null) {
+    if (!lane.isSetUp) {
       // rows that have not been published need not outlive a crash
       const results = await lane.sql.unsafe(
         `${sessionSettings}; SET synchronous_commit = off; ${quickCompression}; SELECT pg_backend_pid() AS pid`,
       );
       this.backends.push((results.at(-1) as unknown as [{ pid: number }])[0].pid);
+      lane.isSetUp = true;
     }
     lane.table = table;
-    const first = table.created ? table.takeLoosening() : table.createStatement();
-    await lane.sql.unsafe(first === '' ? 'BEGIN' : `BEGIN; ${first}`);
-    lane.copy = await startCopy(lane.sql, table.copyStatement(), lane.socket);
+    const isNew = !table.created;
+    const first = isNew ? `BEGIN; ${table.createStatement()}` : 'BEGIN';
+    // from here on what the table requires can only be altered
     table.created = true;
+    await lane.sql.unsafe(first);
+    lane.copy = await startCopy(lane.sql, table.copyStatement(isNew), lane.socket);
   }
 
-  /** Between two COPYs of the same transaction. */
+  /** Between two COPYs of the same transaction. The table's other lanes leave it first: their locks would be in the way. */
   async #loosen(lane: Lane, table: StagedTable): Promise<void> {
-    table.copied += await lane.copy!.finish();
-    await lane.sql.unsafe(table.takeLoosening());
-    lane.copy = await startCopy(lane.sql, table.copyStatement(), lane.socket);
+    this.#unshare(table);
+    for (const other of [...table.lanes]) if (other !== lane) this.#start(other);
+    await this.#endCopy(lane, table);
+    // a lane that comes later would wait for the lock that the alteration takes
+    const end = table.committed ? '; COMMIT; BEGIN' : '';
+    await table.alterLoosened((statement) => lane.sql.unsafe(`${statement}${end}`));
+    lane.copy = await startCopy(lane.sql, table.copyStatement(false), lane.socket);
+  }
+
+  #unshare(table: StagedTable): void {
+    table.wantedLanes = 1;
+    this.#waiting.delete(table);
+  }
+
+  /** What the lane has made and filled others see once it is committed. */
+  async #share(lane: Lane, table: StagedTable): Promise<void> {
+    await this.#endCopy(lane, table);
+    await lane.sql.unsafe('COMMIT; BEGIN');
+    table.committed = true;
+    lane.copy = await startCopy(lane.sql, table.copyStatement(false), lane.socket);
+    this.#waiting.add(table);
+    this.#schedule(table);
+  }
+
+  async #endCopy(lane: Lane, table: StagedTable): Promise<void> {
+    const rows = await lane.copy!.finish();
+    lane.copy = null;
+    table.copied += rows;
+  }
+
+  /** Commits what the lane has copied into its table. Only then may another have it: before, it was not there for others. */
+  async #leave(lane: Lane): Promise<void> {
+    const { table } = lane;
+    if (table === null) return;
+    await this.#close(lane, table);
+    lane.table = null;
+    table.lanes.delete(lane);
+    if (table.pendingBytes > 0 && table.takesLane) this.#waiting.add(table);
   }
 
   /** While one lane gives the largest table its key, the others check references of those that have theirs. */
   async #finish(lane: Lane, checks: ReferenceChecks): Promise<void> {
-    await this.#close(lane);
-    lane.table = null;
+    await this.#leave(lane);
     this.#signal();
     for (;;) {
       this.#check();
@@ -280,17 +345,24 @@ export class StagingArea {
     }
   }
 
-  async #close(lane: Lane): Promise<void> {
-    const { table } = lane;
-    if (lane.copy === null || table === null) return;
-    table.copied += await lane.copy.finish();
-    lane.copy = null;
-    const keys =
-      this.#draining && table.form.logged && table.pendingBytes === 0 ? this.#options.keys(table.key) : '';
+  async #close(lane: Lane, table: StagedTable): Promise<void> {
+    await this.#endCopy(lane, table);
+    table.copying.delete(lane);
+    const isLast = this.#draining && table.copying.size === 0 && table.pendingBytes === 0;
+    const wantsKeys = isLast && table.form.logged && !table.keysBegun;
+    const keys = wantsKeys ? this.#options.keys(table.key) : '';
     if (keys !== '') {
+      table.keysBegun = true;
       await lane.sql.unsafe(`ALTER TABLE ${table.relation} ${keys}`);
     }
     await lane.sql.unsafe('COMMIT');
-    table.keyed = keys !== '';
+    table.committed = true;
+    if (keys !== '') table.keyed = true;
   }
+}
+
+/** The first of a table's lanes alters it; the others hold locks, and leave it to that one. */
+function mustLeave(lane: Lane, table: StagedTable): boolean {
+  const [first] = table.copying;
+  return table.hasLoosened && lane.table === table && first !== lane;
 }

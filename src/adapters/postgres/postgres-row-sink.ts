@@ -165,8 +165,8 @@ class PostgresRowSink implements RowSink {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    if (this.#stagingMade) await this.abort();
     await this.#staging?.destroy();
+    if (this.#stagingMade) await this.abort();
     await this.#control?.end({ timeout: 5 });
     this.#control = null;
   }
