@@ -171,7 +171,7 @@ export class StagingArea {
   }
 
   #schedule(table: StagedTable): void {
-    for (const lane of [...table.lanes]) this.#start(lane);
+    for (const lane of table.lanes) this.#start(lane);
     if (!table.takesLane || this.#buffered < smallJobBytes) return;
     const idle = this.#lanes.find((lane) => !lane.running && lane.table === null);
     if (idle !== undefined) this.#start(idle);
@@ -263,7 +263,7 @@ export class StagingArea {
     if (mustLeave(lane, table)) {
       this.#unshare(table);
       await this.#leave(lane);
-      for (const other of [...table.copying]) this.#start(other);
+      for (const other of table.copying) this.#start(other);
     } else if (table.hasLoosened) await this.#loosen(lane, table);
     else await this.#share(lane, table);
   }
@@ -294,7 +294,7 @@ export class StagingArea {
   /** Between two COPYs of the same transaction. The table's other lanes leave it first: their locks would be in the way. */
   async #loosen(lane: Lane, table: StagedTable): Promise<void> {
     this.#unshare(table);
-    for (const other of [...table.lanes]) if (other !== lane) this.#start(other);
+    for (const other of table.lanes) if (other !== lane) this.#start(other);
     await this.#endCopy(lane, table);
     // a lane that comes later would wait for the lock that the alteration takes
     const end = table.committed ? '; COMMIT; BEGIN' : '';
