@@ -102,9 +102,23 @@ class DocumentCheck {
   }
 
   async #validate(member: InputMember, place: number, validator: DocumentValidator): Promise<void> {
+    const chunks = member.chunks()[Symbol.asyncIterator]();
+    try {
+      await this.#validateChunks(member, place, validator, chunks);
+    } finally {
+      // a document that is given up in the middle keeps its file open otherwise
+      await chunks.return?.();
+    }
+  }
+
+  async #validateChunks(
+    member: InputMember,
+    place: number,
+    validator: DocumentValidator,
+    chunks: AsyncIterator<Uint8Array>,
+  ): Promise<void> {
     const head: Uint8Array[] = [];
     let bytes = 0;
-    const chunks = member.chunks()[Symbol.asyncIterator]();
     let next = await chunks.next();
     for (; next.done !== true && bytes <= smallBytes; next = await chunks.next()) {
       head.push(next.value);

@@ -67,6 +67,8 @@ export async function loadInThreads(session: ToolSession, load: ThreadLoad): Pro
     );
   } finally {
     await Promise.all(threads.map((thread) => thread.terminate()));
+    // a document whose parts are being looked for is open
+    await units.return?.();
   }
   return gathering.result(load.options.withStatistics);
 }

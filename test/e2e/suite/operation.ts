@@ -113,7 +113,7 @@ export function operationSuite(session: () => Session): void {
       expect(page.headers.get('Content-Security-Policy')).toContain("default-src 'none'");
       const text = await page.text();
       const assets = [...text.matchAll(/(?:src|href)="(doc\/[^"]+)"/g)].map(([, path]) => path!);
-      expect(assets.length).toBe(4);
+      expect(assets.length).toBe(5);
       for (const asset of assets) {
         const response = await open(`/${asset}`);
         expect([asset, response.status]).toEqual([asset, 200]);

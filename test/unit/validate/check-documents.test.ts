@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -47,4 +47,11 @@ it('a value that the validator would take hours for ends the check of its docume
       /^b\.xml: line 2, column \d+: --validate: a value has more than 4 MiB, which slow program would take hours for; load this document without --validate$/,
     ),
   ]);
+  expect((await openFiles()).filter((path) => path.startsWith(folder))).toEqual([]);
 });
+
+/** What this process holds open. */
+async function openFiles(): Promise<string[]> {
+  const numbers = await readdir('/proc/self/fd');
+  return Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => '')));
+}
