@@ -68,7 +68,7 @@ export async function loadInThreads(session: ToolSession, load: ThreadLoad): Pro
   } finally {
     await Promise.all(threads.map((thread) => thread.terminate()));
     // a document whose parts are being looked for is open
-    await units.return?.();
+    await units.return?.(undefined);
   }
   return gathering.result(load.options.withStatistics);
 }
