@@ -5,8 +5,6 @@ const pure = ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts', 'test/rule
 
 export default defineConfig({
   test: {
-    // half of the time they wait for servers and processes: every core is of use
-    maxWorkers: '100%',
     projects: [
       {
         extends: true,

@@ -41,6 +41,25 @@ describe('connections', () => {
     const [after] = await sql`select pg_backend_pid() as pid`;
     expect(after?.pid).not.toBe(before?.pid);
   });
+
+  // what the driver would throw where nobody can catch it ends the process, and this run
+  test.each(['while it asks', 'between two questions'])(
+    'a transaction whose connection is lost %s fails',
+    async (when) => {
+      const { sql } = await open(createEmptyDatabase);
+      const end = (pid: number): PromiseLike<unknown> => sql`select pg_terminate_backend(${pid})`;
+      const lost = sql.begin(async (tx) => {
+        const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+        if (when === 'while it asks') await Promise.all([tx`select pg_sleep(60)`, end(row!.pid)]);
+        await end(row!.pid);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        await tx`select 1`;
+      });
+      await expect(lost).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }]);
+    },
+  );
 });
 
 describe('watched connections', () => {

@@ -49,7 +49,7 @@ const noticeGoneClients = {
 export function connectPostgres(url: string, options: ConnectOptions): Sql {
   const { addresses, openSocket } = options;
   const port = Number(URL.parse(url)?.port || 5432);
-  return postgres(url, {
+  const sql = postgres(url, {
     ...(addresses === undefined ? {} : { host: [...addresses], port: addresses.map(() => port) }),
     ...(openSocket === undefined || !isTcp(url)
       ? {}
@@ -76,6 +76,53 @@ export function connectPostgres(url: string, options: ConnectOptions): Sql {
     },
     types: { bigint: { to: 20, from: [20], serialize: String, parse: parseBigint } },
   } as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
+  return withoutLateQueries(sql);
+}
+
+/** What a query fails with when its connection is lost. */
+const losses = new Set(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+
+/**
+ * The pool, changed: when the connection of a transaction is lost, the driver (3.4.9) rejects `begin`, and then writes the rollback that
+ * belongs to the failed work, or what the work asks next, to a socket that is no more: an exception that nobody can catch. So
+ * work that fails by the loss never ends, and a transaction that is over takes no query.
+ */
+export function withoutLateQueries(sql: Sql): Sql {
+  const begin = sql.begin.bind(sql) as (...all: readonly unknown[]) => Promise<unknown>;
+  const guarded = (...all: readonly unknown[]): Promise<unknown> => {
+    const work = all.at(-1) as (tx: TransactionSql) => unknown;
+    const transaction = { isOver: false };
+    const done = begin(...all.slice(0, -1), async (tx: TransactionSql) => {
+      try {
+        const made = work(whileItLasts(tx, transaction));
+        return await (Array.isArray(made) ? Promise.all(made) : made);
+      } catch (error) {
+        if (losses.has(String((error as { code?: unknown } | null)?.code)))
+          return new Promise(() => undefined);
+        throw error;
+      }
+    });
+    done.catch(() => (transaction.isOver = true));
+    return done;
+  };
+  return Object.assign(sql, { begin: guarded });
+}
+
+function whileItLasts(tx: TransactionSql, transaction: { readonly isOver: boolean }): TransactionSql {
+  const check = (): void => {
+    if (!transaction.isOver) return;
+    throw Object.assign(new Error('the transaction is over'), { code: 'CONNECTION_CLOSED' });
+  };
+  return new Proxy(tx, {
+    apply(target, self, parameters) {
+      check();
+      return Reflect.apply(target as unknown as (...all: unknown[]) => unknown, self, parameters);
+    },
+    get(target, key) {
+      check();
+      return Reflect.get(target, key) as unknown;
+    },
+  });
 }
 
 /** A host that is a path, or none at all, may be a socket of the file system. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { standardLiteral } from '../../engine/dialects/dialect.ts';
 import { AppError } from '../../errors.ts';
-import type { Sql } from './connect.ts';
+import { withoutLateQueries, type Sql } from './connect.ts';
 import { closeWhenStalled, firstOpenSocket } from './watched-socket.ts';
 
 export interface TargetAddress {
@@ -53,7 +53,7 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
   const [{ host, port }] = parts.places;
   const ssl = parts.sslmode === null || parts.sslmode === 'disable' ? false : parts.sslmode;
   const checked = address.addresses?.map((to) => ({ host, port, to }));
-  return postgres({
+  const sql = postgres({
     host: [host],
     port: [port],
     socket: async () => {
@@ -86,6 +86,7 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
     },
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
   } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
+  return withoutLateQueries(sql);
 }
 
 /**
