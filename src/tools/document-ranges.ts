@@ -13,6 +13,7 @@ import type { TextLocation } from '../engine/xml/tokens.ts';
 import { AppError } from '../errors.ts';
 import type { DocumentParts, InputMember } from './input-files.ts';
 import { readDocument } from './read-document.ts';
+import { utf8Text } from '../engine/xml/utf8.ts';
 
 const LESS = 0x3c;
 const documentStart: TextLocation = { line: 1, column: 1, offset: 0 };
@@ -75,9 +76,7 @@ export async function rangesBetween(
   modified: number,
 ): Promise<readonly DocumentRange[] | null> {
   if (found.prologBytes > maxPrologBytes) return null;
-  const prolog = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
-    await bytesOf(parts, 0, found.prologBytes),
-  );
+  const prolog = utf8Text(await bytesOf(parts, 0, found.prologBytes));
   const starts: RowCut[] = [{ location: documentStart, number: 1, openTags: '', attributes: 0 }];
   for (const cut of found.cuts) {
     const [first] = await bytesOf(parts, cut.location.offset, cut.location.offset + 1);

@@ -23,6 +23,7 @@ import {
 } from '../xml/tokens.ts';
 import { BrokenRules, type BrokenRule } from './broken-rules.ts';
 import { compileRules, type CompiledPath, type CompiledRules } from './compiled-rules.ts';
+import { utf8Text } from '../xml/utf8.ts';
 
 export interface IdentityChecker {
   /** in the order in which they were first met */
@@ -281,9 +282,7 @@ class Checker implements IdentityChecker {
     this.#depth -= 1;
     const frame = this.#frames[this.#depth]!;
     if (frame.captures !== null) {
-      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
-        this.#text.bytes.subarray(0, this.#text.length),
-      );
+      const text = utf8Text(this.#text.bytes.subarray(0, this.#text.length));
       this.#text.length = 0;
       const value = frame.nil ? null : this.#rules.textValue(frame.node, text);
       for (const { candidate, field } of frame.captures) setValue(candidate, field, value);

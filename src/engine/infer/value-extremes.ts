@@ -1,13 +1,13 @@
 /** The least and the greatest of the values of one path, kept as bytes: a text is made of them when somebody asks. */
 import { compareBytes } from './compare-bytes.ts';
 import { isLess } from './statistics.ts';
+import { utf8Text } from '../xml/utf8.ts';
 
 /** characters that are kept of a value */
 const keptCharacters = 200;
 /** digits of a number that double precision tells from all others */
 const exactLength = 15;
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const encoder = new TextEncoder();
 
 export class ValueExtremes {
@@ -70,7 +70,7 @@ class KeptValue {
   number = NaN;
 
   get text(): string {
-    return decoder.decode(this.#bytes.subarray(0, this.length));
+    return utf8Text(this.#bytes.subarray(0, this.length));
   }
 
   keep(bytes: Uint8Array, start: number, end: number, isNumber: boolean, number: number): void {
@@ -119,8 +119,7 @@ export function isPlainNumber(bytes: Uint8Array, start: number, end: number): bo
 
 /** The start of a value as text: what is kept of it. */
 export function startOf(bytes: Uint8Array, start: number, end: number): string {
-  return decoder
-    .decode(bytes.subarray(start, Math.min(end, start + keptCharacters * 4)))
+  return utf8Text(bytes.subarray(start, Math.min(end, start + keptCharacters * 4)))
     .slice(0, keptCharacters)
     .toWellFormed();
 }

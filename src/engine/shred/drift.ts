@@ -1,5 +1,6 @@
 /** Content the mapping does not know: counted and sampled per path (engine.md §4). */
 import { InputError } from '../diagnostics.ts';
+import { utf8Text } from '../xml/utf8.ts';
 
 export interface DriftPath {
   readonly xpath: string;
@@ -43,9 +44,7 @@ export function createDrift(mode: 'capture' | 'report' | 'fail'): Drift {
       return total;
     },
     unmapped(xpath, kind, content, where) {
-      const sample = new TextDecoder('utf-8', { ignoreBOM: true })
-        .decode(content.subarray(0, 800))
-        .slice(0, 200);
+      const sample = utf8Text(content.subarray(0, 800)).slice(0, 200);
       if (mode === 'fail') {
         throw new InputError({
           code: 'unmapped_content',

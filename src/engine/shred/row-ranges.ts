@@ -15,6 +15,7 @@ import {
   type TokenBatch,
 } from '../xml/tokens.ts';
 import { createRowElementTest, type RowElementName } from './row-elements.ts';
+import { utf8Text } from '../xml/utf8.ts';
 
 /** A place before the `<` of a row element. */
 export interface RowCut {
@@ -46,7 +47,6 @@ export function createRowCutFinder(name: RowElementName, names: NameTable): RowC
   const isRow = createRowElementTest(name, names);
   const around: ElementAround[] = [];
   const cuts: RowCut[] = [];
-  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
   let number = 0;
   let requested = false;
   let prologBytes = -1;
@@ -58,7 +58,7 @@ export function createRowCutFinder(name: RowElementName, names: NameTable): RowC
     cuts.push({
       location,
       number,
-      openTags: around.map(({ tag }) => utf8.decode(tag)).join(''),
+      openTags: around.map(({ tag }) => utf8Text(tag)).join(''),
       attributes: around.reduce((sum, { attributes }) => sum + attributes, 0),
     });
   }

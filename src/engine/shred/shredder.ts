@@ -57,6 +57,7 @@ import {
 import { EMPTY, FITS, MISFIT } from './value-conversion.ts';
 import { createShredKernel, type ShredKernel } from './wasm/shred-kernel.ts';
 import { rangeText, XmlCapture } from './xml-capture.ts';
+import { utf8Text } from '../xml/utf8.ts';
 
 export { xsiNamespace };
 
@@ -113,7 +114,6 @@ export interface Shredder {
 
 const usualKernelFrom = 1024;
 const xmlSpace = ' \t\r\n';
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 /** Bytes of a document that is kept whole, its root being none of the model's: it is held in memory until it ends. */
 const longestRoot = 32 * 1024 * 1024;
 const tooLongToKeep = `, and it is too long to be kept whole: more than ${longestRoot >> 20} MiB`;
@@ -547,7 +547,7 @@ class DocumentShredder implements Shredder {
       return;
     }
     if (result === MISFIT) {
-      const text = utf8.decode(source.subarray(start, end));
+      const text = utf8Text(source.subarray(start, end));
       const part = partOf(table, column);
       this.misfits.push({
         table: part.index,
@@ -575,7 +575,7 @@ class DocumentShredder implements Shredder {
     const table = this.#rows.table(row);
     const { name: columnName, type } = table.columns[column]!;
     const { namespaces } = this.#options.model;
-    const expanded = this.#scope.expand(utf8.decode(value), type.list === true, namespaces);
+    const expanded = this.#scope.expand(utf8Text(value), type.list === true, namespaces);
     if (expanded === null) return;
     const document = this.#rowKeys.key(this.#documentKey);
     const { name } = partOf(table, column);

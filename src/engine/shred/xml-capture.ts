@@ -3,9 +3,9 @@ import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { FLAG_DECODED, KIND_ATTRIBUTE, KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from '../xml/tokens.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import { NamespaceScope } from './namespace-scope.ts';
+import { utf8Text } from '../xml/utf8.ts';
 
 const utf8 = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
  * Declarations and prefixes are the document's own: names in values keep their meaning, unprefixed ones too. Those in scope where
@@ -131,7 +131,5 @@ function escapeAttribute(value: string): string {
 export function rangeText(batch: TokenBatch, at: number): string {
   const flags = batch.events[at * RECORD_INTS]!;
   const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-  return decoder.decode(
-    source.subarray(batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!),
-  );
+  return utf8Text(source.subarray(batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!));
 }

@@ -1,5 +1,6 @@
 import { plainMemory } from './tokenizer-memory.ts';
 import type { TokenizerMemory } from './tokenizer-memory.ts';
+import { utf8Text } from './utf8.ts';
 
 /** Gives equal byte strings equal ids, dense from 0, without making a string of them. Id 0 is the empty byte string. */
 export class ByteInterner {
@@ -43,9 +44,7 @@ export class ByteInterner {
   }
 
   text(id: number): string {
-    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
-      this.arena.subarray(this.starts[id]!, this.ends[id]!),
-    );
+    return utf8Text(this.arena.subarray(this.starts[id]!, this.ends[id]!));
   }
 
   private add(bytes: Uint8Array, from: number, to: number, hash: number, slot: number): number {

@@ -2,7 +2,7 @@ import { APOSTROPHE, CR, GREATER, LF, QUOTE, isPublicIdCharacter, isSpace } from
 import { scanNameEnd } from './scan-name.ts';
 import type { TokenizerState } from './tokenizer-state.ts';
 import { NAME_NONE, NAME_WIDE, isWideNamePart, nameClass } from './characters.ts';
-import { codePointAt, sequenceLength } from './utf8.ts';
+import { codePointAt, sequenceLength, utf8Text } from './utf8.ts';
 
 /** Thrown when the window ends inside a declaration: it is read again, from its start, with more input. */
 export class IncompleteDeclaration extends Error {}
@@ -200,7 +200,7 @@ export class DeclarationReader {
   }
 
   text(from: number, to: number): string {
-    return this.state.utf8.decode(this.bytes.subarray(from, to));
+    return utf8Text(this.bytes.subarray(from, to));
   }
 
   /** Bytes of a range with line ends normalised, unless they were already. */

@@ -6,7 +6,7 @@ import { DeclarationReader } from './declaration-reader.ts';
 import type { AttributeDefinition, DocumentType, Entity } from './document-type.ts';
 import { REFERENCE_CUT, replacementText, scanCharacterReference } from './references.ts';
 import { scanNameEnd } from './scan-name.ts';
-import { writeCodePoint } from './utf8.ts';
+import { utf8Text, writeCodePoint } from './utf8.ts';
 
 /** Declarations up to `]`, or up to the end of a parameter entity's replacement text. */
 export function readInternalSubset(
@@ -126,7 +126,7 @@ function checkPredefined(reader: DeclarationReader, name: string, text: Uint8Arr
   };
   const forms = Object.hasOwn(allowed, name) ? allowed[name]! : null;
   if (forms === null) return;
-  const value = text === null ? null : reader.state.utf8.decode(text.subarray(0, -1));
+  const value = text === null ? null : utf8Text(text.subarray(0, -1));
   if (
     value === null ||
     !forms.includes(value.replace(/&#0+|&#x0+/i, (zeros) => zeros.replaceAll('0', '')).toLowerCase())

@@ -2,6 +2,7 @@ import { HASH, SEMICOLON, isXmlCharacter } from './characters.ts';
 import type { Entity } from './document-type.ts';
 import { scanNameEnd } from './scan-name.ts';
 import type { TokenizerState } from './tokenizer-state.ts';
+import { utf8Text } from './utf8.ts';
 
 /** `scanReference`: the input ends inside the reference. */
 export const REFERENCE_CUT = -1;
@@ -50,7 +51,7 @@ export function scanReference(
       'xml_syntax',
       `expected ";" at the end of a reference, found ${s.shown(bytes, nameEnd, end)}`,
     );
-  const name = s.utf8.decode(bytes.subarray(at + 1, nameEnd));
+  const name = utf8Text(bytes.subarray(at + 1, nameEnd));
   s.scanEnd = nameEnd + 1;
   s.entity = findEntity(s, name, place);
   return REFERENCE_ENTITY;
@@ -82,7 +83,7 @@ export function scanCharacterReference(
       `expected digits and ";" in a character reference, found ${s.shown(bytes, i, end)}`,
     );
   if (!isXmlCharacter(codePoint)) {
-    const text = s.utf8.decode(bytes.subarray(at, i + 1));
+    const text = utf8Text(bytes.subarray(at, i + 1));
     s.fail(place, 'xml_invalid_character', `${text} does not refer to an XML character`);
   }
   s.scanEnd = i + 1;

@@ -13,14 +13,13 @@ import {
   RECORD_INTS,
 } from './tokens.ts';
 import type { NameTable, TokenBatch } from './tokens.ts';
-
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+import { utf8Text } from './utf8.ts';
 
 /** The text of a record's range. */
 export function readBatchText(batch: TokenBatch, recordIndex: number): string {
   const n = recordIndex * RECORD_INTS;
   const bytes = (batch.events[n]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-  return utf8.decode(bytes.subarray(batch.events[n + 2]!, batch.events[n + 3]!));
+  return utf8Text(bytes.subarray(batch.events[n + 2]!, batch.events[n + 3]!));
 }
 
 const kindNames: Readonly<Record<number, string>> = {

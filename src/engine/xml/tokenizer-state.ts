@@ -8,7 +8,7 @@ import { LocationCounter } from './text-location.ts';
 import type { TokenizerMemory } from './tokenizer-memory.ts';
 import { textRunAtEnd } from './text-runs.ts';
 import { RECORD_INTS } from './tokens.ts';
-import { codePointAt, sequenceLength } from './utf8.ts';
+import { codePointAt, sequenceLength, utf8Text } from './utf8.ts';
 import type { NameTable, TextLocation, TokenBatch } from './tokens.ts';
 
 /**
@@ -138,7 +138,6 @@ export class TokenizerState {
   private window: Uint8Array;
   private words: Uint32Array;
   readonly locations: LocationCounter;
-  readonly utf8: TextDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
   constructor(settings: TokenizerSettings) {
     this.settings = settings;
@@ -343,7 +342,7 @@ export class TokenizerState {
   }
 
   text(from: number, to: number): string {
-    return this.utf8.decode(this.bytes.subarray(from, to));
+    return utf8Text(this.bytes.subarray(from, to));
   }
 
   /** What stands at a place, for a message. */

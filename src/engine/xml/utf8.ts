@@ -79,3 +79,10 @@ export function writeCodePoint(codePoint: number, out: Uint8Array, at: number): 
   out[at + 3] = 0x80 | (codePoint & 0x3f);
   return at + 4;
 }
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** The text of UTF-8: U+FEFF at its start belongs to it, which a plain TextDecoder would drop. */
+export function utf8Text(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}

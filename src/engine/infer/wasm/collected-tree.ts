@@ -5,6 +5,7 @@ import { ALL_CLASSES } from '../value-classes.ts';
 import { ValueCollector } from '../value-collector.ts';
 import { isPlainNumber, startOf } from '../value-extremes.ts';
 import * as layout from './collect-layout.ts';
+import { utf8Text } from '../../xml/utf8.ts';
 
 const int32Max = 0x7fffffff;
 const exactDigits = 15;
@@ -29,7 +30,6 @@ export interface TreeOfPaths {
   readonly roots: Map<number, PathNode>;
 }
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const encoder = new TextEncoder();
 
 export class CollectedTree {
@@ -193,7 +193,7 @@ export class CollectedTree {
 
   #extremesOf(value: number): [string, string] {
     const text = (at: number, lengthAt: number): string =>
-      decoder.decode(this.#bytes.subarray(value + at, value + at + this.#ints[(value + lengthAt) >> 2]!));
+      utf8Text(this.#bytes.subarray(value + at, value + at + this.#ints[(value + lengthAt) >> 2]!));
     return [text(layout.LEAST, layout.LEAST_LENGTH), text(layout.GREATEST, layout.GREATEST_LENGTH)];
   }
 
