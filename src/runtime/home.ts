@@ -47,7 +47,7 @@ export async function openHomeFolder(directory: string): Promise<Home> {
     secretKeyFile: join(directory, 'secret.key'),
   };
   try {
-    await makeFolder(directory, 0o755);
+    await makeFolder(directory, 0o700);
     for (const folder of [join(directory, 'conf'), home.filesDirectory, home.logsDirectory])
       await makeFolder(folder, 0o700);
     await createFile(home.propertiesFile, initialProperties());

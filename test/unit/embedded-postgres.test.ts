@@ -1,5 +1,5 @@
 /** The launcher on the real binaries: starts, adoption, crashes, ownership. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import {
   chmod,
@@ -64,6 +64,7 @@ const until = async (what: () => Promise<boolean>): Promise<void> => {
     await delay(50);
   }
 };
+const statusOf = (pid: number): Promise<string> => readFile(`/proc/${pid}/status`, 'utf8');
 const gone = (pid: number) => async (): Promise<boolean> => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return text === '' || text.includes(') Z ');
@@ -277,7 +278,7 @@ describe('the folders and users it can live with', () => {
     const server = await startEmbeddedPostgres({ directory });
     expect(await query(server.url, 'select 1 as n')).toEqual([{ n: 1 }]);
     await server.stop();
-    // Opened later: as root the server then runs as another user, and takes its files along.
+    // Opened later: nothing changes for the server.
     await chmod(home, 0o755);
     const again = await startEmbeddedPostgres({ directory });
     expect(await query(again.url, 'create table t as select 1 as n; select n from t')).toBeDefined();
@@ -292,38 +293,61 @@ describe('the folders and users it can live with', () => {
     const { url, child } = await inProcess('startEmbeddedPostgres', {}, uid);
     expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
     expect((await stat(join(directory, 'data'))).uid).toBe(uid);
-    expect((await readFile(`/proc/${await serverPid()}/status`, 'utf8')).match(/^Uid:\t(\d+)/m)?.[1]).toBe(
-      String(uid),
-    );
+    expect((await statusOf(await serverPid())).match(/^Uid:\t(\d+)/m)?.[1]).toBe(String(uid));
     child.kill('SIGKILL');
   });
 
-  test.skipIf(process.getuid?.() !== 0)(
-    'a closed parent folder where user namespaces are switched off',
-    async () => {
-      await chmod(home, 0o700);
-      const tools = join(home, 'bin');
-      await mkdir(tools);
-      await writeFile(join(tools, 'unshare'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-      const { url, child } = await inProcess(
-        'startEmbeddedPostgres',
-        {},
-        undefined,
-        `${tools}:${process.env.PATH}`,
-      );
-      expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
-      expect((await readFile(`/proc/${await serverPid()}/status`, 'utf8')).match(/^Uid:\t(\d+)/m)?.[1]).toBe(
-        '65534',
-      );
-      child.kill('SIGKILL');
-    },
-  );
+  test.skipIf(process.getuid?.() !== 0).each([
+    ['user namespaces are', ['unshare']],
+    ['user namespaces and capabilities are', ['unshare', 'setpriv']],
+  ])('root where %s switched off, under a number that nobody else has', async (_, absent) => {
+    const tools = join(home, 'bin');
+    await mkdir(tools);
+    for (const tool of absent) await writeFile(join(tools, tool), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const path = `${tools}:${process.env.PATH}`;
+    if (absent.length === 1) await chmod(home, 0o700);
+    const { url, child } = await inProcess('startEmbeddedPostgres', {}, undefined, path);
+    expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    const uid = Number((await statusOf(await serverPid())).match(/^Uid:\t(\d+)/m)?.[1]);
+    expect(uid).toBeGreaterThan(60_000);
+    expect(uid).not.toBe(65_534);
+    expect((await stat(join(directory, 'data'))).uid).toBe(uid);
+    expect(
+      (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':')[2]),
+    ).not.toContain(String(uid));
+    child.kill('SIGKILL');
+  });
 
-  test.skipIf(process.getuid?.() !== 0)('root, whose server is nobody', async () => {
+  test.skipIf(process.getuid?.() !== 0)('data of nobody, as an earlier version left it', async () => {
+    await (await startEmbeddedPostgres({ directory })).stop();
+    await chmod(directory, 0o755);
+    spawnSync('chown', ['-R', '65534:65534', join(directory, 'data')]);
     const server = await startEmbeddedPostgres({ directory });
-    const status = await readFile(`/proc/${await serverPid()}/status`, 'utf8');
-    expect(status).toMatch(/^Uid:\t65534\t65534\t65534/m);
-    expect(status).toMatch(/^CapEff:\t0+$/m);
+    expect(await query(server.url, 'create table t as select 1 as n; select n from t')).toBeDefined();
+    expect((await stat(join(directory, 'data', 'PG_VERSION'))).uid).not.toBe(65_534);
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    await server.stop();
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('root, whose server no process of nobody can touch', async () => {
+    const server = await startEmbeddedPostgres({ directory });
+    const pid = await serverPid();
+    expect(await statusOf(pid)).toMatch(/^CapEff:\t0+$/m);
+    expect(await statusOf(pid)).not.toMatch(/^Uid:.*\b65534\b/m);
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    const asNobody = (script: string): number | null =>
+      spawnSync('/bin/sh', ['-c', script], { uid: 65_534, gid: 65_534, cwd: '/', stdio: 'ignore' }).status;
+    expect(asNobody('true')).toBe(0);
+    for (const attack of [
+      `kill -0 ${pid}`,
+      `cat /proc/${pid}/environ`,
+      `head -c 1 /proc/${pid}/mem`,
+      `ls /proc/${pid}/fd/`,
+      `ls /proc/${pid}/cwd/`,
+      `ls ${directory}`,
+      `cat ${directory}/password`,
+    ])
+      expect([attack, asNobody(attack)]).not.toEqual([attack, 0]);
     await server.stop();
   });
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 import type { PostgresBinaries } from './embedded-postgres-binaries.ts';
-import { chooseLauncher, start } from './embedded-postgres-launcher.ts';
+import { chooseInitLauncher, chooseLauncher, start } from './embedded-postgres-launcher.ts';
 import type { Launcher } from './embedded-postgres-launcher.ts';
 import { lastPort, processStart, readPostmaster, readText, rememberPort } from './embedded-postgres-state.ts';
 import type { ClusterFolder } from './embedded-postgres-state.ts';
@@ -55,7 +55,7 @@ export async function initialise(folder: ClusterFolder, binaries: PostgresBinari
     )
   )
     return;
-  const launcher = chooseLauncher(folder, binaries);
+  const launcher = chooseInitLauncher(folder, binaries);
   const draft = join(folder.directory, `new-${randomBytes(6).toString('hex')}`);
   const data = join(draft, 'data');
   const passwordFile = join(draft, 'password');

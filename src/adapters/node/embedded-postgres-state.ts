@@ -36,8 +36,7 @@ const impossiblePid = 2_147_483_646;
 
 /** Opens the folder, making it and the password where they are missing; safe in several processes at once. */
 export async function openFolder(directory: string): Promise<ClusterFolder> {
-  // Traversable by others: as root, the server runs as an unprivileged user. What is secret has its own mode.
-  await mkdir(directory, { recursive: true, mode: 0o755 });
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   const absolute = await realpath(directory);
   const path = join(absolute, 'password');
   const known = await readText(path);
