@@ -4,13 +4,15 @@ import { fileURLToPath } from 'node:url';
 
 export const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
 
-const foreignFolders = new Set(['node_modules', '.git', 'dist', 'coverage', '.wrangler']);
+/** `.git` is a file in a second work tree. */
+const foreign = new Set(['node_modules', '.git', 'dist', 'coverage', '.wrangler']);
 
 /** Paths from the project's root, '/'-separated, of all files under a folder ('' = everything that is ours). */
 export function listFiles(folder = ''): string[] {
   return readdirSync(projectRoot + folder, { withFileTypes: true }).flatMap((entry) => {
+    if (foreign.has(entry.name)) return [];
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return foreignFolders.has(entry.name) ? [] : listFiles(path);
+    if (entry.isDirectory()) return listFiles(path);
     return entry.isFile() ? [path] : [];
   });
 }

@@ -65,6 +65,8 @@ const until = async (what: () => Promise<boolean>): Promise<void> => {
   }
 };
 const statusOf = (pid: number): Promise<string> => readFile(`/proc/${pid}/status`, 'utf8');
+const asNobody = (script: string): number | null =>
+  spawnSync('/bin/sh', ['-c', script], { uid: 65_534, gid: 65_534, cwd: '/', stdio: 'ignore' }).status;
 const gone = (pid: number) => async (): Promise<boolean> => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return text === '' || text.includes(') Z ');
@@ -335,8 +337,6 @@ describe('the folders and users it can live with', () => {
     expect(await statusOf(pid)).toMatch(/^CapEff:\t0+$/m);
     expect(await statusOf(pid)).not.toMatch(/^Uid:.*\b65534\b/m);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
-    const asNobody = (script: string): number | null =>
-      spawnSync('/bin/sh', ['-c', script], { uid: 65_534, gid: 65_534, cwd: '/', stdio: 'ignore' }).status;
     expect(asNobody('true')).toBe(0);
     for (const attack of [
       `kill -0 ${pid}`,
