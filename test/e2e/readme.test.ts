@@ -81,6 +81,15 @@ describe('README', { timeout: 180_000 }, () => {
     expect(ci).toMatch(/^npm test\b/m);
   });
 
+  it('Five calls: curl streams what it uploads, and an older one takes every option', () => {
+    const calls = [...readme.matchAll(/\bcurl\b(?:[^\n]*\\\n)*[^\n]*/g)].map(([call]) => call);
+    expect(calls.length).toBeGreaterThan(4);
+    // --data-binary reads the whole file into memory; --json is of 7.82
+    expect(calls.filter((call) => /\s--(?:json|data-binary|data-raw|fail-with-body)\b/.test(call))).toEqual(
+      [],
+    );
+  });
+
   it('Five calls: from an upload to the tables', async () => {
     const service = startShell(adapt(code('Five calls', 'sh', 0), folder), { PORT: '0' });
     try {
