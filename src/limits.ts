@@ -283,6 +283,12 @@ export const fixedLimits = {
   packageBytes: 10 * 1024 ** 3,
   /** Files of one XSD set together, past it F or 422: a set is held whole. The largest standards have a fraction of it. */
   xsdSetBytes: 256 * 1024 * 1024,
+  /** Characters of a pattern of input paths, past it 400: each name that is met is compared with it. */
+  patternLength: 1024,
+  /** Names of a pattern from its first wildcard on, past it 400: folders lie a tenth as deep. */
+  patternSegments: 64,
+  /** Files and folders that a pattern leads past, past it F: looking at so many takes seconds; documents lie nearer together. */
+  patternEntries: 1_000_000,
   /** Below it the factor of archives does not count: small files of repeated text pack better than any factor allows. */
   freeArchiveBytes: 128 * 1024 * 1024,
 } as const;

@@ -1,6 +1,7 @@
 /** Whether a request's files, targets, hosts and origins may be used: what needs more than the request itself. */
 import { AppError } from '../errors.ts';
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
+import { parsePathPattern } from '../files/path-pattern.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
 import type { FileStore } from '../ports/file-store.ts';
 import { isHostAllowed, isReservedSqlSchema, parseTarget } from './target.ts';
@@ -67,38 +68,30 @@ export async function checkPlaces(
   return faults;
 }
 
+const faultsOfPaths: ReadonlySet<ErrorCode> = new Set([
+  'path_not_allowed',
+  'input_not_found',
+  'invalid_option',
+]);
+
 async function pathFault(
   files: FileStore,
   idOrg: number,
   path: string,
   mustExist: boolean,
 ): Promise<{ readonly code: ErrorCode; readonly detail: string } | null> {
-  const attempt = async (name: string): Promise<AppError | null> => {
-    try {
-      await files.resolve(idOrg, name, mustExist);
-      return null;
-    } catch (error) {
-      if (
-        error instanceof AppError &&
-        (error.code === 'path_not_allowed' || error.code === 'input_not_found')
-      )
-        return error;
-      throw error;
-    }
-  };
-  let fault = await attempt(path);
-  const folder = fault?.code === 'input_not_found' ? globFolder(path) : null;
-  if (folder !== null) fault = await attempt(folder);
-  return fault === null ? null : { code: fault.code, detail: fault.message };
-}
-
-/** The folder above the first wildcard of a glob; null when the path has none. */
-export function globFolder(path: string): string | null {
-  const wildcard = path.search(/[*?[{]/);
-  if (wildcard < 0) return null;
-  const slash = path.lastIndexOf('/', wildcard);
-  if (slash < 0) return '.';
-  return slash === 0 ? '/' : path.slice(0, slash);
+  try {
+    await files.resolve(idOrg, path, mustExist).catch(async (error: unknown) => {
+      const isAbsent = error instanceof AppError && error.code === 'input_not_found';
+      const pattern = isAbsent ? parsePathPattern(path) : null;
+      if (pattern === null) throw error;
+      await files.resolve(idOrg, pattern.folder, true);
+    });
+    return null;
+  } catch (error) {
+    if (!(error instanceof AppError) || !faultsOfPaths.has(error.code)) throw error;
+    return { code: error.code, detail: error.message };
+  }
 }
 
 function hostFault(

@@ -27,7 +27,7 @@ export interface ExtraColumn {
 /** Absent members were not given; members that are always there hold their default then. */
 export interface ToolRequest {
   readonly tool: Tool;
-  /** files, folders, globs, archives or `-`, as given: relative ones are the organisation's when run by the service */
+  /** files, folders, patterns, archives or `-`, as given: relative ones are the organisation's when run by the service */
   readonly inputs: readonly string[];
   /** `-j`: everything else comes from that job's record */
   readonly jobId?: number;

@@ -1,6 +1,6 @@
-/** Inputs of a tool: files, folders, globs, archives and stdin, as a stream of members in a settled order. */
+/** Inputs of a tool: files, folders, patterns, archives and stdin, as a stream of members in a settled order. */
 import { createWriteStream, statSync } from 'node:fs';
-import { glob, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, gunzipSync } from 'node:zlib';
 import { fileFault } from '../adapters/node/folder-row-sink-faults.ts';
 import { AppError } from '../errors.ts';
+import { parsePathPattern } from '../files/path-pattern.ts';
 import {
   archiveKind,
   archiveMembers,
@@ -17,6 +18,7 @@ import {
   type ArchiveLimits,
 } from './archive-members.ts';
 import type { DocumentRange } from './document-ranges.ts';
+import { matchingFiles } from './matching-files.ts';
 import {
   fleetingFileChunks,
   inputFault,
@@ -85,7 +87,7 @@ export interface InputSet {
 
 /**
  * `accept` chooses files of folders and archives by name; a file named by itself is taken whatever its name.
- * AppError `input_not_found` when an input leads nowhere.
+ * AppError `input_not_found` when an input leads nowhere, `invalid_option` when it is nearly a pattern.
  */
 export async function openInputs(
   inputs: readonly string[],
@@ -161,10 +163,14 @@ async function expand(input: string, accept: (name: string) => boolean, links: L
   }
   if (facts !== null)
     throw new AppError('input_not_found', `${input}: is neither a file nor a folder; - reads a pipe`);
-  const matches: string[] = [];
-  if (/[*?[{]/.test(input)) for await (const match of glob(input)) matches.push(match);
-  const files = await Promise.all(matches.toSorted().map((match) => expand(match, accept, links)));
-  return files.flat();
+  // what a job names was found before, its patterns included
+  const pattern = links === 'follow' ? parsePathPattern(input) : null;
+  if (pattern === null) return [];
+  const files = new Map<string, InputFile>();
+  for await (const match of matchingFiles(pattern, resolve(pattern.folder)))
+    for (const file of await expand(join(pattern.folder, match), accept, links))
+      if (!files.has(file.path)) files.set(file.path, file);
+  return [...files.values()];
 }
 
 /** `buffer`: for the first bytes of the file */

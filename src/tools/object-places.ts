@@ -1,11 +1,13 @@
 /** Inputs and outputs of a job whose files lie in a store elsewhere: brought to this machine, and taken back. */
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join, matchesGlob, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { fetchFiles } from '../adapters/node/fetched-files.ts';
 import { AppError } from '../errors.ts';
+import { patternStart, patternStep, type PathPattern } from '../files/path-pattern.ts';
 import { jobFolder } from '../runtime/open-files.ts';
+import { createLookBudget } from './matching-files.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** Whether a location is no path of this machine. */
@@ -28,12 +30,34 @@ export async function broughtHere(session: ToolSession, locations: readonly stri
   return paths;
 }
 
-/** Locations of the files below a folder that a pattern names; none where nothing does. */
-export async function matching(session: ToolSession, folder: string, pattern: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { name, location } of session.home.adapters.files.list(folder))
-    if (matchesGlob(name, pattern)) found.push(location);
-  return found;
+/** Locations of the files and folders below a folder that a pattern names; none where it names nothing. */
+export async function matching(
+  session: ToolSession,
+  folder: string,
+  pattern: PathPattern,
+): Promise<string[]> {
+  const found = new Set<string>();
+  const budget = createLookBudget();
+  for await (const { name, location } of session.home.adapters.files.list(folder)) {
+    budget();
+    const matched = matchedLength(pattern, name);
+    if (matched !== null) found.add(location.slice(0, location.length - name.length + matched));
+  }
+  return [...found];
+}
+
+/** How much of a file's path names what matches: all of it, or a folder that it lies in; null where nothing does. */
+function matchedLength(pattern: PathPattern, path: string): number | null {
+  let state = patternStart(pattern);
+  for (let start = 0; start < path.length && state.size > 0;) {
+    const slash = path.indexOf('/', start);
+    const end = slash < 0 ? path.length : slash;
+    const step = patternStep(pattern, state, path.slice(start, end), slash < 0 ? 'file' : 'folder');
+    if (step.matches) return end;
+    state = step.below;
+    start = end + 1;
+  }
+  return null;
 }
 
 /** Whether a folder elsewhere holds any file. */

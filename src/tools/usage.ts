@@ -21,7 +21,8 @@ const examples: Readonly<Record<Tool, readonly string[]>> = {
   unload: ['unload -l 3 -i metadb:orders -D order.xml'],
 };
 
-const input = 'INPUT is a file, a folder, a glob, an archive (.gz .zip .tar .tgz) or - for stdin.';
+const input =
+  'INPUT is a file, a folder, a pattern (* ? […] **), an archive (.gz .zip .tar .tgz) or - for stdin.';
 const database =
   "TARGET is metadb:NAME (a SQL schema of the service's own database), postgresql://HOST/DATABASE?schema=NAME";
 const target = `${database},\nduckdb:FILE or a folder of files.`;

@@ -83,6 +83,22 @@ describe('refusals', { timeout: 120_000 }, () => {
     expect(places(problem)).toEqual(['/executions/0/source/file/command']);
   });
 
+  it.each([
+    ['uploads/*/+(+(a|aa)|+(a))x', '[(]'],
+    ['{1..20000000}', '[{]'],
+    ['{..,a}/1/uploads/*/S*', '[{]'],
+    ['uploads/*/../../../*/uploads/*', '..'],
+    [`**/${'*a'.repeat(600)}`, '1024'],
+  ])('the pattern %s, with what to write instead', async (path, hint) => {
+    const problem = await refused([execution('xml2er', path)]);
+    expect(problem).toMatchObject({
+      status: 400,
+      code: expect.stringMatching(/^(invalid_option|path_not_allowed)$/),
+    });
+    expect(problem.detail).toContain(hint === '..' ? '' : hint);
+    expect(places(problem)).toEqual(['/executions/0/source/file/command']);
+  });
+
   it('paths of the home folder itself, links that leave a root, and globs over them', async () => {
     const paths = ['admin.key', 'secret.key', 'metadb.url', 'conf/backend.properties', 'logs', 'db/data'];
     for (const path of paths) {

@@ -75,12 +75,14 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
       const wanted = isAbsolute(path) ? resolvePath(path) : resolvePath(folderOf(idOrg), path);
       const roots = rootsOf(idOrg).filter((root) => isInside(root, wanted));
       if (roots.length === 0) throw notAllowed();
-      const real = await realLocation(wanted, mustExist);
-      for (const root of roots) {
-        const realRoot = await realpath(root).catch(() => null);
-        if (realRoot !== null && isInside(realRoot, real)) return real;
-      }
-      throw notAllowed();
+      const { real, found } = await realLocation(wanted);
+      const realRoots = await Promise.all(roots.map((root) => realpath(root).catch(() => null)));
+      // first of all: behind a link that leads out, what is there and what is not are one answer
+      if (!realRoots.some((root) => root !== null && isInside(root, real))) throw notAllowed();
+      if (found !== 'whole' && mustExist)
+        throw new AppError('input_not_found', 'there is no such file or folder');
+      if (found === 'nowhere') throw notAllowed();
+      return real;
     },
 
     remove: async (idOrg, path) => {
@@ -181,20 +183,25 @@ async function writeStream(
   }
 }
 
+interface RealLocation {
+  readonly real: string;
+  /** `folder`: one that it may be made in, `nowhere`: a file stands where that would be */
+  readonly found: 'whole' | 'folder' | 'nowhere';
+}
+
 /** Links resolved; of a path that does not exist yet, those of the part that does. Only files and folders pass. */
-async function realLocation(wanted: string, mustExist: boolean): Promise<string> {
+async function realLocation(wanted: string): Promise<RealLocation> {
   const missing: string[] = [];
   let existing = wanted;
   for (;;) {
     try {
       const real = await realpath(existing);
-      const found = await stat(real);
-      if (missing.length > 0 ? !found.isDirectory() : !found.isFile() && !found.isDirectory())
-        throw notAllowed();
-      return join(real, ...missing);
+      const facts = await stat(real);
+      if (missing.length === 0 && !facts.isFile() && !facts.isDirectory()) throw notAllowed();
+      const found = missing.length === 0 ? 'whole' : facts.isDirectory() ? 'folder' : 'nowhere';
+      return { real: join(real, ...missing), found };
     } catch (error) {
       if (isErrno(error, 'ENOENT', 'ENOTDIR')) {
-        if (mustExist) throw new AppError('input_not_found', 'there is no such file or folder');
         // A link that leads nowhere would be followed by whoever creates the file
         if (await exists(existing)) throw notAllowed();
         const parent = dirname(existing);
