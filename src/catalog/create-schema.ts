@@ -64,9 +64,8 @@ export async function createSchema(
     model: compiled.source,
     files: compiled.files,
   });
-  if (compiled.statistics !== null) {
-    await catalog.saveStatistics(idOrg, idSch, null, compiled.statistics, compiled.statistics);
-  }
+  const { statistics } = compiled;
+  if (statistics !== null) await catalog.saveStatistics(idOrg, idSch, null, statistics, () => statistics);
   const { idLschma } = await catalog.createLogicalSchema(idOrg, idSch, compiled.model, null);
   if (compiled.fingerprint !== null && known === null)
     await catalog.rememberCompiledSet(idOrg, compiled.fingerprint, idLschma, compiled.diagnostics);

@@ -6,7 +6,7 @@ import type { DocumentStatistics, ElementStatistics, ValueStatistics } from '../
 import { chooseRoots } from '../engine/map/chosen-roots.ts';
 import { createPathPrinter } from '../engine/map/paths.ts';
 import type { PathPrinter } from '../engine/map/paths.ts';
-import type { ValueType } from '../engine/model/source-model.ts';
+import { clarkName, type SourceModel, type ValueType } from '../engine/model/source-model.ts';
 import { AppError } from '../errors.ts';
 import type { CatalogStore, MappingRecord } from '../ports/catalog-store.ts';
 import { findOrigin } from './origin.ts';
@@ -75,7 +75,7 @@ export async function mappingStatistics(
   const places =
     statistics === null || statistics === undefined
       ? null
-      : readPlaces(statistics as DocumentStatistics, createPathPrinter(origin.model, roots));
+      : readPlaces(statistics as DocumentStatistics, origin.model, createPathPrinter(origin.model, roots));
   return mappings.flatMap((mapping) => {
     const { id_map, xpath, table_name, column_name } = mapping;
     if (xpath === null) return [];
@@ -101,8 +101,17 @@ interface Places {
   >;
 }
 
-/** Recursion is written out once, as in the map; its figures are those of all depths together. */
-function readPlaces(collected: DocumentStatistics, paths: PathPrinter): Places {
+/**
+ * Recursion is written out once, as in the map; its figures are those of all depths together. Names that the source model has not
+ * are on no path of the map: without a prefix of the model they would be written as others that it has.
+ */
+function readPlaces(
+  collected: DocumentStatistics,
+  { elements: declared, types }: SourceModel,
+  paths: PathPrinter,
+): Places {
+  const elementNames = new Set(declared.map(({ name }) => clarkName(name)));
+  const attributeNames = new Set(types.flatMap((type) => type.attributes.map(({ name }) => clarkName(name))));
   const statistics = uniteNestedElements(collected);
   const elements = new Map<string, Place>();
   const attributes = new Map<
@@ -118,6 +127,7 @@ function readPlaces(collected: DocumentStatistics, paths: PathPrinter): Places {
     const element = statistics.elements[index]!;
     elements.set(xpath, { element, ...occurs });
     for (const attribute of element.attributes) {
+      if (!attributeNames.has(clarkName(attribute))) continue;
       attributes.set(paths.attribute(xpath, attribute), {
         ...attribute,
         required: attribute.count === element.count,
@@ -125,6 +135,7 @@ function readPlaces(collected: DocumentStatistics, paths: PathPrinter): Places {
     }
     if (ancestors.includes(index)) return;
     for (const child of element.children) {
+      if (!elementNames.has(clarkName(statistics.elements[child.element]!))) continue;
       const minOccurs = Number.isFinite(child.minOccurs) ? child.minOccurs : 0;
       const name = statistics.elements[child.element]!;
       visit(child.element, paths.child(xpath, name), { minOccurs, maxOccurs: child.maxOccurs }, [
@@ -134,6 +145,7 @@ function readPlaces(collected: DocumentStatistics, paths: PathPrinter): Places {
     }
   };
   for (const root of statistics.roots) {
+    if (!elementNames.has(clarkName(statistics.elements[root]!))) continue;
     visit(root, paths.child('', statistics.elements[root]!), { minOccurs: 1, maxOccurs: 1 }, []);
   }
   return { elements, attributes };

@@ -160,13 +160,17 @@ export interface CatalogStore {
   ): Promise<void>;
   listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
   listMappings(idOrg: number, idLschma: number): Promise<readonly MappingRecord[]>;
-  /** Stores a job's statistics and merges them into the origin's through `merge`. */
+  /**
+   * Stores a job's statistics; what `merge` answers becomes the origin's. `earlier` is what the origin has without them: its merged
+   * statistics, or, where an attempt of this job before had saved its own, those of all other jobs one by one. No other job saves
+   * between.
+   */
   saveStatistics(
     idOrg: number,
     idSch: number,
     idJob: number | null,
     statistics: unknown,
-    merged: unknown,
+    merge: (earlier: readonly unknown[]) => unknown,
   ): Promise<void>;
   /** In the order asked for. A job without statistics, or of another organisation: AppError `not_found`. */
   loadStatistics(idOrg: number, idJobs: readonly number[]): Promise<readonly unknown[]>;

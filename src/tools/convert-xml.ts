@@ -75,7 +75,7 @@ class XmlConversion {
     const earlier = await this.#earlierOrigin();
     await this.#checkBeforeCollecting(null);
     const statistics = await this.#collect(request.out === undefined ? 1 : 0.4);
-    const all = (await this.#storedStatistics()).reduce(mergeStatistics, statistics);
+    const all = (await this.#storedStatistics(null)).reduce(mergeStatistics, statistics);
     const { inferSourceModel } = await import('../engine/infer/infer-model.ts');
     const source = earlier?.source ?? inferSourceModel(all);
     this.#step('infer');
@@ -91,18 +91,25 @@ class XmlConversion {
     // a further attempt goes on with this origin
     await session.report({ idSch: origin.id_sch });
     await session.reported();
-    await home.adapters.catalog.saveStatistics(idOrg, origin.id_sch, session.idJob, statistics, all);
+    await home.adapters.catalog.saveStatistics(idOrg, origin.id_sch, session.idJob, statistics, () => all);
     const logical = await storeModel(session, origin.id_sch, model);
     await session.report({ idLschma: logical.idLschma });
     this.#step('store');
     return this.#load(logical, false);
   }
 
-  /** `-a`: what earlier jobs met. */
-  async #storedStatistics(): Promise<readonly DocumentStatistics[]> {
+  /** `-a`: what earlier jobs met; those of the origin itself are among its own. */
+  async #storedStatistics(idSch: number | null): Promise<readonly DocumentStatistics[]> {
     const { request, home, idOrg } = this.#session;
+    const { catalog } = home.adapters;
     if (request.useStats === undefined) return [];
-    return (await home.adapters.catalog.loadStatistics(idOrg, request.useStats)) as DocumentStatistics[];
+    const found = await catalog.loadStatistics(idOrg, request.useStats);
+    const isOwn = await Promise.all(
+      request.useStats.map(
+        async (idJob) => idSch !== null && (await catalog.loadJobStatistics(idOrg, idSch, idJob)) !== null,
+      ),
+    );
+    return found.filter((_, at) => !isOwn[at]) as DocumentStatistics[];
   }
 
   async #earlierOrigin() {
@@ -131,16 +138,12 @@ class XmlConversion {
     if (request.rowTag !== undefined) this.#rowTag = elementOf('--row-tag', request.rowTag, origin.model);
     const roots = await this.#documentRoots(origin.model, idSch);
     const known = origin.statistics as DocumentStatistics | null;
-    const earlier = [...(known === null ? [] : [known]), ...(await this.#storedStatistics())];
-    const saveStatistics = async (statistics: DocumentStatistics): Promise<void> => {
-      await catalog.saveStatistics(
-        idOrg,
-        idSch,
-        session.idJob,
-        statistics,
-        earlier.reduce(mergeStatistics, statistics),
+    const ofJobs = await this.#storedStatistics(idSch);
+    const earlier = [...(known === null ? [] : [known]), ...ofJobs];
+    const saveStatistics = (statistics: DocumentStatistics): Promise<void> =>
+      catalog.saveStatistics(idOrg, idSch, session.idJob, statistics, (saved) =>
+        [...(saved as DocumentStatistics[]), ...ofJobs, statistics].reduce(mergeStatistics),
       );
-    };
     const onlyStatistics = mode === 's' || request.dryRun || request.out === undefined;
     // what is never used can only be told once all has been read
     if (onlyStatistics || request.prune) await this.#checkBeforeCollecting(idSch);

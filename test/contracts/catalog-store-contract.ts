@@ -273,7 +273,7 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
       await expect(catalog.createLogicalSchema(other, id_sch, relational, null)).rejects.toMatchObject({
         code: 'not_found',
       });
-      await expect(catalog.saveStatistics(other, id_sch, null, {}, {})).rejects.toMatchObject({
+      await expect(catalog.saveStatistics(other, id_sch, null, {}, () => ({}))).rejects.toMatchObject({
         code: 'not_found',
       });
       expect(await catalog.findOrigin(other, id_sch)).toBeNull();
@@ -475,11 +475,24 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
       const idOrg = await fixture.createOrg();
       const { id_sch } = await catalog.createOrigin(origin(idOrg));
       const [one, two] = [await fixture.createJob(idOrg), await fixture.createJob(idOrg)];
-      await catalog.saveStatistics(idOrg, id_sch, one, { run: 1 }, { runs: [1] });
-      await catalog.saveStatistics(idOrg, id_sch, two, { run: 2 }, { runs: [1, 2] });
-      await catalog.saveStatistics(idOrg, id_sch, two, { run: 'again' }, { runs: [1, 'again'] });
-      await catalog.saveStatistics(idOrg, id_sch, null, { run: 3 }, { runs: [1, 'again', 3] });
+      const save = (idJob: number | null, run: number | string): Promise<void> =>
+        catalog.saveStatistics(idOrg, id_sch, idJob, { run }, (earlier) => ({
+          runs: [
+            ...(earlier as { run?: unknown; runs?: unknown[] }[]).flatMap((each) => each.runs ?? each.run),
+            run,
+          ],
+        }));
+      await save(one, 1);
+      await save(two, 2);
+      await save(two, 'again');
+      expect((await catalog.loadOrigin(idOrg, id_sch))?.statistics).toEqual({ runs: [1, 'again'] });
+      await save(null, 3);
       expect((await catalog.loadOrigin(idOrg, id_sch))?.statistics).toEqual({ runs: [1, 'again', 3] });
+      // none is lost where several end at once
+      const more = await Promise.all([4, 5, 6].map(() => fixture.createJob(idOrg)));
+      await Promise.all(more.map((idJob, at) => save(idJob, at + 4)));
+      const { runs } = (await catalog.loadOrigin(idOrg, id_sch))!.statistics as { runs: unknown[] };
+      expect(runs.slice(3).toSorted()).toEqual([4, 5, 6]);
       expect(await catalog.loadStatistics(idOrg, [two, one])).toEqual([{ run: 'again' }, { run: 1 }]);
       expect(await catalog.loadStatistics(idOrg, [])).toEqual([]);
       const other = await catalog.createOrigin(origin(idOrg, { name: 'other' }));

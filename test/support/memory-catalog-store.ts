@@ -268,10 +268,13 @@ export function createMemoryCatalogStore(
       );
       return found?.mappings ?? [];
     },
-    async saveStatistics(idOrg, idSch, idJob, statistics, merged) {
+    async saveStatistics(idOrg, idSch, idJob, statistics, merge) {
       const row = own(idOrg, idSch);
       if (row === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
-      row.statistics = merged;
+      const again = idJob !== null && jobStatistics.get(idJob)?.idSch === idSch;
+      const others = [...jobStatistics].filter(([id, saved]) => id !== idJob && saved.idSch === idSch);
+      const stored = row.statistics === null ? [] : [row.statistics];
+      row.statistics = merge(again ? others.map(([, saved]) => saved.statistics) : stored);
       if (idJob !== null) jobStatistics.set(idJob, { idOrg, idSch, statistics });
     },
     async setMappingsActive(idOrg, idLschma, idMaps, active) {

@@ -148,13 +148,26 @@ export async function saveStatistics(
   idSch: number,
   idJob: number | null,
   statistics: unknown,
-  merged: unknown,
+  merge: (earlier: readonly unknown[]) => unknown,
 ): Promise<void> {
   await sql.begin(async (tx) => {
-    const changed = isId(idSch)
-      ? await tx`update svc.origin set statistics = ${JSON.stringify(merged)} where id_sch = ${idSch} and id_org = ${idOrg}`
-      : null;
-    if (changed?.count !== 1) throw new AppError('not_found', `there is no schema ${idSch}`);
+    // locked until the end: jobs that end at once are merged one after the other
+    const [origin] = isId(idSch)
+      ? await tx<{ statistics: string | null; again: boolean }[]>`
+          select s.statistics,
+                 exists (select from svc.job_statistics t where t.id_job = ${idJob} and t.id_sch = s.id_sch) as again
+            from svc.origin s where s.id_sch = ${idSch} and s.id_org = ${idOrg} for no key update`
+      : [];
+    if (origin === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
+    const earlier = origin.again
+      ? await tx<{ statistics: string }[]>`
+          select statistics from svc.job_statistics
+           where id_sch = ${idSch} and id_job is distinct from ${idJob} order by id_statistics`
+      : [origin];
+    const merged = merge(
+      earlier.flatMap(({ statistics: text }) => (text === null ? [] : [JSON.parse(text) as unknown])),
+    );
+    await tx`update svc.origin set statistics = ${JSON.stringify(merged)} where id_sch = ${idSch}`;
     // A later attempt of the same job replaces what an earlier one left.
     await tx`
       insert into svc.job_statistics (id_sch, id_job, statistics) values (${idSch}, ${idJob}, ${JSON.stringify(statistics)})

@@ -48,8 +48,8 @@ export function createPostgresCatalogStore(
       within(idOrg, (tx) => rememberCompiledSet(tx, idOrg, fingerprint, idLschma, diagnostics)),
     listTables: (idOrg, idLschma) => read(idOrg, (tx) => listTables(tx, idOrg, idLschma)),
     listMappings: (idOrg, idLschma) => read(idOrg, (tx) => listMappings(tx, idOrg, idLschma)),
-    saveStatistics: (idOrg, idSch, idJob, statistics, merged) =>
-      within(idOrg, (tx) => saveStatistics(tx, idOrg, idSch, idJob, statistics, merged)),
+    saveStatistics: (idOrg, idSch, idJob, statistics, merge) =>
+      within(idOrg, (tx) => saveStatistics(tx, idOrg, idSch, idJob, statistics, merge)),
     setMappingsActive: (idOrg, idLschma, idMaps, active) =>
       within(idOrg, (tx) => setMappingsActive(tx, idOrg, idLschma, idMaps, active)),
     refineOrigin: (idOrg, idSch, model) => within(idOrg, (tx) => refineOrigin(tx, idOrg, idSch, model)),

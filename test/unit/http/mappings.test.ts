@@ -29,8 +29,8 @@ async function createWithDonuts() {
   });
   const relational = buildRelationalModel(model, { mapLevel: 1 });
   const { idLschma } = await catalog.createLogicalSchema(1, idSch, relational, 7);
-  await catalog.saveStatistics(1, idSch, 7, first, first);
-  await catalog.saveStatistics(1, idSch, 8, second, mergeStatistics(first, second));
+  await catalog.saveStatistics(1, idSch, 7, first, () => first);
+  await catalog.saveStatistics(1, idSch, 8, second, () => mergeStatistics(first, second));
   const mappings = async (query = '') =>
     Mapping.array().parse(await (await app.send(`/v2/mapping/get/${idSch}${query}`)).json());
   const post = async (verb: string, body: object) =>
@@ -43,7 +43,38 @@ async function createWithDonuts() {
   return { ...app, catalog, idSch, idLschma, mappings, post, foreign, relational };
 }
 
+const shop = (uri: string, article: string): string =>
+  `<s:cart xmlns:s="${uri}"><s:article s:code="7" code="8">${article}</s:article></s:cart>`;
+
 describe('GET /v2/mapping/get_stats', () => {
+  it('counts what stands on paths of the schema: equal local names of another namespace are others', async () => {
+    const { send, adapters } = await createTestApp();
+    const { catalog } = adapters;
+    const own = ['urn:shop', 'urn:shop'].map((uri, at) => statisticsOf([shop(uri, `own ${at}`)]));
+    const source = inferSourceModel(own[0]!);
+    const { id_sch: idSch } = await catalog.createOrigin({
+      idOrg: 1,
+      idParentSch: null,
+      idJob: null,
+      name: 'shop',
+      sourceType: 'xsd',
+      model: source,
+      files: [],
+    });
+    await catalog.createLogicalSchema(1, idSch, buildRelationalModel(source, { mapLevel: 3 }), null);
+    const within = `<s:cart xmlns:s="urn:shop" xmlns="urn:else"><article code="z">within</article></s:cart>`;
+    const jobs = [own[0]!, statisticsOf([shop('urn:other', 'zzz')]), own[1]!, statisticsOf([within])];
+    jobs.push(statisticsOf(['<cart><article code="zz">bare</article></cart>']));
+    for (const [at, statistics] of jobs.entries())
+      await catalog.saveStatistics(1, idSch, 20 + at, statistics, (earlier) =>
+        [...(earlier as (typeof statistics)[]), statistics].reduce(mergeStatistics),
+      );
+    const stats = StatsMapping.array().parse(await (await send(`/v2/mapping/get_stats/${idSch}`)).json());
+    const at = (path: string) => stats.find(({ xpath }) => xpath === path);
+    expect(at('/cart/article')).toMatchObject({ documents: 2, min_value: 'own 0', max_value: 'own 1' });
+    expect(at('/cart/article/@code')).toMatchObject({ documents: 2, min_value: '8', max_value: '8' });
+  });
+
   it('joins the statistics of all runs with the map', async () => {
     const { send, idSch } = await createWithDonuts();
     const stats = StatsMapping.array().parse(await (await send(`/v2/mapping/get_stats/${idSch}`)).json());
