@@ -22,7 +22,7 @@ export const exampleJob = {
   job_type: 'Parse' as const,
   status: 'C' as const,
   params: 'uploads/7f3c/donut.xml.gz -g 3',
-  params_json: '{"spark":{"master":"local[*]"},"action":{"parsemode":"s"}}',
+  params_json: '{"spark":{"master":"local[*]"},"action":{"in":"uploads/7f3c/donut.xml.gz","map":3}}',
   host: 'etl-1/10.0.0.5',
   os_user: 'svc',
   base_path: '/',
@@ -48,8 +48,15 @@ export const Job = z
     id_app: z.string().nullable(),
     job_type: z.enum(['Schema', 'Parse', 'Write', 'Unload', 'Export', 'Import']),
     status: JobStatus,
-    params: z.string(),
-    params_json: z.string(),
+    params: z.string().openapi({
+      description:
+        'What was given, as one line that a shell takes behind the name of the tool; secrets are `***`.',
+    }),
+    params_json: z.string().openapi({
+      description:
+        'The same as JSON: settings of the engine under `spark`, options by their long names under `action`, `in` and `out` ' +
+        'among them; nothing that was not given.',
+    }),
     host: z.string().nullable(),
     os_user: z.string().nullable(),
     base_path: z.string().nullable(),

@@ -1,117 +1,64 @@
-/** How a request is shown: `params`, one line for people, and `params_json` (interface-decisions §2). Secrets are masked in both. */
+/** How a request is shown: `params`, one line for people, and `params_json`. Both hold what was given and nothing else, secrets masked. */
 import { maskSecrets } from './mask-secrets.ts';
+import { shellWord } from './shell-word.ts';
 import { settingHoldsSecret, shownSettings } from './spark-settings.ts';
-import { parseModeOf } from './tool-request.ts';
-import type { ExtraColumn, ToolRequest } from './tool-request.ts';
+import { toolOptions } from './tool-options.ts';
+import type { GivenOption, ToolRequest } from './tool-request.ts';
 
-type Shown = readonly [flag: string, value: string | null];
+const mask = '***';
 
-/** Inputs, then the options that differ from their defaults, in the order of the option table. */
-export function maskedParams(request: ToolRequest): string {
-  const words = request.inputs.map((input) => word(maskSecrets(input)));
-  for (const [flag, value] of shownOptions(request)) {
-    words.push(flag);
-    if (value !== null) words.push(word(maskSecrets(value)));
-  }
-  return words.join(' ');
+/** Inputs, then the options in their order: the words that stand behind the tool's name in a shell. */
+export function maskedParams({ inputs, given }: ToolRequest): string {
+  const words = inputs.map((input) => shellWord(maskSecrets(input)));
+  const options = given.flatMap((option) => {
+    const value = shownValue(option);
+    if (value === null) return [flagOf(option)];
+    // a value that looks like an option is told apart by its long form
+    if (value.startsWith('-')) return [shellWord(`${option.long}=${value}`)];
+    return [flagOf(option), shellWord(value)];
+  });
+  const likeOptions = inputs.some((input) => input !== '-' && input.startsWith('-'));
+  return (likeOptions ? [...options, '--', ...words] : [...words, ...options]).join(' ');
 }
 
 /**
- * `{"spark":{…},"action":{…}}` as text: the engine's settings (`engine`, and on top the request's), then the tool's as far as they are
- * not defaults; parsemode always.
+ * `{"spark":{…},"action":{…}}` as text: the engine's settings (`engine`, and on top the request's), then the tool's options by their
+ * long names with `_` for `-`. `in` holds the inputs, `out` the target. What was given several times is a list.
  */
 export function paramsJson(request: ToolRequest, engine: Readonly<Record<string, string>>): string {
-  const spark = shownSettings({ ...engine, ...request.sparkConf });
   const action: Record<string, unknown> = {};
-  if (request.tool === 'xml2er') action['parsemode'] = parseModeOf(request);
-  if (request.mapLevel !== undefined && request.mapLevel !== 3) action['map'] = request.mapLevel;
-  for (const [flag, value] of shownOptions(request)) {
-    if (flag === '-e' || flag === '-g' || flag === '--spark-conf') continue;
-    const name = longNames[flag] ?? flag.slice(2).replaceAll('-', '_');
-    const shown = value === null ? true : maskSecrets(value);
-    if (!(name in action)) action[name] = shown;
-    else action[name] = [action[name], shown].flat();
+  if (request.inputs.length > 0) action['in'] = oneOrAll(request.inputs.map(maskSecrets));
+  const options = request.given.filter(({ long }) => long !== sparkSetting);
+  for (const [long, values] of Map.groupBy(options, (option) => option.long)) {
+    const name = long.slice(2).replaceAll('-', '_');
+    action[name] =
+      long === '--map' ? request.mapLevel : oneOrAll(values.map((one) => shownValue(one) ?? true));
   }
-  return JSON.stringify({ spark, action });
+  return shownParams(action, { ...engine, ...request.sparkConf });
 }
 
-const longNames: Readonly<Record<string, string>> = {
-  '-x': 'origin',
-  '-l': 'logical',
-  '-a': 'use_stats',
-  '-s': 'skip',
-  '-i': 'in',
-  '-D': 'document',
-  '-o': 'out',
-  '-u': 'out_user',
-  '-p': 'out_password',
-  '-f': 'format',
-  '-S': 'savemode',
-  '-r': 'prefix',
-  '-y': 'suffix',
-  '-R': 'extra_column',
-};
-
-function shownOptions(request: ToolRequest): Shown[] {
-  const shown: Shown[] = [];
-  const option = (flag: string, value: string | number | undefined, initial?: string): void => {
-    if (value !== undefined && value !== initial) shown.push([flag, String(value)]);
-  };
-  const marker = (flag: string, set: boolean): void => {
-    if (set) shown.push([flag, null]);
-  };
-  option('--name', request.name);
-  option('--parent', request.parent);
-  option('-x', originText(request.originId));
-  option('-l', request.logicalId);
-  option('-a', request.useStats?.join(','));
-  option('-g', request.mapLevel);
-  option('-e', request.parseMode);
-  marker('-s', request.dryRun);
-  option('-i', request.in);
-  option('-D', request.document);
-  option('-o', request.out);
-  option('-u', request.outUser);
-  option('-p', request.outPassword === undefined ? undefined : '***');
-  option('-f', request.format);
-  option('-S', request.saveMode, 'a');
-  option('-r', request.prefix);
-  option('-y', request.suffix);
-  option('--namemode', request.nameMode);
-  option('--rename', request.rename?.map((pair) => pair.join('=')).join(','));
-  option('--name-max-len', request.nameMaxLen);
-  option('--default-varchar-len', request.defaultVarcharLen);
-  for (const column of request.extraColumns) option('-R', extraColumnText(column));
-  option('--root', request.root);
-  option('--row-tag', request.rowTag);
-  option('--keys', request.keys, 'sequence');
-  marker('--validate', request.validate);
-  option('--unmapped', request.unmapped, 'capture');
-  option('--on-error', request.onError, 'fail');
-  marker('--prune', request.prune);
-  option('--tables', request.tables, 'used');
-  marker('--skip-loaded', request.skipLoaded);
-  option('--missing', request.missing, 'fail');
-  marker('--no-samples', request.noSamples);
-  option('--workers', request.workers);
-  option('--engine', request.engine, 'local');
-  for (const [key, value] of Object.entries(request.sparkConf))
-    option('--spark-conf', `${key}=${settingHoldsSecret(key, value) ? '***' : value}`);
-  return shown;
+/** The two groups as text; `settings`: of the engine, as Spark names them. */
+export function shownParams(
+  action: Readonly<Record<string, unknown>>,
+  settings: Readonly<Record<string, string>>,
+): string {
+  return JSON.stringify({ spark: shownSettings(settings), action });
 }
 
-function originText(origin: ToolRequest['originId']): string | undefined {
-  if (origin === undefined) return undefined;
-  return 'id' in origin ? String(origin.id) : `$${origin.ref}`;
+const sparkSetting = '--spark-conf';
+
+function oneOrAll<T>(values: readonly T[]): T | readonly T[] {
+  return values.length === 1 ? values[0]! : values;
 }
 
-function extraColumnText(column: ExtraColumn): string {
-  const name = `${column.name}:${column.type}`;
-  return column.kind === 'value' ? `${name}=${column.value ?? ''}` : `${name} ${column.kind.toUpperCase()}`;
+function flagOf({ long }: GivenOption): string {
+  return toolOptions.find((option) => option.long === long)?.short ?? long;
 }
 
-/** One argument as a person would type it: quoted where a shell would split it, and always on one line. */
-function word(text: string): string {
-  if (/\p{Cc}/u.test(text)) return JSON.stringify(text);
-  return /^[\p{L}\p{N}_@%+=:,./?&*$-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+function shownValue({ long, value }: GivenOption): string | null {
+  if (value === null) return null;
+  if (long === '--out-password') return mask;
+  if (long !== sparkSetting) return maskSecrets(value);
+  const name = value.slice(0, value.indexOf('='));
+  return settingHoldsSecret(name, value.slice(name.length + 1)) ? `${name}=${mask}` : value;
 }

@@ -14,7 +14,8 @@ export async function sealRequest(request: ToolRequest, secrets: SecretBox): Pro
   const seal = async (text: string): Promise<Sealed> => ({ sealed: await secrets.seal(text) });
   const sealIfSecret = async (text: string): Promise<string | Sealed> =>
     holdsSecret(text) ? seal(text) : text;
-  const stored: Record<string, unknown> = { ...request };
+  const { given: _, ...members } = request;
+  const stored: Record<string, unknown> = members;
   if (request.outPassword !== undefined) stored['outPassword'] = await seal(request.outPassword);
   for (const member of ['out', 'in'] as const) {
     const target = request[member];

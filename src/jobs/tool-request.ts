@@ -24,9 +24,17 @@ export interface ExtraColumn {
   readonly value?: string;
 }
 
+/** An option that was given: its long form, and its value as it was written; null where it takes none. */
+export interface GivenOption {
+  readonly long: string;
+  readonly value: string | null;
+}
+
 /** Absent members were not given; members that are always there hold their default then. */
 export interface ToolRequest {
   readonly tool: Tool;
+  /** the options in their order, for the record of the job alone: it is not stored, as values may be secrets */
+  readonly given: readonly GivenOption[];
   /** files, folders, patterns, archives or `-`, as given: relative ones are the organisation's when run by the service */
   readonly inputs: readonly string[];
   /** `-j`: everything else comes from that job's record */
@@ -86,6 +94,7 @@ export type RequestDraft = { -readonly [Member in keyof ToolRequest]: ToolReques
 
 /** What holds for a member that no option set. */
 export const requestDefaults = {
+  given: [],
   inputs: [],
   json: false,
   dryRun: false,
@@ -189,6 +198,7 @@ function readItems(
   const draft: RequestDraft = { tool, ...requestDefaults };
   const errors: ErrorDetail[] = [];
   const given = new Map<OptionSpec, RequestItem>();
+  const listed: GivenOption[] = [];
   let unknown = false;
   const complain = (item: RequestItem, member: 'command' | 'value', detail: string): void => {
     errors.push({ pointer: rest === null ? '' : `${item.pointer}/${member}`, detail });
@@ -221,6 +231,7 @@ function readItems(
     } else {
       const problem = option.apply(draft, value ?? '', rest);
       if (problem !== null) complain(item, 'value', `${item.flag}: ${problem}`);
+      listed.push({ long: option.long, value: value ?? null });
     }
     if (option !== null) given.set(option, item);
   }
@@ -242,7 +253,7 @@ function readItems(
     const detail = errors.map((error) => error.detail).join('; ');
     throw new AppError(unknown ? 'unknown_option' : 'invalid_option', detail, { errors });
   }
-  return draft;
+  return { ...draft, given: listed };
 }
 
 function quote(flag: string): string {

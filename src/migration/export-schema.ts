@@ -54,9 +54,7 @@ export async function exportSchema(
     },
     secrets: [...database.secrets, ...(cloud?.location.secrets ?? [])],
     ownDatabase: database.own,
-    params: `export ${asked.origin_id} ${cloud?.location.shown ?? asked.output_path}`,
-    inputPath: null,
-    outputPath: cloud?.location.shown ?? asked.output_path!,
+    asked,
     idSch: database.own ? idSch : null,
   });
   if (code === 'not_found') throw absent;

@@ -48,9 +48,7 @@ export async function importSchema(
     },
     secrets: [...database.secrets, ...(cloud?.location.secrets ?? [])],
     ownDatabase: database.own,
-    params: `import ${cloud?.location.shown ?? asked.input_path}`,
-    inputPath: cloud?.location.shown ?? asked.input_path,
-    outputPath: null,
+    asked,
     idSch: null,
   });
   const ids = answer?.['origin_ids'];

@@ -1,11 +1,12 @@
 /** One run of the migration program: its job record, its log, its answer. */
 import { AppError, isOutage } from '../errors.ts';
 import { createMask } from '../jobs/mask-secrets.ts';
-import { engineDefaults } from '../jobs/submit.ts';
 import { answerWithin, backOffMs, pause } from '../jobs/waiting.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Claim } from '../ports/job-store.ts';
 import type { MigrationCommand, MigrationProgram, MigrationRequest } from '../ports/migration-program.ts';
+import { shownMigration } from './shown-request.ts';
+import type { AskedMigration } from './shown-request.ts';
 
 export type MigrationAdapters = Pick<
   Adapters,
@@ -32,10 +33,8 @@ export interface PlannedRun {
   readonly secrets: readonly string[];
   /** the service's own metadata database: the program may name the job there */
   readonly ownDatabase: boolean;
-  /** for the record: one line, and where from and where to */
-  readonly params: string;
-  readonly inputPath: string | null;
-  readonly outputPath: string | null;
+  /** for the record: the request as it came */
+  readonly asked: AskedMigration;
   readonly idSch: number | null;
 }
 
@@ -68,12 +67,9 @@ export async function runMigration(
     {
       jobType: plan.command === 'export' ? 'Export' : 'Import',
       tool: 'migrate',
-      params: mask(plan.params),
-      paramsJson: JSON.stringify({ spark: engineDefaults, action: { command: plan.command } }),
+      ...shownMigration(plan.command, plan.asked, mask),
       // What was asked for holds secrets, and is asked for again by the same request, not by a rerun
       request: JSON.stringify({ tool: 'migrate', command: plan.command }),
-      inputPath: plan.inputPath,
-      outputPath: plan.outputPath,
       idSch: plan.idSch,
       idParentJob: null,
     },

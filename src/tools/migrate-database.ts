@@ -3,12 +3,14 @@ import { connectPostgres } from '../adapters/postgres/connect.ts';
 import { migrate, missingMigrations } from '../adapters/postgres/migrate.ts';
 import { createPostgresMigrationStore } from '../adapters/postgres/migration-store.ts';
 import { AppError } from '../errors.ts';
-import { engineDefaults } from '../jobs/submit.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
 import { databaseOf } from '../migration/metadata-database.ts';
+import { shownMigration } from '../migration/shown-request.ts';
 import type { MigrationCommand } from '../ports/migration-program.ts';
 import type { MigrationStore } from '../ports/migration-store.ts';
 import { openHome } from '../runtime/open.ts';
 import { readWorkerIdentity } from '../runtime/worker-identity.ts';
+import { secretsOfMigration } from './migrate-request.ts';
 import type { ToolMigration } from './migrate-request.ts';
 
 export interface MigrationDatabase {
@@ -79,11 +81,6 @@ async function openNamed(
   };
 }
 
-/** Without the query of an address: that is its token. */
-function shown(text: string | undefined): string | null {
-  return text ? (text.split('?')[0] ?? null) : null;
-}
-
 async function openOwn(command: MigrationCommand, request: ToolMigration): Promise<MigrationDatabase> {
   const home = await openHome(process.env, {
     role: 'tool',
@@ -91,21 +88,14 @@ async function openOwn(command: MigrationCommand, request: ToolMigration): Promi
   });
   const { jobs } = home.adapters;
   const idOrg = request.id_org ?? 1;
-  const inputPath = shown(request.az_input_path) ?? shown(request.input_path);
-  const outputPath = shown(request.az_output_path) ?? shown(request.output_path);
   const idSch = Number(request.origin_id);
   const known = command === 'export' && (await home.adapters.catalog.findOrigin(idOrg, idSch)) !== null;
   const claim = await jobs.startByHand(
     {
       jobType: command === 'export' ? 'Export' : 'Import',
       tool: 'migrate',
-      params: [command, request.origin_id, outputPath ?? inputPath]
-        .filter((word) => word !== undefined)
-        .join(' '),
-      paramsJson: JSON.stringify({ spark: engineDefaults, action: { command } }),
+      ...shownMigration(command, request, createMask(secretsOfMigration(request))),
       request: JSON.stringify({ tool: 'migrate', command }),
-      inputPath: command === 'import' ? inputPath : null,
-      outputPath: command === 'export' ? outputPath : null,
       idSch: known ? idSch : null,
       idParentJob: null,
     },

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { AppError } from '../errors.ts';
+import { parseCloudLocation } from '../migration/cloud-location.ts';
 import type { MetadbFields } from '../migration/metadata-database.ts';
 import type { MigrationCommand } from '../ports/migration-program.ts';
 
@@ -31,8 +32,10 @@ export const migrateUsage = `migrate export --request FILE        FILE holds the
 migrate import --request FILE        ... of POST /v2/schema/import
 migrate export -x ORIGIN -o FOLDER   the schema with all its versions, from the service's own database
 migrate import -i FOLDER             what a package holds, under new ids
+  --metadb-host HOST [--metadb-port N] [--metadb-user NAME] [--metadb-db NAME]
+                                     another metadata database; PGPASSWORD is its password
 
-A cloud location holds a token, which belongs into a file, not into a command line.
+A cloud location holds a token, which belongs into a file, not into a command line; so does metadb_password.
 The last line of the output is the answer as JSON: {"error":false,"origin_ids":"12, 13"}`;
 
 const pathMembers = ['output_path', 'az_output_path', 'input_path', 'az_input_path', 'azcopy_binary'];
@@ -59,35 +62,40 @@ export async function readMigrateCall(argv: readonly string[]): Promise<MigrateC
   return { command, request };
 }
 
-interface Words {
-  readonly request?: string;
-  readonly origin?: string;
-  readonly out?: string;
-  readonly in?: string;
-}
+type Words = Readonly<Partial<Record<(typeof wordNames)[number], string>>>;
+
+/** Members that other users of the machine would see in a command line: told to be elsewhere, where they are tried. */
+const secretWords = ['az-output-path', 'az-input-path', 'metadb-password'] as const;
+const databaseWords = ['metadb-host', 'metadb-port', 'metadb-user', 'metadb-db'] as const;
+const wordNames = ['request', 'origin', 'out', 'in', ...databaseWords, ...secretWords] as const;
 
 function parseWords(words: readonly string[]): Words {
   try {
-    return parseArgs({
-      args: [...words],
-      options: {
-        request: { type: 'string' },
-        origin: { type: 'string', short: 'x' },
-        out: { type: 'string', short: 'o' },
-        in: { type: 'string', short: 'i' },
-      },
-    }).values;
+    const letters: Readonly<Partial<Record<string, string>>> = { origin: 'x', out: 'o', in: 'i' };
+    const options = wordNames.map((name) => {
+      const short = letters[name];
+      return [name, { type: 'string' as const, ...(short === undefined ? {} : { short }) }] as const;
+    });
+    return parseArgs({ args: [...words], options: Object.fromEntries(options) }).values as Words;
   } catch (error) {
     throw wrong((error as Error).message);
   }
 }
 
-function fromWords(command: MigrationCommand, { origin, out, in: source }: Words): ToolMigration {
+function fromWords(command: MigrationCommand, words: Words): ToolMigration {
+  const { origin, out, in: source } = words;
   const paths = [out, source].filter((path) => path !== undefined);
-  if (paths.some((path) => /^https?:/i.test(path)))
+  if (words['metadb-password'] !== undefined)
+    throw wrong('a password belongs into PGPASSWORD or the file of --request: every user would see it here');
+  if (paths.some((path) => /^https?:/i.test(path)) || secretWords.some((name) => words[name] !== undefined))
     throw wrong('a cloud location belongs into the file of --request: its token would be seen by every user');
-  if (command === 'import') return source === undefined ? {} : { input_path: resolve(source) };
-  return { origin_id: origin, ...(out === undefined ? {} : { output_path: resolve(out) }) };
+  const named = databaseWords.flatMap((name) =>
+    words[name] === undefined ? [] : [[name.replaceAll('-', '_'), words[name]] as const],
+  );
+  const database: MetadbFields = Object.fromEntries(named);
+  if (command === 'import')
+    return { ...database, ...(source === undefined ? {} : { input_path: resolve(source) }) };
+  return { ...database, origin_id: origin, ...(out === undefined ? {} : { output_path: resolve(out) }) };
 }
 
 async function readRequest(file: string): Promise<ToolMigration> {
@@ -109,6 +117,15 @@ async function readRequest(file: string): Promise<ToolMigration> {
     if (!fits) throw wrong(`the member ${JSON.stringify(name)} of the file is not known, or not of its type`);
   }
   return value as ToolMigration;
+}
+
+/** What no log and no record may hold. */
+export function secretsOfMigration(request: ToolMigration): readonly string[] {
+  const locations = [request.az_output_path, request.az_input_path].flatMap((text) => {
+    const location = text ? parseCloudLocation(text) : { fault: '' };
+    return 'fault' in location ? [] : location.secrets;
+  });
+  return [...locations, ...(request.metadb_password ? [request.metadb_password] : [])];
 }
 
 function wrong(detail: string): AppError {

@@ -16,7 +16,7 @@ import { importPackage } from '../migration/import-package.ts';
 import { manifestName, partNames } from '../migration/package-format.ts';
 import { openMigrationDatabase } from './migrate-database.ts';
 import type { MigrationDatabase } from './migrate-database.ts';
-import { migrateUsage, readMigrateCall } from './migrate-request.ts';
+import { migrateUsage, readMigrateCall, secretsOfMigration } from './migrate-request.ts';
 import type { MigrateCall, ToolMigration } from './migrate-request.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -45,7 +45,7 @@ async function main(argv: readonly string[]): Promise<number> {
 async function runCall({ command, request }: MigrateCall): Promise<number> {
   const location = request.az_output_path || request.az_input_path;
   const shown = location === undefined ? '' : (location.split('?')[0] ?? '');
-  const mask = createMask(secretsOf(request));
+  const mask = createMask(secretsOfMigration(request));
   const log = (line: string): void => terminal.log(mask(line));
   let database: MigrationDatabase | null = null;
   try {
@@ -140,14 +140,6 @@ async function chooseTransfer(
 async function addressesOf(host: string): Promise<readonly string[]> {
   const bare = host.replaceAll(/^\[|\]$/g, '');
   return isIP(bare) === 0 ? createHostResolver().resolve(host) : [bare];
-}
-
-function secretsOf(request: ToolMigration): readonly string[] {
-  const locations = [request.az_output_path, request.az_input_path].flatMap((text) => {
-    const location = text ? parseCloudLocation(text) : { fault: '' };
-    return 'fault' in location ? [] : location.secrets;
-  });
-  return [...locations, ...(request.metadb_password ? [request.metadb_password] : [])];
 }
 
 function reasonOf(error: unknown): string {

@@ -77,7 +77,7 @@ describe('the job table', () => {
     const wanted = submission(1, 2);
     const [made, reading] = wanted.jobs as [(typeof wanted.jobs)[0], (typeof wanted.jobs)[0]];
     const shown = {
-      params: 'a.xml -x $0 --name $0',
+      params: `a.xml -x '$0' --name '$0'`,
       paramsJson: '{"spark":{},"action":{"origin":"$0","name":"$0"}}',
     };
     const request = '{"tool":"xml2er","originId":{"ref":0}}';
@@ -87,7 +87,7 @@ describe('the job table', () => {
     await jobs.finish(claim, 'C', null);
     const next = (await jobs.claim(worker, 60_000))!;
     const expected = {
-      params: `a.xml -x ${idSch} --name $0`,
+      params: `a.xml -x ${idSch} --name '$0'`,
       params_json: JSON.stringify({ spark: {}, action: { origin: String(idSch), name: '$0' } }),
     };
     expect((await jobs.request(next.idJob)).record).toMatchObject(expected);

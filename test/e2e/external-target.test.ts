@@ -106,7 +106,7 @@ describe.skipIf(postgresBinaries === null)('an external PostgreSQL', { timeout: 
       ]);
       const job = await client.ended(run.jobs[1]!);
       expect(job, job.failure ?? '').toMatchObject({ status: 'C', parm_path_output: target });
-      expect(job.params).toContain('-u loader -p ***');
+      expect(job.params).toContain(`-u loader -p '***'`);
       const url = new URL(external.url);
       url.pathname = '/lake';
       const lake = connectPostgres(url.href, { applicationName: 'test', max: 2 });

@@ -93,7 +93,10 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
         id_job: answer.jobs[0],
         job_type: 'Schema',
         params: `${xsdPath} --name freight`,
-        params_json: '{"spark":{"master":"local[*]"},"action":{"name":"freight"}}',
+        params_json: JSON.stringify({
+          spark: { master: 'local[*]' },
+          action: { in: xsdPath, name: 'freight' },
+        }),
         parm_path_input: xsdPath,
         parm_path_output: null,
         msg_proc_qty: 3,
@@ -112,7 +115,7 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
       });
       expect(JSON.parse(loaded.params_json)).toEqual({
         spark: { master: 'local[*]' },
-        action: { parsemode: 'a', origin: String(compiled.id_sch), out: 'metadb:zip' },
+        action: { in: xmlPath, origin: String(compiled.id_sch), out: 'metadb:zip' },
       });
       expect([loaded.id_sch, loaded.id_lschma]).toEqual([compiled.id_sch, compiled.id_lschma]);
       expect(loaded.start_date).toBeGreaterThanOrEqual(compiled.end_date!);

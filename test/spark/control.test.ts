@@ -95,7 +95,7 @@ describe.skipIf(submit === undefined)('a job on Spark', { timeout: 150_000 }, ()
             'ui.enabled': 'false',
             'hadoop.fs.s3a.secret.key': '***',
           },
-          action: { parsemode: 's', keys: 'hash', engine: 'spark' },
+          action: { in: documents, parsemode: 's', engine: 'spark' },
         });
         const app = started.id_app!;
         expect(await processesWith(app)).not.toEqual([]);

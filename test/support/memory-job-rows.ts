@@ -89,10 +89,10 @@ export function sumLoaded(rows: readonly Row[]): LoadedRows[] {
   return [...sums.values()];
 }
 
-function actionOf({ params_json: text }: Row['record']): {
+function actionOf({ job_type: type, params_json: text }: Row['record']): {
   readonly place?: string;
   readonly overwrites: boolean;
 } {
   const { action = {} } = JSON.parse(text) as { readonly action?: Readonly<Record<string, string>> };
-  return { place: action['out'] ?? action['in'], overwrites: action['savemode'] === 'o' };
+  return { place: action[type === 'Unload' ? 'in' : 'out'], overwrites: action['savemode'] === 'o' };
 }

@@ -23,7 +23,7 @@ export async function resolveReferences(
   if (idSch === null) return { request, params, params_json, idSch };
   return {
     request: JSON.stringify({ ...parsed, originId: { id: idSch } }),
-    params: params.replace(new RegExp(`(?<=(?:^| )-x )\\$${ref}(?= |$)`), String(idSch)),
+    params: params.replace(new RegExp(`(?<=(?:^| )-x )(?:'\\$${ref}'|\\$${ref})(?= |$)`), String(idSch)),
     params_json: shownInJson(params_json, ref, idSch),
     idSch,
   };

@@ -51,7 +51,7 @@ export async function sumLoadedRows(sql: Sql, idOrg: number): Promise<readonly L
   return sql<LoadedRows[]>`
     with run as (
       select j.id_job, j.id_sch, j.job_type, j.summary::json -> 'tables' as tables,
-             coalesce(a.action ->> 'out', a.action ->> 'in') as place, a.action ->> 'savemode' = 'o' as overwrites
+             a.action ->> case j.job_type when 'Unload' then 'in' else 'out' end as place, a.action ->> 'savemode' = 'o' as overwrites
         from svc.job j cross join lateral (select j.params_json::json -> 'action' as action) a
        where j.id_org = ${idOrg} and j.status = 'C' and j.job_type in ('Parse', 'Unload')
          and j.id_sch is not null and j.summary is not null

@@ -291,6 +291,24 @@ describe('how a run ends', () => {
     expect(JSON.stringify([adapters.logLines, record])).not.toContain('c4nary');
   });
 
+  it('with all that was asked for in its record, no password among it', async () => {
+    const { post, adapters } = await createApp();
+    const database = { metadb_host: 'other.example', metadb_port: '6000', metadb_db: "d'b" };
+    const asked = { input_path: 'in', ...database, metadb_user: '', metadb_password: 'given-c4nary' };
+    expect((await post('import', asked)).body['error']).toBe(false);
+    const record = (await adapters.jobs.find(1, 1))!;
+    expect(record.params).toBe(
+      `import -i in --metadb-host other.example --metadb-port 6000 --metadb-db 'd'\\''b' --metadb-password '***'`,
+    );
+    expect(JSON.parse(record.params_json).action).toEqual({
+      command: 'import',
+      in: 'in',
+      input_path: 'in',
+      ...database,
+      metadb_password: '***',
+    });
+  });
+
   it('not_found of another database: 404', async () => {
     const { post } = await createApp({ run: { code: 1, lastLine: '{"error":true,"code":"not_found"}' } });
     const asked = { origin_id: '77', output_path: 'a', metadb_host: 'other.example', metadb_port: '6000' };
@@ -310,8 +328,16 @@ describe('how a run ends', () => {
       job_type: 'Export',
       status: 'C',
       id_sch: idSch,
-      params: `export ${idSch} https://cloud.example/packages/x/`,
-      params_json: '{"spark":{"master":"local[*]"},"action":{"command":"export"}}',
+      params: `export -x ${idSch} --az-output-path 'https://cloud.example/packages/x/?***'`,
+      params_json: JSON.stringify({
+        spark: { master: 'local[*]' },
+        action: {
+          command: 'export',
+          out: 'https://cloud.example/packages/x/',
+          origin_id: String(idSch),
+          az_output_path: 'https://cloud.example/packages/x/?***',
+        },
+      }),
       parm_path_output: 'https://cloud.example/packages/x/',
       progress: 1,
       failure: null,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../../src/adapters/node/secret-box.ts';
@@ -7,63 +8,137 @@ import { maskedParams, paramsJson } from '../../../src/jobs/request-params.ts';
 import { openRequest, sealRequest } from '../../../src/jobs/stored-request.ts';
 import { newJob } from '../../../src/jobs/submit.ts';
 import { parseToolArguments } from '../../../src/jobs/tool-request.ts';
+import type { Tool } from '../../../src/jobs/tool-request.ts';
 
 const engine = { master: 'local[*]' };
 const newBox = () => createSecretBox(Uint8Array.from(randomBytes(32)));
 
+/** What a shell makes of a line: the arguments that a tool would get. */
+function argumentsOf(shell: string, line: string): string[] {
+  const output = execFileSync(shell, ['-c', `for word in ${line}; do printf '%s\\0' "$word"; done`], {
+    encoding: 'utf8',
+    cwd: import.meta.dirname,
+  });
+  return output.split('\0').slice(0, -1);
+}
+
+function bare(tool: Tool, ...argv: string[]) {
+  const { given: _, ...request } = parseToolArguments(tool, argv);
+  return request;
+}
+
 describe('params', () => {
-  it('are one line, inputs first, defaults left out', () => {
-    expect(maskedParams(parseToolArguments('xml2er', ['-g', '3', 'uploads/7f3c/donut.xml.gz']))).toBe(
-      'uploads/7f3c/donut.xml.gz -g 3',
-    );
-    const request = parseToolArguments('xml2er', ["a b's.xml", '-S', 'a', '--name', 'x\ny']);
-    expect(maskedParams(request)).toBe(String.raw`'a b'\''s.xml' --name "x\ny"`);
+  const lines: readonly (readonly [tool: Tool, argv: readonly string[]])[] = [
+    ['xml2er', ['-g', '3', 'uploads/7f3c/donut.xml.gz']],
+    ['xml2er', ["a b's.xml", '-S', 'a', '--name', 'x\ny', '--on-error', 'fail']],
+    ['xml2er', ['*.ts', '?', '[a-z]', '~', '=ls', '#x', '!x', '$HOME', '`ls`', 'a;b', '{a,b}', 'é 中']],
+    ['xml2er', ['--', '-rf', '--json']],
+    ['xml2er', ['a', '--name=-g', '--root', '\n', '--row-tag', '%s\\n\t\u0085\u2028\u202e\n\n']],
+    ['xml2er', ['a', '-R', 'n', 'NOW', '-R', 'i ID', '-R', 'c:text', '=a b=c', '--rename', 'a=b, c=d']],
+    [
+      'xml2er',
+      ['in/*.xml', 'b.xml', '-o', 'postgresql://dwh/lake?schema=s', '--engine', 'local', '-s', '--json'],
+    ],
+    ['xsd2er', ['a.xsd', '--missing', 'fail', '--no-samples', '--parent', '7', '-a', '1,2']],
+    ['er2xml', ['-l', '3', '-i', 'metadb:x', '-o', 'out folder', '--workers', '2']],
+    ['unload', ['-l', '3', '-i', 'metadb:x', '-D', "o'neill.xml"]],
+  ];
+  it.each(lines)('of %s %j are what was given, in one line for a shell', (tool, argv) => {
+    const line = maskedParams(parseToolArguments(tool, argv));
+    // oxlint-disable-next-line no-control-regex
+    expect(line).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
+    for (const shell of ['sh', 'bash'])
+      expect(bare(tool, ...argumentsOf(shell, line))).toEqual(bare(tool, ...argv));
+  });
+
+  it('have inputs first, options in their order', () => {
+    const request = parseToolArguments('xml2er', [
+      '-S',
+      'a',
+      'uploads/7f3c/donut.xml.gz',
+      '--map=3',
+      '--validate',
+    ]);
+    expect(maskedParams(request)).toBe('uploads/7f3c/donut.xml.gz -S a -g 3 --validate');
   });
 
   it('show no password', () => {
     const request = parseToolArguments('xml2er', [
-      'a.xml',
+      'https://u:c4n4ry@h/a.xml',
       '-o',
       'postgresql://loader:c4n4ry@dwh/lake?schema=s',
       '-u',
       'loader',
       '-p',
       'c4n4ry2',
+      '--spark-conf',
+      'spark.hadoop.fs.s3a.secret.key=c4n4ry',
     ]);
-    expect(maskedParams(request)).toBe('a.xml -o postgresql://loader:***@dwh/lake?schema=s -u loader -p ***');
+    expect(maskedParams(request)).toBe(
+      "'https://u:***@h/a.xml' -o 'postgresql://loader:***@dwh/lake?schema=s' -u loader -p '***' " +
+        "--spark-conf 'spark.hadoop.fs.s3a.secret.key=***'",
+    );
+    expect(JSON.parse(paramsJson(request, engine)).action).toEqual({
+      in: 'https://u:***@h/a.xml',
+      out: 'postgresql://loader:***@dwh/lake?schema=s',
+      out_user: 'loader',
+      out_password: '***',
+    });
     expect(paramsJson(request, engine)).not.toMatch(/c4n4ry/);
   });
 
-  it('as JSON have the engine and the tool apart', () => {
+  it('as JSON have the engine and the tool apart, and hold what was given and nothing else', () => {
     expect(paramsJson(parseToolArguments('xml2er', ['-g', '3', 'a.xml']), engine)).toBe(
-      '{"spark":{"master":"local[*]"},"action":{"parsemode":"s"}}',
+      '{"spark":{"master":"local[*]"},"action":{"in":"a.xml","map":3}}',
     );
     const request = parseToolArguments('xml2er', [
       'a.xml',
+      'b.xml',
       '-g',
       '1',
       '-o',
       'metadb:x',
       '-S',
-      'o',
+      'a',
+      '--on-error=fail',
+      '-e',
+      'a',
+      '--keys',
+      'sequence',
+      '--unmapped',
+      'capture',
+      '--tables',
+      'used',
       '--validate',
       '-R',
       'n NOW',
       '-R',
-      'i ID',
+      'i:bigint',
+      'ID',
       '--spark-conf',
       'spark.executor.memory=4g',
     ]);
     expect(JSON.parse(paramsJson(request, engine))).toEqual({
       spark: { master: 'local[*]', 'executor.memory': '4g' },
       action: {
-        parsemode: 'a',
+        in: ['a.xml', 'b.xml'],
         map: 1,
         out: 'metadb:x',
-        savemode: 'o',
+        savemode: 'a',
+        on_error: 'fail',
+        parsemode: 'a',
+        keys: 'sequence',
+        unmapped: 'capture',
+        tables: 'used',
         validate: true,
-        extra_column: ['n:timestamptz NOW', 'i:bigint ID'],
+        extra_column: ['n NOW', 'i:bigint ID'],
       },
+    });
+    expect(
+      JSON.parse(paramsJson(parseToolArguments('er2xml', ['-l', '3', '-i', 'a', '-o', 'b']), engine)),
+    ).toEqual({
+      spark: { master: 'local[*]' },
+      action: { logical: '3', in: 'a', out: 'b' },
     });
   });
 });
@@ -98,7 +173,7 @@ describe('params of a job on Spark', () => {
         'hadoop.fs.s3a.secret.key': '***',
         'hadoop.fs.azure.account.key.x': '***',
       },
-      action: { parsemode: 'a', out: 'metadb:x', keys: 'hash', engine: 'spark' },
+      action: { in: 'a.xml', engine: 'spark', out: 'metadb:x' },
     });
     expect(JSON.stringify(job)).not.toContain('c4n4ry');
     expect(readConfig({}).spark.conf).toEqual({ 'spark.master': 'local[*]', 'spark.executor.memory': '1g' });
@@ -107,7 +182,7 @@ describe('params of a job on Spark', () => {
   it('of the local engine are its own', async () => {
     const local = parseToolArguments('xml2er', ['a.xml']);
     const job = newJob(local, await sealRequest(local, await newBox()), operator);
-    expect(JSON.parse(job.paramsJson)).toEqual({ spark: { master: 'local[*]' }, action: { parsemode: 's' } });
+    expect(JSON.parse(job.paramsJson)).toEqual({ spark: { master: 'local[*]' }, action: { in: 'a.xml' } });
   });
 });
 
@@ -231,7 +306,7 @@ describe('stored request', () => {
       outPassword: { sealed: expect.any(String) },
       originId: { id: 4 },
     });
-    expect(await openRequest(stored, box)).toEqual(request);
+    expect(await openRequest(stored, box)).toEqual({ ...request, given: [] });
   });
 
   it('cannot be opened with another key, and the error says nothing of it', async () => {

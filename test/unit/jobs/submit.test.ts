@@ -80,7 +80,7 @@ describe('submitting', () => {
     expect(await adapters.jobs.find(1, 2)).toMatchObject({
       job_type: 'Parse',
       status: 'Q',
-      params: 'uploads/1/a.xml -x $0 -o metadb:donuts -S o',
+      params: "uploads/1/a.xml -x '$0' -o metadb:donuts -S o",
       parm_path_input: 'uploads/1/a.xml',
       parm_path_output: 'metadb:donuts',
     });

@@ -23,7 +23,8 @@ const usage = (tool: Tool, ...argv: string[]): string =>
 
 describe('command line', () => {
   it('reads short, attached, long and joined forms alike', () => {
-    const wanted = { tool: 'xml2er', ...requestDefaults, inputs: ['a.xml'], mapLevel: 1 };
+    const given = [{ long: '--map', value: '1' }];
+    const wanted = { tool: 'xml2er', ...requestDefaults, given, inputs: ['a.xml'], mapLevel: 1 };
     for (const form of [['-g', '1'], ['-g1'], ['--map', '1'], ['--map=1']]) {
       expect(parseToolArguments('xml2er', [...form, 'a.xml'])).toEqual(wanted);
       expect(parseToolArguments('xml2er', ['a.xml', ...form])).toEqual(wanted);
@@ -96,6 +97,7 @@ describe('command line', () => {
     ]);
     expect(request).toEqual({
       tool: 'xml2er',
+      given: expect.any(Array),
       inputs: ['a.xml', 'b/*.xml'],
       json: true,
       originId: { id: 5 },
@@ -144,9 +146,10 @@ describe('command line', () => {
   });
 
   it('takes a job, with nothing but --json beside it', () => {
-    expect(parseToolArguments('xml2er', ['-j', '7', '--json'])).toEqual({
+    expect(parseToolArguments('xml2er', ['-j', '7', '--json'])).toMatchObject({
       tool: 'xml2er',
       ...requestDefaults,
+      given: [{ long: '--job' }, { long: '--json' }],
       jobId: 7,
       json: true,
     });

@@ -15,9 +15,7 @@ const plan: PlannedRun = {
   request: {} as PlannedRun['request'],
   secrets: [],
   ownDatabase: true,
-  params: 'import package',
-  inputPath: 'package',
-  outputPath: null,
+  asked: { input_path: 'package' },
   idSch: null,
 };
 const answered = { code: 0, lastLine: '{"error":false,"origin_ids":"7"}' };
