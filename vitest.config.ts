@@ -21,6 +21,7 @@ export default defineConfig({
         test: { name: 'with servers', include: ['test/**/*.test.ts'], exclude: pure },
       },
     ],
+    reporters: ['default', './test/support/skipped-reporter.ts'],
     globalSetup: ['test/support/postgres-setup.ts'],
     pool: 'forks',
     // Tests share few cores with real servers and processes: patience instead of flakes.

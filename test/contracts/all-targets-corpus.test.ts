@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { corpusDirectory, hasCorpus } from '../support/corpus.ts';
+import { corpusDirectory, needs } from '../support/needs.ts';
 import { convert } from '../support/service-tools.ts';
 import { createServiceHome, type ServiceHome } from '../support/service.ts';
-import { loadEveryTarget, targetNames, type EveryTarget } from './every-target.ts';
+import { loadEveryTarget, targetTests, type EveryTarget } from './every-target.ts';
 
 /** Bank statements first; then lists, mixed content and times with zones, which take longer. */
 const allSets = [
@@ -25,7 +25,7 @@ function documentsOf(xsd: string): string[] {
     .map(([, , document]) => join(corpusDirectory, document!));
 }
 
-describe.skipIf(!hasCorpus).each(sets)('%s', (xsd) => {
+describe.each(sets)('%s', needs('corpus'), (xsd) => {
   let home: ServiceHome;
   let targets: EveryTarget;
 
@@ -41,18 +41,19 @@ describe.skipIf(!hasCorpus).each(sets)('%s', (xsd) => {
     await home?.remove();
   });
 
-  test.each(targetNames)('%s holds the rows that PostgreSQL holds', async (target) => {
-    let filled = 0;
-    for (const name of [
-      ...targets.model.tables.map((table) => table.name),
-      '_documents',
-      '_unmapped',
-      '_lexical',
-    ]) {
-      const expected = (await targets.rows('postgresql', name)) ?? [];
-      if (expected.length > 0) filled += 1;
-      expect((await targets.rows(target, name)) ?? [], name).toEqual(expected);
-    }
-    expect(filled).toBeGreaterThan(5);
-  });
+  for (const [target, options] of targetTests)
+    test(`${target} holds the rows that PostgreSQL holds`, options, async () => {
+      let filled = 0;
+      for (const name of [
+        ...targets.model.tables.map((table) => table.name),
+        '_documents',
+        '_unmapped',
+        '_lexical',
+      ]) {
+        const expected = (await targets.rows('postgresql', name)) ?? [];
+        if (expected.length > 0) filled += 1;
+        expect((await targets.rows(target, name)) ?? [], name).toEqual(expected);
+      }
+      expect(filled).toBeGreaterThan(5);
+    });
 });

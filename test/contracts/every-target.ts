@@ -1,6 +1,5 @@
 /** The same documents in every target, and in every database that a folder's own script loads it into: readers of all of them. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,7 +8,8 @@ import { createPostgresCatalogStore } from '../../src/adapters/postgres/catalog-
 import { connectPostgres } from '../../src/adapters/postgres/connect.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../src/engine/model/side-tables.ts';
-import { missingMariadb, startMariadb } from '../support/mariadb.ts';
+import { mariadbParts, startMariadb } from '../support/mariadb.ts';
+import { isHere, needs, programOf, type Part } from '../support/needs.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 import { convert } from '../support/service-tools.ts';
 import type { ServiceHome } from '../support/service.ts';
@@ -19,30 +19,21 @@ import { sqliteReader } from './sqlite-reader.ts';
 import { canonicalValue } from './target-values.ts';
 
 export const formats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
+/** of which the script is one of psql */
+const scripted = ['csv', 'tsv', 'jsonl'] as const;
 
-const psql = [
-  process.env.PSQL ?? '',
-  '/usr/bin/psql',
-  ...[15, 16, 17, 18].map((version) => `/usr/lib/postgresql/${version}/bin/psql`),
-].find((path) => path !== '' && existsSync(path));
-if (psql === undefined)
-  console.warn('psql is not there (Debian: postgresql-client): load.sql of csv, tsv and jsonl was not run');
-
-const sqlite = [process.env.SQLITE3 ?? '', '/usr/bin/sqlite3'].find(
-  (path) => path !== '' && existsSync(path),
-);
-if (sqlite === undefined) console.warn('sqlite3 is not there (Debian: sqlite3): load.sqlite.sql was not run');
-if (missingMariadb !== null) console.warn(`${missingMariadb}: load.mysql.sql was not run`);
-
-/** All that is held against PostgreSQL; folders that are loaded somewhere by the script that lies in them come last. */
-export const targetNames = [
-  'duckdb',
-  ...formats,
-  'load.sql of parquet',
-  ...(psql === undefined ? [] : ['load.sql of csv', 'load.sql of tsv', 'load.sql of jsonl']),
-  ...(sqlite === undefined ? [] : ['load.sqlite.sql of jsonl']),
-  ...(missingMariadb === null ? ['load.mysql.sql of tsv'] : []),
+/** All that is held against PostgreSQL, with what it needs; folders that are loaded somewhere by the script that lies in them come last. */
+const targets: readonly (readonly [name: string, parts: readonly Part[]])[] = [
+  ['duckdb', []],
+  ...formats.map((format) => [format, []] as const),
+  ['load.sql of parquet', []],
+  ...scripted.map((format) => [`load.sql of ${format}`, ['psql']] as const),
+  ['load.sqlite.sql of jsonl', ['sqlite3']],
+  ['load.mysql.sql of tsv', mariadbParts],
 ];
+
+/** Names of the targets, each with the options of its tests. */
+export const targetTests = targets.map(([name, parts]) => [name, needs(parts)] as const);
 
 export type CanonicalRow = Readonly<Record<string, string | null>>;
 
@@ -99,18 +90,20 @@ async function load(
   // documents with roots of their own make the schema another one
   const stored = await createPostgresCatalogStore(sql).loadLogicalSchema(1, { idSch: origin });
   const { model } = stored!;
-  for (const format of psql === undefined ? [] : (['csv', 'tsv', 'jsonl'] as const)) {
+  const psql = programOf('psql');
+  for (const format of psql === null ? [] : scripted) {
     const database = await createEmptyDatabase();
     drops.push(() => database.drop());
     await promisify(execFile)(psql!, ['-X', '-q', '-f', 'load.sql', database.url], { cwd: folder(format) });
     readers.set(`load.sql of ${format}`, postgresReader(database.sql, 'public'));
   }
-  if (sqlite !== undefined) {
+  const sqlite = programOf('sqlite3');
+  if (sqlite !== null) {
     const loaded = join(home.directory, 'loaded.sqlite');
     await promisify(execFile)(sqlite, [loaded, '.read load.sqlite.sql'], { cwd: folder('jsonl') });
     readers.set('load.sqlite.sql of jsonl', sqliteReader(loaded, model));
   }
-  if (missingMariadb === null) {
+  if (mariadbParts.every(isHere)) {
     const mariadb = await startMariadb();
     drops.push(() => mariadb.stop());
     await mariadb.run('CREATE DATABASE loaded;');

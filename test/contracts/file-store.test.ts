@@ -9,7 +9,8 @@ import { createS3ObjectStore } from '../../src/adapters/edge/s3-object-store.ts'
 import { createLocalFileStore } from '../../src/adapters/node/local-file-store.ts';
 import type { FileStore } from '../../src/ports/file-store.ts';
 import { createMemoryFileStore } from '../support/memory-file-store.ts';
-import { noS3Server, startS3Server } from '../support/s3-server.ts';
+import { startS3Server } from '../support/s3-server.ts';
+import { needs } from '../support/needs.ts';
 
 interface Subject {
   readonly files: FileStore;
@@ -51,8 +52,7 @@ const subjects: Record<string, () => Promise<Subject>> = {
 
 const s3 = await startS3Server();
 afterAll(() => s3?.end());
-if (s3 === null) console.warn(`file store on S3: skipped, ${noS3Server}`);
-else {
+if (s3 !== null) {
   let serial = 0;
   subjects['S3'] = async () => {
     const objects = createS3ObjectStore(s3.settings);
@@ -323,7 +323,7 @@ function lines(from: number): Uint8Array {
   return new TextEncoder().encode(Array.from({ length: 40_000 }, (_, at) => `line ${from + at}\n`).join(''));
 }
 
-describe.skipIf(s3 === null)('S3, beyond the contract', () => {
+describe('S3, beyond the contract', needs('s3 server', s3 !== null), () => {
   const objects = s3 === null ? null : createS3ObjectStore(s3.settings);
 
   it('takes a body of several parts, and leaves none of one that is too large', async () => {

@@ -12,13 +12,14 @@ import { createFolderRowSink, type FolderRowSinkOptions } from '../../src/adapte
 import { commitJournal, type Manifest } from '../../src/adapters/node/folder-row-sink-manifest.ts';
 import { freeFileName, fileNamePart } from '../../src/adapters/node/folder-row-sink-names.ts';
 import type { RowSink, SinkPlan } from '../../src/ports/row-sink.ts';
-import { missingMariadb, startMariadb } from '../support/mariadb.ts';
+import { mariadbParts, startMariadb } from '../support/mariadb.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 import { at, libraryModel, oddColumns, oddTable } from '../unit/dialects/library-model.ts';
 import { awkwardValues, libraryPlan, libraryRows, loadLibrary, writeLibrary } from './library-rows.ts';
 import { duckDbReader, duckDbRows, postgresReader } from './row-sink-readers.ts';
 import { mysqlReader } from './mysql-reader.ts';
 import { sqliteReader } from './sqlite-reader.ts';
+import { needs, programOf } from '../support/needs.ts';
 
 let folders = '';
 let directory = '';
@@ -177,57 +178,53 @@ test('names of tables become names of files, and one pattern finds the files of 
   expect(freeFileName('a', 7, 'csv', new Set(['a.csv', 'a.7.csv']))).toBe('a.7-2.csv');
 });
 
-const psql = [
-  process.env.PSQL ?? '',
-  '/usr/bin/psql',
-  '/usr/lib/postgresql/15/bin/psql',
-  '/usr/lib/postgresql/16/bin/psql',
-  '/usr/lib/postgresql/17/bin/psql',
-].find((path) => path !== '' && existsSync(path));
-
-test.each(['csv', 'tsv', 'jsonl'] as const)('load.sql fills a database with the %s files', async (format) => {
-  if (psql === undefined) {
-    console.warn('psql is not there: load.sql was not run');
-    return;
-  }
-  await load(libraryPlan(1), 2, { format });
-  const sink = createSink({ format });
-  await sink.open(libraryPlan(2));
-  const rows = libraryRows(2, 1, await sink.keyOffsets());
-  rows.tables.get(at.library)![0]![3] = 'some day';
-  rows.tables.get(at.library)![0]![2] = null;
-  await writeLibrary(sink, rows);
-  await sink.misfit({ table: at.library, column: 3, rowKey: 3, text: 'some day' });
-  sink.relax(at.library, 2);
-  await sink.publish(async () => true, rows.lastKeys);
-  await sink.close();
-  const database = await createEmptyDatabase();
-  try {
-    await promisify(execFile)(psql, ['-X', '-q', '-f', 'load.sql', database.url], { cwd: directory });
-    const reader = postgresReader(database.sql, 'public');
-    expect((await reader.read('library'))!.map((row) => [row.name, row.founded])).toEqual([
-      ['Library 1', '2020-02-29'],
-      ['Library 2', '2020-02-29'],
-      [null, 'some day'],
-    ]);
-    const odd = (await reader.read(oddTable))!;
-    expect(odd).toHaveLength(3 * awkwardValues.length);
-    const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...rows.tables.get(at.odd)!];
-    expect(odd.map((row) => oddColumns.map((name) => row[name]))).toEqual(written.map((row) => row.slice(3)));
-    const [book] = (await reader.read('book'))!;
-    expect([book!.weight, book!.keywords, book!.years]).toEqual([
-      '0.1234567890123456789012345',
-      '{a,b}',
-      '{1,2}',
-    ]);
-    const keys = await database.sql`select from pg_constraint where contype = 'f' and convalidated`;
-    expect(keys).toHaveLength(11);
-    expect(await reader.read('_loads')).toHaveLength(2);
-    expect((await reader.read('_keys'))!.find((row) => row.table_name === 'book')!.last_value).toBe('6');
-  } finally {
-    await database.drop();
-  }
-});
+test.each(['csv', 'tsv', 'jsonl'] as const)(
+  'load.sql fills a database with the %s files',
+  needs('psql'),
+  async (format) => {
+    await load(libraryPlan(1), 2, { format });
+    const sink = createSink({ format });
+    await sink.open(libraryPlan(2));
+    const rows = libraryRows(2, 1, await sink.keyOffsets());
+    rows.tables.get(at.library)![0]![3] = 'some day';
+    rows.tables.get(at.library)![0]![2] = null;
+    await writeLibrary(sink, rows);
+    await sink.misfit({ table: at.library, column: 3, rowKey: 3, text: 'some day' });
+    sink.relax(at.library, 2);
+    await sink.publish(async () => true, rows.lastKeys);
+    await sink.close();
+    const database = await createEmptyDatabase();
+    try {
+      await promisify(execFile)(programOf('psql')!, ['-X', '-q', '-f', 'load.sql', database.url], {
+        cwd: directory,
+      });
+      const reader = postgresReader(database.sql, 'public');
+      expect((await reader.read('library'))!.map((row) => [row.name, row.founded])).toEqual([
+        ['Library 1', '2020-02-29'],
+        ['Library 2', '2020-02-29'],
+        [null, 'some day'],
+      ]);
+      const odd = (await reader.read(oddTable))!;
+      expect(odd).toHaveLength(3 * awkwardValues.length);
+      const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...rows.tables.get(at.odd)!];
+      expect(odd.map((row) => oddColumns.map((name) => row[name]))).toEqual(
+        written.map((row) => row.slice(3)),
+      );
+      const [book] = (await reader.read('book'))!;
+      expect([book!.weight, book!.keywords, book!.years]).toEqual([
+        '0.1234567890123456789012345',
+        '{a,b}',
+        '{1,2}',
+      ]);
+      const keys = await database.sql`select from pg_constraint where contype = 'f' and convalidated`;
+      expect(keys).toHaveLength(11);
+      expect(await reader.read('_loads')).toHaveLength(2);
+      expect((await reader.read('_keys'))!.find((row) => row.table_name === 'book')!.last_value).toBe('6');
+    } finally {
+      await database.drop();
+    }
+  },
+);
 
 /** A list that is no list of numbers, a decimal too long for its column, a required value that is missing. */
 async function loadMisfits(format: FolderRowSinkOptions['format']): Promise<void> {
@@ -276,15 +273,13 @@ test('load.sql of Parquet fills a database of DuckDB', async () => {
   expect(await reader.read('_loads')).toHaveLength(2);
 });
 
-test('load.sql of JSON Lines fills a database, lists that became text among it', async () => {
-  if (psql === undefined) {
-    console.warn('psql is not there: load.sql was not run');
-    return;
-  }
+test('load.sql of JSON Lines fills a database, lists that became text among it', needs('psql'), async () => {
   await loadMisfits('jsonl');
   const database = await createEmptyDatabase();
   try {
-    await promisify(execFile)(psql, ['-X', '-q', '-f', 'load.sql', database.url], { cwd: directory });
+    await promisify(execFile)(programOf('psql')!, ['-X', '-q', '-f', 'load.sql', database.url], {
+      cwd: directory,
+    });
     const reader = postgresReader(database.sql, 'public');
     const books = (await reader.read('book'))!;
     expect(books.map((row) => row.years)).toEqual(['1 2', '1 2', '1 2', '1 2', '1 two', '1 2']);
@@ -294,35 +289,31 @@ test('load.sql of JSON Lines fills a database, lists that became text among it',
   }
 });
 
-const sqlite = [process.env.SQLITE3 ?? '', '/usr/bin/sqlite3'].find(
-  (path) => path !== '' && existsSync(path),
+test(
+  'load.sqlite.sql of JSON Lines fills a database of SQLite, names as they are, items in tables of their own',
+  needs('sqlite3'),
+  async () => {
+    await load(libraryPlan(1), 2, { format: 'jsonl' });
+    await load(libraryPlan(2), 1, { format: 'jsonl' });
+    const file = join(directory, 'loaded.sqlite');
+    await promisify(execFile)(programOf('sqlite3')!, [file, '.read load.sqlite.sql'], { cwd: directory });
+    const reader = sqliteReader(file, libraryModel);
+    const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...libraryRows(2, 1).tables.get(at.odd)!];
+    const odd = (await reader.read(oddTable))!;
+    expect(odd.map((row) => oddColumns.map((name) => row[name]))).toEqual(written.map((row) => row.slice(3)));
+    const [book] = (await reader.read('book'))!;
+    expect([book!.weight, book!.keywords, book!.years]).toEqual([
+      '0.1234567890123456789012345',
+      '{"a","b"}',
+      '{"1","2"}',
+    ]);
+    const items = (await reader.read('book_years'))!;
+    expect(items.map((row) => row.book_years_key)).toEqual(items.map((_, index) => String(index + 1)));
+    expect((await reader.read('_loads'))!).toHaveLength(2);
+    const broken = await promisify(execFile)(programOf('sqlite3')!, [file, 'PRAGMA foreign_key_check']);
+    expect(broken.stdout).toBe('');
+  },
 );
-
-test('load.sqlite.sql of JSON Lines fills a database of SQLite, names as they are, items in tables of their own', async () => {
-  if (sqlite === undefined) {
-    console.warn('sqlite3 is not there (Debian: sqlite3): load.sqlite.sql was not run');
-    return;
-  }
-  await load(libraryPlan(1), 2, { format: 'jsonl' });
-  await load(libraryPlan(2), 1, { format: 'jsonl' });
-  const file = join(directory, 'loaded.sqlite');
-  await promisify(execFile)(sqlite, [file, '.read load.sqlite.sql'], { cwd: directory });
-  const reader = sqliteReader(file, libraryModel);
-  const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...libraryRows(2, 1).tables.get(at.odd)!];
-  const odd = (await reader.read(oddTable))!;
-  expect(odd.map((row) => oddColumns.map((name) => row[name]))).toEqual(written.map((row) => row.slice(3)));
-  const [book] = (await reader.read('book'))!;
-  expect([book!.weight, book!.keywords, book!.years]).toEqual([
-    '0.1234567890123456789012345',
-    '{"a","b"}',
-    '{"1","2"}',
-  ]);
-  const items = (await reader.read('book_years'))!;
-  expect(items.map((row) => row.book_years_key)).toEqual(items.map((_, index) => String(index + 1)));
-  expect((await reader.read('_loads'))!).toHaveLength(2);
-  const broken = await promisify(execFile)(sqlite, [file, 'PRAGMA foreign_key_check']);
-  expect(broken.stdout).toBe('');
-});
 
 test.each([
   ['jsonl', 'load.sqlite.sql'],
@@ -343,38 +334,40 @@ test.each([
   },
 );
 
-test('load.mysql.sql of TSV fills a database of MariaDB, names and awkward values as they are', async () => {
-  if (missingMariadb !== null) {
-    console.warn(`${missingMariadb}: load.mysql.sql was not run`);
-    return;
-  }
-  await load(libraryPlan(1), 2, { format: 'tsv' });
-  await load(libraryPlan(2), 1, { format: 'tsv' });
-  const script = await readFile(join(directory, 'load.mysql.sql'), 'utf8');
-  const server = await startMariadb();
-  try {
-    await server.run('CREATE DATABASE loaded CHARACTER SET latin1; CREATE DATABASE refused;');
-    await server.run(script, directory, 'loaded');
-    const reader = mysqlReader(server, 'loaded', libraryModel);
-    const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...libraryRows(2, 1).tables.get(at.odd)!];
-    const odd = (await reader.read(oddTable))!;
-    expect(odd.map((row) => oddColumns.map((name) => row[name]))).toEqual(written.map((row) => row.slice(3)));
-    const [book] = (await reader.read('book'))!;
-    expect([book!.keywords, book!.years]).toEqual(['{"a","b"}', '{"1","2"}']);
-    expect(book!.weight).toMatch(/^0\.12345678901234567890123450*$/);
-    expect(await reader.read('_loads')).toHaveLength(2);
-    const keys = await server.run(
-      `SELECT count(*) FROM information_schema.referential_constraints WHERE constraint_schema = 'loaded';`,
-    );
-    expect(Number(keys.split('\n')[1])).toBeGreaterThan(5);
-    // what the loader would only warn of
-    const file = join(directory, 'book.tsv');
-    await writeFile(file, (await readFile(file, 'utf8')).replace('\t12.50\t', '\ta dozen\t'));
-    await expect(server.run(script, directory, 'refused')).rejects.toThrow('svc_refused_for_warnings');
-  } finally {
-    await server.stop();
-  }
-});
+test(
+  'load.mysql.sql of TSV fills a database of MariaDB, names and awkward values as they are',
+  needs(mariadbParts),
+  async () => {
+    await load(libraryPlan(1), 2, { format: 'tsv' });
+    await load(libraryPlan(2), 1, { format: 'tsv' });
+    const script = await readFile(join(directory, 'load.mysql.sql'), 'utf8');
+    const server = await startMariadb();
+    try {
+      await server.run('CREATE DATABASE loaded CHARACTER SET latin1; CREATE DATABASE refused;');
+      await server.run(script, directory, 'loaded');
+      const reader = mysqlReader(server, 'loaded', libraryModel);
+      const written = [...libraryRows(1, 2).tables.get(at.odd)!, ...libraryRows(2, 1).tables.get(at.odd)!];
+      const odd = (await reader.read(oddTable))!;
+      expect(odd.map((row) => oddColumns.map((name) => row[name]))).toEqual(
+        written.map((row) => row.slice(3)),
+      );
+      const [book] = (await reader.read('book'))!;
+      expect([book!.keywords, book!.years]).toEqual(['{"a","b"}', '{"1","2"}']);
+      expect(book!.weight).toMatch(/^0\.12345678901234567890123450*$/);
+      expect(await reader.read('_loads')).toHaveLength(2);
+      const keys = await server.run(
+        `SELECT count(*) FROM information_schema.referential_constraints WHERE constraint_schema = 'loaded';`,
+      );
+      expect(Number(keys.split('\n')[1])).toBeGreaterThan(5);
+      // what the loader would only warn of
+      const file = join(directory, 'book.tsv');
+      await writeFile(file, (await readFile(file, 'utf8')).replace('\t12.50\t', '\ta dozen\t'));
+      await expect(server.run(script, directory, 'refused')).rejects.toThrow('svc_refused_for_warnings');
+    } finally {
+      await server.stop();
+    }
+  },
+);
 
 test('Parquet has the types of the dialect', async () => {
   await load(libraryPlan(1), 1, { format: 'parquet' });

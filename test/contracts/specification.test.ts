@@ -1,6 +1,5 @@
 /** The endpoint tables and the structures of the interface specification, row by row, against the OpenAPI document. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createTestApp } from '../support/memory-adapters.ts';
 import {
@@ -9,12 +8,7 @@ import {
   type ListedOperation,
   type OpenApiDocument,
 } from '../support/openapi-document.ts';
-
-const file =
-  process.env['SPECIFICATION'] ??
-  join(import.meta.dirname, '../../../shared/design/interface-specification.md');
-const there = existsSync(file);
-if (!there) console.warn(`skipped: no ${file} (SPECIFICATION names another)`);
+import { isHere, needs, specificationFile } from '../support/needs.ts';
 
 interface Row {
   readonly method: string;
@@ -65,8 +59,8 @@ const pathsOf = (path: string): readonly string[] =>
     ? ['/actuator/health/{component}', '/actuator/health/{group}/{component}']
     : [path];
 
-describe.skipIf(!there)('the specification’s endpoint tables', async () => {
-  const text = there ? readFileSync(file, 'utf8') : '';
+describe('the specification’s endpoint tables', needs('specification'), async () => {
+  const text = isHere('specification') ? readFileSync(specificationFile, 'utf8') : '';
   const rows = endpointRows(text);
   const { app } = await createTestApp();
   const document = (await (await app.request('/doc')).json()) as OpenApiDocument;

@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createAzcopyTransfer, isAzcopyThere } from '../../src/adapters/node/azcopy.ts';
 import { installAzcopy } from '../support/cloud-storage.ts';
+import { needs } from '../support/needs.ts';
 
 const scratch = await mkdtemp(join(tmpdir(), 'azcopy-test-'));
 const azcopy = await installAzcopy(scratch);
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
-describe.skipIf(azcopy === null)('azcopy', { timeout: 60_000 }, () => {
+describe('azcopy', { timeout: 60_000, ...needs('azcopy', azcopy !== null) }, () => {
   it('is ended where the server takes the first requests, then never answers', async () => {
     let requests = 0;
     const server = createServer((request, response) => {

@@ -1,6 +1,5 @@
 /** The tools by hand: alone on a home folder, and beside a running service. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,14 +12,11 @@ import {
   type ServiceHome,
 } from '../support/service.ts';
 import { compareWithDocuments } from '../support/service-census.ts';
-import {
-  postgresBinaries,
-  startExternalPostgres,
-  type ExternalPostgres,
-} from '../support/service-external-postgres.ts';
+import { startExternalPostgres, type ExternalPostgres } from '../support/service-external-postgres.ts';
 import { freightDocumentFolder, freightDocuments, freightXsdFolder } from '../support/service-fixtures.ts';
 import { expectDocumentsIn, readSchema, tablesOf } from '../support/service-schema.ts';
 import { convert, runTool, type Summary } from '../support/service-tools.ts';
+import { needs, programOf } from '../support/needs.ts';
 
 const first = join(freightDocumentFolder, 'manifest-1.xml');
 const second = join(freightDocumentFolder, 'manifest-2.xml');
@@ -257,8 +253,9 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
       expect(names.filter((name) => name.startsWith('.'))).toEqual([]);
     });
 
-    it.skipIf(postgresBinaries === null || !existsSync('/usr/bin/psql'))(
+    it(
       'loads into an empty database by its own script: the same content again',
+      needs(['postgresql', 'psql']),
       async () => {
         const folder = join(home.directory, 'script');
         await convert(home, 'xml2er', freightDocumentFolder, '-x', '1', '-o', folder);
@@ -267,7 +264,7 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
           external = await startExternalPostgres();
           const settings = { cwd: folder, env: { ...process.env, PGCLIENTENCODING: 'UTF8' } };
           const psql = ['-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', external.url, '-f', 'load.sql'];
-          await promisify(execFile)('psql', psql, settings);
+          await promisify(execFile)(programOf('psql')!, psql, settings);
           const { schema, mapping } = await readSchema(service.client, 1);
           const input = { mapping, namespaces: schema.namespaces, documents: freightDocuments };
           const [place] = await external.sql<{ name: string }[]>`

@@ -1,5 +1,4 @@
 /** The reference page in a real browser that can reach nothing but the service. */
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
@@ -14,10 +13,9 @@ import { createPackageAssetStore } from '../../src/adapters/node/package-asset-s
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { createMemoryAdapters } from '../support/memory-adapters.ts';
+import { needs, programOf } from '../support/needs.ts';
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const installed = existsSync(executablePath);
-if (!installed) console.warn(`skipped: no browser at ${executablePath} (CHROMIUM names another)`);
+const executablePath = programOf('chromium') ?? '';
 
 const quiet = [
   '--no-sandbox',
@@ -31,7 +29,7 @@ const quiet = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
 
-describe.skipIf(!installed)('/doc in a browser, offline', { timeout: 60_000 }, () => {
+describe('/doc in a browser, offline', { timeout: 60_000, ...needs('chromium') }, () => {
   let server: Server;
   let origin: string;
   let browser: Browser;

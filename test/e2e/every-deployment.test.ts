@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startIdentityProvider } from '../support/identity-provider.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
-import { noS3Server, startS3Server } from '../support/s3-server.ts';
+import { startS3Server } from '../support/s3-server.ts';
 import { createServiceHome, startService } from '../support/service.ts';
 import { accessSuite } from './suite/access.ts';
 import { catalogueSuite } from './suite/catalogue.ts';
@@ -18,6 +18,7 @@ import { feedSuite } from './suite/feeds.ts';
 import { migrationSuite } from './suite/migration.ts';
 import { operationSuite } from './suite/operation.ts';
 import { openSession, type OpenDeployment, type Session } from './suite/session.ts';
+import { isHere, needs } from '../support/needs.ts';
 
 describe('every deployment', { timeout: 120_000 }, () => {
   let database: TestDatabase;
@@ -31,8 +32,7 @@ describe('every deployment', { timeout: 120_000 }, () => {
       'metadb.url': database.url,
       'svc.limits.json_body': jsonBodyLimit,
     });
-    const s3 = await startS3Server();
-    if (s3 === null) console.warn(`the suite on the edge is skipped: ${noS3Server}`);
+    const s3 = isHere('s3 server') ? await startS3Server() : null;
     // makes the first API key and the secret key
     await (await startService(home)).end('SIGTERM');
     const secretKey = (await readFile(join(home.directory, 'secret.key'), 'utf8')).trim();
@@ -46,37 +46,38 @@ describe('every deployment', { timeout: 120_000 }, () => {
     await database?.drop();
   });
 
-  describe.each(deploymentsOf(() => installation))('$name', (deployment) => {
-    let opened: OpenDeployment | null = null;
-    let session: Session | null = null;
-    const get = (): Session => {
-      if (session === null) throw new Error('the deployment is not open');
-      return session;
-    };
+  for (const deployment of deploymentsOf(() => installation))
+    describe(deployment.name, needs(deployment.parts ?? []), () => {
+      let opened: OpenDeployment | null = null;
+      let session: Session | null = null;
+      const get = (): Session => {
+        if (session === null) throw new Error('the deployment is not open');
+        return session;
+      };
 
-    beforeAll(async () => {
-      opened = await deployment.open();
-      session = await openSession(deployment, opened, database.sql, installation.provider);
-    }, 120_000);
-    afterAll(() => opened?.close());
+      beforeAll(async () => {
+        opened = await deployment.open();
+        session = await openSession(deployment, opened, database.sql, installation.provider);
+      }, 120_000);
+      afterAll(() => opened?.close());
 
-    conversionSuite(get);
-    catalogueSuite(get);
-    feedSuite(get);
-    accessSuite(get);
-    operationSuite(get);
-    migrationSuite(get);
+      conversionSuite(get);
+      catalogueSuite(get);
+      feedSuite(get);
+      accessSuite(get);
+      operationSuite(get);
+      migrationSuite(get);
 
-    it('has answered every operation of its description, and nothing that it does not declare', async () => {
-      const { document, supports, succeeded, complaints } = get();
-      const operations = Object.values(document.paths).flatMap((methods) =>
-        Object.values(methods).map(({ operationId }) => operationId),
-      );
-      expect(operations.length).toBeGreaterThan(60);
-      const done = succeeded();
-      expect(operations.filter((operation) => supports(operation) && !done.has(operation))).toEqual([]);
-      expect(operations.filter((operation) => !supports(operation) && done.has(operation))).toEqual([]);
-      expect(await complaints()).toEqual([]);
+      it('has answered every operation of its description, and nothing that it does not declare', async () => {
+        const { document, supports, succeeded, complaints } = get();
+        const operations = Object.values(document.paths).flatMap((methods) =>
+          Object.values(methods).map(({ operationId }) => operationId),
+        );
+        expect(operations.length).toBeGreaterThan(60);
+        const done = succeeded();
+        expect(operations.filter((operation) => supports(operation) && !done.has(operation))).toEqual([]);
+        expect(operations.filter((operation) => !supports(operation) && done.has(operation))).toEqual([]);
+        expect(await complaints()).toEqual([]);
+      });
     });
-  });
 });

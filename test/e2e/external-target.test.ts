@@ -12,11 +12,7 @@ import {
 } from '../support/service.ts';
 import { zipped } from '../support/service-archives.ts';
 import { execution } from '../support/service-client.ts';
-import {
-  postgresBinaries,
-  startExternalPostgres,
-  type ExternalPostgres,
-} from '../support/service-external-postgres.ts';
+import { startExternalPostgres, type ExternalPostgres } from '../support/service-external-postgres.ts';
 import {
   filesBelow,
   freightDocumentFolder,
@@ -25,12 +21,13 @@ import {
 } from '../support/service-fixtures.ts';
 import { expectDocumentsIn, leftovers, readSchema } from '../support/service-schema.ts';
 import { runTool } from '../support/service-tools.ts';
+import { needs } from '../support/needs.ts';
 
 const utf8 = new TextEncoder();
 const longText = (_: unknown, row: number): string =>
   `<text>${`${row} it was a dark night. `.repeat(120)}</text>`;
 
-describe.skipIf(postgresBinaries === null)('an external PostgreSQL', { timeout: 120_000 }, () => {
+describe('an external PostgreSQL', { timeout: 120_000, ...needs('postgresql') }, () => {
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;

@@ -7,15 +7,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres } from '../../src/adapters/postgres/connect.ts';
-import { corpusDirectory, hasCorpus } from '../support/corpus.ts';
+import { corpusDirectory, isHere, needs } from '../support/needs.ts';
 import { gathered, moveSet, type Installed, type MovedSet } from '../support/migration-between.ts';
 import { corpusGroups } from '../support/round-trip-corpus.ts';
 import { createServiceHome, startService } from '../support/service.ts';
-import {
-  postgresBinaries,
-  startExternalPostgres,
-  type ExternalPostgres,
-} from '../support/service-external-postgres.ts';
+import { startExternalPostgres, type ExternalPostgres } from '../support/service-external-postgres.ts';
 
 /** evolution and wildcards; documents that use few of many tables */
 const short = ['iso20022', 'cdisc-odm'];
@@ -28,7 +24,7 @@ function path(name: string): string {
 }
 
 async function chooseSets(): Promise<readonly MovedSet[]> {
-  if (!hasCorpus && (wanted === '' || wanted === 'all')) return [];
+  if (!isHere('corpus') && (wanted === '' || wanted === 'all')) return [];
   if (wanted !== '' && wanted !== 'all') return JSON.parse(await readFile(wanted, 'utf8')) as MovedSet[];
   const byXsd = corpusGroups().flatMap(({ corpus, xsd, documents }) =>
     xsd === null ? [] : [{ corpus, name: xsd, xsd, documents }],
@@ -49,9 +45,9 @@ async function chooseSets(): Promise<readonly MovedSet[]> {
   }));
 }
 
-describe.skipIf(postgresBinaries === null || sets.length === 0)(
+describe(
   'real sets that move',
-  { timeout: 600_000 },
+  { timeout: 600_000, ...needs('postgresql'), ...needs('corpus', sets.length > 0) },
   () => {
     let external: ExternalPostgres;
     let from: Installed;

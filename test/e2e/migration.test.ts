@@ -13,12 +13,9 @@ import {
   type ServiceHome,
 } from '../support/service.ts';
 import { execution } from '../support/service-client.ts';
-import {
-  postgresBinaries,
-  startExternalPostgres,
-  type ExternalPostgres,
-} from '../support/service-external-postgres.ts';
+import { startExternalPostgres, type ExternalPostgres } from '../support/service-external-postgres.ts';
 import { runTool } from '../support/service-tools.ts';
+import { needs } from '../support/needs.ts';
 
 interface Exported {
   readonly error: boolean;
@@ -29,7 +26,7 @@ interface Imported {
   readonly origin_ids: string;
 }
 
-describe.skipIf(postgresBinaries === null)('a schema that moves', { timeout: 120_000 }, () => {
+describe('a schema that moves', { timeout: 120_000, ...needs('postgresql') }, () => {
   let scratch: string;
   let external: ExternalPostgres;
   let fromHome: ServiceHome;

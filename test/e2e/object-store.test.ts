@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createObjectFileStore } from '../../src/adapters/edge/object-file-store.ts';
 import { createS3ObjectStore } from '../../src/adapters/edge/s3-object-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
-import { noS3Server, startS3Server } from '../support/s3-server.ts';
+import { startS3Server } from '../support/s3-server.ts';
 import {
   createServiceHome,
   projectRoot,
@@ -19,9 +19,9 @@ import {
 import { execution } from '../support/service-client.ts';
 import { freightDocumentFolder, freightXsdFolder, filesBelow } from '../support/service-fixtures.ts';
 import { zipped } from '../support/service-archives.ts';
+import { needs } from '../support/needs.ts';
 
 const s3 = await startS3Server();
-if (s3 === null) console.warn(`jobs on S3: skipped, ${noS3Server}`);
 
 const stored = async (path: string): Promise<string> => {
   const objects = createS3ObjectStore(s3!.settings);
@@ -38,7 +38,7 @@ const manifest = async (folder: string) =>
     jobs: { job: number }[];
     tables: { name: string; rows: number; files: { name: string; rows: number }[] }[];
   };
-describe.skipIf(s3 === null)('files and logs on S3', { timeout: 120_000 }, () => {
+describe('files and logs on S3', { timeout: 120_000, ...needs('s3 server', s3 !== null) }, () => {
   let database: TestDatabase;
   let homes: readonly [ServiceHome, ServiceHome];
   let service: RunningService;

@@ -12,6 +12,8 @@ import { stopEmbeddedPostgres } from '../../src/adapters/node/embedded-postgres.
 import { createEmptyDatabase } from '../support/postgres.ts';
 import { freightDocumentFolder } from '../support/service-fixtures.ts';
 import { projectRoot } from '../rules/project-files.ts';
+import { skipFor } from '../support/needs.ts';
+import { firstLine } from '../support/tool-cache.ts';
 import { readBlocks } from './readme-blocks.ts';
 import { runShell, startShell } from './shell.ts';
 
@@ -47,6 +49,8 @@ export const open: (options: { environment: Record<string, string> }) => Promise
 
 let folder: string;
 let installed = false;
+/** why it could not be */
+let lack = '';
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'package-'));
@@ -59,10 +63,8 @@ beforeAll(async () => {
     { cwd: folder, timeout: 240_000 },
   ).then(
     () => true,
-    (error: Error) => {
-      console.warn(
-        `the package cannot be installed here: ${error.message.split('\n').slice(0, 3).join(' ')}`,
-      );
+    (error: unknown) => {
+      lack = firstLine(error);
       return false;
     },
   );
@@ -80,7 +82,7 @@ function own(): string {
 
 describe('the package', { timeout: 180_000 }, () => {
   it('brings what it needs and nothing of its development', async (context) => {
-    if (!installed) return context.skip('it could not be installed');
+    if (!installed) return skipFor(context, 'npm registry', lack);
     const manifest = JSON.parse(await readFile(join(own(), 'package.json'), 'utf8')) as Record<
       string,
       unknown
@@ -101,8 +103,8 @@ describe('the package', { timeout: 180_000 }, () => {
       expect(others).not.toContain(tool);
   });
 
-  it.each(nodes)('runs the tools, the service and an embedding with %s', async (node, context?: unknown) => {
-    if (!installed) return void context;
+  it.for(nodes)('runs the tools, the service and an embedding with %s', async (node, context) => {
+    if (!installed) return skipFor(context, 'npm registry', lack);
     const home = join(folder, `home-${nodes.indexOf(node)}`);
     await mkdir(home);
     const environment = { PATH: process.env['PATH'], HOME: home, SVC_HOME: home };
@@ -120,8 +122,8 @@ describe('the package', { timeout: 180_000 }, () => {
     expect(JSON.parse(stdout)).toEqual(['function', 200, 200, 200, 401]);
   });
 
-  it.each(nodes)('does what its README says, line by line, with %s', async (node) => {
-    if (!installed) return;
+  it.for(nodes)('does what its README says, line by line, with %s', async (node, context) => {
+    if (!installed) return skipFor(context, 'npm registry', lack);
     const place = await mkdtemp(join(folder, 'reader-'));
     await writeFile(join(place, 'package.json'), '{"private":true}');
     await symlink(join(folder, 'node_modules'), join(place, 'node_modules'));
@@ -192,10 +194,10 @@ describe('the package', { timeout: 180_000 }, () => {
     }
   });
 
-  it.each(['--module nodenext', '--module esnext --moduleResolution bundler'])(
+  it.for(['--module nodenext', '--module esnext --moduleResolution bundler'])(
     'has types that a project of its own compiles with, strictly, those of its dependencies too: %s',
-    async (resolution) => {
-      if (!installed) return;
+    async (resolution, context) => {
+      if (!installed) return skipFor(context, 'npm registry', lack);
       await writeFile(join(folder, 'use.ts'), types);
       // hosts that the examples are written for; the project's own, as they are no dependencies of the package
       await rm(join(folder, 'node_modules', '@types'), { recursive: true, force: true });
@@ -219,7 +221,7 @@ describe('the package', { timeout: 180_000 }, () => {
   );
 
   it('bundles for the edge by the example that it brings', async (context) => {
-    if (!installed) return context.skip('it could not be installed');
+    if (!installed) return skipFor(context, 'npm registry', lack);
     const edge = join(folder, 'edge');
     await cp(join(own(), 'examples', 'edge'), edge, { recursive: true });
     await symlink(join(folder, 'node_modules'), join(edge, 'node_modules'));

@@ -1,14 +1,11 @@
 /** The metrics under Prometheus' own check (Debian package `prometheus`). */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { submitJobs } from '../support/memory-jobs.ts';
 import { createTestApp } from '../support/memory-adapters.ts';
+import { needs, programOf } from '../support/needs.ts';
 
-const promtool = process.env['PROMTOOL'] ?? 'promtool';
-const installed = spawnSync(promtool, ['--version']).error === undefined;
-if (!installed) console.warn(`skipped: no ${promtool} (PROMTOOL names another; Debian package prometheus)`);
-
-it.skipIf(!installed)('promtool check metrics has nothing to say', async () => {
+it('promtool check metrics has nothing to say', needs('promtool'), async () => {
   const { send, adapters } = await createTestApp();
   await submitJobs(adapters.jobs, 1, 3);
   await send('/v2/executions/all');
@@ -16,8 +13,10 @@ it.skipIf(!installed)('promtool check metrics has nothing to say', async () => {
   const metrics = await (await send('/actuator/prometheus')).text();
   expect(metrics).toContain('svc_jobs{status="Q"} 3\n');
   const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
-    const child = execFile(promtool, ['check', 'metrics', '--extended'], (error, stdout, stderr) =>
-      resolve({ code: error?.code ?? 0, output: stdout + stderr }),
+    const child = execFile(
+      programOf('promtool')!,
+      ['check', 'metrics', '--extended'],
+      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, output: stdout + stderr }),
     );
     child.stdin!.end(metrics);
   });

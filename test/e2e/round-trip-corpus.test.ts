@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareXml } from '../support/canonical-xml.ts';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { corpusDirectory, hasCorpus, readCorpus } from '../support/corpus.ts';
+import { readCorpus } from '../support/corpus.ts';
+import { corpusDirectory, needs } from '../support/needs.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { loadIntoPostgres, readFromPostgres } from '../support/postgres-round-trip.ts';
 import { corpusGroups, groupModel, groupSource, type CorpusGroup } from '../support/round-trip-corpus.ts';
@@ -25,7 +26,7 @@ const sample: CorpusGroup[] = corpusGroups()
   .filter(({ documents }) => documents.length > 0);
 const cases = sample.map((group, index) => ({ ...group, index, of: group.xsd ?? 'inferred' }));
 
-describe.skipIf(!hasCorpus)('documents of the corpus', () => {
+describe('documents of the corpus', needs('corpus'), () => {
   let database: TestDatabase;
   let equal = 0;
 

@@ -17,9 +17,7 @@ import {
 } from '../support/service.ts';
 import { toolCache } from '../support/tool-cache.ts';
 import { eventually } from '../support/service-waiting.ts';
-
-const wanted = process.env['ADMIN_SERVER'] === '1';
-if (!wanted) console.warn('skipped: ADMIN_SERVER=1 runs a Spring Boot Admin server');
+import { needs } from '../support/needs.ts';
 
 interface Instance {
   readonly registration: { readonly name: string };
@@ -31,7 +29,7 @@ interface Instance {
   readonly info: { readonly build?: { readonly name: string } };
 }
 
-describe.skipIf(!wanted)('a Spring Boot Admin server', { timeout: 300_000 }, () => {
+describe('a Spring Boot Admin server', { timeout: 300_000, ...needs('spring boot admin') }, () => {
   let home: ServiceHome;
   let service: RunningService;
   let admin: ChildProcess;

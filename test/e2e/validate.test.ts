@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
-import { corpusDirectory, hasCorpus } from '../support/corpus.ts';
+import { corpusDirectory, needs } from '../support/needs.ts';
 import {
   createServiceHome,
   startService,
@@ -190,7 +190,7 @@ describe('--validate', { timeout: 120_000 }, () => {
     expect(await contents()).toBe(before);
   });
 
-  it.skipIf(!hasCorpus)('agrees with an independent validator on documents of the corpus', async () => {
+  it('agrees with an independent validator on documents of the corpus', needs('corpus'), async () => {
     const { origin } = await convert(home, 'xsd2er', corpus('musicxml/schema/schema/musicxml.xsd'));
     const argv = ['-x', String(origin), '-o', 'metadb:v_music', '--validate', '--on-error', 'skip', '--json'];
     const documents = ['testIncorrectMidiProgram.xml', 'testAccidentals1.xml', 'testBarStyles.xml'];

@@ -16,6 +16,7 @@ import { execution } from '../support/service-client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service-fixtures.ts';
 import { writeLargeDocument } from '../support/service-large-document.ts';
 import { convert } from '../support/service-tools.ts';
+import { needs } from '../support/needs.ts';
 
 const run = promisify(execFile);
 const mounted: string[] = [];
@@ -33,7 +34,6 @@ async function mountSmall(directory: string, size: string): Promise<boolean> {
 
 const probe = await mkdtemp(join(tmpdir(), 'mount-'));
 const mayMount = await mountSmall(probe, '64k');
-if (!mayMount) console.warn('a full disk: skipped, file systems cannot be mounted here (it takes root)');
 
 const filesIn = async (directory: string): Promise<string[]> =>
   (await readdir(directory, { recursive: true, withFileTypes: true }))
@@ -55,7 +55,7 @@ async function uploadStatus(service: RunningService, bytes: Uint8Array): Promise
   });
 }
 
-describe.skipIf(!mayMount)('a full disk', { timeout: 180_000 }, () => {
+describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () => {
   let home: ServiceHome;
   let service: RunningService;
   let folder: string;

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { corpusDirectory, hasCorpus } from '../support/corpus.ts';
+import { corpusDirectory, isHere } from '../support/needs.ts';
 import { freightDocuments } from '../support/service-fixtures.ts';
 
 const utf8 = new TextEncoder();
@@ -39,7 +39,7 @@ export function tokenizerSeeds(): Seeds {
   );
   return seedsOf(own, [
     ...filesIn(suite, /\.xml$/),
-    ...(hasCorpus ? filesIn(corpusDirectory, /\.(xml|svg|xsd)$/) : []),
+    ...(isHere('corpus') ? filesIn(corpusDirectory, /\.(xml|svg|xsd)$/) : []),
   ]);
 }
 

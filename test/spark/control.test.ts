@@ -8,9 +8,9 @@ import { createServiceHome, startService, type ServiceHome } from '../support/se
 import { runTool, startTool } from '../support/service-tools.ts';
 import { eventually } from '../support/service-waiting.ts';
 import { startSparkCluster, type SparkCluster } from './cluster.ts';
+import { needs, programOf } from '../support/needs.ts';
 
-const submit = process.env['SPARK_SUBMIT'];
-if (submit === undefined) console.warn('skipped: jobs on Spark: SPARK_SUBMIT does not name spark-submit');
+const submit = programOf('spark');
 
 /** the one that has the package that spark-submit belongs to */
 const python = join(dirname(submit ?? ''), 'python3');
@@ -26,7 +26,7 @@ async function processesWith(text: string): Promise<string[]> {
   return lines.filter((line) => line.includes(text));
 }
 
-describe.skipIf(submit === undefined)('a job on Spark', { timeout: 150_000 }, () => {
+describe('a job on Spark', { timeout: 150_000, ...needs('spark') }, () => {
   let home: ServiceHome;
   let work: string;
   let documents: string;

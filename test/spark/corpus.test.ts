@@ -4,16 +4,15 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { corpusDirectory, corpusFiles, hasCorpus } from '../support/corpus.ts';
+import { corpusFiles } from '../support/corpus.ts';
 import { createServiceHome, type ServiceHome } from '../support/service.ts';
 import { convert, runTool, type Summary } from '../support/service-tools.ts';
 import { loadedTables, targetArguments } from './loaded-tables.ts';
+import { corpusDirectory, needs, programOf } from '../support/needs.ts';
 
-const submit = process.env['SPARK_LONG'] === undefined ? undefined : process.env['SPARK_SUBMIT'];
-if (submit === undefined)
-  console.warn('skipped: the corpus on Spark: SPARK_SUBMIT and SPARK_LONG are not both set');
+const submit = programOf('spark');
 
-describe.skipIf(submit === undefined || !hasCorpus)('the corpus on Spark', { timeout: 200_000 }, () => {
+describe('the corpus on Spark', { timeout: 200_000, ...needs(['spark', 'spark, long', 'corpus']) }, () => {
   let home: ServiceHome;
   let work: string;
 

@@ -10,9 +10,9 @@ import { folderReader, postgresReader, type TargetReader } from '../contracts/ro
 import { createServiceHome, type ServiceHome } from '../support/service.ts';
 import { convert, runTool, startTool } from '../support/service-tools.ts';
 import { startSparkCluster } from './cluster.ts';
+import { needs, programOf } from '../support/needs.ts';
 
-const submit = process.env['SPARK_SUBMIT'];
-if (submit === undefined) console.warn('skipped: jobs on Spark: SPARK_SUBMIT does not name spark-submit');
+const submit = programOf('spark');
 
 const fixtures = fileURLToPath(new URL('../fixtures/targets/', import.meta.url));
 const tables = ['item', '_documents', '_lexical', '_unmapped'];
@@ -32,7 +32,7 @@ async function contents(reader: TargetReader): Promise<Record<string, string[]>>
   return found;
 }
 
-describe.skipIf(submit === undefined)('jobs on Spark', { timeout: 200_000 }, () => {
+describe('jobs on Spark', { timeout: 200_000, ...needs('spark') }, () => {
   let home: ServiceHome;
   let sql: Sql;
   let origin: string;

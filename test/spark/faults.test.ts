@@ -10,9 +10,9 @@ import { convert, startTool } from '../support/service-tools.ts';
 import { eventually } from '../support/service-waiting.ts';
 import { startSparkCluster, type SparkCluster } from './cluster.ts';
 import { loadedTables, type LoadedTables } from './loaded-tables.ts';
+import { needs, programOf } from '../support/needs.ts';
 
-const submit = process.env['SPARK_SUBMIT'];
-if (submit === undefined) console.warn('skipped: faults on Spark: SPARK_SUBMIT does not name spark-submit');
+const submit = programOf('spark');
 
 /** Processes of this machine whose command lines hold all of the texts. */
 async function processesWith(...texts: readonly string[]): Promise<number[]> {
@@ -34,7 +34,7 @@ async function endOf(client: ServiceClient, idJob: number): Promise<unknown> {
   }
 }
 
-describe.skipIf(submit === undefined)('what fails on Spark', { timeout: 300_000 }, () => {
+describe('what fails on Spark', { timeout: 300_000, ...needs('spark') }, () => {
   let home: ServiceHome;
   let cluster: SparkCluster;
   let work: string;

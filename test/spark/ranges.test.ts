@@ -11,9 +11,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceHome, type ServiceHome } from '../support/service.ts';
 import { convert, runTool, type Summary } from '../support/service-tools.ts';
 import { loadedTables, targetArguments, type TargetKind } from './loaded-tables.ts';
+import { needs, programOf } from '../support/needs.ts';
 
-const submit = process.env['SPARK_SUBMIT'];
-if (submit === undefined) console.warn('skipped: ranges on Spark: SPARK_SUBMIT does not name spark-submit');
+const submit = programOf('spark');
 
 const isLong = process.env['SPARK_LONG'] !== undefined;
 
@@ -37,7 +37,7 @@ function findings(output: string): string[] {
     .filter((line) => !/^\{|Spark/.test(line));
 }
 
-describe.skipIf(submit === undefined)('ranges on Spark', { timeout: 200_000 }, () => {
+describe('ranges on Spark', { timeout: 200_000, ...needs('spark') }, () => {
   let home: ServiceHome;
   let origin: string;
   let large: string;

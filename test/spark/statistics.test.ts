@@ -4,18 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
-import { corpusDirectory, corpusFiles, hasCorpus } from '../support/corpus.ts';
+import { corpusFiles } from '../support/corpus.ts';
 import { createServiceHome, type ServiceHome } from '../support/service.ts';
 import { convert, runTool, type Summary } from '../support/service-tools.ts';
+import { corpusDirectory, needs, programOf } from '../support/needs.ts';
 
-const submit = process.env['SPARK_SUBMIT'];
-if (submit === undefined)
-  console.warn('skipped: statistics on Spark: SPARK_SUBMIT does not name spark-submit');
+const submit = programOf('spark');
 
 /** sets with recursion, mixed content, many roots and namespaces, and values of every class */
 const corpora = ['cldr', 'iso20022', 'sumo', 'xmark', 'musicxml'];
 
-describe.skipIf(submit === undefined)('statistics on Spark', { timeout: 120_000 }, () => {
+describe('statistics on Spark', { timeout: 120_000, ...needs('spark') }, () => {
   let home: ServiceHome;
   let sql: Sql;
   let work: string;
@@ -52,7 +51,7 @@ describe.skipIf(submit === undefined)('statistics on Spark', { timeout: 120_000 
     return { texts, files: [...files], documents, bytes, xpaths };
   }
 
-  it.skipIf(!hasCorpus)('are those of the local engine, byte for byte, and so is the model', async () => {
+  it('are those of the local engine, byte for byte, and so is the model', needs('corpus'), async () => {
     const inputs = corpora.flatMap((name) =>
       corpusFiles(name, '.xml').map((file) => join(corpusDirectory, name, file)),
     );

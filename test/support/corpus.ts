@@ -1,15 +1,7 @@
 /** Real XSD sets and documents that lie beside the project; tests that need them skip where they are absent. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-
-export const corpusDirectory = resolve(
-  process.env['CORPUS_DIR'] ?? join(import.meta.dirname, '../../../shared/corpus'),
-);
-
-export const hasCorpus = existsSync(join(corpusDirectory, 'MANIFEST.tsv'));
-
-if (!hasCorpus)
-  console.warn(`corpus tests are skipped: there is no ${corpusDirectory}; set CORPUS_DIR to its place`);
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { corpusDirectory } from './needs.ts';
 
 /** Files below a folder of the corpus whose names end so, as paths relative to it, sorted. */
 export function corpusFiles(folder: string, ending: string): string[] {

@@ -1,21 +1,12 @@
 /** A MariaDB server for tests, on a socket of its own: no port is opened, no user is checked. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { programOf, type Part } from './needs.ts';
 
-const firstOf = (paths: readonly string[]): string | undefined =>
-  paths.find((path) => path !== '' && existsSync(path));
-const server = firstOf([process.env.MARIADBD ?? '', '/usr/sbin/mariadbd', '/usr/local/bin/mariadbd']);
-const client = firstOf([process.env.MARIADB ?? '', '/usr/bin/mariadb', '/usr/bin/mysql']);
-
-/** What is missing, for a message; null: nothing. */
-export const missingMariadb =
-  server === undefined || client === undefined
-    ? 'mariadbd or its client is not there (Debian: mariadb-server-core, mariadb-client-core)'
-    : null;
+export const mariadbParts: readonly Part[] = ['mariadbd', 'mariadb'];
 
 export interface TestMariadb {
   /** Feeds the script to the client, run inside `cwd`; answers what it prints: rows as COPY text has them, a header first. */
@@ -30,7 +21,7 @@ export async function startMariadb(): Promise<TestMariadb> {
   const socket = join(home, 'sock');
   const root = process.getuid?.() === 0;
   const child = spawn(
-    server!,
+    programOf('mariadbd')!,
     [
       '--no-defaults',
       '--skip-grant-tables',
@@ -55,7 +46,10 @@ export async function startMariadb(): Promise<TestMariadb> {
   };
   const run: TestMariadb['run'] = (script, cwd = home, database = '') => {
     const argv = ['--no-defaults', `--socket=${socket}`, '--local-infile=1', '--batch'];
-    return collected(spawn(client!, [...argv, ...(database === '' ? [] : [database])], { cwd }), script);
+    return collected(
+      spawn(programOf('mariadb')!, [...argv, ...(database === '' ? [] : [database])], { cwd }),
+      script,
+    );
   };
   for (let tries = 0; ; tries += 1) {
     try {

@@ -6,7 +6,8 @@ import type { SourceModel } from '../../src/engine/model/source-model.ts';
 import { parseXmlTree } from '../../src/engine/xml/tree.ts';
 import { compileXsdSet } from '../../src/engine/xsd/compile-xsd-set.ts';
 import { compareXml, type XmlDifference } from './canonical-xml.ts';
-import { corpusFiles, corpusXsdSet, hasCorpus, readCorpus } from './corpus.ts';
+import { corpusFiles, corpusXsdSet, readCorpus } from './corpus.ts';
+import { isHere } from './needs.ts';
 import { roundTrip } from './round-trip.ts';
 import { inferred } from './shredding.ts';
 
@@ -18,7 +19,7 @@ export interface CorpusGroup {
 }
 
 export function corpusGroups(): CorpusGroup[] {
-  if (!hasCorpus) return [];
+  if (!isHere('corpus')) return [];
   const lines = new TextDecoder()
     .decode(readCorpus('MANIFEST.tsv'))
     .trim()

@@ -12,8 +12,6 @@ export interface S3Server {
   end(): Promise<void>;
 }
 
-export const noS3Server = 'neither versitygw nor moto_server is installed (pip install "moto[server]")';
-
 const credentials = { accessKeyId: 'test-access', secretAccessKey: 'test-secret-key' };
 const bucket = 'conversions';
 

@@ -1,13 +1,14 @@
 /** A PostgreSQL server of the machine's own packages, beside the embedded one: what a data warehouse would be. */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, globSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
+import { programsNamed } from './needs.ts';
 import { eventually } from './service-waiting.ts';
 
 export interface ExternalPostgres {
@@ -21,15 +22,12 @@ export interface ExternalPostgres {
   stop(): Promise<void>;
 }
 
-/** Version 15 where it is there, else the newest; null where there is none. */
-export const postgresBinaries: string | null = (() => {
-  const found = globSync('/usr/lib/postgresql/*/bin').filter((folder) => existsSync(join(folder, 'initdb')));
-  const versions = found.toSorted((a, b) => versionOf(b) - versionOf(a));
-  return versions.find((folder) => versionOf(folder) === 15) ?? versions[0] ?? null;
-})();
-
-if (postgresBinaries === null)
-  console.warn('tests with an external PostgreSQL are skipped: there is no /usr/lib/postgresql/*/bin');
+/** Version 15 where it is there, else the newest. */
+function binariesFolder(): string {
+  const folders = programsNamed('initdb').map((path) => dirname(realpathSync(path)));
+  const [newest] = folders.toSorted((a, b) => versionOf(b) - versionOf(a));
+  return folders.find((folder) => versionOf(folder) === 15) ?? newest!;
+}
 
 function versionOf(folder: string): number {
   return Number(/postgresql\/(\d+)/.exec(folder)?.[1] ?? 0);
@@ -39,7 +37,7 @@ function versionOf(folder: string): number {
 const nobody = 65_534;
 
 export async function startExternalPostgres(): Promise<ExternalPostgres> {
-  const binaries = postgresBinaries!;
+  const binaries = binariesFolder();
   const isRoot = process.getuid?.() === 0;
   const owner = isRoot ? { uid: nobody, gid: nobody } : {};
   const folder = await mkdtemp(join(tmpdir(), 'external-postgres-'));

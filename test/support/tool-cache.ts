@@ -1,7 +1,7 @@
 /** Programs of other package registries that some tests use: fetched once, kept outside the project, never needed. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,27 +13,22 @@ export function toolCache(name: string): string {
   return join(root, 'conversion-job-service', name);
 }
 
-/** Path of a program from PyPI in an environment of its own; null, and a line that says why, where it cannot be had. */
-export async function pythonProgram(requirement: string, program: string): Promise<string | null> {
+/** Path of a program from PyPI in an environment of its own. An error says why it cannot be had. */
+export async function pythonProgram(requirement: string, program: string): Promise<string> {
   const folder = toolCache(requirement.replace(/[^\w.-]+/g, '-'));
   const path = join(folder, 'bin', program);
-  if (existsSync(path)) return path;
-  try {
-    await mkdir(folder, { recursive: true });
-    await execute('python3', ['-m', 'venv', folder]);
-    const quietly = [
-      '--quiet',
-      '--disable-pip-version-check',
-      '--no-input',
-      '--retries',
-      '0',
-      '--timeout',
-      '10',
-    ];
-    await execute(join(folder, 'bin', 'python'), ['-m', 'pip', 'install', ...quietly, requirement]);
-    return path;
-  } catch (error) {
-    console.warn(`skipped: ${requirement} cannot be had (${String(error).split('\n', 1)[0]})`);
-    return null;
-  }
+  const whole = join(folder, 'whole');
+  if (existsSync(whole)) return path;
+  await mkdir(folder, { recursive: true });
+  await execute('python3', ['-m', 'venv', folder]);
+  const quietly = ['--quiet', '--disable-pip-version-check', '--no-input'];
+  const briefly = ['--retries', '0', '--timeout', '10'];
+  await execute(join(folder, 'bin', 'python'), ['-m', 'pip', 'install', ...quietly, ...briefly, requirement]);
+  await writeFile(whole, '');
+  return path;
+}
+
+/** Why something cannot be had: the first line of an error. */
+export function firstLine(error: unknown): string {
+  return String(error).split('\n', 1)[0]!;
 }

@@ -25,6 +25,7 @@ import {
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
 } from '../../src/adapters/node/embedded-postgres.ts';
+import { needs } from '../support/needs.ts';
 
 const launcher = new URL('../../src/adapters/node/embedded-postgres.ts', import.meta.url).href;
 
@@ -287,10 +288,10 @@ describe('the folders and users it can live with', () => {
     await again.stop();
   });
 
-  test.skipIf(process.getuid?.() !== 0).each([
+  test.each([
     ['an ordinary user', 1],
     ['an ordinary user without a name', 61_234],
-  ])('%s', async (_, uid) => {
+  ])('%s', needs('root'), async (_, uid) => {
     await chown(home, uid, uid);
     const { url, child } = await inProcess('startEmbeddedPostgres', {}, uid);
     expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
@@ -299,10 +300,10 @@ describe('the folders and users it can live with', () => {
     child.kill('SIGKILL');
   });
 
-  test.skipIf(process.getuid?.() !== 0).each([
+  test.each([
     ['user namespaces are', ['unshare']],
     ['user namespaces and capabilities are', ['unshare', 'setpriv']],
-  ])('root where %s switched off, under a number that nobody else has', async (_, absent) => {
+  ])('root where %s switched off, under a number that nobody else has', needs('root'), async (_, absent) => {
     const tools = join(home, 'bin');
     await mkdir(tools);
     for (const tool of absent) await writeFile(join(tools, tool), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
@@ -320,7 +321,7 @@ describe('the folders and users it can live with', () => {
     child.kill('SIGKILL');
   });
 
-  test.skipIf(process.getuid?.() !== 0)('data of nobody, as an earlier version left it', async () => {
+  test('data of nobody, as an earlier version left it', needs('root'), async () => {
     await (await startEmbeddedPostgres({ directory })).stop();
     await chmod(directory, 0o755);
     spawnSync('chown', ['-R', '65534:65534', join(directory, 'data')]);
@@ -331,7 +332,7 @@ describe('the folders and users it can live with', () => {
     await server.stop();
   });
 
-  test.skipIf(process.getuid?.() !== 0)('root, whose server no process of nobody can touch', async () => {
+  test('root, whose server no process of nobody can touch', needs('root'), async () => {
     const server = await startEmbeddedPostgres({ directory });
     const pid = await serverPid();
     expect(await statusOf(pid)).toMatch(/^CapEff:\t0+$/m);

@@ -8,7 +8,7 @@ import { pruneSourceModel } from '../../src/engine/map/prune.ts';
 import type { MapLevel, RelationalModel } from '../../src/engine/model/relational-model.ts';
 import { parseXmlTree } from '../../src/engine/xml/tree.ts';
 import { compileXsdSet } from '../../src/engine/xsd/compile-xsd-set.ts';
-import { corpusFiles, corpusXsdSet, hasCorpus, readCorpus } from '../support/corpus.ts';
+import { corpusFiles, corpusXsdSet, readCorpus } from '../support/corpus.ts';
 import {
   corpusGroups,
   documentDifference,
@@ -18,10 +18,10 @@ import {
 } from '../support/round-trip-corpus.ts';
 import { roundTrip } from '../support/round-trip.ts';
 import { compiled, modelOf, shred, statisticsOf, type Shredded } from '../support/shredding.ts';
+import { needs } from '../support/needs.ts';
 
 const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
 const levels: readonly MapLevel[] = [0, 1, 2, 3];
-const real = it.skipIf(!hasCorpus);
 
 function group(corpus: string, xsd = ''): CorpusGroup {
   return corpusGroups().find((one) => one.corpus === corpus && (one.xsd ?? '').includes(xsd))!;
@@ -42,7 +42,7 @@ function valuesOf({ rows }: Shredded, table: string, column: string): Set<string
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 describe('what hard standards demand', { timeout: 60_000 }, () => {
-  real('1: tables only for what occurs: shared by type, pruned by statistics, stable', () => {
+  it('1: tables only for what occurs: shared by type, pruned by statistics, stable', needs('corpus'), () => {
     const from = group('eforms', 'ContractNotice');
     const { source, documents, model, shredded } = load(from, 3, 3);
     const plain = groupModel(source.source, 0, documents);
@@ -55,7 +55,7 @@ describe('what hard standards demand', { timeout: 60_000 }, () => {
     expect(JSON.stringify(again)).toBe(JSON.stringify(model));
   });
 
-  real('2: substitution groups and xsi:type across namespaces', async () => {
+  it('2: substitution groups and xsi:type across namespaces', needs('corpus'), async () => {
     const { source, documents, model, shredded } = load(group('scap-oval'), 1, 3);
     // oval-def:test and oval-def:object are abstract; their members come from other namespaces
     expect(shredded.rows['rpminfo_test']!.length).toBeGreaterThan(10);
@@ -84,34 +84,39 @@ describe('what hard standards demand', { timeout: 60_000 }, () => {
     }
   });
 
-  real('3: recursion by self keys and positions; mixed content and sibling order kept', async () => {
-    const { source, documents, model, shredded } = load(group('xmark'), 1, 3);
-    const bold = model.tables.find(({ name }) => name === 'bold')!;
-    const own = bold.columns.find(({ name }) => name === 'parent_bold_key')!;
-    expect(model.tables[own.references!]).toBe(bold);
-    // bold, keyword and emph stand in each other, to any depth
-    const kinds = ['bold', 'keyword', 'emph'];
-    const nested = kinds.flatMap((name) =>
-      shredded.rows[name]!.filter((row) =>
-        kinds.some((kind) => (row[kind === name ? `parent_${kind}_key` : `${kind}_key`] ?? null) !== null),
-      ),
-    );
-    expect(nested.length).toBeGreaterThan(10);
-    expect(shredded.rows['bold_text']!.length).toBeGreaterThan(100);
-    expect(await documentDifference(source, model, documents[0]!)).toBeNull();
-    const tree = compiled(
-      `<xs:schema ${xs}><xs:element name="p"><xs:complexType mixed="true"><xs:choice minOccurs="0" maxOccurs="unbounded">
+  it(
+    '3: recursion by self keys and positions; mixed content and sibling order kept',
+    needs('corpus'),
+    async () => {
+      const { source, documents, model, shredded } = load(group('xmark'), 1, 3);
+      const bold = model.tables.find(({ name }) => name === 'bold')!;
+      const own = bold.columns.find(({ name }) => name === 'parent_bold_key')!;
+      expect(model.tables[own.references!]).toBe(bold);
+      // bold, keyword and emph stand in each other, to any depth
+      const kinds = ['bold', 'keyword', 'emph'];
+      const nested = kinds.flatMap((name) =>
+        shredded.rows[name]!.filter((row) =>
+          kinds.some((kind) => (row[kind === name ? `parent_${kind}_key` : `${kind}_key`] ?? null) !== null),
+        ),
+      );
+      expect(nested.length).toBeGreaterThan(10);
+      expect(shredded.rows['bold_text']!.length).toBeGreaterThan(100);
+      expect(await documentDifference(source, model, documents[0]!)).toBeNull();
+      const tree = compiled(
+        `<xs:schema ${xs}><xs:element name="p"><xs:complexType mixed="true"><xs:choice minOccurs="0" maxOccurs="unbounded">
         <xs:element ref="p"/><xs:element name="b" type="xs:string"/></xs:choice></xs:complexType></xs:element></xs:schema>`,
-    );
-    const document = '<p>one<b>two</b><p>three<p/></p> <b>four</b>five</p>';
-    for (const level of levels) {
-      const [back] = await roundTrip(modelOf(tree, level), [document]);
-      expect(text(back!)).toContain(document.slice(2));
-    }
-  });
+      );
+      const document = '<p>one<b>two</b><p>three<p/></p> <b>four</b>five</p>';
+      for (const level of levels) {
+        const [back] = await roundTrip(modelOf(tree, level), [document]);
+        expect(text(back!)).toContain(document.slice(2));
+      }
+    },
+  );
 
-  real(
+  it(
     '4: wildcards and foreign namespaces kept as XML, and shredded where an XSD of the set matches',
+    needs('corpus'),
     async () => {
       const { source, documents, model, shredded } = load(group('eforms', 'ContractNotice'), 2, 3);
       // ext:ExtensionContent holds any element; that of the eForms extension is in the set
@@ -206,7 +211,7 @@ describe('what hard standards demand', { timeout: 60_000 }, () => {
     }
   });
 
-  real('7: include graphs of hundreds of files, several roots, DTDs without a network', () => {
+  it('7: include graphs of hundreds of files, several roots, DTDs without a network', needs('corpus'), () => {
     const netex = corpusXsdSet('netex/xsd/NeTEx_publication.xsd');
     expect(netex.files.length).toBeGreaterThan(400);
     const { model, diagnostics } = compileXsdSet(netex.files, { entries: netex.entries });
@@ -230,44 +235,49 @@ describe('what hard standards demand', { timeout: 60_000 }, () => {
     ]);
   });
 
-  real('8: documents that break their XSD are loaded, deviations reported, nothing dropped', async () => {
-    const broken: readonly (readonly [CorpusGroup, string])[] = [
-      [group('iso20022', 'camt.053.001.02'), 'iso20022/test/data/camt053.v2.wrong.xml'],
-      [group('musicxml'), 'musicxml/io/testIncorrectMidiProgram.xml'],
-    ];
-    for (const [from, name] of broken) {
-      const { source, documents, model } = load({ ...from, documents: [name] }, 1, 3);
-      expect(await documentDifference(source, model, documents[0]!), name).toBeNull();
-    }
-    const source = compiled(
-      `<xs:schema ${xs}><xs:element name="r"><xs:complexType><xs:sequence><xs:element name="n" type="xs:int"/><xs:element name="d" type="xs:date"/>
+  it(
+    '8: documents that break their XSD are loaded, deviations reported, nothing dropped',
+    needs('corpus'),
+    async () => {
+      const broken: readonly (readonly [CorpusGroup, string])[] = [
+        [group('iso20022', 'camt.053.001.02'), 'iso20022/test/data/camt053.v2.wrong.xml'],
+        [group('musicxml'), 'musicxml/io/testIncorrectMidiProgram.xml'],
+      ];
+      for (const [from, name] of broken) {
+        const { source, documents, model } = load({ ...from, documents: [name] }, 1, 3);
+        expect(await documentDifference(source, model, documents[0]!), name).toBeNull();
+      }
+      const source = compiled(
+        `<xs:schema ${xs}><xs:element name="r"><xs:complexType><xs:sequence><xs:element name="n" type="xs:int"/><xs:element name="d" type="xs:date"/>
         </xs:sequence><xs:attribute name="k" type="xs:int" use="required"/></xs:complexType></xs:element></xs:schema>`,
-    );
-    const document = '<r extra="1"><d>soon</d><new><deep/></new><n>99999999999</n></r>';
-    const model = modelOf(source, 1);
-    const { drift, relaxed, rows, misfits } = shred(model, [document]);
-    expect([...drift.paths.values()].map(({ xpath, count }) => [xpath, count])).toEqual([
-      ['/r/@extra', 1],
-      ['/r/new', 1],
-    ]);
-    const column = (table: number, at: number): string => model.tables[table]!.columns[at]!.name;
-    expect(relaxed.map(({ table, column: at }) => column(table, at)).toSorted()).toEqual(['d', 'k', 'n']);
-    expect(misfits.map(({ table, column: at, text: value }) => [column(table, at), value])).toEqual(
-      expect.arrayContaining([['n', '99999999999']]),
-    );
-    expect(rows['r']).toHaveLength(1);
-    for (const level of levels) {
-      const difference = await documentDifference(
-        { source, inferred: false },
-        modelOf(source, level),
-        new TextEncoder().encode(document),
       );
-      expect(difference).toBeNull();
-    }
-  });
+      const document = '<r extra="1"><d>soon</d><new><deep/></new><n>99999999999</n></r>';
+      const model = modelOf(source, 1);
+      const { drift, relaxed, rows, misfits } = shred(model, [document]);
+      expect([...drift.paths.values()].map(({ xpath, count }) => [xpath, count])).toEqual([
+        ['/r/@extra', 1],
+        ['/r/new', 1],
+      ]);
+      const column = (table: number, at: number): string => model.tables[table]!.columns[at]!.name;
+      expect(relaxed.map(({ table, column: at }) => column(table, at)).toSorted()).toEqual(['d', 'k', 'n']);
+      expect(misfits.map(({ table, column: at, text: value }) => [column(table, at), value])).toEqual(
+        expect.arrayContaining([['n', '99999999999']]),
+      );
+      expect(rows['r']).toHaveLength(1);
+      for (const level of levels) {
+        const difference = await documentDifference(
+          { source, inferred: false },
+          modelOf(source, level),
+          new TextEncoder().encode(document),
+        );
+        expect(difference).toBeNull();
+      }
+    },
+  );
 
-  real(
+  it(
     '9: evolution: versions of bank statements and of clinical data, names kept from one to the next',
+    needs('corpus'),
     () => {
       const statements = evolve(
         ['02', '03', '04', '08'].map((version) => `iso20022/assets/camt.053.001.${version}.xsd`),

@@ -108,6 +108,7 @@ export function deploymentsOf(installation: () => Installation): readonly Deploy
       name: 'workerd, with a Node worker elsewhere',
       prefix: '',
       unsupported: onEdge,
+      parts: ['s3 server'],
       open: () => openEdge(installation()),
     },
   ];

@@ -10,6 +10,7 @@ import {
 } from '../../support/openapi-document.ts';
 import { createServiceClient, type Send, type ServiceClient } from '../../support/service-client.ts';
 import { convertFreight, type Conversion } from '../../support/service-conversion.ts';
+import { type Part } from '../../support/needs.ts';
 
 /** A way to run the service, and what cannot work there. */
 export interface Deployment {
@@ -18,6 +19,8 @@ export interface Deployment {
   readonly prefix: string;
   /** ids of operations that answer 501 there, each with its reason */
   readonly unsupported: Readonly<Record<string, string>>;
+  /** what has to be on the machine */
+  readonly parts?: readonly Part[];
   open(): Promise<OpenDeployment>;
 }
 

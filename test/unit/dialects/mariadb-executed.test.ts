@@ -1,6 +1,5 @@
 /** The DDL of MySQL, run by MariaDB: statements come in by stdin (`--bootstrap`), so no server stays and no port is opened. */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,17 +9,9 @@ import type { Column, RelationalModel } from '../../../src/engine/model/relation
 import { sideTableDefinitions } from '../../../src/engine/model/side-tables.ts';
 import { parseTsv } from '../../contracts/row-sink-readers.ts';
 import { libraryModel, oddColumns } from './library-model.ts';
+import { needs, programOf } from '../../support/needs.ts';
 
-const server = [
-  process.env.MARIADBD ?? '',
-  '/usr/sbin/mariadbd',
-  '/usr/sbin/mysqld',
-  '/usr/local/bin/mariadbd',
-].find((path) => path !== '' && existsSync(path));
-if (server === undefined)
-  console.warn('mariadbd is not there (Debian: mariadb-server-core): the DDL of MySQL was not run');
-
-describe.skipIf(server === undefined)('MariaDB', () => {
+describe('MariaDB', needs('mariadbd'), () => {
   let home = '';
   let number = 0;
   beforeAll(async () => {
@@ -35,7 +26,7 @@ describe.skipIf(server === undefined)('MariaDB', () => {
   async function run(sql: string): Promise<void> {
     const root = process.getuid?.() === 0;
     const child = spawn(
-      server!,
+      programOf('mariadbd')!,
       [
         '--no-defaults',
         '--bootstrap',

@@ -1,11 +1,8 @@
 /** The DDL of every dialect, read by a parser that others wrote: for databases that cannot be had here, the nearest thing to running it. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { dialectNames, dialectOf } from '../../../src/engine/dialects/all-dialects.ts';
 import { renderDdl } from '../../../src/engine/dialects/ddl.ts';
 import { withListTables } from '../../../src/engine/dialects/list-tables.ts';
@@ -14,8 +11,10 @@ import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../src/engine/model/side-tables.ts';
 import { compileXsdSet } from '../../../src/engine/xsd/compile-xsd-set.ts';
-import { corpusXsdSet, hasCorpus } from '../../support/corpus.ts';
+import { corpusXsdSet } from '../../support/corpus.ts';
 import { libraryModel } from './library-model.ts';
+import { isHere, needs, skipFor } from '../../support/needs.ts';
+import { firstLine, pythonProgram } from '../../support/tool-cache.ts';
 
 const sqlglot = 'sqlglot==30.30.0';
 const script = fileURLToPath(new URL('parse-ddl.py', import.meta.url));
@@ -44,22 +43,17 @@ let parsed: Parsed | null = null;
 /** The same of the corpus's set. */
 let parsedSet: Parsed | null = null;
 let setModel: RelationalModel | null = null;
-let folder = '';
+/** why there is no parser */
+let lack = '';
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sqlglot-'));
-  const python = join(folder, 'venv', 'bin', 'python');
-  try {
-    await execute('python3', ['-m', 'venv', join(folder, 'venv')]);
-    const quietly = ['--quiet', '--disable-pip-version-check', '--no-input'];
-    const briefly = ['--retries', '0', '--timeout', '10'];
-    await execute(python, ['-m', 'pip', 'install', ...quietly, ...briefly, sqlglot]);
-  } catch (error) {
-    console.warn(`${sqlglot} cannot be had (${String(error).split('\n', 1)[0]}): the DDL was not parsed`);
-    return;
-  }
+  const python = await pythonProgram(sqlglot, 'python').catch((error: unknown) => {
+    lack = firstLine(error);
+    return null;
+  });
+  if (python === null) return;
   parsed = await parse(python, libraryModel);
-  if (!hasCorpus) return;
+  if (!isHere('corpus')) return;
   setModel = modelOfLists();
   parsedSet = await parse(python, setModel);
 });
@@ -70,7 +64,6 @@ async function parse(python: string, model: RelationalModel): Promise<Parsed> {
   answer.child.stdin!.end(JSON.stringify(ddl));
   return JSON.parse((await answer).stdout) as Parsed;
 }
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
@@ -99,7 +92,7 @@ const expectedOthers: Readonly<Record<(typeof dialectNames)[number], Record<stri
 
 describe.each(dialectNames)('%s', (dialect) => {
   test('is understood whole', (context) => {
-    if (parsed === null) return context.skip();
+    if (parsed === null) return skipFor(context, 'sqlglot', lack);
     const statements = parsed[dialect]!;
     if (typeof statements === 'string') throw new Error(statements);
     const tables = statements.filter(({ kind }) => kind === 'table');
@@ -125,20 +118,27 @@ describe.each(dialectNames)('%s', (dialect) => {
       expect(tables.every(({ columns }) => columns.every((column) => column.comment))).toBe(true);
   });
 
-  test('a set of a real standard, with a table for each of its lists, is understood whole', (context) => {
-    if (parsedSet === null) return context.skip();
-    const statements = parsedSet[dialect]!;
-    if (typeof statements === 'string') throw new Error(statements);
-    const tables = statements.filter(({ kind }) => kind === 'table');
-    const { model, lists } = withListTables(setModel!, dialectOf(dialect));
-    const names = physicalNames(model, dialectOf(dialect)).map(({ name }) => name);
-    const side = Object.values(sideTableDefinitions).map(({ name }) => name);
-    expect(tables.map(({ name }) => name).toSorted()).toEqual([...names, ...side].toSorted());
-    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
-    const hasArrays = dialectOf(dialect).capabilities.arrays;
-    const listColumns = setModel!.tables.flatMap(({ columns }) => columns.filter(({ type }) => type.list));
-    expect(listColumns.length).toBeGreaterThan(40);
-    expect(lists.filter(({ table }) => table !== null)).toHaveLength(hasArrays ? 0 : listColumns.length);
-    expect(tables.flatMap(({ columns }) => columns.filter(({ type }) => type === 'USERDEFINED'))).toEqual([]);
-  });
+  test(
+    'a set of a real standard, with a table for each of its lists, is understood whole',
+    needs('corpus'),
+    (context) => {
+      if (parsed === null) return skipFor(context, 'sqlglot', lack);
+      if (parsedSet === null) throw new Error('not parsed');
+      const statements = parsedSet[dialect]!;
+      if (typeof statements === 'string') throw new Error(statements);
+      const tables = statements.filter(({ kind }) => kind === 'table');
+      const { model, lists } = withListTables(setModel!, dialectOf(dialect));
+      const names = physicalNames(model, dialectOf(dialect)).map(({ name }) => name);
+      const side = Object.values(sideTableDefinitions).map(({ name }) => name);
+      expect(tables.map(({ name }) => name).toSorted()).toEqual([...names, ...side].toSorted());
+      expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
+      const hasArrays = dialectOf(dialect).capabilities.arrays;
+      const listColumns = setModel!.tables.flatMap(({ columns }) => columns.filter(({ type }) => type.list));
+      expect(listColumns.length).toBeGreaterThan(40);
+      expect(lists.filter(({ table }) => table !== null)).toHaveLength(hasArrays ? 0 : listColumns.length);
+      expect(tables.flatMap(({ columns }) => columns.filter(({ type }) => type === 'USERDEFINED'))).toEqual(
+        [],
+      );
+    },
+  );
 });

@@ -1,9 +1,10 @@
 /** What documents alone tell, beside what their XSD says: types and occurrences must not contradict it. */
 import { describe, expect, it } from 'vitest';
 import type { MappingEntry, RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import { hasCorpus, readCorpus } from '../../support/corpus.ts';
+import { readCorpus } from '../../support/corpus.ts';
 import { corpusGroups, groupModel, groupSource } from '../../support/round-trip-corpus.ts';
 import { inferred, modelOf, outline } from '../../support/shredding.ts';
+import { isHere, needs } from '../../support/needs.ts';
 
 const sets = [
   'iso20022/assets/camt.052.001.06.xsd',
@@ -41,9 +42,9 @@ const kindOf = (model: RelationalModel, { table, column }: MappingEntry): string
 /** columns that both have and that the XSD does not leave as text; those of them whose kind the documents told */
 const seen = { typed: 0, told: 0 };
 
-describe.skipIf(!hasCorpus)('inference beside the XSD', () => {
+describe('inference beside the XSD', needs('corpus'), () => {
   const valid = new Set(
-    hasCorpus
+    isHere('corpus')
       ? new TextDecoder()
           .decode(readCorpus('MANIFEST.tsv'))
           .split('\n')
@@ -93,7 +94,7 @@ describe.skipIf(!hasCorpus)('inference beside the XSD', () => {
   });
 });
 
-describe.skipIf(!hasCorpus)('locale data, of which there is no XSD', () => {
+describe('locale data, of which there is no XSD', needs('corpus'), () => {
   const documents = ['cldr/main/de.xml', 'cldr/main/en.xml'];
 
   it('gives tables that a person would draw', () => {

@@ -1,7 +1,8 @@
 /** What WebAssembly counts is what TypeScript alone counts. */
 import { describe, expect, test } from 'vitest';
-import { corpusFiles, hasCorpus, readCorpus } from '../../support/corpus.ts';
+import { corpusFiles, readCorpus } from '../../support/corpus.ts';
 import { statisticsOf, type CollectingOptions } from '../../support/shredding.ts';
+import { needs } from '../../support/needs.ts';
 
 const plain: CollectingOptions = { kernelFrom: Infinity };
 const kernel: CollectingOptions = { kernelFrom: 1 };
@@ -135,7 +136,7 @@ test('goes on without the kernel wherever that has no more room', () => {
     ).toEqual(expected);
 });
 
-test.skipIf(!hasCorpus)('the documents of the corpus that are not large', { timeout: 60_000 }, () => {
+test('the documents of the corpus that are not large', { timeout: 60_000, ...needs('corpus') }, () => {
   const folders = Map.groupBy(corpusFiles('', '.xml'), (file) => file.split('/')[0]!);
   for (const [folder, files] of folders) {
     const all = files.map((file) => readCorpus(file)).filter(({ length }) => length < 100_000);

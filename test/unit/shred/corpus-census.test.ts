@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { compileXsdSet } from '../../../src/engine/xsd/compile-xsd-set.ts';
 import { compareCensus, treesOf } from '../../support/census.ts';
-import { corpusXsdSet, hasCorpus, readCorpus } from '../../support/corpus.ts';
+import { corpusXsdSet, readCorpus } from '../../support/corpus.ts';
 import { inferred, modelOf, shred } from '../../support/shredding.ts';
+import { isHere, needs } from '../../support/needs.ts';
 
 /** sets that compile quickly, with up to `maxDocuments` of their documents */
 const sets = [
@@ -21,7 +22,7 @@ const sets = [
 ];
 const maxDocuments = 4;
 
-const manifest = hasCorpus
+const manifest = isHere('corpus')
   ? new TextDecoder()
       .decode(readCorpus('MANIFEST.tsv'))
       .trim()
@@ -38,7 +39,7 @@ const cases = sets.flatMap((corpus) => {
   }));
 });
 
-describe.skipIf(!hasCorpus)('documents of the corpus', () => {
+describe('documents of the corpus', needs('corpus'), () => {
   it.each(cases)('$xsd, as the XSD says', ({ xsd, documents }) => {
     const { files, entries } = corpusXsdSet(xsd);
     const { model: source } = compileXsdSet(files, { missing: 'wildcard', entries });

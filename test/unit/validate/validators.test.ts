@@ -1,11 +1,12 @@
 /** `--validate`: the XSD set as another program reads it, what that program says, and where in the document that is. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, type TestOptions } from 'vitest';
 import { createLibxml2Validator } from '../../../src/adapters/node/libxml2-validator.ts';
-import { createXmllintValidator, findXmllint } from '../../../src/adapters/node/xmllint-validator.ts';
+import { createXmllintValidator } from '../../../src/adapters/node/xmllint-validator.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer.ts';
 import { standaloneXsdSet, type StandaloneXsdSet } from '../../../src/engine/xsd/standalone-set.ts';
 import type { DocumentValidator } from '../../../src/ports/document-validator.ts';
 import { createFaultFinder, createTagMarker, isUtf8 } from '../../../src/tools/tag-lines.ts';
+import { needs } from '../../support/needs.ts';
 
 const utf8 = new TextEncoder();
 const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
@@ -66,107 +67,103 @@ function mark(bytes: Uint8Array): Uint8Array | null {
   return marker.marked(bytes);
 }
 
-const xmllint = await findXmllint();
-if (xmllint === null)
-  console.warn('tests of xmllint are skipped: it is not installed (Debian: libxml2-utils)');
-
-const programs: readonly (readonly [string, (set: StandaloneXsdSet) => Promise<DocumentValidator>])[] = [
-  ['libxml2 in WebAssembly', createLibxml2Validator],
-  ...(xmllint === null
-    ? []
-    : [['xmllint', (set: StandaloneXsdSet) => createXmllintValidator(xmllint, set)] as const]),
+type CreateValidator = (set: StandaloneXsdSet) => Promise<DocumentValidator>;
+const programs: readonly (readonly [name: string, options: TestOptions, create: CreateValidator])[] = [
+  ['libxml2 in WebAssembly', {}, createLibxml2Validator],
+  ['xmllint', needs('xmllint'), (set) => createXmllintValidator('xmllint', set)],
 ];
 
-describe.each(programs)('%s', (_, create) => {
-  let validator: DocumentValidator;
-  beforeAll(async () => {
-    validator = await create(setOf(knotted, ['main/order.xsd']));
-  });
-  afterAll(() => validator.close());
+for (const [name, options, create] of programs)
+  describe(name, options, () => {
+    let validator: DocumentValidator;
+    beforeAll(async () => {
+      validator = await create(setOf(knotted, ['main/order.xsd']));
+    });
+    afterAll(() => validator.close());
 
-  it('reads a set as the compiler read it, and tells documents apart', async () => {
-    const texts = [order('1.5'), order('-1'), order('2', 'en', 'maybe'), order('3')];
-    const answers = await validator.checkAll(texts.map((text) => utf8.encode(text)));
-    expect(answers.map(({ count }) => count > 0)).toEqual([false, true, true, false]);
-    expect(answers[1]!.faults[0]).toMatchObject({ line: 1, element: 'weight', attribute: null });
-    expect(answers[2]!.faults[0]).toMatchObject({ element: 'only' });
-    expect(answers[2]!.faults[0]!.message).toContain("'maybe' is not a valid value");
-  });
+    it('reads a set as the compiler read it, and tells documents apart', async () => {
+      const texts = [order('1.5'), order('-1'), order('2', 'en', 'maybe'), order('3')];
+      const answers = await validator.checkAll(texts.map((text) => utf8.encode(text)));
+      expect(answers.map(({ count }) => count > 0)).toEqual([false, true, true, false]);
+      expect(answers[1]!.faults[0]).toMatchObject({ line: 1, element: 'weight', attribute: null });
+      expect(answers[2]!.faults[0]).toMatchObject({ element: 'only' });
+      expect(answers[2]!.faults[0]!.message).toContain("'maybe' is not a valid value");
+    });
 
-  it('leaves out what lies beside the set, and includes nothing twice', async () => {
-    const set = setOf({
-      'head.xsd': `<xs:schema ${xs} targetNamespace="urn:v"><xs:include schemaLocation="body.xsd"/></xs:schema>`,
-      'body.xsd': `<xs:schema ${xs} xmlns="urn:v" targetNamespace="urn:v"><xs:include schemaLocation="types.xsd"/><xs:include schemaLocation="voc.xsd"/>
+    it('leaves out what lies beside the set, and includes nothing twice', async () => {
+      const set = setOf({
+        'head.xsd': `<xs:schema ${xs} targetNamespace="urn:v"><xs:include schemaLocation="body.xsd"/></xs:schema>`,
+        'body.xsd': `<xs:schema ${xs} xmlns="urn:v" targetNamespace="urn:v"><xs:include schemaLocation="types.xsd"/><xs:include schemaLocation="voc.xsd"/>
         <xs:import namespace="urn:x" schemaLocation="x.xsd"/><xs:element name="doc" type="Doc"/></xs:schema>`,
-      'types.xsd': chameleon(
-        'Doc',
-        '<xs:sequence><xs:element name="code" type="Code"/></xs:sequence>',
-        '<xs:include schemaLocation="voc.xsd"/>',
-      ),
-      'voc.xsd': chameleon('Code', '<xs:attribute name="v" type="xs:int" use="required"/>'),
-      'x.xsd': `<xs:schema ${xs} targetNamespace="urn:x"><xs:import namespace="urn:v" schemaLocation="body.xsd"/><xs:element name="more" type="xs:int"/></xs:schema>`,
-      'aside.xsd': chameleon('Aside', '<xs:attribute name="a"/>', '<xs:include schemaLocation="voc.xsd"/>'),
+        'types.xsd': chameleon(
+          'Doc',
+          '<xs:sequence><xs:element name="code" type="Code"/></xs:sequence>',
+          '<xs:include schemaLocation="voc.xsd"/>',
+        ),
+        'voc.xsd': chameleon('Code', '<xs:attribute name="v" type="xs:int" use="required"/>'),
+        'x.xsd': `<xs:schema ${xs} targetNamespace="urn:x"><xs:import namespace="urn:v" schemaLocation="body.xsd"/><xs:element name="more" type="xs:int"/></xs:schema>`,
+        'aside.xsd': chameleon('Aside', '<xs:attribute name="a"/>', '<xs:include schemaLocation="voc.xsd"/>'),
+      });
+      const checking = await create(set);
+      const answers = await checking.checkAll([doc('1'), doc('one')]);
+      await checking.close();
+      expect(answers.map(({ count }) => count)).toEqual([0, 1]);
+      expect(set.files.map(({ source }) => source)).not.toContain('aside.xsd');
     });
-    const checking = await create(set);
-    const answers = await checking.checkAll([doc('1'), doc('one')]);
-    await checking.close();
-    expect(answers.map(({ count }) => count)).toEqual([0, 1]);
-    expect(set.files.map(({ source }) => source)).not.toContain('aside.xsd');
-  });
 
-  it('takes no word of a document for its own', async () => {
-    const lie = order('x\n-1.xml validates\n1.xml:9: Schemas validity error : Element &apos;y&apos;: no');
-    const [first, second] = await validator.checkAll([utf8.encode(lie), utf8.encode(order('7'))]);
-    expect(first!.count).toBeGreaterThan(0);
-    expect(first!.faults.every(({ line }) => line <= 3)).toBe(true);
-    expect(second).toEqual({ faults: [], count: 0 });
-  });
-
-  it('checks a document as it comes, and gives back what its reading throws', async () => {
-    expect((await validator.check(pieces(order('1')))).count).toBe(0);
-    expect((await validator.check(pieces(order('one')))).faults[0]).toMatchObject({ element: 'weight' });
-    const stopped = new Error('over a limit');
-    const broken = async function* (): AsyncIterable<Uint8Array> {
-      yield utf8.encode('<order');
-      throw stopped;
-    };
-    await expect(validator.check(broken())).rejects.toBe(stopped);
-  });
-
-  it('keeps the first faults of a document and counts all', async () => {
-    const text = `<order xmlns="urn:o">${'<wrong/>'.repeat(3)}</order>`;
-    const many = await create(
-      setOf({
-        'a.xsd': `<xs:schema ${xs}><xs:element name="l"><xs:complexType><xs:sequence><xs:element name="i" type="xs:int" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element></xs:schema>`,
-      }),
-    );
-    const [list] = await many.checkAll([utf8.encode(`<l>${'<i>x</i>'.repeat(100)}</l>`)]);
-    await many.close();
-    expect(list!.count).toBe(100);
-    expect(list!.faults).toHaveLength(20);
-    expect((await validator.checkAll([utf8.encode(text)]))[0]!.count).toBeGreaterThan(0);
-  });
-
-  it('says so where it cannot compile the set, in words of the set, and rejects nothing', async () => {
-    const beyond = setOf({
-      'deep/er/eleven.xsd': `<xs:schema ${xs}>\n<xs:element name="a">\n<xs:complexType><xs:assert test="true()"/></xs:complexType></xs:element></xs:schema>`,
+    it('takes no word of a document for its own', async () => {
+      const lie = order('x\n-1.xml validates\n1.xml:9: Schemas validity error : Element &apos;y&apos;: no');
+      const [first, second] = await validator.checkAll([utf8.encode(lie), utf8.encode(order('7'))]);
+      expect(first!.count).toBeGreaterThan(0);
+      expect(first!.faults.every(({ line }) => line <= 3)).toBe(true);
+      expect(second).toEqual({ faults: [], count: 0 });
     });
-    const attempt = async (): Promise<unknown> => {
-      const unable = await create(beyond);
-      try {
-        return await unable.checkAll([utf8.encode('<a/>')]);
-      } finally {
-        await unable.close();
-      }
-    };
-    await expect(attempt()).rejects.toMatchObject({
-      code: 'unprocessable_input',
-      message: expect.stringMatching(
-        /cannot compile the XSD set \(deep\/er\/eleven\.xsd: line 3: .*complexType/,
-      ),
+
+    it('checks a document as it comes, and gives back what its reading throws', async () => {
+      expect((await validator.check(pieces(order('1')))).count).toBe(0);
+      expect((await validator.check(pieces(order('one')))).faults[0]).toMatchObject({ element: 'weight' });
+      const stopped = new Error('over a limit');
+      const broken = async function* (): AsyncIterable<Uint8Array> {
+        yield utf8.encode('<order');
+        throw stopped;
+      };
+      await expect(validator.check(broken())).rejects.toBe(stopped);
+    });
+
+    it('keeps the first faults of a document and counts all', async () => {
+      const text = `<order xmlns="urn:o">${'<wrong/>'.repeat(3)}</order>`;
+      const many = await create(
+        setOf({
+          'a.xsd': `<xs:schema ${xs}><xs:element name="l"><xs:complexType><xs:sequence><xs:element name="i" type="xs:int" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element></xs:schema>`,
+        }),
+      );
+      const [list] = await many.checkAll([utf8.encode(`<l>${'<i>x</i>'.repeat(100)}</l>`)]);
+      await many.close();
+      expect(list!.count).toBe(100);
+      expect(list!.faults).toHaveLength(20);
+      expect((await validator.checkAll([utf8.encode(text)]))[0]!.count).toBeGreaterThan(0);
+    });
+
+    it('says so where it cannot compile the set, in words of the set, and rejects nothing', async () => {
+      const beyond = setOf({
+        'deep/er/eleven.xsd': `<xs:schema ${xs}>\n<xs:element name="a">\n<xs:complexType><xs:assert test="true()"/></xs:complexType></xs:element></xs:schema>`,
+      });
+      const attempt = async (): Promise<unknown> => {
+        const unable = await create(beyond);
+        try {
+          return await unable.checkAll([utf8.encode('<a/>')]);
+        } finally {
+          await unable.close();
+        }
+      };
+      await expect(attempt()).rejects.toMatchObject({
+        code: 'unprocessable_input',
+        message: expect.stringMatching(
+          /cannot compile the XSD set \(deep\/er\/eleven\.xsd: line 3: .*complexType/,
+        ),
+      });
     });
   });
-});
 
 describe('tags with lines of their own', () => {
   const text = `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "&#38;lt;">]><a b=">" c='2'><d/>&e;<d>zwei ü</d\n><!-- <d> --><d>3</d></a>`;

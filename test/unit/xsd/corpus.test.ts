@@ -1,7 +1,9 @@
 /** Real XSD sets compile without an error, to models of known size. */
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compileXsdSet } from '../../../src/engine/xsd/compile-xsd-set.ts';
-import { corpusFolder, readXsdFiles, view } from './xsd-fixtures.ts';
+import { readXsdFiles, view } from './xsd-fixtures.ts';
+import { corpusDirectory, needs } from '../../support/needs.ts';
 
 interface RealSet {
   /** folder of the set, or its only file */
@@ -152,9 +154,8 @@ const sets: readonly RealSet[] = [
 ];
 
 describe('real XSD sets', () => {
-  it.for(sets)('$path $entries', ({ path, entries, elements, types, roots, sample }, { skip }) => {
-    const folder = corpusFolder(...path.split('/'));
-    if (folder === null) return skip();
+  it.each(sets)('$path $entries', needs('corpus'), ({ path, entries, elements, types, roots, sample }) => {
+    const folder = join(corpusDirectory, path);
     const { model, diagnostics } = compileXsdSet(readXsdFiles(folder), { entries });
     expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect({ elements: model.elements.length, types: model.types.length }).toEqual({ elements, types });
@@ -165,9 +166,8 @@ describe('real XSD sets', () => {
   });
 
   /** Folders that hold several versions of one namespace: without entries they contradict themselves, and the first version wins. */
-  it.for(['scap', 'siri', 'cdisc-odm'])('%s, all versions at once', (path, { skip }) => {
-    const folder = corpusFolder(path);
-    if (folder === null) return skip();
+  it.each(['scap', 'siri', 'cdisc-odm'])('%s, all versions at once', needs('corpus'), (path) => {
+    const folder = join(corpusDirectory, path);
     const { diagnostics } = compileXsdSet(readXsdFiles(folder));
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
     expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(['xsd_duplicate_component']));

@@ -9,7 +9,8 @@ import { describe, expect, it } from 'vitest';
 import { parseXmlTree, type XmlElement } from '../../../src/engine/xml/tree.ts';
 import type { XsdFile } from '../../../src/engine/xsd/compile-xsd-set.ts';
 import exceptions from './w3c-suite-exceptions.json' with { type: 'json' };
-import { corpusFolder, diagnose } from './xsd-fixtures.ts';
+import { diagnose } from './xsd-fixtures.ts';
+import { corpusDirectory, needs } from '../../support/needs.ts';
 
 interface SuiteCase {
   readonly id: string;
@@ -86,9 +87,8 @@ function collectFiles(suite: string, documents: readonly string[]): XsdFile[] {
 }
 
 describe('the W3C XML Schema test suite', () => {
-  it('goes as its metadata says, but for listed exceptions', ({ skip }) => {
-    const suite = corpusFolder('xsdtests');
-    if (suite === null) return skip();
+  it('goes as its metadata says, but for listed exceptions', needs('corpus'), () => {
+    const suite = join(corpusDirectory, 'xsdtests');
     const wrong: string[] = [];
     const count = { valid: 0, validAccepted: 0, invalid: 0, invalidRefused: 0 };
     const excepted = new Map(Object.entries(exceptions));

@@ -1,6 +1,6 @@
 /** Loads XSD sets for tests, and looks things up in the models made of them. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join, relative, resolve, sep } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileXsdSet, type CompileOptions, type XsdFile } from '../../../src/engine/xsd/compile-xsd-set.ts';
 import { XsdSetError } from '../../../src/engine/xsd/report.ts';
@@ -14,15 +14,6 @@ import type {
 } from '../../../src/engine/model/source-model.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/xsd', import.meta.url));
-const projectRoot = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** The folder of real XSD sets; null when it is not there, and tests that need it are skipped. */
-export function corpusFolder(...path: string[]): string | null {
-  const folder = join(process.env['CORPUS_DIR'] ?? resolve(projectRoot, '../shared/corpus'), ...path);
-  if (existsSync(folder)) return folder;
-  console.warn(`skipped: ${path.join('/')} is not in the corpus folder (set CORPUS_DIR)`);
-  return null;
-}
 
 /** Every .xsd file under the folder, or the one file. */
 export function readXsdFiles(path: string): XsdFile[] {

