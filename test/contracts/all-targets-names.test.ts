@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { convert } from '../support/service-tools.ts';
 import { createServiceHome, type ServiceHome } from '../support/service.ts';
-import { loadEveryTarget, targetNames, type EveryTarget } from './every-target.ts';
+import { loadEveryTarget, targetTests, type EveryTarget } from './every-target.ts';
 
 /** types, functions and words of the grammar, in PostgreSQL, SQLite, MySQL or DuckDB */
 const builtIn = (
@@ -64,9 +64,10 @@ test('each of the names is a table', () => {
   expect(targets.model.tables.map(({ name }) => name)).toEqual(expect.arrayContaining(words));
 });
 
-describe.each(targetNames)('%s', (target) => {
-  test('holds the rows that PostgreSQL holds', async () => {
-    for (const name of words)
-      expect(await targets.rows(target, name), name).toEqual(await targets.rows('postgresql', name));
+for (const [target, options] of targetTests)
+  describe(target, options, () => {
+    test('holds the rows that PostgreSQL holds', async () => {
+      for (const name of words)
+        expect(await targets.rows(target, name), name).toEqual(await targets.rows('postgresql', name));
+    });
   });
-});
