@@ -144,7 +144,8 @@ export const properties = [
   {
     name: 'svc.worker.concurrency',
     initial: '2',
-    meaning: 'jobs that one process runs at the same time; 0: the service runs none itself',
+    meaning:
+      'jobs that one process runs at the same time, all but one of them of one organisation where there are several; 0: none',
   },
   {
     name: 'svc.worker.drain',

@@ -80,6 +80,8 @@ export interface WorkerIdentity {
   readonly host: string;
   readonly osUser: string;
   readonly basePath: string;
+  /** jobs that its process runs at the same time; absent where it runs this one alone */
+  readonly places?: number;
 }
 
 /** What a tool reports of a job it runs; absent members stay as they are. */
@@ -127,7 +129,10 @@ export interface JobStore {
   /** Asks for the end of a job, idempotent; null: no such job. */
   requestKill(idOrg: number, idJob: number): Promise<JobRecord | null>;
 
-  /** Takes the next runnable job, oldest first and fair between organisations, with a lease; null when there is none. */
+  /**
+   * Takes the next runnable job, oldest first and fair between organisations, with a lease; null when there is none. Where there are
+   * several organisations, none gets the last of a worker's places, so that a job of another one need not wait.
+   */
   claim(worker: WorkerIdentity, leaseMs: number): Promise<Claim | null>;
   /** Registers a job a person runs by hand: status R at once, one attempt. */
   startByHand(job: NewJob, idOrg: number, worker: WorkerIdentity, leaseMs: number): Promise<Claim>;

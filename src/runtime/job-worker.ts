@@ -33,7 +33,7 @@ export function createJobWorker(opened: OpenedHome, environment: Environment, co
     jobs: adapters.jobs,
     runner: adapters.files.local ? runner : clearing(runner, home),
     logger: adapters.logger,
-    identity: readWorkerIdentity(home.directory),
+    identity: { ...readWorkerIdentity(home.directory), places: concurrency },
     concurrency,
     leaseMs: config.limits.leaseMs,
     heartbeatMs: config.limits.heartbeatMs,

@@ -259,6 +259,27 @@ export function describeJobStore(name: string, open: () => Promise<JobStoreFixtu
       expect((await store.claim(worker, minute))?.idOrg).toBe(one);
     });
 
+    test('a place of each process stays free for other organisations', async () => {
+      await drain();
+      const [one, two] = [await fixture.createOrg(), await fixture.createOrg()];
+      const store = fixture.store({ maxRunningPerOrg: 100 });
+      const here = { ...worker, workerId: 'w-here', places: 2 };
+      const there = { ...worker, workerId: 'w-there', places: 3 };
+      const alone = { ...worker, workerId: 'w-alone', places: 1 };
+      await submitOne(two);
+      expect((await store.claim(here, minute))?.idOrg).toBe(two);
+      for (let i = 0; i < 8; i++) await submitOne(one);
+      expect((await store.claim(here, minute))?.idOrg).toBe(one);
+      expect(await store.claim(here, minute)).toBeNull();
+      expect((await store.claim(there, minute))?.idOrg).toBe(one);
+      expect((await store.claim(there, minute))?.idOrg).toBe(one);
+      expect(await store.claim(there, minute)).toBeNull();
+      const newcomer = await submitOne(two);
+      expect((await store.claim(there, minute))?.idJob).toBe(newcomer);
+      expect((await store.claim(alone, minute))?.idOrg).toBe(one);
+      await drain();
+    });
+
     test('a job whose worker died is tried again under a new epoch, and the old holder is refused', async () => {
       const idOrg = await fixture.createOrg();
       const store = fixture.store({ retryDelayMs: 0 });

@@ -16,6 +16,8 @@ export interface Row {
   epoch: number;
   committing: boolean;
   leaseUntil: number | null;
+  /** who holds it, or held it last */
+  workerId: string | null;
   nextAttempt: number | null;
   readonly deadline: number;
 }

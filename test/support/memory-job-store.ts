@@ -112,6 +112,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       epoch: 0,
       committing: false,
       leaseUntil: null,
+      workerId: null,
       nextAttempt: null,
       deadline: more.byHand === true ? Infinity : clock.nowMs() + settings.deadlineMs,
     };
@@ -140,6 +141,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     row.attempts += 1;
     row.epoch += 1;
     row.leaseUntil = clock.nowMs() + leaseMs;
+    row.workerId = worker.workerId;
     Object.assign(row.record, {
       attempt: row.attempts,
       start_date: row.record.start_date ?? clock.nowMs(),
@@ -280,8 +282,19 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         rows.filter(
           ({ record, byHand }) => record.id_org === idOrg && !byHand && 'RT'.includes(record.status),
         ).length;
+      const organisations = new Set(rows.map(({ record }) => record.id_org));
+      const here = (idOrg: number): number =>
+        rows.filter(
+          ({ record, workerId }) =>
+            record.id_org === idOrg && workerId === worker.workerId && 'RT'.includes(record.status),
+        ).length;
+      const mayRun = (idOrg: number): boolean =>
+        running(idOrg) < settings.maxRunningPerOrg &&
+        (worker.places === undefined ||
+          organisations.size === 1 ||
+          here(idOrg) < Math.max(1, worker.places - 1));
       const next = rows
-        .filter((row) => isRunnable(row) && running(row.record.id_org) < settings.maxRunningPerOrg)
+        .filter((row) => isRunnable(row) && mayRun(row.record.id_org))
         .toSorted(
           (a, b) => running(a.record.id_org) - running(b.record.id_org) || a.record.id_job - b.record.id_job,
         )[0];

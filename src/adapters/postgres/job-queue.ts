@@ -25,7 +25,8 @@ export async function claim(
 ): Promise<Claim | null> {
   const [row] = await sql<ClaimRow[]>`
     select * from svc.claim_job(${settings.maxRunningPerOrg}::int, ${leaseMs} * interval '1 millisecond',
-                                ${worker.workerId}, ${worker.host}, ${worker.osUser}, ${worker.basePath})`;
+                                ${worker.workerId}, ${worker.host}, ${worker.osUser}, ${worker.basePath},
+                                ${worker.places ?? null}::int)`;
   if (row === undefined) return null;
   return {
     idJob: row.claimed,
