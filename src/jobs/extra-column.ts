@@ -2,6 +2,7 @@
 import { ByteBuffer } from '../engine/shred/byte-buffer.ts';
 import { copyTextEncoder } from '../engine/shred/row-encoding.ts';
 import { conversionFor, EMPTY, MISFIT } from '../engine/shred/value-conversion.ts';
+import { reservedName } from './reserved-names.ts';
 import type { ExtraColumn, RequestDraft } from './tool-request.ts';
 
 type ColumnKind = ExtraColumn['kind'];
@@ -52,6 +53,8 @@ function apply(draft: RequestDraft, value: string): string | null {
   if (/\p{Cc}/u.test(name) || name.length > 128) return 'the name is too long or has control characters';
   if (draft.extraColumns.some((known) => known.name.toLowerCase() === name.toLowerCase()))
     return `column ${name} is given twice`;
+  const reserved = reservedName(name);
+  if (reserved !== null) return reserved;
   const kind = word === undefined ? 'value' : kindWords[word]!;
   const allowed = kind === 'value' ? null : typesOfKind[kind];
   const key = typeName?.toLowerCase();

@@ -1,4 +1,5 @@
 /** Where rows go (`-o`) or come from (`-i`), read from its text (engine.md §7). */
+import { hasOwnPrefix } from '../engine/model/side-tables.ts';
 
 export type Target =
   | { readonly kind: 'metadb'; readonly sqlSchema: string }
@@ -52,7 +53,7 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
 /** SQL schemas that belong to the database itself or to the service. */
 export function isReservedSqlSchema(name: string): boolean {
   const lower = name.toLowerCase();
-  return lower === 'svc' || lower === 'information_schema' || lower.startsWith('pg_');
+  return lower === 'svc' || lower === 'information_schema' || lower.startsWith('pg_') || hasOwnPrefix(name);
 }
 
 function metadb(name: string): Target | { readonly fault: string } {

@@ -1,5 +1,6 @@
 /** The options each tool has: an allow-list (engine.md §8). What is not in this table does not exist. */
 import { parseExtraColumn } from './extra-column.ts';
+import { reservedName, reservedStart } from './reserved-names.ts';
 import type { RequestDraft, Tool } from './tool-request.ts';
 
 /** Where options are given: over REST some exist only in a narrower form, some not at all. */
@@ -150,6 +151,8 @@ function renames(draft: RequestDraft, value: string): string | null {
     const [from, to] = [part.slice(0, Math.max(equals, 0)).trim(), part.slice(equals + 1).trim()];
     if (from === '' || to === '') return 'must be OLD=NEW, several separated by commas';
     if (pairs.some(([known]) => known === from)) return `renames ${from} twice`;
+    const fault = reservedName(to);
+    if (fault !== null) return fault;
     pairs.push([from, to]);
   }
   draft.rename = [...(draft.rename ?? []), ...pairs];
@@ -249,7 +252,12 @@ export const toolOptions: readonly OptionSpec[] = [
     ['e|a|o|i|w|p', 'error, append (default), overwrite, ignore, writeschema, printschema'],
     oneOf(['e', 'a', 'o', 'i', 'w', 'p'], (draft, mode) => (draft.saveMode = mode)),
   ),
-  withValue(['-r', '--prefix'], makers, ['TEXT', 'before every table name'], text('prefix', 64)),
+  withValue(
+    ['-r', '--prefix'],
+    makers,
+    ['TEXT', 'before every table name'],
+    text('prefix', 64, reservedStart),
+  ),
   withValue(['-y', '--suffix'], makers, ['TEXT', 'after every table name'], text('suffix', 64)),
   withValue(
     [null, '--namemode'],

@@ -186,6 +186,38 @@ describe.each(kinds)('%s', (_, targetOf) => {
     await expectSoundKeys();
   });
 
+  test.each([
+    ['early, late', true],
+    ['late, early', false],
+  ])('tables whose keys have other names are not mixed (%s)', async (_order, isEarlyFirst) => {
+    const [library] = libraryModel.tables;
+    const named = (rowKey: string, fileKey: string): RelationalModel => ({
+      ...libraryModel,
+      tables: [
+        {
+          ...library!,
+          columns: library!.columns.map((column) => ({
+            ...column,
+            name: { row_key: rowKey, document: fileKey }[column.role as string] ?? column.name,
+          })),
+        },
+        ...libraryModel.tables.slice(1),
+      ],
+    });
+    const early = named('document_key', '_document_key');
+    const late = named('document_row_key', 'document_key');
+    const [first, second] = isEarlyFirst ? [early, late] : [late, early];
+    await load(libraryPlan(1, { model: first }));
+    await expect(load(libraryPlan(2, { model: second }))).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/library was made by another logical schema.*-l/s),
+    });
+    await load(libraryPlan(3, { model: first }));
+    expect(await target.reader.read('library')).toHaveLength(2);
+    await load(libraryPlan(4, { model: second, saveMode: 'o' }));
+    await expectSoundKeys(second);
+  });
+
   test('save mode o leaves the tables of other models alone', async () => {
     const other: RelationalModel = {
       ...libraryModel,

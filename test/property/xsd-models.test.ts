@@ -5,7 +5,7 @@ import { dialectNames } from '../../src/engine/dialects/all-dialects.ts';
 import { renderDdl } from '../../src/engine/dialects/ddl.ts';
 import { columnBytes, maxRowBytes } from '../../src/engine/map/split-tables.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
-import { sideTableNames } from '../../src/engine/model/side-tables.ts';
+import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../src/engine/model/side-tables.ts';
 import { compiled, shred } from '../support/shredding.ts';
 import { expectCompleteCensus, mapLevels, modelFor } from './loading.ts';
 import { holds, propertyTimeoutMs } from './settings.ts';
@@ -31,6 +31,9 @@ function expectSound(model: RelationalModel): void {
       else expect(references).toBeNull();
     }
     expect(table.columns.filter(({ role }) => role === 'row_key')).toHaveLength(1);
+    expect(hasOwnPrefix(table.name), table.name).toBe(false);
+    for (const { role, name } of table.columns)
+      expect(name.toLowerCase() === fileKeyName, `${table.name}.${name}`).toBe(role === 'document');
     expect(table.columns.length, String(index)).toBeLessThanOrEqual(maxRowBytes / columnBytes('row_key'));
   }
   // recursion can make tens of thousands

@@ -8,7 +8,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
 import { duckdb } from '../../engine/dialects/duckdb.ts';
 import { documentColumns, loadedDocumentsQuery } from '../../engine/dialects/loaded-documents.ts';
+import { physicalName } from '../../engine/dialects/physical-names.ts';
 import { physicalTables, type PhysicalTable } from '../../engine/dialects/physical-model.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { MisfitValue, Published, RowSink, SideTable, SinkPlan } from '../../ports/row-sink.ts';
@@ -194,7 +196,7 @@ class DuckDbRowSink implements RowSink {
         const database = await this.#openDatabase(this.#file, []);
         try {
           const known = await readTables(database);
-          this.#checkKinds(known);
+          this.#checkTables(known);
           if (await this.#isPublished(database, known)) this.#outcome = 'already';
           else if (await this.#mayLoad(database, known)) this.#outcome = 'load';
         } finally {
@@ -299,7 +301,7 @@ class DuckDbRowSink implements RowSink {
   ): Promise<Published | { readonly nothing: Published }> {
     const plan = this.#plan;
     const known = await readTables(database);
-    this.#checkKinds(known);
+    this.#checkTables(known);
     if (await this.#isPublished(database, known))
       return { nothing: { rows: {}, already: true, changes: [] } };
     if (!(await this.#mayLoad(database, known))) {
@@ -320,10 +322,17 @@ class DuckDbRowSink implements RowSink {
     return { rows, already: false, changes: publication.changes };
   }
 
-  #checkKinds(known: KnownTables): void {
+  #checkTables(known: KnownTables): void {
     for (const name of [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)]) {
       if (known.get(foldedName(name))?.isView)
         throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
+    }
+    if (this.#plan.saveMode === 'o') return;
+    for (const [index, { name }] of this.#tables.entries()) {
+      const there = known.get(foldedName(name))?.columns;
+      const has = (key: string): boolean => there!.has(foldedName(physicalName(duckdb, key)));
+      if (there !== undefined && hasOtherKeys(this.#plan.model.tables[index]!.columns, has))
+        throw new AppError('conflict', otherKeysMessage(this.label, name));
     }
   }
 

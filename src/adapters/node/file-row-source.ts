@@ -3,6 +3,7 @@
  * document order, and gives it piece by piece; what does not fit into memory waits on the disk.
  */
 import type { DuckDBConnection, DuckDBResult } from '@duckdb/node-api';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
 import type { DocumentRows, RowStream, RowValues } from '../../engine/unshred/document-rows.ts';
@@ -62,6 +63,11 @@ class FileRowSource implements RowSource {
     await this.#guarded(async () => {
       this.#tables = await this.#options.openTables(model);
       this.#documents();
+      for (const known of model.tables) {
+        const table = this.#tables.table(known.name);
+        if (table !== null && hasOtherKeys(known.columns, (name) => table.whole(name) !== null))
+          throw new AppError('conflict', otherKeysMessage(this.label, known.name));
+      }
     });
   }
 

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { createJsonLinesEncoder } from '../../engine/shred/json-lines.ts';
 import { AppError } from '../../errors.ts';
@@ -220,6 +221,11 @@ class FolderRowSink implements RowSink {
       );
     }
     this.#kept = plan.saveMode === 'o' ? survivors(this.#manifest.tables, own) : this.#manifest.tables;
+    const kept = new Map(this.#kept.map(({ name, files }) => [name, files]));
+    for (const { name, columns } of plan.model.tables)
+      for (const file of kept.get(name) ?? [])
+        if (hasOtherKeys(columns, (key) => file.columns.includes(key)))
+          throw new AppError('conflict', otherKeysMessage(this.label, name));
     if (this.#kept.length > 0 && this.#manifest.format !== format) {
       throw new AppError(
         'conflict',

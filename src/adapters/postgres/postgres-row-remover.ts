@@ -19,6 +19,7 @@ import {
   targetLock,
   type TargetAddress,
 } from './postgres-row-sink-connection.ts';
+import { checkKeys, readTarget } from './postgres-row-sink-target.ts';
 import { createSilenceWatch } from './target-silence.ts';
 
 export interface PostgresRowRemoverOptions extends TargetAddress {
@@ -109,6 +110,8 @@ class Removal {
     const present = await this.#presentTables();
     if (!present.has(sideTableNames.documents))
       throw new AppError('not_found', `${this.#label}: no documents were loaded there.`);
+    const names = this.#tables.map(({ name }) => name);
+    checkKeys(await readTarget(this.#tx, this.#sqlSchema, names), this.#plan.model, this.#label);
     if (await this.#isDone()) return { documents: 0, rows: {}, already: true };
     const documents = await this.#noteDocuments(present);
     if (documents === 0) {

@@ -5,15 +5,13 @@ import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-ta
 import { AppError } from '../../errors.ts';
 import { sqlState } from './connect.ts';
 import { relation, runAll, type Publication } from './postgres-row-sink-publication.ts';
+import { misfits } from './postgres-row-sink-misfits.ts';
 import { loosenForeignKeys } from './postgres-row-sink-bulk.ts';
 import { clearTables } from './postgres-row-sink-overwrite.ts';
 import { strayReferences } from './postgres-row-sink-references.ts';
 import type { StagedTable } from './postgres-row-sink-staged-table.ts';
 import { adaptTable, finishTables, makeSideTables, makeTables } from './postgres-row-sink-tables.ts';
 import { converted, lexicalText } from './postgres-row-sink-types.ts';
-
-/** Key of the staged misfits. */
-export const misfits = 'misfits';
 
 /** Rows added by table name of the model. */
 export async function publishRows(

@@ -1,5 +1,10 @@
 /** What a target holds already: its tables, their columns and keys, and what hangs on them. */
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
+import { physicalName } from '../../engine/dialects/physical-names.ts';
+import { postgresql } from '../../engine/dialects/postgresql.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { AppError } from '../../errors.ts';
 import type { Sql, TransactionSql } from './connect.ts';
 
 export interface TargetColumn {
@@ -112,6 +117,21 @@ export async function readTarget(
     ),
     foreignKeys: [...foreignKeys],
   };
+}
+
+/** AppError `conflict` where a table has its keys elsewhere than the model; `stays`: which tables are asked (all). `label`: the target. */
+export function checkKeys(
+  target: Target,
+  model: RelationalModel,
+  label: string,
+  stays: (table: TargetTable) => boolean = () => true,
+): void {
+  for (const table of model.tables) {
+    const there = target.tables.get(physicalName(postgresql, table.name));
+    if (there === undefined || !stays(there)) continue;
+    if (hasOtherKeys(table.columns, (key) => there.columns.has(physicalName(postgresql, key))))
+      throw new AppError('conflict', otherKeysMessage(label, there.name));
+  }
 }
 
 /** Names of those tables that hold a row. */

@@ -22,12 +22,19 @@ import {
   type TargetAddress,
 } from './postgres-row-sink-connection.ts';
 import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './postgres-row-sink-leftovers.ts';
+import { misfitColumns, misfitRow, misfits } from './postgres-row-sink-misfits.ts';
 import { columnId, type Publication } from './postgres-row-sink-publication.ts';
-import { misfits, publishRows } from './postgres-row-sink-publish.ts';
+import { publishRows } from './postgres-row-sink-publish.ts';
 import { stagedReferences } from './postgres-row-sink-references.ts';
 import { StagingArea } from './postgres-row-sink-staging.ts';
 import { finishTables, keyAlterations, makeSideTables, makeTables } from './postgres-row-sink-tables.ts';
-import { readTarget, tablesWithRows, type Target } from './postgres-row-sink-target.ts';
+import {
+  checkKeys,
+  readTarget,
+  tablesWithRows,
+  type Target,
+  type TargetTable,
+} from './postgres-row-sink-target.ts';
 import { createSilenceWatch, type SilenceWatch } from './target-silence.ts';
 
 export interface PostgresRowSinkOptions extends TargetAddress {
@@ -123,11 +130,11 @@ class PostgresRowSink implements RowSink {
     await this.#guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount));
   }
 
-  async misfit({ table, column, rowKey, text }: MisfitValue): Promise<void> {
+  async misfit(value: MisfitValue): Promise<void> {
+    const { table, column } = value;
     this.#widened.add(columnId(table, column));
     this.#staging?.get(table)!.loosen(column);
-    const content = text.replaceAll(/[\\\t\n\r]/g, (character) => copyEscapes[character]!);
-    const row = Buffer.from(`${table}\t${column}\t${rowKey}\t${content}\n`);
+    const row = misfitRow(value);
     await this.#guarded(() => this.#staging!.write(this.#staging!.get(misfits)!, row, 1));
   }
 
@@ -197,7 +204,7 @@ class PostgresRowSink implements RowSink {
     if (!target.schemaExists && this.#options.createSchema !== true) {
       throw new AppError('not_found', `${this.label}: there is no SQL schema ${sqlSchema}.`);
     }
-    this.#checkKinds(target);
+    this.#checkTables(target);
     await removeDeadStaging(control, sqlSchema);
     this.#token = `_svc_staging_${plan.idJob}_${randomBytes(4).toString('hex')}`;
     this.#stagingSchema = target.mayCreateSchemas ? this.#token : sqlSchema;
@@ -215,11 +222,14 @@ class PostgresRowSink implements RowSink {
     return [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)];
   }
 
-  #checkKinds(target: Target): void {
+  #checkTables(target: Target): void {
     for (const { name, kind } of target.tables.values()) {
       if (kind === 'r' || kind === 'p') continue;
       throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
     }
+    // one that is dropped is made anew
+    const stays = (table: TargetTable): boolean => this.#plan.saveMode !== 'o' || !table.plain;
+    checkKeys(target, this.#plan.model, this.label, stays);
   }
 
   /** Save modes e (throws `conflict`) and i (answers false) leave tables alone that hold rows. */
@@ -333,7 +343,7 @@ class PostgresRowSink implements RowSink {
       );
     }
     const target = await readTarget(tx, sqlSchema, this.#names());
-    this.#checkKinds(target);
+    this.#checkTables(target);
     await this.#makeSchema(tx, target);
     return {
       tx,
@@ -387,12 +397,3 @@ class PostgresRowSink implements RowSink {
     }
   }
 }
-
-const misfitColumns = [
-  { name: 'table_index', sqlType: 'integer' },
-  { name: 'column_index', sqlType: 'integer' },
-  { name: 'row_key', sqlType: 'bigint' },
-  { name: 'content', sqlType: 'text' },
-];
-
-const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };

@@ -19,7 +19,7 @@ import {
   targetFault,
   type TargetAddress,
 } from './postgres-row-sink-connection.ts';
-import { readTarget, type Target } from './postgres-row-sink-target.ts';
+import { checkKeys, readTarget, type Target } from './postgres-row-sink-target.ts';
 import { lexicalText } from './postgres-row-sink-types.ts';
 import { openCursor, type Ask, type TextRow } from './postgres-row-source-cursor.ts';
 import { firstKeys } from './postgres-row-source-range.ts';
@@ -82,6 +82,7 @@ class PostgresRowSource implements RowSource {
       if (!this.#target.tables.has(documents)) {
         throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
       }
+      checkKeys(this.#target, model, this.label);
       this.#withLexical = await this.#distinct(lexical, 'table_name');
       this.#withUnmapped = await this.#distinct(unmapped, 'parent_table');
     });

@@ -6,7 +6,7 @@
  */
 import { defaultNaming, shortenName, structureWord } from '../map/names.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
-import { sideTableNames } from '../model/side-tables.ts';
+import { hasOwnPrefix, sideTableNames } from '../model/side-tables.ts';
 import type { Dialect } from './dialect.ts';
 
 /** The table of one list column. Its columns: row key, parent key, position from 1, the item. */
@@ -131,10 +131,11 @@ function word(model: RelationalModel, text: string): string {
 
 /** Within the model's limit, and not one of `taken`, which it joins. */
 function freeName(model: RelationalModel, wanted: string, path: string, taken: Set<string>): string {
-  const short = shortenName(wanted, path, model.nameMaxLength);
+  const own = hasOwnPrefix(wanted) ? wanted.replace(/^_+/, '') : wanted;
+  const short = shortenName(own, path, model.nameMaxLength);
   let name = short;
   for (let number = 2; taken.has(name.toLowerCase()); number += 1)
-    name = shortenName(`${wanted}_${number}`, `${path} ${number}`, model.nameMaxLength);
+    name = shortenName(`${own}_${number}`, `${path} ${number}`, model.nameMaxLength);
   taken.add(name.toLowerCase());
   return name;
 }

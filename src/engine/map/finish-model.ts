@@ -1,7 +1,7 @@
 /** Settles names, order and indexes of a drawn model and writes it as plain data. */
 import type { Column, PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
 import type { SourceModel } from '../model/source-model.ts';
-import { sideTableNames } from '../model/side-tables.ts';
+import { fileKeyName, hasOwnPrefix, sideTableNames } from '../model/side-tables.ts';
 import type { Drawing } from './draw-model.ts';
 import {
   finishedColumn,
@@ -65,16 +65,15 @@ function nameContinuations(
   naming: NamingOptions,
   previous: PreviousNames,
 ): void {
-  const scope = new NameScope(naming.maxBytes);
-  for (const name of Object.values(sideTableNames)) scope.claim([name], name);
+  const scope = tableScope(naming);
   for (const table of tables) {
     table.parts[0]!.name = table.name;
-    scope.claim([table.name], table.xpath);
+    scope.keep(table.name, table.xpath);
   }
   const later = tables.flatMap((table) => table.parts.slice(1).map((part) => ({ table, part })));
   const known = later.map(({ table, part }) => previous.continuation(table.name, part.number));
   for (const [at, { table, part }] of later.entries())
-    if (known[at] !== undefined) part.name = scope.claim([known[at]], `${table.xpath}#${part.number}`);
+    if (known[at] !== undefined) part.name = scope.keep(known[at], `${table.xpath}#${part.number}`);
   for (const { table, part } of later) {
     if (part.name !== '') continue;
     const name = `${table.name}_${part.number + 1}`;
@@ -121,13 +120,12 @@ function nameTables(
       }
     }
   }
-  const scope = new NameScope(naming.maxBytes);
-  for (const name of Object.values(sideTableNames)) scope.claim([name], name);
+  const scope = tableScope(naming);
   const settle = (table: TableDraft, name: string, parts: readonly string[]): void => {
     const wanted = naming.rename.get(name) ?? name;
     table.name = scope.claim([wanted, `${wanted}_2`, `${wanted}_3`], `${table.xpath}#${table.kind}`, parts);
   };
-  for (const [table, name] of kept) table.name = scope.claim([name], `${table.xpath}#${table.kind}`);
+  for (const [table, name] of kept) table.name = scope.keep(name, `${table.xpath}#${table.kind}`);
   for (const table of elements)
     settle(table, candidate(table, steps.get(table)!), stepsOf(table, steps.get(table)!));
   for (const table of tables) {
@@ -136,6 +134,13 @@ function nameTables(
     const words = table.path.slice(owner.path.length).map(identifiers);
     settle(table, [owner.name, ...words].join('_'), [owner.name, ...words]);
   }
+}
+
+/** Tables beside the data have their names, and what loads make for a while. */
+function tableScope({ maxBytes }: NamingOptions): NameScope {
+  const scope = new NameScope(maxBytes, hasOwnPrefix);
+  for (const name of Object.values(sideTableNames)) scope.claim([name], name);
+  return scope;
 }
 
 /** Columns that hold source values take their names first; structure makes way. */
@@ -158,6 +163,10 @@ function nameColumns(
     const name = previous.column(table.name, column.role, column.xpath, column.parent?.xpath ?? null);
     if (name !== undefined) known.set(column, scope.claim([name], column.xpath ?? name));
   }
+  const fileKey = word(fileKeyName);
+  // a target of an earlier version may have it as another column: there, what it means stays
+  const isFileKeyFree = !scope.has(fileKey);
+  if (isFileKeyFree) scope.claim([fileKey], fileKey);
   // of a key: the way to its row from the parent's
   const stepsOf = ({ parent, via, nameParts }: ColumnDraft): string[] => {
     const steps = parent === null ? nameParts : via;
@@ -184,6 +193,10 @@ function nameColumns(
     const keeps = known.get(column);
     if (keeps !== undefined) {
       column.name = keeps;
+      continue;
+    }
+    if (column.role === 'document' && isFileKeyFree && !naming.rename.has(fileKey)) {
+      column.name = fileKey;
       continue;
     }
     if (column.role !== 'value' && column.role !== 'extra') {
@@ -263,13 +276,16 @@ function structureCandidates(
   naming: NamingOptions,
 ): string[] {
   const word = (text: string): string => structureWord(text, naming.nameMode);
+  const ending = (name: string, end: string): string =>
+    `${lastWords(name, naming.maxBytes - byteLength(`_${end}`))}_${word(end)}`;
+  // that name is the file's, in every table
   const keyOf = (name: string): string =>
-    `${lastWords(name, naming.maxBytes - byteLength('_key'))}_${word('key')}`;
+    ending(name, ending(name, 'key').toLowerCase() === fileKeyName ? 'row_key' : 'key');
   switch (column.role) {
     case 'row_key':
       return [keyOf(table.name), `${table.name}_${word('row_key')}`];
     case 'document':
-      return [word('document_key'), word('_document_key')];
+      return [word(fileKeyName), word(`_${fileKeyName}`)];
     case 'position':
       return [word('position'), word('_position'), word('child_position')];
     case 'parent_key': {

@@ -155,13 +155,21 @@ export function firstWords(name: string, maxBytes: number): string {
 export class NameScope {
   readonly #taken = new Set<string>();
   readonly #maxBytes: number;
+  readonly #isReserved: (name: string) => boolean;
 
-  constructor(maxBytes: number) {
+  /** `isReserved`: names that none is to have; they begin with an underscore */
+  constructor(maxBytes: number, isReserved: (name: string) => boolean = () => false) {
     this.#maxBytes = maxBytes;
+    this.#isReserved = isReserved;
   }
 
   has(name: string): boolean {
     return this.#taken.has(name.toLowerCase());
+  }
+
+  /** Takes a name that an earlier version gave, reserved or not. */
+  keep(name: string, path: string): string {
+    return this.has(name) ? this.claim([name], path) : this.#take(name);
   }
 
   /** Takes the first of the candidates that is free, else the last one with a hash of the path. The rest: as for `shortenName`. */
@@ -173,12 +181,13 @@ export class NameScope {
   ): string {
     for (const candidate of candidates) {
       const name = shortenName(candidate, path, this.#maxBytes, steps, choose);
-      if (!this.has(name)) return this.#take(name);
+      if (!this.has(name) && !this.#isReserved(name)) return this.#take(name);
     }
-    const last = candidates.at(-1) ?? 'x';
+    const last = candidates.find((name) => this.#isReserved(name)) ?? candidates.at(-1) ?? 'x';
     for (let round = 0; ; round += 1) {
       const hash = stableHash(round === 0 ? path : `${path}#${round}`);
-      const name = `${truncateToBytes(last, this.#maxBytes - 9)}_${hash}`;
+      const hashed = `${truncateToBytes(last, this.#maxBytes - 9)}_${hash}`;
+      const name = this.#isReserved(hashed) ? hashed.replace(/^_+/, '') : hashed;
       if (!this.has(name)) return this.#take(name);
     }
   }

@@ -31,6 +31,16 @@ export const sideTableNames: Readonly<Record<SideTableName, string>> = {
   keys: '_keys',
 };
 
+/** What loads make for a while is called so; no table of a model is, in any case of letters. */
+export const ownPrefix = '_svc_';
+
+export function hasOwnPrefix(name: string): boolean {
+  return /^_svc(?:_|$)/i.test(name);
+}
+
+/** In every table this is the key of the file in `_documents`; no other column is called so. */
+export const fileKeyName = 'document_key';
+
 const bigint: ColumnType = { kind: 'bigint' };
 const text: ColumnType = { kind: 'text' };
 /** names of tables and columns (128 bytes at most), and what keys are made of: some databases need a length for that */

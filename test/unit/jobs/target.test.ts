@@ -44,6 +44,8 @@ describe('target', () => {
     'metadb:public',
     'metadb:pg_catalog',
     'metadb:pg_toast',
+    'metadb:_svc_staging_7_0123abcd',
+    'metadb:_SVC_x',
     'metadb:information_schema',
     `metadb:${'x'.repeat(64)}`,
     'metadb:a\nb',

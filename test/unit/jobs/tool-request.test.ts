@@ -173,6 +173,18 @@ describe('command line', () => {
     expect(usage('xml2er', 'a.xml', '-R', 'c:money NOW')).toContain('type must be one of');
     expect(usage('xml2er', 'a.xml', '-R', 'c:boolean NOW')).toContain('cannot fill');
     expect(usage('xml2er', 'a.xml', '-R', 'c')).toContain('must be NAME[:TYPE]');
+    for (const wrong of [
+      ['-r', '_svc_staging_7_0123abcd_'],
+      ['-r', '_SVC_'],
+      ['--rename', 'order=_Svc_order'],
+      ['-R', '_svc_x NOW'],
+    ])
+      expect(usage('xsd2er', 'a.xsd', ...wrong)).toContain('names that begin with _svc_ are reserved');
+    for (const wrong of [
+      ['--rename', 'a=b,id=Document_Key'],
+      ['-R', 'document_key:bigint ID'],
+    ])
+      expect(usage('xml2er', 'a.xml', ...wrong)).toContain('it is the key of the document');
     expect(usage('xsd2er', 'a.xsd', '-o', 'out')).toContain('no option "-o"');
     expect(usage('er2xml', '-l', '3', '-i', 'metadb:x')).toContain('needs -o');
     expect(usage('er2xml', 'a.xml', '-l', '3', '-i', 'metadb:x', '-o', 'out')).toContain('not files');

@@ -152,8 +152,8 @@ describe('names that would be too long', () => {
 
   it('leave out the steps that all columns of the table have', () => {
     expect(modelOf(message, 3).tables[0]!.columns.map((column) => column.name)).toEqual([
+      'document_row_key',
       'document_key',
-      '_document_key',
       'group_header_message_identification',
       'group_header_creation_date_time',
     ]);
@@ -180,7 +180,7 @@ describe('names that would be too long', () => {
     <xs:complexType name="Message">${sequence('<xs:element name="InstructingAgent" type="Agent"/><xs:element name="InstructedAgent" type="Agent"/><xs:element name="MessageIdentification" type="xs:string"/>')}</xs:complexType>
     <xs:complexType name="Agent">${sequence('<xs:element name="Name" type="xs:string" maxOccurs="unbounded"/>')}<xs:attribute name="id"/></xs:complexType>`);
     const names = modelOf(wrapped, 3).tables.map(({ columns }) => columns.map((column) => column.name));
-    expect(names[0]).toEqual(['document_key', '_document_key', 'message_identification']);
+    expect(names[0]).toEqual(['document_row_key', 'document_key', 'message_identification']);
     expect(names[1]).toEqual([
       'agent_key',
       'document_instructing_agent_key',

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { byteLength, identifierOf, NameScope, shortenName } from '../../../src/engine/map/names.ts';
+import {
+  byteLength,
+  defaultNaming,
+  identifierOf,
+  NameScope,
+  shortenName,
+} from '../../../src/engine/map/names.ts';
+import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
+import { hasOwnPrefix, sideTableNames } from '../../../src/engine/model/side-tables.ts';
+import { compiled } from '../../support/shredding.ts';
 import { createStepChooser } from '../../../src/engine/map/telling-steps.ts';
 
 const shorten = (steps: readonly string[], maxBytes: number): string =>
@@ -87,5 +96,91 @@ describe('names of tables and columns', () => {
     expect(scope.claim(['Name'], '/a')).toBe('Name');
     expect(scope.claim(['name', 'name_2'], '/b')).toBe('name_2');
     expect(scope.claim(['NAME'], '/c')).toMatch(/^NAME_[0-9a-f]{8}$/);
+  });
+});
+
+describe('names that mean something else', () => {
+  const attributes = ['document_key', 'document-key', 'DocumentKey']
+    .map((name) => `<xs:attribute name="${name}"/>`)
+    .join('');
+  const repeated = ['_svc_staging_1_deadbeef_x', '_SVC_', '_Documents', 'document_key', 'Key']
+    .map(
+      (name) =>
+        `<xs:element name="${name}" maxOccurs="3"><xs:complexType>${attributes}</xs:complexType></xs:element>`,
+    )
+    .join('');
+  const roots = ['Document', 'document', '_svc_staging_7_0123abcd', '_svc', '_keys', 'order'];
+  const source = (root: string) =>
+    compiled(
+      `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="${root}"><xs:complexType><xs:sequence>${repeated}</xs:sequence>${attributes}</xs:complexType></xs:element></xs:schema>`,
+    );
+  const namings = [
+    {},
+    { nameMode: 'u' },
+    { nameMode: 'c' },
+    { maxBytes: 12 },
+    { maxBytes: 13, nameMode: 'c' },
+    { tablePrefix: '_' },
+    { tablePrefix: '_svc', nameMode: 'c' },
+    { tablePrefix: 'in_', maxBytes: 12 },
+    { tableSuffix: '_document', maxBytes: 14 },
+    { rename: new Map([['order', 'document']]) },
+    {
+      rename: new Map([
+        ['order', '_svc_order'],
+        ['key', '_SVC_key'],
+      ]),
+    },
+    { rename: new Map([['document_key_2', 'document_key']]) },
+  ] as const;
+
+  it.each(namings.map((naming) => [naming]))('are nobody else’s, with %o', (given) => {
+    for (const root of roots) {
+      for (const mapLevel of [0, 3] as const) {
+        const naming = { ...defaultNaming, ...given };
+        const { tables } = buildRelationalModel(source(root), { mapLevel, naming });
+        const reserved = new Set<string>(Object.values(sideTableNames));
+        for (const { name, columns } of tables) {
+          expect(hasOwnPrefix(name) || reserved.has(name.toLowerCase()), name).toBe(false);
+          expect(byteLength(name)).toBeLessThanOrEqual(naming.maxBytes);
+          for (const column of columns)
+            expect(column.name.toLowerCase() === 'document_key', `${root}: ${name}.${column.name}`).toBe(
+              column.role === 'document',
+            );
+        }
+      }
+    }
+  });
+
+  it('leave a table’s own key, and the keys to it, the name of the table and of the row', () => {
+    const naming = { ...defaultNaming, nameMode: 'u' } as const;
+    const [root, child] = buildRelationalModel(source('Document'), { mapLevel: 0, naming }).tables;
+    expect(root!.columns.slice(0, 2).map(({ name }) => name)).toEqual(['DOCUMENT_ROW_KEY', 'DOCUMENT_KEY']);
+    expect(child!.columns[1]!.name).toBe('DOCUMENT_ROW_KEY');
+  });
+
+  it('stay what they were in a model that goes on from one that gave them', () => {
+    const model = buildRelationalModel(source('Document'), { mapLevel: 0, naming: { ...defaultNaming } });
+    const early = new Map([
+      ['document_row_key', 'document_key'],
+      ['document_key', '_document_key'],
+      ['document_key_2', 'document_key'],
+    ]);
+    const previous = {
+      ...model,
+      tables: model.tables.map((table, at) => ({
+        ...table,
+        name: at === 1 ? '_svc_staging_1_deadbeef_x' : table.name,
+        columns: table.columns.map((column) =>
+          at === 0 || column.role === 'parent_key'
+            ? { ...column, name: column.role === 'value' ? column.name : early.get(column.name)! }
+            : { ...column },
+        ),
+      })),
+    };
+    const next = buildRelationalModel(source('Document'), { mapLevel: 0, previous });
+    const names = (tables: typeof next.tables) =>
+      tables.map(({ name, columns }) => [name, ...columns.map((column) => column.name)]);
+    expect(names(next.tables)).toEqual(names(previous.tables));
   });
 });
