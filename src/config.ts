@@ -36,6 +36,8 @@ export interface Config {
   readonly objectStore: ObjectStoreConfig | null;
   /** `host`, `host:port` or `*`, lower case */
   readonly allowedHosts: readonly string[];
+  /** the same form: databases that may ask for passwords as text or MD5 without TLS */
+  readonly plainPasswordHosts: readonly string[];
   /** base64 of 32 bytes; null: the key file of the home folder */
   readonly secretKey: string | null;
   /** bearer tokens of an identity provider beside our own keys; null: keys alone */
@@ -85,6 +87,12 @@ export const properties = [
     initial: '',
     meaning:
       'hosts that jobs, migrations and events may reach beside the metadata database: host or host:port, comma-separated, * for all',
+  },
+  {
+    name: 'svc.allow.plain_passwords',
+    initial: '',
+    meaning:
+      'databases elsewhere that may ask for passwords as text or MD5 without TLS: host or host:port, comma-separated, * for all',
   },
   {
     name: 'svc.secret.key',
@@ -206,6 +214,7 @@ export function readConfig(record: PropertyRecord): Config {
     fileRoots: read('svc.files.roots', parseRoots),
     objectStore: readObjectStore(read, complaints),
     allowedHosts: read('svc.allow.hosts', parseHosts),
+    plainPasswordHosts: read('svc.allow.plain_passwords', parseHosts),
     secretKey: read('svc.secret.key', parseKey),
     oldSecretKeys: read('svc.secret.old_keys', parseKeys),
     oidc: readOidc(read, complaints),

@@ -143,6 +143,22 @@ export const limitSpecs = {
     past: 'F or 422',
     why: 'small sets can be made to fill any memory; the largest standards fit',
   },
+  toolMemoryBytes: {
+    property: 'svc.limits.tool_memory',
+    kind: 'size',
+    initial: '2 GiB',
+    meaning: 'memory that the process of a job holds, beside what svc.worker.memory gives it',
+    past: 'F',
+    why: 'a job needs 100 MB, and some for each worker; what a target or a document makes it hold is not ours to foresee',
+  },
+  targetMessageBytes: {
+    property: 'svc.limits.target_message',
+    kind: 'size',
+    initial: '64 MiB',
+    meaning: 'size of one row, or of one message, that a target database sends',
+    past: 'F',
+    why: 'a message is held whole, and its server may be anybody’s; rows with larger values need more',
+  },
   archiveExpansion: {
     property: 'svc.limits.archive_expansion',
     kind: 'count',

@@ -14,6 +14,8 @@ interface Ending {
   readonly logFault: string | null;
   /** the limit that it met, where it ended for want of memory */
   readonly outOfMemory: string | null;
+  /** the limit of ours past which it was ended */
+  readonly overLimit: string | null;
   readonly told: EndReason | null;
 }
 
@@ -128,8 +130,9 @@ function recordFault(
   stored: StoredJob,
 ): Promise<boolean> {
   const { jobs } = options;
-  const { code, signal, logFault, outOfMemory } = ending;
+  const { code, signal, logFault, outOfMemory, overLimit } = ending;
   const reason = stored.record.failure;
+  if (overLimit !== null) return jobs.finish(claim, 'F', `the job was ended: ${overLimit}`);
   if (logFault !== null) {
     return tryAgain(options, claim, `the log of the job could not be written: ${logFault}`);
   }

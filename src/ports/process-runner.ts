@@ -7,6 +7,8 @@ export interface ProcessEnd {
   readonly logFault: string | null;
   /** the limit that it met, in words, where it ended for want of memory */
   readonly outOfMemory: string | null;
+  /** the limit of ours past which it was ended, in words: it would be again */
+  readonly overLimit: string | null;
 }
 
 export interface ToolProcess {

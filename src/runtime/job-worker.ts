@@ -28,6 +28,7 @@ export function createJobWorker(opened: OpenedHome, environment: Environment, co
     environment: toolEnvironment(environment, home.directory),
     maskOf: (idJob) => maskOf(opened, idJob),
     heapBytes: config.worker.memoryBytes,
+    memoryBytes: config.limits.toolMemoryBytes,
   });
   return createWorker({
     jobs: adapters.jobs,

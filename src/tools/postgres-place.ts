@@ -1,5 +1,5 @@
 /** A PostgreSQL target of a job: where it is, and as whom it is reached; for reading (`-i`) as for writing (`-o`). */
-import type { Target } from '../jobs/target.ts';
+import { isHostAllowed, type Target } from '../jobs/target.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export type DatabaseTarget = Extract<Target, { kind: 'metadb' | 'postgresql' }>;
@@ -12,6 +12,8 @@ export interface PostgresPlace {
   /** the only ones to connect to; absent: as the name resolves */
   readonly addresses?: readonly string[];
   readonly setRole?: string;
+  readonly longestMessageBytes?: number;
+  readonly mayAskPlainPassword?: boolean;
 }
 
 /** The metadata database is reached under a role that cannot touch the service's own tables, where one can be made. */
@@ -23,6 +25,8 @@ export async function postgresPlace(session: ToolSession, target: DatabaseTarget
     return {
       url: connectionUrl(target, request.outUser, request.outPassword),
       ...(await targetAddresses(session, target)),
+      longestMessageBytes: home.config.limits.targetMessageBytes,
+      mayAskPlainPassword: isHostAllowed(home.config.plainPasswordHosts, target.host, target.port),
       sqlSchema,
       label: `${target.address}?schema=${sqlSchema}`,
     };

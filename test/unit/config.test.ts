@@ -134,6 +134,8 @@ describe('limits', () => {
       heartbeatMs: 10_000,
       xsdTimeMs: 60_000,
       xsdMemoryBytes: 1024 ** 3,
+      toolMemoryBytes: 2 * 1024 ** 3,
+      targetMessageBytes: 64 * 1024 ** 2,
       archiveExpansion: 100,
       archiveMembers: 100_000,
       keepJobsMs: 90 * 86_400_000,

@@ -13,6 +13,34 @@ export interface MemoryWatch {
 /** V8's last words, after which it aborts (SIGABRT, or SIGTRAP where it is not about objects). */
 const lastWords = ['heap out of memory', 'process out of memory'];
 
+/** Between two looks at what a process holds. */
+const lookEveryMs = 250;
+
+/** Ends a process that holds more than `limitBytes`, whatever made it; `over` says so in words, until then null. */
+export function limitMemory(
+  pid: number,
+  limitBytes: number,
+  end: () => void,
+): { readonly over: () => string | null; readonly stop: () => void } {
+  let over: string | null = null;
+  const timer = setInterval(() => {
+    void residentBytes(pid).then((bytes) => {
+      if (bytes <= limitBytes || over !== null) return;
+      over = `it held ${megabytes(bytes)} of memory, more than the ${megabytes(limitBytes)} of svc.limits.tool_memory`;
+      clearInterval(timer);
+      end();
+    });
+  }, lookEveryMs);
+  timer.unref();
+  return { over: () => over, stop: () => clearInterval(timer) };
+}
+
+/** What the process itself has filled: files that it has mapped are the system's to drop. 0 once it is gone. */
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+}
+
 /** `heapBytes`: what the process was allowed for objects of JavaScript; null: as Node has it. */
 export async function watchMemory(heapBytes: number | null): Promise<MemoryWatch> {
   const killedBefore = await processesKilled();

@@ -10,7 +10,7 @@ import { createProcessGuard, markVariable } from './process-guard.ts';
 import type { ProcessGuard } from './process-guard.ts';
 import { copyToLog } from './process-log.ts';
 import type { LogMask } from './process-log.ts';
-import { watchMemory, type MemoryWatch } from './process-memory.ts';
+import { limitMemory, watchMemory, type MemoryWatch } from './process-memory.ts';
 
 export interface ProcessRunnerOptions {
   /** absolute path of the module that is a tool's entry */
@@ -22,6 +22,8 @@ export interface ProcessRunnerOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** memory for a tool's objects of JavaScript; null: as Node has it */
   readonly heapBytes?: number | null;
+  /** what a tool may hold altogether, beside `heapBytes`; absent: no limit */
+  readonly memoryBytes?: number;
   /** what takes the secrets of a job out of its log; a rejection keeps the tool from starting */
   readonly maskOf?: (idJob: number) => Promise<LogMask>;
 }
@@ -61,7 +63,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         });
         await spawned(child);
         guard.watch(child.pid!, mark);
-        return watch(child, { guard, mark, log, mask, memory });
+        const memoryBytes = (options.memoryBytes ?? Infinity) + (heapBytes ?? 0);
+        return watch(child, { guard, mark, log, mask, memory, memoryBytes });
       } catch (error) {
         await log.close().catch(() => undefined);
         throw error;
@@ -89,9 +92,10 @@ interface Watched {
   readonly log: LogAppender;
   readonly mask: LogMask;
   readonly memory: MemoryWatch;
+  readonly memoryBytes: number;
 }
 
-function watch(child: ChildProcess, { guard, mark, log, mask, memory }: Watched): ToolProcess {
+function watch(child: ChildProcess, { guard, mark, log, mask, memory, memoryBytes }: Watched): ToolProcess {
   const groupId = child.pid!;
   let exited = false;
   let killed = false;
@@ -112,6 +116,7 @@ function watch(child: ChildProcess, { guard, mark, log, mask, memory }: Watched)
       }, graceMs);
     }
   };
+  const limit = limitMemory(groupId, memoryBytes, () => stop(0));
   const output = child.stdout!;
   const seen: LogMask = (text) => {
     memory.see(text);
@@ -121,6 +126,7 @@ function watch(child: ChildProcess, { guard, mark, log, mask, memory }: Watched)
   const gone = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
     child.once('exit', (code, signal) => {
       exited = true;
+      limit.stop();
       if (killTimer !== null) clearTimeout(killTimer);
       child.stdin?.destroy();
       endGroup(groupId, mark, disappearMs).then(() => resolve({ code, signal }), reject);
@@ -132,7 +138,8 @@ function watch(child: ChildProcess, { guard, mark, log, mask, memory }: Watched)
     const late = setTimeout(() => output.destroy(), lastOutputMs);
     const logFault = await logged;
     clearTimeout(late);
-    return { ...end, logFault, outOfMemory: killed ? null : await memory.cause(end) };
+    const outOfMemory = killed ? null : await memory.cause(end);
+    return { ...end, logFault, outOfMemory, overLimit: limit.over() };
   });
   return { ended, stop };
 }

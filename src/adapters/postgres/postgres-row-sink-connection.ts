@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { standardLiteral } from '../../engine/dialects/dialect.ts';
 import { AppError } from '../../errors.ts';
+import { createCheckedSockets, ServerFault } from './checked-socket.ts';
 import { withoutLateQueries, type Sql } from './connect.ts';
-import { closeWhenStalled, firstOpenSocket } from './watched-socket.ts';
+import { closeWhenStalled } from './watched-socket.ts';
 
 export interface TargetAddress {
   /** `postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; of its parameters only `sslmode` is heard */
@@ -16,6 +17,10 @@ export interface TargetAddress {
   readonly addresses?: readonly string[];
   /** role that every connection takes on from its first moment */
   readonly setRole?: string;
+  /** longest message of the server (1 GiB, as much as a value may have) */
+  readonly longestMessageBytes?: number;
+  /** the server may ask for the password as text or MD5 without TLS, as one on this machine always may (false) */
+  readonly mayAskPlainPassword?: boolean;
 }
 
 interface Place {
@@ -51,15 +56,20 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
   const parts = addressParts(address.url);
   const password = address.password ?? parts.password;
   const [{ host, port }] = parts.places;
-  const ssl = parts.sslmode === null || parts.sslmode === 'disable' ? false : parts.sslmode;
-  const checked = address.addresses?.map((to) => ({ host, port, to }));
+  const openSocket = createCheckedSockets({
+    places: address.addresses?.map((to) => ({ host, port, to })) ?? parts.places,
+    sslmode: parts.sslmode,
+    longestMessageBytes: address.longestMessageBytes ?? 1024 ** 3,
+    mayAskPlainPassword: address.mayAskPlainPassword ?? false,
+  });
   const sql = postgres({
     host: [host],
     port: [port],
     socket: async () => {
-      const socket = closeWhenStalled(await firstOpenSocket(checked ?? parts.places), stallMs);
+      const { socket, plain } = await openSocket();
+      closeWhenStalled(socket, stallMs);
       sockets.all?.add(socket);
-      if (ssl === false) sockets.onPlain?.(socket);
+      if (plain) sockets.onPlain?.(socket);
       return socket;
     },
     // seconds; the kernel then asks every second, and gives up after ten
@@ -68,7 +78,8 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
     user: (address.user ?? parts.user) || undefined,
     // A function even when there is none: the service's own PGPASSWORD is not for other hosts.
     password: () => password,
-    ssl,
+    // the socket has it where it is wanted
+    ssl: false,
     max: 1,
     max_lifetime: 0,
     idle_timeout: 0,
@@ -142,25 +153,33 @@ function addressParts(url: string): AddressParts {
   };
 }
 
+/** characters */
+const longestReason = 2000;
+
 const unreachable =
   /^(CONNECT|CONNECTION_|ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|COPY_IN_PROGRESS|ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_)/;
 
 /**
  * A fault of the target as an AppError that names it. `service_unavailable` may pass later; the others need another
- * request: `target_not_allowed`, `not_found`, `conflict`, `unprocessable_input`. Other faults stay as they are.
+ * request: `target_not_allowed`, `not_found`, `conflict`, `unprocessable_input`. Faults that are not the target's stay as they are.
  */
 export function targetFault(error: unknown, label: string): unknown {
   if (error instanceof AppError) return error;
   const fault = (code: ConstructorParameters<typeof AppError>[0], text: string): AppError =>
     new AppError(code, `${label}: ${text}`, { cause: error });
+  if (error instanceof ServerFault) {
+    const code = error.code === 'SERVER_FAULT' ? 'unprocessable_input' : 'service_unavailable';
+    return fault(code, `the server ${error.message}`);
+  }
   if (!(error instanceof postgres.PostgresError)) {
+    if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError)
+      return fault('unprocessable_input', 'the server does not answer as PostgreSQL does');
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return unreachable.test(code) ? fault('service_unavailable', `the connection failed (${code})`) : error;
   }
-  const { code: state, message } = error;
-  const about = [message, error.detail, placeOf(error)]
-    .filter((part) => part !== undefined && part !== '')
-    .join('; ');
+  const { code: state = '' } = error;
+  const message = shortened(error.message);
+  const about = [message, error.detail && shortened(error.detail), placeOf(error)].filter(Boolean).join('; ');
   if (/^(08|53|57|58)/.test(state) || ['25P03', '40001', '40P01', '55P03', '55006'].includes(state)) {
     return fault('service_unavailable', about);
   }
@@ -170,7 +189,13 @@ export function targetFault(error: unknown, label: string): unknown {
     return fault('unprocessable_input', [message, placeOf(error)].filter(Boolean).join('; '));
   // something depends on what would have to change
   if (['2BP01', '0A000'].includes(state)) return fault('conflict', about);
-  return error;
+  return fault('unprocessable_input', about);
+}
+
+/** The server chose its length; a failure is one line. */
+function shortened(text: string | undefined): string {
+  const known = text || 'it gave no reason';
+  return known.length > longestReason ? `${known.slice(0, longestReason)}…` : known;
 }
 
 /** Line and column of a COPY, without the value. */

@@ -22,7 +22,13 @@ describe('process runner', () => {
       idJob: 7,
       epoch: 1,
     });
-    expect(await child.ended).toEqual({ code: 0, signal: null, logFault: null, outOfMemory: null });
+    expect(await child.ended).toEqual({
+      code: 0,
+      signal: null,
+      logFault: null,
+      outOfMemory: null,
+      overLimit: null,
+    });
     const lines = Array.from({ length: 50 }, (_, at) => `line ${at + 1}\n`);
     expect(await test.log(7)).toBe(lines.join(''));
     expect((await stat(join(test.directory, 'logs', 'job-7.log'))).mode & 0o777).toBe(0o600);
@@ -85,7 +91,13 @@ describe('process runner', () => {
     const child = await test.runner.start({ tool: 'sleeps', argv: [], environment: {}, idJob: 1, epoch: 1 });
     const pid = await pidIn(test, 1);
     child.stop(30_000);
-    expect(await child.ended).toEqual({ code: null, signal: 'SIGTERM', logFault: null, outOfMemory: null });
+    expect(await child.ended).toEqual({
+      code: null,
+      signal: 'SIGTERM',
+      logFault: null,
+      outOfMemory: null,
+      overLimit: null,
+    });
     expect(await runs(pid)).toBe(false);
   });
 
@@ -101,7 +113,13 @@ describe('process runner', () => {
     const pid = await pidIn(test, 1);
     child.stop(50);
     child.stop(50);
-    expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL', logFault: null, outOfMemory: null });
+    expect(await child.ended).toEqual({
+      code: null,
+      signal: 'SIGKILL',
+      logFault: null,
+      outOfMemory: null,
+      overLimit: null,
+    });
     expect(await runs(pid)).toBe(false);
   });
 
@@ -130,7 +148,13 @@ describe('process runner', () => {
       idJob: 1,
       epoch: 1,
     });
-    expect(await child.ended).toEqual({ code: 0, signal: null, logFault: null, outOfMemory: null });
+    expect(await child.ended).toEqual({
+      code: 0,
+      signal: null,
+      logFault: null,
+      outOfMemory: null,
+      overLimit: null,
+    });
     expect(await runs(await pidIn(test, 1))).toBe(false);
   });
 
@@ -173,7 +197,7 @@ describe('process runner', () => {
       idJob: 1,
       epoch: 1,
     });
-    expect(await child.ended).toMatchObject({ code: 0, logFault: null, outOfMemory: null });
+    expect(await child.ended).toMatchObject({ code: 0, logFault: null, outOfMemory: null, overLimit: null });
     const log = await readFile(join(test.directory, 'logs', 'job-1.log'));
     const long = 'x'.repeat(600_000);
     expect(

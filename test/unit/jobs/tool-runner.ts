@@ -21,6 +21,7 @@ export async function createTestRunner(
   environment: Readonly<Record<string, string>> = {},
   maskOf?: ProcessRunnerOptions['maskOf'],
   heapBytes: number | null = null,
+  memoryBytes?: number,
 ): Promise<TestRunner> {
   const directory = await temporaryFolder();
   const logsDirectory = join(directory, 'logs');
@@ -32,6 +33,7 @@ export async function createTestRunner(
       workingDirectory: directory,
       environment,
       heapBytes,
+      ...(memoryBytes === undefined ? {} : { memoryBytes }),
       ...(maskOf === undefined ? {} : { maskOf }),
     }),
     directory,

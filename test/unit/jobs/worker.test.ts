@@ -149,6 +149,22 @@ describe('worker', () => {
     expect(await status(more, other!, 'W')).toMatchObject({ attempt: 1, end_date: null });
   });
 
+  it('ends a tool that holds more memory than it may, and does not try again', async () => {
+    const [jobs, test] = [
+      openStore({ maxAttempts: 3 }),
+      await createTestRunner({}, undefined, null, 200 * 1024 ** 2),
+    ];
+    const [idJob] = await queue(jobs, 'hoards-bytes');
+    startWorker(jobs, test);
+    expect(await ended(jobs, idJob!)).toMatchObject({
+      status: 'F',
+      attempt: 1,
+      failure: expect.stringMatching(
+        /^the job was ended: it held \d+ MB of memory, more than the 210 MB of svc\.limits\.tool_memory$/,
+      ),
+    });
+  });
+
   it('is soon back after the first failure, and then waits as long as a server takes to come back', async () => {
     const [store, test] = [openStore({ maxAttempts: 5 }), await createTestRunner()];
     const delays: number[] = [];

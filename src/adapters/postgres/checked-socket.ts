@@ -1,0 +1,133 @@
+/**
+ * Sockets to a database that is not ours, TLS included: what comes over them is looked at before the driver sees it, and a server that
+ * hangs up before it has let us in is not asked again and again, as the driver (3.4.9) would.
+ */
+import { once } from 'node:events';
+import { isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { createMessageCheck, type MessageCheck, type MessageCheckOptions } from './message-check.ts';
+import { firstOpenSocket, type SocketPlace } from './watched-socket.ts';
+
+export interface CheckedSocketOptions {
+  readonly places: readonly SocketPlace[];
+  /** as in libpq; null: TLS where the server offers it, none to this machine itself */
+  readonly sslmode: string | null;
+  readonly longestMessageBytes: number;
+  /** the operator lets passwords go to these places as plain text or MD5 without TLS */
+  readonly mayAskPlainPassword: boolean;
+}
+
+/** A server that is not to be trusted, or not to be had, in words that follow its name. `code` as of other faults of connections. */
+export class ServerFault extends Error {
+  readonly code: 'SERVER_FAULT' | 'CONNECTION_CLOSED';
+
+  constructor(message: string, code: ServerFault['code'] = 'SERVER_FAULT') {
+    super(message);
+    this.name = 'ServerFault';
+    this.code = code;
+  }
+}
+
+/** SSLRequest (PostgreSQL manual §54.7) */
+const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const handshakeTimeoutMs = 10_000;
+
+export interface CheckedSocket {
+  readonly socket: Socket;
+  /** what goes over it is what the server reads */
+  readonly plain: boolean;
+}
+
+/** Opens the sockets of one connection, one after another. Rejects with a ServerFault, or with the fault of the network. */
+export function createCheckedSockets(options: CheckedSocketOptions): () => Promise<CheckedSocket> {
+  let last: MessageCheck | null = null;
+  return async () => {
+    if (last?.ready === false) throw new ServerFault('hung up before it let us in', 'CONNECTION_CLOSED');
+    const plain = await firstOpenSocket(options.places);
+    const host = hostOf(plain);
+    const local = options.places.every((place) => isThisMachine(place.to ?? place.host));
+    const socket = wantsTls(options.sslmode, local) ? await secured(plain, host, options.sslmode) : plain;
+    const encrypted = socket !== plain;
+    const check = createMessageCheck(checkOptions(options, encrypted || local));
+    last = check;
+    inspect(socket, check);
+    return { socket: Object.assign(socket, { host }), plain: !encrypted };
+  };
+}
+
+function checkOptions(options: CheckedSocketOptions, isPrivate: boolean): MessageCheckOptions {
+  const { longestMessageBytes, mayAskPlainPassword } = options;
+  return { longestMessageBytes, mayAskPlainPassword: mayAskPlainPassword || isPrivate };
+}
+
+function hostOf(socket: Socket): string {
+  return (socket as Socket & { readonly host?: string }).host ?? '';
+}
+
+/** By its text: a name that was checked comes with its address. */
+export function isThisMachine(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+function wantsTls(sslmode: string | null, local: boolean): boolean {
+  return sslmode === null ? !local : sslmode !== 'disable';
+}
+
+/** The socket, encrypted; as it was where the server offers no TLS and `sslmode` does not insist. */
+async function secured(socket: Socket, host: string, sslmode: string | null): Promise<Socket> {
+  const timer = setTimeout(() => {
+    socket.destroy(Object.assign(new Error('no answer to the TLS handshake'), { code: 'CONNECT_TIMEOUT' }));
+  }, handshakeTimeoutMs);
+  try {
+    socket.write(sslRequest);
+    // Rejects with the socket's error; a server that only hangs up gives none.
+    const [answer] = (await Promise.race([once(socket, 'data'), hangUp(socket)])) as [Uint8Array];
+    // More than the one byte would be read as if it had come encrypted (CVE-2021-23222).
+    if (answer.length !== 1)
+      throw new ServerFault('does not answer as PostgreSQL does (to the request for TLS)');
+    if (answer[0] !== 0x53) {
+      if (sslmode === null || sslmode === 'prefer' || sslmode === 'allow') return socket;
+      throw new ServerFault(`offers no TLS, which sslmode=${sslmode} asks for`);
+    }
+    const verified = sslmode === 'verify-ca' || sslmode === 'verify-full';
+    const encrypted = connectTls({
+      socket,
+      rejectUnauthorized: verified,
+      ...(isIP(host) === 0 ? { servername: host } : { host }),
+    });
+    await Promise.race([once(encrypted, 'secureConnect'), hangUp(encrypted)]);
+    return encrypted;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function hangUp(socket: Socket): Promise<never> {
+  await once(socket, 'close');
+  throw new ServerFault('hung up during the TLS handshake', 'CONNECTION_CLOSED');
+}
+
+/** The driver, whose listeners come and go, gets what passes; the rest ends the connection with its reason. */
+function inspect(socket: Socket, check: MessageCheck): void {
+  const write = socket.write.bind(socket) as (...values: unknown[]) => boolean;
+  socket.write = (...values: unknown[]): boolean => {
+    check.sent(values[0] as Uint8Array);
+    return write(...values);
+  };
+  const emit = socket.emit.bind(socket) as (event: string | symbol, ...values: unknown[]) => boolean;
+  let over = false;
+  socket.emit = (event: string | symbol, ...values: unknown[]): boolean => {
+    if (event !== 'data') return emit(event, ...values);
+    if (over) return false;
+    const fault = check.see(values[0] as Uint8Array);
+    if (fault === null) return emit(event, ...values);
+    over = true;
+    // Told by hand and closed without: the driver forgets queries that come between the error of a socket and its end.
+    emit('error', new ServerFault(fault));
+    socket.destroy();
+    return false;
+  };
+}
