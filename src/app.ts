@@ -9,7 +9,7 @@ import { createGuards } from './http/auth.ts';
 import { createCilRoutes } from './http/cil.ts';
 import { createDiagramRoutes } from './http/diagrams.ts';
 import { createDocRoutes } from './http/docs.ts';
-import { createOpenApiDocument, registerSecuritySchemes } from './http/document.ts';
+import { createOpenApiDocument, registerComponents } from './http/document.ts';
 import { behind } from './http/address.ts';
 import type { AppEnv } from './http/env.ts';
 import { createErrorPageRoutes } from './http/error-page.ts';
@@ -53,7 +53,7 @@ export function createApp(
     );
   }
 
-  registerSecuritySchemes(app);
+  registerComponents(app);
   app.route('/', createRunRoutes(adapters, config, guards));
   app.route('/', createExecutionRoutes(adapters, guards));
   app.route('/', createWorkflowRoutes(adapters, guards));

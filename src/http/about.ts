@@ -13,7 +13,7 @@ const defaultMapLevel = 3;
 const int = z.int().openapi({ format: 'int64' });
 
 export const Org = z
-  .strictObject({
+  .object({
     id_org: int,
     name: z.string(),
     description: z.string().nullable(),
@@ -33,7 +33,7 @@ export const Org = z
   });
 
 const ActionParams = z
-  .strictObject({
+  .object({
     commands: z.boolean(),
     levels: z.int().openapi({ format: 'int32' }),
     levels_type: z.int().openapi({ format: 'int32' }),
@@ -45,18 +45,25 @@ const ActionParams = z
     example: { commands: false, levels: 3, levels_type: 0, loadConfig: { savemode: 'a', keys: 'sequence' } },
   });
 
+const catalogueExtension = {
+  name: 'cil',
+  title: 'Integration catalogue',
+  path: '/v2/extensions/cil',
+  enabled: true,
+};
+
+const Extension = z
+  .object({ name: z.string(), title: z.string(), path: z.string(), enabled: z.boolean() })
+  .openapi('Extension', {
+    description: 'A group of endpoints beside the others, below `path`.',
+    example: catalogueExtension,
+  });
+
 const Extensions = z
-  .strictObject({
-    extensions: z.array(
-      z.strictObject({ name: z.string(), title: z.string(), path: z.string(), enabled: z.boolean() }),
-    ),
-    action_params: ActionParams,
-  })
+  .object({ extensions: z.array(Extension), action_params: ActionParams })
   .openapi('Extensions', {
     example: {
-      extensions: [
-        { name: 'cil', title: 'Integration catalogue', path: '/v2/extensions/cil', enabled: true },
-      ],
+      extensions: [catalogueExtension],
       action_params: {
         commands: false,
         levels: 3,
@@ -101,9 +108,7 @@ export function createAboutRoutes(
     (c) =>
       c.json(
         {
-          extensions: [
-            { name: 'cil', title: 'Integration catalogue', path: '/v2/extensions/cil', enabled: true },
-          ],
+          extensions: [catalogueExtension],
           action_params: {
             commands: config.commandsEnabled && adapters.runtime.capabilities.commands,
             levels: defaultMapLevel,

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
-import { json, operation, problems } from './operation.ts';
+import { json, notSent, operation, problems } from './operation.ts';
 import { bodyId } from './parameters.ts';
 
 const id = z.int().min(0).openapi({ format: 'int64' });
@@ -26,12 +26,8 @@ function selection(name: string, verb: string) {
       error: 'must name ids or xpaths',
     })
     .openapi(name, {
-      description: `Which lines of the newest map to ${verb}. An element takes with it all that lies below it.`,
+      description: `Which lines of the newest map to ${verb}: at least one of \`ids\` and \`xpaths\` has items. An element takes with it all that lies below it.`,
       example,
-      anyOf: [
-        { required: ['ids'], properties: { ids: { type: 'array', items: {}, minItems: 1 } } },
-        { required: ['xpaths'], properties: { xpaths: { type: 'array', items: {}, minItems: 1 } } },
-      ],
     });
 }
 
@@ -41,11 +37,11 @@ const DeactivateMappingRequest = selection('DeactivateMappingRequest', 'switch o
 const counts = { id_sch: id, changed: z.int(), active_count: z.int(), inactive_count: z.int() };
 const countsExample = { id_sch: 11, changed: 3, active_count: 14, inactive_count: 3 };
 
-const ActivateMappingResponse = z.strictObject(counts).openapi('ActivateMappingResponse', {
+const ActivateMappingResponse = z.object(counts).openapi('ActivateMappingResponse', {
   example: { ...countsExample, active_count: 17, inactive_count: 0 },
 });
 const DeactivateMappingResponse = z
-  .strictObject(counts)
+  .object(counts)
   .openapi('DeactivateMappingResponse', { example: countsExample });
 
 export function activationOperations(catalog: CatalogStore, config: Config, guards: Guards) {
@@ -70,7 +66,7 @@ export function activationOperations(catalog: CatalogStore, config: Config, guar
       },
       responses: {
         200: json(ActivateMappingResponse, 'What changed.'),
-        201: json(ActivateMappingResponse, 'Not used.'),
+        201: notSent,
         ...problems(400, 409, 413, 415),
       },
     }),
@@ -96,7 +92,7 @@ export function activationOperations(catalog: CatalogStore, config: Config, guar
       },
       responses: {
         200: json(DeactivateMappingResponse, 'What changed.'),
-        201: json(DeactivateMappingResponse, 'Not used.'),
+        201: notSent,
         ...problems(400, 409, 413, 415),
       },
     }),

@@ -13,13 +13,14 @@ import type { AppEnv } from './env.ts';
 import type { Metrics } from './metrics.ts';
 import { createGroup, operation, problems, problemsOnly, rawOperation } from './operation.ts';
 
-const Links = z
-  .strictObject({
-    _links: z.record(z.string(), z.strictObject({ href: z.string(), templated: z.boolean() })),
-  })
-  .openapi('ActuatorLinks', {
-    example: { _links: { self: { href: 'http://127.0.0.1:8080/actuator', templated: false } } },
-  });
+const ActuatorLink = z.object({ href: z.string(), templated: z.boolean() }).openapi('ActuatorLink', {
+  description: '`templated`: the address has a part in braces to fill in.',
+  example: { href: 'http://127.0.0.1:8080/actuator/health', templated: false },
+});
+
+const Links = z.object({ _links: z.record(z.string(), ActuatorLink) }).openapi('ActuatorLinks', {
+  example: { _links: { self: { href: 'http://127.0.0.1:8080/actuator', templated: false } } },
+});
 
 const Health = z
   .looseObject({ status: z.enum(['UP', 'DOWN', 'OUT_OF_SERVICE', 'UNKNOWN']) })

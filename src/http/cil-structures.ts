@@ -19,7 +19,7 @@ const exampleRun = {
 };
 
 const CILJob = z
-  .strictObject({
+  .object({
     cfxml: z.string(),
     pid: int,
     status: JobStatus,
@@ -40,21 +40,45 @@ export const CILJobsDto = pageOf(CILJob).openapi('CILJobsDto', {
   example: { content: [exampleRun], page: 0, size: 20, total_elements: 1, total_pages: 1 },
 });
 
+const CILTableRows = z
+  .object({ table_name: z.string(), rows: int })
+  .openapi('CILTableRows', { example: { table_name: 'item', rows: 6 } });
+
+const CILUnmappedXpath = z.object({ xpath: z.string(), count: int }).openapi('CILUnmappedXpath', {
+  description: 'What had no place in the map, and how often it was met.',
+  example: { xpath: '/items/item/allergen', count: 1 },
+});
+
+const CILReject = z
+  .object({
+    document: z.string().nullable(),
+    line: int.nullable(),
+    column: int.nullable(),
+    message: z.string(),
+  })
+  .openapi('CILReject', {
+    description: 'A document that was refused.',
+    example: {
+      document: 'donut-3.xml',
+      line: 12,
+      column: 4,
+      message: 'a document ends before its root does',
+    },
+  });
+
+const CILVersion = z.object({ id_sch: int, version: z.int() }).openapi('CILVersion', {
+  description: 'A version of the schema family.',
+  example: { id_sch: 11, version: 1 },
+});
+
 export const CILJobDetailsDto = z
-  .strictObject({
+  .object({
     ...CILJob.shape,
-    tables: z.array(z.strictObject({ table_name: z.string(), rows: int })),
-    unmapped_xpaths: z.array(z.strictObject({ xpath: z.string(), count: int })),
+    tables: z.array(CILTableRows),
+    unmapped_xpaths: z.array(CILUnmappedXpath),
     ignored: int,
-    rejects: z.array(
-      z.strictObject({
-        document: z.string().nullable(),
-        line: int.nullable(),
-        column: int.nullable(),
-        message: z.string(),
-      }),
-    ),
-    versions: z.array(z.strictObject({ id_sch: int, version: z.int() })),
+    rejects: z.array(CILReject),
+    versions: z.array(CILVersion),
   })
   .openapi('CILJobDetailsDto', {
     description:
@@ -73,7 +97,7 @@ export const CILJobDetailsDto = z
   });
 
 export const CILMapping = z
-  .strictObject({
+  .object({
     cfxml: z.string(),
     mapping: z.string(),
     group: z.string(),
@@ -102,7 +126,7 @@ export const CILMappingGroups = z.record(z.string(), int).openapi('CILMappingGro
 });
 
 export const CILLineage = z
-  .strictObject({
+  .object({
     cfxml: z.string(),
     mapping: z.string(),
     source_xpath: z.string().nullable(),
@@ -129,7 +153,7 @@ export const CILLineage = z
   });
 
 export const CILSequence = z
-  .strictObject({
+  .object({
     cfxml: z.string(),
     sequence: z.string(),
     target_table: z.string(),
@@ -163,7 +187,7 @@ const exampleKey = {
 };
 
 const CILKey = z
-  .strictObject({
+  .object({
     id_col: int,
     cfxml: z.string(),
     table_name: z.string(),
@@ -178,21 +202,20 @@ export const KeysResponse = pageOf(CILKey).openapi('KeysResponse', {
   example: { content: [exampleKey], page: 0, size: 20, total_elements: 1, total_pages: 1 },
 });
 
-export const UpdateKeysRequest = z
+const CILKeyUpdate = z
   .strictObject({
-    cfxml: z.string().min(1),
-    keys: z
-      .array(
-        z.strictObject({
-          table_name: z.string().min(1),
-          column_name: z.string().min(1),
-          key_type: z.literal('NK').nullable(),
-          position: z.int().min(1).max(1600).optional(),
-        }),
-      )
-      .min(1)
-      .max(2000),
+    table_name: z.string().min(1),
+    column_name: z.string().min(1),
+    key_type: z.enum(['NK']).nullable(),
+    position: z.int().min(1).max(1600).optional(),
   })
+  .openapi('CILKeyUpdate', {
+    description: '`key_type` NK makes the column a part of the natural key of its table, null ends that.',
+    example: { table_name: 'item', column_name: 'id', key_type: 'NK', position: 1 },
+  });
+
+export const UpdateKeysRequest = z
+  .strictObject({ cfxml: z.string().min(1), keys: z.array(CILKeyUpdate).min(1).max(2000) })
   .openapi('UpdateKeysRequest', {
     description:
       'Columns that become part of the natural key of their table (`NK`), or are no part of it any more (null).',
@@ -203,5 +226,5 @@ export const UpdateKeysRequest = z
   });
 
 export const KeysUpdated = z
-  .strictObject({ cfxml: z.string(), changed: z.int() })
+  .object({ cfxml: z.string(), changed: z.int() })
   .openapi('KeysUpdated', { example: { cfxml: 'donuts', changed: 1 } });

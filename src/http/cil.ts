@@ -19,7 +19,7 @@ import {
 } from './cil-structures.ts';
 import { jsonArray } from './json-array.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, json, operation, problems } from './operation.ts';
+import { createGroup, json, notSent, operation, problems } from './operation.ts';
 import { defaultPageSize, pageParam, sizeQuery, toWirePage } from './paging.ts';
 import { bigDigits } from './parameters.ts';
 import { wire } from './wire.ts';
@@ -113,7 +113,7 @@ export function createCilRoutes(
       request: { body: { required: true, content: { 'application/json': { schema: UpdateKeysRequest } } } },
       responses: {
         200: json(KeysUpdated, 'The keys are kept.'),
-        201: json(KeysUpdated, 'Not used.'),
+        201: notSent,
         ...problems(400, 413, 415),
       },
     }),

@@ -7,7 +7,7 @@ import type { Adapters } from '../ports/adapters.ts';
 import { negotiate } from './accept.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, json, operation, problems } from './operation.ts';
+import { createGroup, json, notSent, operation, problems } from './operation.ts';
 import { bodyId, int64, logicalSchemaQuery } from './parameters.ts';
 import { wire } from './wire.ts';
 
@@ -19,64 +19,74 @@ const names = z.array(z.string());
 const exampleSvg =
   '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><rect width="200" height="100"/></svg>';
 
+const exampleTable = {
+  id_tab: 6,
+  name: 'item',
+  x: 24,
+  y: 24,
+  width: 190,
+  height: 68,
+  columns: [{ name: 'item_key', data_type: 'bigint', key: 'PK' as const }],
+};
+
+const exampleRelation = {
+  from_table: 'topping',
+  from_columns: ['item_key'],
+  to_table: 'item',
+  to_columns: ['item_key'],
+  cardinality: '1:n' as const,
+};
+
+const DiagramColumn = z
+  .object({ name: z.string(), data_type: z.string(), key: z.enum(['PK', 'FK']).nullable() })
+  .openapi('DiagramColumn', { example: exampleTable.columns[0]! });
+
+const DiagramTable = z
+  .object({
+    id_tab: id,
+    name: z.string(),
+    x: pixels,
+    y: pixels,
+    width: pixels,
+    height: pixels,
+    columns: z.array(DiagramColumn),
+  })
+  .openapi('DiagramTable', { description: 'A table and where it lies, in pixels.', example: exampleTable });
+
+const DiagramRelation = z
+  .object({
+    from_table: z.string(),
+    from_columns: names,
+    to_table: z.string(),
+    to_columns: names,
+    cardinality: z.enum(['1:1', '1:n', '0..1:n']),
+  })
+  .openapi('DiagramRelation', {
+    description:
+      'A foreign key and the key it refers to. `cardinality` counts the rows of `to_table` and `from_table`.',
+    example: exampleRelation,
+  });
+
 const Diagram = z
-  .strictObject({
+  .object({
     id_sch: id,
     id_lschma: id,
     width: pixels,
     height: pixels,
-    tables: z.array(
-      z.strictObject({
-        id_tab: id,
-        name: z.string(),
-        x: pixels,
-        y: pixels,
-        width: pixels,
-        height: pixels,
-        columns: z.array(
-          z.strictObject({ name: z.string(), data_type: z.string(), key: z.enum(['PK', 'FK']).nullable() }),
-        ),
-      }),
-    ),
-    relations: z.array(
-      z.strictObject({
-        from_table: z.string(),
-        from_columns: names,
-        to_table: z.string(),
-        to_columns: names,
-        cardinality: z.enum(['1:1', '1:n', '0..1:n']),
-      }),
-    ),
+    tables: z.array(DiagramTable),
+    relations: z.array(DiagramRelation),
     svg: z.string().nullable(),
   })
   .openapi('Diagram', {
     description:
-      'Tables and where they lie, in pixels; the relations from each foreign key to the key it refers to. `cardinality` counts the rows of `to_table` and `from_table`. `svg`: the drawing that was saved, if any.',
+      'Tables and where they lie, in pixels; the relations from each foreign key to the key it refers to. `svg`: the drawing that was saved, if any.',
     example: {
       id_sch: 11,
       id_lschma: 4,
       width: 560,
       height: 160,
-      tables: [
-        {
-          id_tab: 6,
-          name: 'item',
-          x: 24,
-          y: 24,
-          width: 190,
-          height: 68,
-          columns: [{ name: 'item_key', data_type: 'bigint', key: 'PK' }],
-        },
-      ],
-      relations: [
-        {
-          from_table: 'topping',
-          from_columns: ['item_key'],
-          to_table: 'item',
-          to_columns: ['item_key'],
-          cardinality: '1:n',
-        },
-      ],
+      tables: [exampleTable],
+      relations: [exampleRelation],
       svg: null,
     },
   });
@@ -88,7 +98,7 @@ const SvgRequest = z.strictObject({ id_sch: bodyId(), svg: z.string().min(1) }).
 });
 
 const SavedDrawing = z
-  .strictObject({ id_sch: id, id_lschma: id })
+  .object({ id_sch: id, id_lschma: id })
   .openapi('SavedDrawing', { example: { id_sch: 11, id_lschma: 4 } });
 
 export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: Guards) {
@@ -145,7 +155,7 @@ export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       request: { body: { required: true, content: { 'application/json': { schema: SvgRequest } } } },
       responses: {
         200: json(SavedDrawing, 'The drawing is kept.'),
-        201: json(SavedDrawing, 'Not used.'),
+        201: notSent,
         ...problems(400, 413, 415),
       },
     }),

@@ -6,7 +6,8 @@ import type { AssetStore } from '../ports/asset-store.ts';
 import { clientPath } from './address.ts';
 import { negotiate } from './accept.ts';
 import type { AppEnv } from './env.ts';
-import { createGroup, problemsOnly, rawOperation } from './operation.ts';
+import { createGroup, json, problemsOnly, rawOperation } from './operation.ts';
+import { createWebhookDocument } from './webhook-document.ts';
 
 const pageCsp =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -40,10 +41,7 @@ const page = `<!DOCTYPE html>
 </html>
 `;
 
-/**
- * The server of the document is told by the page's own address: only the browser knows every prefix in front of it. Webhooks are
- * calls that the service makes: they are in the document, and nothing that could be tried here.
- */
+/** The server of the document is told by the page's own address: only the browser knows every prefix in front of it. */
 const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
@@ -53,7 +51,6 @@ fetch(address, { headers: { Accept: 'application/json' } })
   .then((answer) => answer.json())
   .then((spec) => {
     spec.servers = [{ url: address.replace(/\\/doc$/, '') }];
-    delete spec.webhooks;
     SwaggerUIBundle({ spec, dom_id: '#reference', deepLinking: true, docExpansion: 'list', validatorUrl: null });
   });
 `;
@@ -67,8 +64,14 @@ const ownFiles: ReadonlyMap<string, string> = new Map([
   [ownStyles, styles],
 ]);
 
+const OpenApiDocument = z.looseObject({}).openapi('OpenApiDocument', {
+  description: 'An OpenAPI 3.1 document.',
+  example: { openapi: '3.1.0' },
+});
+
 /** `document` gives the OpenAPI document for a server address. */
 export function createDocRoutes(assets: AssetStore, document: (serverUrl: string) => object) {
+  const webhookText = JSON.stringify(createWebhookDocument());
   // open to everybody, and half a megabyte to write: the text is kept for the address it was last asked for at
   let last: { readonly serverUrl: string; readonly text: string } | null = null;
   const textFor = (serverUrl: string): string => {
@@ -89,9 +92,7 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
         200: {
           description: 'The description.',
           content: {
-            'application/json': {
-              schema: z.looseObject({}).openapi({ description: 'An OpenAPI 3.1 document.' }),
-            },
+            'application/json': { schema: OpenApiDocument },
             'text/html': { schema: z.string() },
           },
         },
@@ -105,6 +106,22 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
         'Content-Type': 'application/json',
       });
     },
+  );
+
+  const webhooks = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/doc/webhooks',
+      operationId: 'getWebhookDescription',
+      summary: 'Read the description of the calls that the service makes',
+      tags: ['doc'],
+      security: [],
+      responses: {
+        200: json(OpenApiDocument, 'The description.'),
+        ...problemsOnly(401, 403, 404, 500),
+      },
+    }),
+    (c) => c.body(webhookText, 200, { 'Content-Type': 'application/json' }),
   );
 
   const asset = rawOperation(
@@ -140,7 +157,7 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
     },
   );
 
-  return createGroup([doc, asset]);
+  return createGroup([doc, webhooks, asset]);
 }
 
 function wantsHtml(c: Context<AppEnv>): boolean {

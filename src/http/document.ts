@@ -2,7 +2,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { apiKeySchemeName, uploadTokenSchemeName } from './auth.ts';
 import type { AppEnv } from './env.ts';
-import { registerWebhooks } from './webhook-document.ts';
 
 const tags = [
   { name: 'run', description: 'Running conversion commands.' },
@@ -35,10 +34,21 @@ writes one to the file \`admin.key\` of its home folder. On this page, give it u
 5. \`GET /v2/schema/ddl/{idSch}\`: the tables, where \`idSch\` is the record's \`id_sch\`; \`GET /v2/diagram/get/{idSch}\` shows them.
 
 With an XSD set the tables are known before the first document: upload it with \`kind\` \`xsd\`, run \`xsd2er\`, and give the schema to
-\`xml2er\` as \`origin_id\`. Lists are read page by page, from 0. Every error is a problem document (RFC 9457) with a stable \`code\`.`;
+\`xml2er\` as \`origin_id\`. Lists are read page by page, from 0. Every error is a problem document (RFC 9457) with a stable \`code\`.
 
-export function registerSecuritySchemes(app: OpenAPIHono<AppEnv>): void {
-  registerWebhooks(app);
+Answers may gain members within a version of the interface; requests are refused where they have one that is not listed.
+What the service sends itself, its webhooks, is described by \`/doc/webhooks\`.`;
+
+/** What both documents say of the interface. */
+export const interfaceInfo = {
+  version: '1.0',
+  contact: { name: 'Conversion Job Service' },
+  license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+} as const;
+
+const schemaAlias = 'Schema';
+
+export function registerComponents(app: OpenAPIHono<AppEnv>): void {
   app.openAPIRegistry.registerComponent('securitySchemes', apiKeySchemeName, {
     type: 'http',
     scheme: 'bearer',
@@ -50,6 +60,10 @@ export function registerSecuritySchemes(app: OpenAPIHono<AppEnv>): void {
     in: 'query',
     name: 'token',
     description: 'An upload token: one use, five minutes, one kind of file.',
+  });
+  // the interface's own name of a structure that generators cannot give to a class
+  app.openAPIRegistry.registerComponent('schemas', schemaAlias, {
+    $ref: '#/components/schemas/SchemaDetails',
   });
 }
 
@@ -66,15 +80,11 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
   const used = new Set(
     app.openAPIRegistry.definitions.flatMap((one) => (one.type === 'route' ? (one.route.tags ?? []) : [])),
   );
-  const document = app.getOpenAPI31Document({
+  const { webhooks: _, ...document } = app.getOpenAPI31Document({
     openapi: '3.1.0',
-    info: {
-      title: 'Conversion Job Service',
-      version: '1.0',
-      description: landing,
-      contact: { name: 'Conversion Job Service' },
-      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
-    },
+    // what no operation refers to would be taken for forgotten
+    'x-aliases': [{ $ref: `#/components/schemas/${schemaAlias}` }],
+    info: { ...interfaceInfo, title: 'Conversion Job Service', description: landing },
     servers: [{ url: '/' }],
     tags: tags.filter(({ name }) => used.has(name)),
   });

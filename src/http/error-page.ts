@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import { negotiate } from './accept.ts';
 import { clientPath } from './address.ts';
 import { escapeHtml } from './html.ts';
-import { createGroup, problemsOnly, rawOperation } from './operation.ts';
+import { createGroup, notSent, problemsOnly, rawOperation } from './operation.ts';
 import { isoTimestamp } from './problem.ts';
 
 const methods = {
@@ -29,7 +29,7 @@ const ModelAndView = z.string().openapi('ModelAndView', {
 });
 
 const ErrorAttributes = z
-  .strictObject({ timestamp: z.string(), status: z.int(), error: z.string(), path: z.string() })
+  .object({ timestamp: z.string(), status: z.int(), error: z.string(), path: z.string() })
   .openapi('ErrorAttributes', {
     example: { timestamp: '2026-09-21T14:13:21.301+00:00', status: 999, error: 'None', path: '/error' },
   });
@@ -71,10 +71,8 @@ export function createErrorPageRoutes(clock: Clock) {
         security: [],
         responses: {
           200: method === 'head' ? { description: 'No body.' } : view,
-          ...(method === 'put' || method === 'post' ? { 201: { ...view, description: 'Not used.' } } : {}),
-          ...(method === 'get' || method === 'put' || method === 'post'
-            ? {}
-            : { 204: { description: 'Not used.' } }),
+          ...(method === 'put' || method === 'post' ? { 201: notSent } : {}),
+          ...(method === 'get' || method === 'put' || method === 'post' ? {} : { 204: notSent }),
           ...problemsOnly(401, 403, 404, 500),
         },
       }),

@@ -7,7 +7,7 @@ import type { Adapters } from '../ports/adapters.ts';
 import type { Guards } from './auth.ts';
 import { jobLogHandler, jobLogHeaders, jobLogQuery, jobLogResponses } from './job-log.ts';
 import { ExecutionsResponse, Job } from './job-structures.ts';
-import { createGroup, json, operation, problems, removed } from './operation.ts';
+import { createGroup, json, notSent, operation, problems, removed } from './operation.ts';
 import { defaultPageSize, pageParam, sizeQuery, toWirePage } from './paging.ts';
 import { int64 } from './parameters.ts';
 import { wire } from './wire.ts';
@@ -115,8 +115,8 @@ export function createExecutionRoutes(adapters: Pick<Adapters, 'jobs' | 'files'>
       ...killGuard,
       request: { params: jobParam },
       responses: {
-        200: json(Job, 'Not used.'),
-        201: json(Job, 'Not used.'),
+        200: notSent,
+        201: notSent,
         202: json(Job, 'The job record after the request.'),
         ...problems(400),
       },

@@ -8,12 +8,12 @@ import type { Adapters } from '../ports/adapters.ts';
 import { uploadTokenSchemeName } from './auth.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, json, operation, problems, problemsOnly, removed } from './operation.ts';
+import { createGroup, json, notSent, operation, problems, problemsOnly, removed } from './operation.ts';
 
 const tags = ['files'];
 
 export const UploadToken = z
-  .strictObject({
+  .object({
     token: z.string(),
     expires_at: z.int().openapi({ format: 'int64' }),
     max_bytes: z.int().openapi({ format: 'int64' }),
@@ -83,7 +83,7 @@ export function createFileRoutes(
         body: { required: true, content: { 'application/json': { schema: uploadTokenRequest(maxUpload) } } },
       },
       responses: {
-        200: json(UploadToken, 'Not used.'),
+        200: notSent,
         201: json(UploadToken, 'The token.'),
         ...problems(400, 413, 415),
       },
@@ -138,7 +138,8 @@ export function createFileRoutes(
         operationId,
         summary: `Upload one ${kind.toUpperCase()} file, or an archive of them`,
         description:
-          'The body is the bytes of the file, whatever the content type. The token alone authorises the upload.',
+          'The body is the bytes of the file, whatever the content type. The token alone authorises the upload. Generated clients that ' +
+          'take JSON where they can are told application/octet-stream as the content type of this call.',
         tags,
         security: [{ [uploadTokenSchemeName]: [] }],
         // Read by hand, not by a validator: a missing token is 401, as every other wrong one.
@@ -151,7 +152,7 @@ export function createFileRoutes(
         },
         responses: {
           200: json(StoredPath, 'The path of the stored file.'),
-          201: json(StoredPath, 'Not used.'),
+          201: notSent,
           ...problemsOnly(400, 401, 403, 404, 413, 500, 503),
         },
       }),

@@ -39,7 +39,7 @@ export const exampleJob = {
 };
 
 export const Job = z
-  .strictObject({
+  .object({
     id_job: id,
     id_parent_job: id.nullable(),
     id_org: id,
@@ -81,7 +81,7 @@ export const ExecutionsResponse = pageOf(Job).openapi('ExecutionsResponse', {
 });
 
 export const JobLog = z
-  .strictObject({
+  .object({
     id_job: id,
     status: JobStatus,
     offset: id,
@@ -126,11 +126,11 @@ const exampleWorkflow = {
   failed_count: 0,
 };
 
-export const Workflow = z.strictObject({ ...workflowMembers, jobs: z.array(Job) }).openapi('Workflow', {
+export const Workflow = z.object({ ...workflowMembers, jobs: z.array(Job) }).openapi('Workflow', {
   example: { ...exampleWorkflow, jobs: [exampleJob] },
 });
 
-const WorkflowShort = z.strictObject({ ...workflowMembers, jobs: z.array(id) }).openapi('WorkflowShort', {
+const WorkflowShort = z.object({ ...workflowMembers, jobs: z.array(id) }).openapi('WorkflowShort', {
   description: 'A workflow in a list: its jobs are ids.',
   example: { ...exampleWorkflow, jobs: [7] },
 });
@@ -145,8 +145,6 @@ export const WorkflowsResponse = pageOf(WorkflowShort).openapi('WorkflowsRespons
   },
 });
 
-export const GetWorkflowNameResponse = z
-  .strictObject({ id, name: z.string() })
-  .openapi('GetWorkflowNameResponse', {
-    example: { id: 4, name: 'donuts' },
-  });
+export const GetWorkflowNameResponse = z.object({ id, name: z.string() }).openapi('GetWorkflowNameResponse', {
+  example: { id: 4, name: 'donuts' },
+});

@@ -8,7 +8,7 @@ import { createPlaces } from '../migration/places.ts';
 import type { MigrationAdapters } from '../migration/run-migration.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, json, operation, problems } from './operation.ts';
+import { createGroup, json, notSent, operation, problems } from './operation.ts';
 
 const tags = ['schemas'];
 
@@ -75,23 +75,23 @@ const ImportSchemaRequest = z
   })
   .openapi('ImportSchemaRequest', { example: { input_path: 'exports/donuts' } });
 
-const ExportSchemaResponse = z
-  .strictObject({
+const ExportedSchema = z
+  .object({
     error: z.boolean(),
     az_output_path: z
       .string()
       .openapi({ description: 'The location without its query; empty for a folder.' }),
   })
-  .openapi('ExportSchemaResponse', { example: { error: false, az_output_path: '' } });
+  .openapi('ExportedSchema', { example: { error: false, az_output_path: '' } });
 
-const ImportSchemaResponse = z
-  .strictObject({
+const ImportedSchemas = z
+  .object({
     error: z.boolean(),
     origin_ids: z
       .string()
       .openapi({ description: 'Every version, oldest first, by comma and space; empty on error.' }),
   })
-  .openapi('ImportSchemaResponse', { example: { error: false, origin_ids: '12, 13' } });
+  .openapi('ImportedSchemas', { example: { error: false, origin_ids: '12, 13' } });
 
 export function createMigrationRoutes(adapters: MigrationAdapters, config: Config, guards: Guards) {
   const guard = guards.require('migrate');
@@ -118,8 +118,8 @@ export function createMigrationRoutes(adapters: MigrationAdapters, config: Confi
         '`error` true: the run failed; the log of the service tells why, under the request id.',
       request: { body: { required: true, content: { 'application/json': { schema: ExportSchemaRequest } } } },
       responses: {
-        200: json(ExportSchemaResponse, 'How the run ended.'),
-        201: json(ExportSchemaResponse, 'Not used.'),
+        200: json(ExportedSchema, 'How the run ended.'),
+        201: notSent,
         ...statuses,
       },
     }),
@@ -141,8 +141,8 @@ export function createMigrationRoutes(adapters: MigrationAdapters, config: Confi
         '`error` true: the run failed and nothing was changed; the log of the service tells why, under the request id.',
       request: { body: { required: true, content: { 'application/json': { schema: ImportSchemaRequest } } } },
       responses: {
-        200: json(ImportSchemaResponse, 'How the run ended.'),
-        201: json(ImportSchemaResponse, 'Not used.'),
+        200: json(ImportedSchemas, 'How the run ended.'),
+        201: notSent,
         ...statuses,
       },
     }),

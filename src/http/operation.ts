@@ -39,9 +39,12 @@ export function json<S extends z.ZodType>(schema: S, description: string): JsonC
   return { description, content: { 'application/json': { schema } } };
 }
 
+/** A status that the interface lists and that is never sent: with content, generated clients would take it for another answer. */
+export const notSent = { description: 'Not used.' } as const;
+
 /** The answers of an operation that removes something. */
 export const removed = {
-  200: { description: 'Not used.' },
+  200: notSent,
   204: { description: 'It is gone.' },
 } as const;
 

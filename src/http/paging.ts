@@ -18,7 +18,7 @@ export const sizeQuery = z.object({
 
 /** The Zod form of a page of records. */
 export function pageOf<T extends z.ZodType>(record: T) {
-  return z.strictObject({
+  return z.object({
     content: z.array(record),
     page: z.int(),
     size: z.int(),

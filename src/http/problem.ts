@@ -59,17 +59,21 @@ const reasonOf: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-/** an answer names at most so many wrong places */
+const ProblemPlace = z.object({ pointer: z.string(), detail: z.string() }).openapi('ProblemPlace', {
+  description:
+    'One wrong place: a JSON pointer into the body, or `#/path/…`, `#/query/…`, `#/header/…`, and what is wrong there.',
+  example: { pointer: '#/path/id', detail: 'must be an integer from 0 to 9223372036854775807' },
+});
 
 export const Problem = z
-  .strictObject({
+  .object({
     type: z.string(),
     title: z.string(),
     status: z.int(),
     detail: z.string(),
     instance: z.string(),
     code: z.string(),
-    errors: z.array(z.strictObject({ pointer: z.string(), detail: z.string() })),
+    errors: z.array(ProblemPlace),
     timestamp: z.string(),
     error: z.string(),
     path: z.string(),
@@ -77,8 +81,7 @@ export const Problem = z
   })
   .openapi('Problem', {
     description:
-      'RFC 9457 problem details. `code` is the stable name of the fault, `errors` the places it was found at: a JSON pointer ' +
-      'into the body, or `#/path/…`, `#/query/…`, `#/header/…`.',
+      'RFC 9457 problem details. `code` is the stable name of the fault, `errors` the places it was found at.',
     example: {
       type: 'urn:svc:problem:invalid_parameter',
       title: 'A parameter is out of form or range',

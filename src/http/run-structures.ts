@@ -25,22 +25,30 @@ const CommandItem = z
   })
   .openapi('CommandItem', { example: { command: '-g', enabled: 'true', value: '3' } });
 
+const ExecutionSource = z
+  .strictObject({ file: CommandItem.optional(), origin_id: CommandItem.optional() })
+  .openapi('ExecutionSource', {
+    description: 'What is read. `origin_id`: the schema, by its id or as `$N`.',
+    example: { file: { command: 'uploads/7f3c/donut.xml.gz', enabled: true } },
+  });
+
+const ExecutionTarget = z
+  .strictObject({
+    generation: z.array(CommandItem).optional(),
+    path: CommandItem.optional(),
+    format: z.array(CommandItem).optional(),
+    writing_mode: z.array(CommandItem).optional(),
+  })
+  .openapi('ExecutionTarget', {
+    description: 'Options. The groups are for the reader: an option may stand in any of them.',
+    example: { generation: [{ command: '-g', enabled: 'true', value: '3' }] },
+  });
+
 const Execution = z
   .strictObject({
     app_name: z.string().min(1).openapi({ description: 'Name of the tool.', example: 'xml2er' }),
-    source: z
-      .strictObject({ file: CommandItem.optional(), origin_id: CommandItem.optional() })
-      .optional()
-      .transform((source) => source ?? {}),
-    target: z
-      .strictObject({
-        generation: z.array(CommandItem).optional(),
-        path: CommandItem.optional(),
-        format: z.array(CommandItem).optional(),
-        writing_mode: z.array(CommandItem).optional(),
-      })
-      .optional()
-      .transform((target) => target ?? {}),
+    source: ExecutionSource.optional().transform((source) => source ?? {}),
+    target: ExecutionTarget.optional().transform((target) => target ?? {}),
   })
   .openapi('Execution', {
     example: {
@@ -86,7 +94,7 @@ export function executionRequest(maxExecutions: number) {
 const jobIds = z.array(z.int().openapi({ format: 'int64' }));
 
 export const RunCmdResponse = z
-  .strictObject({
+  .object({
     error: z.boolean(),
     logPath: z.string().nullable(),
     cmds: z.array(z.string()),
@@ -104,7 +112,7 @@ export const RunCmdResponse = z
   });
 
 export const RerunJobResponse = z
-  .strictObject({
+  .object({
     error: z.boolean(),
     id_job: z.int().openapi({ format: 'int64' }),
     id_parent_job: z.int().openapi({ format: 'int64' }),

@@ -10,7 +10,7 @@ import type { Adapters } from '../ports/adapters.ts';
 import type { Guards } from './auth.ts';
 import type { AppEnv } from './env.ts';
 import { bodyText, jsonBody } from './json-body.ts';
-import { createGroup, effectfulGet, json, operation, problems } from './operation.ts';
+import { createGroup, effectfulGet, json, notSent, operation, problems } from './operation.ts';
 import { int64 } from './parameters.ts';
 import { RerunJobResponse, RunCmdResponse, executionRequest } from './run-structures.ts';
 import { wire } from './wire.ts';
@@ -54,7 +54,7 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
       },
       responses: {
         200: json(RunCmdResponse, 'The jobs are queued.'),
-        201: json(RunCmdResponse, 'Not used.'),
+        201: notSent,
         ...problems(400, 409, 413, 415, 422, 501),
       },
     }),
@@ -77,7 +77,7 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
       ...effectfulGet,
       method: 'get',
       path: '/v2/run/rerun/{id_job}',
-      operationId: 'rerunJob',
+      operationId: 'rerunExecution',
       summary: 'Run an ended job again',
       description:
         'Makes a new job in a workflow of its own. While that has not ended, the same call answers with it again.',

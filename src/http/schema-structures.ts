@@ -4,8 +4,19 @@ import { bodyId, plainText } from './parameters.ts';
 
 const id = z.int().openapi({ format: 'int64' });
 
+const exampleFile = {
+  name: 'donut.xsd',
+  bytes: 2310,
+  sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+};
+
+const SchemaFile = z.object({ name: z.string(), bytes: id, sha256: z.string() }).openapi('SchemaFile', {
+  description: 'A file that the schema was made of.',
+  example: exampleFile,
+});
+
 export const XMLSchema = z
-  .strictObject({
+  .object({
     id_sch: id,
     id_org: id,
     id_parent_sch: id.nullable(),
@@ -17,7 +28,7 @@ export const XMLSchema = z
     root_elements: z.array(z.string()),
     target_namespace: z.string().nullable(),
     namespaces: z.record(z.string(), z.string()),
-    files: z.array(z.strictObject({ name: z.string(), bytes: id, sha256: z.string() })),
+    files: z.array(SchemaFile),
     map_level: z.int().min(0).max(3),
     max_length: z.int(),
     table_count: z.int(),
@@ -38,13 +49,7 @@ export const XMLSchema = z
       root_elements: ['items'],
       target_namespace: 'urn:example:donuts',
       namespaces: { d: 'urn:example:donuts' },
-      files: [
-        {
-          name: 'donut.xsd',
-          bytes: 2310,
-          sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-        },
-      ],
+      files: [exampleFile],
       map_level: 3,
       max_length: 63,
       table_count: 3,
@@ -54,7 +59,7 @@ export const XMLSchema = z
   });
 
 export const SchemaShortInfoResponse = z
-  .strictObject({ id_sch: id, name: z.string(), max_length: z.int(), longest_name: z.string().nullable() })
+  .object({ id_sch: id, name: z.string(), max_length: z.int(), longest_name: z.string().nullable() })
   .openapi('SchemaShortInfoResponse', {
     description:
       '`max_length`: how many bytes a name of the logical schema may have; `longest_name`: the longest table or column name in it, null while there is none.',
@@ -62,7 +67,7 @@ export const SchemaShortInfoResponse = z
   });
 
 export const Mapping = z
-  .strictObject({
+  .object({
     id_map: id,
     id_sch: id,
     id_lschma: id,
@@ -126,7 +131,7 @@ const exampleMapping = {
 };
 
 export const StatsMapping = z
-  .strictObject({
+  .object({
     id_map: id,
     xpath: z.string(),
     table_name: z.string(),
@@ -165,11 +170,20 @@ export const StatsMapping = z
 
 const fieldValue = z.union([z.string(), z.int(), z.boolean(), z.null()]);
 
+const exampleDifference = { field: 'length', from: 40, to: 60 };
+
+const MappingDifference = z
+  .object({ field: z.string(), from: fieldValue, to: fieldValue })
+  .openapi('MappingDifference', {
+    description: 'A member of the line that differs, and its two values.',
+    example: exampleDifference,
+  });
+
 export const MappingComparison = z
-  .strictObject({
+  .object({
     xpath: z.string(),
     change: z.enum(['added', 'removed', 'changed', 'same']),
-    differences: z.array(z.strictObject({ field: z.string(), from: fieldValue, to: fieldValue })),
+    differences: z.array(MappingDifference),
     // `nullable()` would refer to the structure and not let null pass
     from: z.union([Mapping, z.null()]),
     to: z.union([Mapping, z.null()]),
@@ -179,7 +193,7 @@ export const MappingComparison = z
     example: {
       xpath: '/items/item/@id',
       change: 'changed',
-      differences: [{ field: 'length', from: 40, to: 60 }],
+      differences: [exampleDifference],
       from: exampleMapping,
       to: { ...exampleMapping, id_map: 71, id_sch: 12, id_lschma: 5, id_tab: 9, length: 60 },
     },
@@ -189,77 +203,82 @@ export const ByteArrayResource = z
   .string()
   .openapi('ByteArrayResource', { format: 'binary', description: 'The bytes of a file.', example: 'PK…' });
 
-const SchemaTable = z.strictObject({
-  id_tab: id,
-  name: z.string(),
-  xpath: z.string(),
-  parent_table: z.string().nullable(),
-  columns: z.array(
-    z.strictObject({
-      id_col: id,
-      name: z.string(),
-      data_type: z.string(),
-      length: z.int().nullable(),
-      precision: z.int().nullable(),
-      scale: z.int().nullable(),
-      nullable: z.boolean(),
-      key: z.enum(['PK', 'FK']).nullable(),
-      references: z.string().nullable(),
-      xpath: z.string().nullable(),
-    }),
-  ),
-});
+const exampleColumn = {
+  id_col: 21,
+  name: 'item_key',
+  data_type: 'bigint',
+  length: null,
+  precision: null,
+  scale: null,
+  nullable: false,
+  key: 'PK' as const,
+  references: null,
+  xpath: null,
+};
 
-export const Schema = z.strictObject({ ...XMLSchema.shape, tables: z.array(SchemaTable) }).openapi('Schema', {
-  description: 'A schema with the tables and columns of its logical schema.',
-  example: {
-    id_sch: 11,
-    id_org: 1,
-    id_parent_sch: null,
-    id_lschma: 4,
-    id_job: null,
-    name: 'donuts',
-    version: 1,
-    source_type: 'xsd',
-    root_elements: ['items'],
-    target_namespace: null,
-    namespaces: {},
-    files: [
-      {
-        name: 'donut.xsd',
-        bytes: 2310,
-        sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-      },
-    ],
-    map_level: 3,
-    max_length: 63,
-    table_count: 1,
-    mapping_count: 3,
-    created: 1790000000306,
-    tables: [
-      {
-        id_tab: 6,
-        name: 'item',
-        xpath: '/items/item',
-        parent_table: null,
-        columns: [
-          {
-            id_col: 21,
-            name: 'item_key',
-            data_type: 'bigint',
-            length: null,
-            precision: null,
-            scale: null,
-            nullable: false,
-            key: 'PK',
-            references: null,
-            xpath: null,
-          },
-        ],
-      },
-    ],
-  },
-});
+const SchemaColumn = z
+  .object({
+    id_col: id,
+    name: z.string(),
+    data_type: z.string(),
+    length: z.int().nullable(),
+    precision: z.int().nullable(),
+    scale: z.int().nullable(),
+    nullable: z.boolean(),
+    key: z.enum(['PK', 'FK']).nullable(),
+    references: z.string().nullable(),
+    xpath: z.string().nullable(),
+  })
+  .openapi('SchemaColumn', {
+    description:
+      'A column. `references`: the table that a parent key leads to; `xpath` is null for keys and positions.',
+    example: exampleColumn,
+  });
+
+const exampleTable = {
+  id_tab: 6,
+  name: 'item',
+  xpath: '/items/item',
+  parent_table: null,
+  columns: [exampleColumn],
+};
+
+const SchemaTable = z
+  .object({
+    id_tab: id,
+    name: z.string(),
+    xpath: z.string(),
+    parent_table: z.string().nullable(),
+    columns: z.array(SchemaColumn),
+  })
+  .openapi('SchemaTable', { description: 'A table with its columns.', example: exampleTable });
+
+/** The interface's structure `Schema`, which is an alias of this one: a generated class of that name hides Java's annotation. */
+export const SchemaDetails = z
+  .object({ ...XMLSchema.shape, tables: z.array(SchemaTable) })
+  .openapi('SchemaDetails', {
+    description: 'A schema with the tables and columns of its logical schema.',
+    example: {
+      id_sch: 11,
+      id_org: 1,
+      id_parent_sch: null,
+      id_lschma: 4,
+      id_job: null,
+      name: 'donuts',
+      version: 1,
+      source_type: 'xsd',
+      root_elements: ['items'],
+      target_namespace: null,
+      namespaces: {},
+      files: [exampleFile],
+      map_level: 3,
+      max_length: 63,
+      table_count: 1,
+      mapping_count: 3,
+      created: 1790000000306,
+      tables: [exampleTable],
+    },
+  });
 
 const paths = z.array(plainText(4096)).min(1).max(1000).optional();
 
@@ -282,5 +301,4 @@ export const CreateSchemaRequest = z
     description:
       'Paths are those that uploads returned; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema.',
     example: { name: 'donuts', xsd: ['uploads/7f3c/donut.xsd'], map_level: 3 },
-    anyOf: [{ required: ['xsd'] }, { required: ['xml'] }],
   });

@@ -10,9 +10,14 @@ import type { Adapters } from '../ports/adapters.ts';
 import { clientPath } from './address.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, effectfulGet, json, operation, problems, removed } from './operation.ts';
+import { createGroup, effectfulGet, json, notSent, operation, problems, removed } from './operation.ts';
 import { int64, integerBetween, logicalSchemaQuery } from './parameters.ts';
-import { CreateSchemaRequest, Schema, SchemaShortInfoResponse, XMLSchema } from './schema-structures.ts';
+import {
+  CreateSchemaRequest,
+  SchemaDetails,
+  SchemaShortInfoResponse,
+  XMLSchema,
+} from './schema-structures.ts';
 import { wire } from './wire.ts';
 
 const tags = ['schemas'];
@@ -193,9 +198,9 @@ export function createSchemaRoutes(
       middleware: [...createGuard.middleware, jsonBody(config.limits.jsonBodyBytes)],
       request: { body: { required: true, content: { 'application/json': { schema: CreateSchemaRequest } } } },
       responses: {
-        200: json(Schema, 'Not used.'),
+        200: notSent,
         201: {
-          ...json(Schema, 'The schema.'),
+          ...json(SchemaDetails, 'The schema.'),
           headers: z.object({ Location: z.string().openapi({ example: '/v2/schema/11' }) }),
         },
         ...problems(400, 409, 413, 415, 422, 501),

@@ -1,11 +1,13 @@
-/** What the OpenAPI document says of the calls that the service makes itself: webhooks of ended jobs. */
-import { z } from '@hono/zod-openapi';
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { AppEnv } from './env.ts';
+/**
+ * The OpenAPI document of the calls that the service makes itself: webhooks of ended jobs. It is one of its own: generators of
+ * clients make a client of all that they read, and some give up the group of endpoints that a webhook shares its tag with.
+ */
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { interfaceInfo } from './document.ts';
 import { Job, exampleJob } from './job-structures.ts';
 
 const JobEvent = z
-  .strictObject({
+  .object({
     type: z.enum(['job.completed', 'job.failed', 'job.killed', 'job.expired', 'job.lost']),
     timestamp: z.iso.datetime(),
     data: Job,
@@ -29,14 +31,15 @@ const signature = {
   }),
 };
 
-export function registerWebhooks(app: OpenAPIHono<AppEnv>): void {
+export function createWebhookDocument(): object {
+  const app = new OpenAPIHono();
   app.openAPIRegistry.registerWebhook({
     method: 'post',
     path: 'jobEnded',
     operationId: 'tellJobEnded',
     summary: 'Tell that a job has ended',
     description: 'Sent by the service, again and again until it is answered 2xx; 410 ends it at once.',
-    tags: ['executions'],
+    tags: ['webhooks'],
     security: [],
     request: {
       headers: z.object(signature),
@@ -46,5 +49,15 @@ export function registerWebhooks(app: OpenAPIHono<AppEnv>): void {
       204: { description: 'Taken; any other 2xx is as good.' },
       410: { description: 'No more of this event, please.' },
     },
+  });
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      ...interfaceInfo,
+      title: 'Conversion Job Service: webhooks',
+      description: 'What the service sends to the address in `svc.webhooks.url`.',
+    },
+    servers: [{ url: '/' }],
+    tags: [{ name: 'webhooks', description: 'Calls that the service makes.' }],
   });
 }

@@ -61,7 +61,7 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
     createRoute({
       method: 'get',
       path: '/v2/workflow/getName/{id}',
-      operationId: 'getWorkflowName',
+      operationId: 'readWorkflowName',
       summary: 'Get the name of a workflow',
       tags,
       ...guard,

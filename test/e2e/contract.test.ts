@@ -111,7 +111,7 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
         const { status, headers } = await send(operation, addressOf(operation, ofOwn()), {
           headers: { Accept: type },
         });
-        const conflict = operation.operationId === 'rerunJob' && status === 409;
+        const conflict = operation.operationId === 'rerunExecution' && status === 409;
         if (status >= 300 && !conflict)
           failed.push(`${operation.method} ${operation.path} ${type}: ${status}`);
         if (!headers.get('X-Request-Id')) failed.push(`${operation.path}: no request id`);

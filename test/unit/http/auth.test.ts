@@ -29,7 +29,7 @@ async function securedOperations(send: (path: string) => Promise<Response>) {
 /** The scope of interface-decisions §11; null: any key. */
 const scopes: Readonly<Record<string, Scope | null>> = {
   runCommands: 'jobs:run',
-  rerunJob: 'jobs:run',
+  rerunExecution: 'jobs:run',
   killExecution: 'jobs:run',
   listExecutions: 'jobs:read',
   listExecutionsPage: 'jobs:read',
@@ -39,7 +39,7 @@ const scopes: Readonly<Record<string, Scope | null>> = {
   listWorkflowExecutionsPage: 'jobs:read',
   listWorkflows: 'jobs:read',
   listWorkflowsPage: 'jobs:read',
-  getWorkflowName: 'jobs:read',
+  readWorkflowName: 'jobs:read',
   getWorkflow: 'jobs:read',
   createUploadToken: 'files:upload',
   listSchemas: 'schemas:read',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Schema } from '../../../src/http/schema-structures.ts';
+import { SchemaDetails } from '../../../src/http/schema-structures.ts';
 import { createTestApp } from '../../support/memory-adapters.ts';
 
 const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="items"><xs:complexType><xs:sequence>
@@ -38,7 +38,7 @@ describe('POST /v2/schema/create', () => {
       name_max_len: 30,
     });
     expect(answer.status).toBe(201);
-    const made = Schema.parse(await answer.json());
+    const made = SchemaDetails.parse(await answer.json());
     expect(answer.headers.get('Location')).toBe(`/v2/schema/${made.id_sch}`);
     expect(made).toMatchObject({
       name: 'donuts',
@@ -61,25 +61,27 @@ describe('POST /v2/schema/create', () => {
 
   it('makes one of documents, with their statistics', async () => {
     const { create, send } = await createWithUploads();
-    const made = Schema.parse(await (await create({ name: 'donuts', xml: ['uploads/2/donut.xml'] })).json());
+    const made = SchemaDetails.parse(
+      await (await create({ name: 'donuts', xml: ['uploads/2/donut.xml'] })).json(),
+    );
     expect(made).toMatchObject({ source_type: 'xml', map_level: 3, max_length: 63 });
     const stats = (await (await send(`/v2/mapping/get_stats/${made.id_sch}`)).json()) as {
       occurrences: number;
     }[];
     expect(stats.some(({ occurrences }) => occurrences === 1)).toBe(true);
     const both = await create({ name: 'both', xsd: ['uploads/1/donut.xsd'], xml: ['uploads/2/donut.xml'] });
-    expect(Schema.parse(await both.json()).source_type).toBe('xsd+xml');
+    expect(SchemaDetails.parse(await both.json()).source_type).toBe('xsd+xml');
   });
 
   it('makes the next version of a schema', async () => {
     const { create } = await createWithUploads();
-    const first = Schema.parse(
+    const first = SchemaDetails.parse(
       await (await create({ name: 'donuts', xsd: ['uploads/1/donut.xsd'], map_level: 0 })).json(),
     );
     const again = await create({ name: 'donuts', xsd: ['uploads/1/donut.xsd'] });
     expect(again.status).toBe(409);
     const next = await create({ name: 'donuts', xsd: ['uploads/1/donut.xsd'], id_parent_sch: first.id_sch });
-    expect(Schema.parse(await next.json())).toMatchObject({
+    expect(SchemaDetails.parse(await next.json())).toMatchObject({
       version: 2,
       id_parent_sch: first.id_sch,
       map_level: 0,
