@@ -175,6 +175,14 @@ export const limitSpecs = {
     past: 'F or 422',
     why: 'an empty member costs its sender a hundred bytes, and us a document',
   },
+  migrationTimeMs: {
+    property: 'svc.limits.migration_time',
+    kind: 'time',
+    initial: '1 h',
+    meaning: 'time of an export or import',
+    past: 'F, and error is true',
+    why: 'it holds a request; a database or a cloud may answer a little for ever',
+  },
   keepJobsMs: {
     property: 'svc.limits.keep_jobs',
     kind: 'time',

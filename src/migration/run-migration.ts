@@ -17,7 +17,11 @@ export type MigrationAdapters = Pick<
 export interface MigrationSettings {
   readonly allowedHosts: readonly string[];
   readonly migration: { readonly azcopyBinary: string };
-  readonly limits: { readonly leaseMs: number; readonly heartbeatMs: number };
+  readonly limits: {
+    readonly leaseMs: number;
+    readonly heartbeatMs: number;
+    readonly migrationTimeMs: number;
+  };
 }
 
 /** Who asks, and under which id the log tells of it. */
@@ -86,6 +90,12 @@ export async function runMigration(
     if (told) stop.abort();
   });
   let run: EndedRun & { readonly failure: string | null };
+  let late = false;
+  const { migrationTimeMs } = settings.limits;
+  const deadline = setTimeout(() => {
+    late = true;
+    stop.abort();
+  }, migrationTimeMs);
   try {
     await jobs.report(claim, { idApp: `local-${adapters.clock.nowMs()}` });
     const request = plan.ownDatabase ? { ...plan.request, id_job: claim.idJob } : plan.request;
@@ -97,7 +107,10 @@ export async function runMigration(
   } catch (error) {
     run = { answer: null, code: null, failure: error instanceof Error ? error.message : String(error) };
   }
+  clearTimeout(deadline);
   ended.abort();
+  if (late && run.failure !== null)
+    run = { ...run, failure: `it took longer than ${migrationTimeMs / 1000} s (svc.limits.migration_time)` };
   const failure = run.failure === null ? null : mask(run.failure);
   if (failure !== null)
     adapters.logger.warn('migration failed', { request_id: caller.requestId, job: claim.idJob, failure });

@@ -70,9 +70,19 @@ export function boundConnections(server: Server, { connections, unreadBytes }: C
     });
   });
 
+  // Silence of a client that waits for us is none: exports take minutes, and say nothing until they are done.
+  server.on('timeout', (socket: Socket) => {
+    if (![...(open.get(socket) ?? [])].some(isWorkedOn)) close(socket);
+  });
+
   function moveToEnd(socket: Socket, answers: Set<ServerResponse>): void {
     if (open.delete(socket)) open.set(socket, answers);
   }
+}
+
+/** The request is all there, and its answer has not begun. */
+function isWorkedOn(answer: ServerResponse): boolean {
+  return answer.req.complete && !answer.headersSent;
 }
 
 /** Of answers that nobody has read, those included that stand behind another one. */

@@ -7,7 +7,7 @@ import { createMemoryAdapters, type MemoryAdapters } from '../../support/memory-
 const settings = {
   allowedHosts: [],
   migration: { azcopyBinary: 'builtin' },
-  limits: { leaseMs: 2_000, heartbeatMs: 10 },
+  limits: { leaseMs: 2_000, heartbeatMs: 10, migrationTimeMs: 60_000 },
 };
 const caller = { idOrg: 1, requestId: 'r' };
 const plan: PlannedRun = {
@@ -26,7 +26,7 @@ describe('a run of the migration program', () => {
     adapters = createMemoryAdapters();
   });
 
-  const run = (program: MigrationProgram['run'], jobs: Partial<JobStore> = {}) =>
+  const run = (program: MigrationProgram['run'], jobs: Partial<JobStore> = {}, limits: object = {}) =>
     runMigration(
       {
         ...adapters,
@@ -38,7 +38,7 @@ describe('a run of the migration program', () => {
           run: program,
         },
       },
-      settings,
+      { ...settings, limits: { ...settings.limits, ...limits } },
       caller,
       plan,
     );
@@ -67,6 +67,18 @@ describe('a run of the migration program', () => {
     });
     expect(ended.answer).toMatchObject({ origin_ids: '7' });
     expect(await job()).toMatchObject({ status: 'C' });
+  });
+
+  it('ends, with the reason, when its time is up', async () => {
+    const endless: MigrationProgram['run'] = async (_, __, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { code: null, lastLine: null };
+    };
+    expect((await run(endless, {}, { migrationTimeMs: 30 })).answer).toBe(null);
+    expect(await job()).toMatchObject({
+      status: 'F',
+      failure: 'it took longer than 0.03 s (svc.limits.migration_time)',
+    });
   });
 
   it('is told to end when the job is killed', async () => {
