@@ -20,6 +20,11 @@ const plan: PlannedRun = {
 };
 const answered = { code: 0, lastLine: '{"error":false,"origin_ids":"7"}' };
 
+const endless: MigrationProgram['run'] = async (_, __, { signal }) => {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  return { code: null, lastLine: null };
+};
+
 describe('a run of the migration program', () => {
   let adapters: MemoryAdapters;
   beforeEach(() => {
@@ -70,10 +75,6 @@ describe('a run of the migration program', () => {
   });
 
   it('ends, with the reason, when its time is up', async () => {
-    const endless: MigrationProgram['run'] = async (_, __, { signal }) => {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      return { code: null, lastLine: null };
-    };
     expect((await run(endless, {}, { migrationTimeMs: 30 })).answer).toBe(null);
     expect(await job()).toMatchObject({
       status: 'F',
