@@ -3,12 +3,13 @@ import { inferSourceModel } from '../engine/infer/infer-model.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import { buildRelationalModel } from '../engine/map/build-model.ts';
 import { leaveOutInactive, lineIdentity } from '../engine/map/deactivate.ts';
+import { extraColumnsOf, namingLike } from '../engine/map/made-options.ts';
 import { defaultNaming } from '../engine/map/names.ts';
 import type { NamingOptions } from '../engine/map/names.ts';
 import type { RelationalModel } from '../engine/model/relational-model.ts';
 import type { SourceModel } from '../engine/model/source-model.ts';
 import { AppError } from '../errors.ts';
-import type { CatalogStore, OriginRecord, StoredOrigin } from '../ports/catalog-store.ts';
+import type { CatalogStore, MappingRecord, OriginRecord, StoredOrigin } from '../ports/catalog-store.ts';
 import { findOrigin } from './origin.ts';
 
 /** of an origin that has no logical schema yet: elevate and reuse */
@@ -28,19 +29,24 @@ export async function generateLogicalSchema(
   if (origin === null) throw new AppError('not_found', 'there is no such schema');
   const newest = await catalog.loadLogicalSchema(idOrg, { idSch });
   const lines = newest === null ? [] : await catalog.listMappings(idOrg, newest.idLschma);
-  const inactive = new Set(
-    lines
-      .filter((line) => !line.active)
-      .map((line) =>
-        lineIdentity({ xpath: line.xpath, nodeType: line.node_type, sourceType: line.source_type }),
-      ),
-  );
+  const inactive = inactiveLines(lines);
   const source = refinedSource(origin);
   const whole = buildRelationalModel(source, optionsOf(newest?.model ?? null, origin, source, maxLength));
   const model = leaveOutInactive(source, whole, inactive);
   if (source !== origin.model) await catalog.refineOrigin(idOrg, idSch, source);
   await catalog.createLogicalSchema(idOrg, idSch, model, null);
   return findOrigin(catalog, idOrg, idSch);
+}
+
+/** Identities of what is switched off in a map. */
+export function inactiveLines(lines: readonly MappingRecord[]): ReadonlySet<string> {
+  return new Set(
+    lines
+      .filter((line) => !line.active)
+      .map((line) =>
+        lineIdentity({ xpath: line.xpath, nodeType: line.node_type, sourceType: line.source_type }),
+      ),
+  );
 }
 
 /** What an XSD says stands; a model that was inferred learns from the documents that came since. */
@@ -56,23 +62,17 @@ function optionsOf(
   source: SourceModel,
   maxLength: number | undefined,
 ): Parameters<typeof buildRelationalModel>[1] {
-  const made = newest?.options ?? {};
-  const naming: NamingOptions = {
-    nameMode: made.nameMode ?? defaultNaming.nameMode,
-    tablePrefix: made.tablePrefix ?? '',
-    tableSuffix: made.tableSuffix ?? '',
-    rename: new Map(made.rename ?? []),
-    maxBytes: maxLength ?? newest?.nameMaxLength ?? defaultNaming.maxBytes,
-  };
+  const made = newest === null ? defaultNaming : namingLike(newest);
+  const naming: NamingOptions = { ...made, maxBytes: maxLength ?? made.maxBytes };
+  const textLength = newest?.options?.defaultTextLength;
   const roots =
     origin.record.source_type === 'xml' ? source.roots.map((root) => source.elements[root]!.name) : [];
-  const extra = newest?.tables[0]?.columns.filter(({ role }) => role === 'extra') ?? [];
   return {
     mapLevel: newest?.mapLevel ?? defaultMapLevel,
     naming,
     roots: [...(newest?.roots.map(({ name }) => name) ?? []), ...roots],
-    ...(made.defaultTextLength === undefined ? {} : { defaultTextLength: made.defaultTextLength }),
+    ...(textLength === undefined ? {} : { defaultTextLength: textLength }),
     ...(newest !== null && naming.maxBytes === newest.nameMaxLength ? { previous: newest } : {}),
-    extraColumns: extra.map(({ name, type }) => ({ name, type })),
+    extraColumns: newest === null ? [] : extraColumnsOf(newest),
   };
 }

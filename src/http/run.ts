@@ -80,7 +80,7 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
       operationId: 'rerunExecution',
       summary: 'Run an ended job again',
       description:
-        'Makes a new job in a workflow of its own. While that has not ended, the same call answers with it again.',
+        'Makes a new job in a workflow of its own, which moves rows by the logical schema of the job it repeats (409 where that was deleted). While that has not ended, the same call answers with it again.',
       tags,
       security: guard.security,
       middleware: [...guard.middleware, commandsOn],

@@ -1,11 +1,14 @@
 /** GET /v2/run/rerun/{id_job}: the same job again, in a workflow of its own. */
 import { AppError } from '../errors.ts';
-import type { JobStore } from '../ports/job-store.ts';
+import type { JobRun, JobStore } from '../ports/job-store.ts';
 import type { RerunJobResponse } from './execution-request.ts';
 import { commandLine, requireCommands } from './submit.ts';
 import type { Caller } from './submit.ts';
 
-/** AppError `commands_disabled`, `not_found`, `job_not_terminal`; `conflict` for exports and imports, which no queue runs. */
+/**
+ * A run that moved rows moves them by the same logical schema again. AppError `commands_disabled`, `not_found`, `job_not_terminal`;
+ * `conflict` for exports and imports, which no queue runs, and where the logical schema is no more there.
+ */
 export async function rerunJob(
   adapters: { readonly jobs: JobStore },
   settings: { readonly commandsEnabled: boolean },
@@ -13,9 +16,16 @@ export async function rerunJob(
   idJob: number,
 ): Promise<RerunJobResponse> {
   requireCommands(settings);
-  const record = await adapters.jobs.find(caller.idOrg, idJob);
+  const run = await adapters.jobs.findRun(caller.idOrg, idJob);
+  const record = run?.record;
   if (record?.job_type === 'Export' || record?.job_type === 'Import')
     throw new AppError('conflict', 'an export or import is run again by sending its request again');
+  const gone = run === null ? null : deletedLogicalSchema(run);
+  if (gone !== null)
+    throw new AppError(
+      'conflict',
+      `job ${idJob} ran with logical schema ${gone}, which was deleted since: send its request again, with a schema that is there`,
+    );
   const rerun = await adapters.jobs.rerun(caller.idOrg, idJob);
   return {
     error: false,
@@ -24,4 +34,13 @@ export async function rerunJob(
     cmds: [commandLine(rerun.tool, rerun.idJob)],
     jobs: [rerun.idJob],
   };
+}
+
+/** The one that the run's summary names and the record does no more; null where it is there, or rows were not moved. */
+function deletedLogicalSchema({ record, summary }: JobRun): number | null {
+  const movesRows =
+    record.job_type === 'Write' || record.job_type === 'Unload' || record.parm_path_output !== null;
+  if (!movesRows || record.job_type === 'Schema' || record.id_lschma !== null) return null;
+  const { logical } = (summary ?? {}) as { readonly logical?: unknown };
+  return typeof logical === 'number' ? logical : null;
 }

@@ -209,11 +209,16 @@ export const toolOptions: readonly OptionSpec[] = [
     ['ID', 'make it the next version of that origin'],
     number(1, maxId, (draft, id) => (draft.parent = id)),
   ),
-  withValue(['-x', '--origin'], users, ['ID', 'use this origin'], origin),
+  withValue(
+    ['-x', '--origin'],
+    users,
+    ['ID', 'use this origin; a target that exists decides by which of its logical schemas'],
+    origin,
+  ),
   withValue(
     ['-l', '--logical'],
     users,
-    ['ID', 'use this logical schema'],
+    ['ID', 'use this logical schema, whatever made the target'],
     number(1, maxId, (draft, id) => (draft.logicalId = id)),
   ),
   withValue(['-a', '--use-stats'], makers, ['ID,…', 'use the statistics of these jobs'], statistics),

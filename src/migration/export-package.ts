@@ -103,8 +103,15 @@ function linesOf(state: MigrationState, idOrg: number, family: readonly FamilyMe
       for await (const { idSch, idLschma, created } of logicalSchemas()) {
         const stored = await catalog.loadLogicalSchema(idOrg, { idLschma });
         if (stored === null) throw new Error(`logical schema ${idLschma} cannot be read`);
-        const { modelHash, model } = stored;
-        yield { logical_schema: idLschma, origin: idSch, created, model_hash: modelHash, model };
+        const { modelHash, model, variant } = stored;
+        yield {
+          logical_schema: idLschma,
+          origin: idSch,
+          created,
+          model_hash: modelHash,
+          model,
+          ...(variant ? { variant } : {}),
+        };
       }
     },
     async *'mappings.ndjson'() {

@@ -142,12 +142,15 @@ async function importLogicalSchemas(
   each: Parts,
 ): Promise<NewIds> {
   const ids = new Map<number, number>();
-  for await (const { logical_schema: id, origin, model, created } of each('logical_schemas.ndjson')) {
+  for await (const { logical_schema: id, origin, model, created, variant } of each(
+    'logical_schemas.ndjson',
+  )) {
     const stored = await changes.catalog.createLogicalSchema(
       into.idOrg,
       origins.get(origin)!,
       model,
       into.idJob,
+      variant,
     );
     if ([...ids.values()].includes(stored.idLschma))
       throw packageFault(`logical schema ${id} is that before it once more`);

@@ -52,6 +52,8 @@ export interface LogicalSchemaLine {
   readonly created: string;
   readonly model_hash: string;
   readonly model: RelationalModel;
+  /** absent: no variant */
+  readonly variant?: boolean;
 }
 
 /** `line`: place in the map, from 0. The model makes the line; what people switched is told here. */
@@ -111,13 +113,10 @@ export const lineShapes: { readonly [Part in PartName]: Shape } = {
     column: text(/./),
     position: integer(1, 2_147_483_647),
   }),
-  'logical_schemas.ndjson': object<LogicalSchemaLine>({
-    logical_schema: id,
-    origin: id,
-    created: moment,
-    model_hash: hash,
-    model: checkRelationalModel,
-  }),
+  'logical_schemas.ndjson': object<LogicalSchemaLine>(
+    { logical_schema: id, origin: id, created: moment, model_hash: hash, model: checkRelationalModel },
+    { variant: flag },
+  ),
   'mappings.ndjson': object<MappingLine>({
     logical_schema: id,
     line: integer(0),

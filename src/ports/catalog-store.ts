@@ -110,6 +110,8 @@ export interface StoredLogicalSchema {
   readonly model: RelationalModel;
   /** SHA-256 of the model's JSON */
   readonly modelHash: string;
+  /** one load shaped it for its own target: never the origin's default while there is another */
+  readonly variant: boolean;
 }
 
 /** What an XSD set was compiled to. */
@@ -130,19 +132,28 @@ export interface NaturalKeyColumn {
 export interface CatalogStore {
   /** Name clash within the organisation: AppError `conflict`. A parent of another organisation or absent: `not_found`. */
   createOrigin(origin: NewOrigin): Promise<OriginRecord>;
-  /** A new logical schema, unless the origin's newest has the same hash: then that one is given again. */
+  /**
+   * A new logical schema, unless the origin's default has the same hash, or, for a variant, any that the origin has: then that one is
+   * given again. The default is the newest that is no variant, or the newest of all where there are only such.
+   */
   createLogicalSchema(
     idOrg: number,
     idSch: number,
     model: RelationalModel,
     idJob: number | null,
+    variant?: boolean,
   ): Promise<StoredLogicalSchema>;
   listOrigins(idOrg: number): Promise<readonly OriginRecord[]>;
   findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
   loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;
   /** The XSD files of an origin in their order; empty where it has none, null where their contents were not kept. */
   loadOriginFiles(idOrg: number, idSch: number): Promise<readonly OriginFileContent[] | null>;
-  /** The given logical schema, or the newest of the origin (at a map level when one is given). */
+  /** Newest first. */
+  listLogicalSchemas(
+    idOrg: number,
+    idSch: number,
+  ): Promise<readonly Pick<StoredLogicalSchema, 'idLschma' | 'variant'>[]>;
+  /** The given logical schema, or the default of the origin (of those at a map level when one is given). */
   loadLogicalSchema(
     idOrg: number,
     which: { readonly idLschma: number } | { readonly idSch: number; readonly mapLevel?: number },

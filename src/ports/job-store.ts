@@ -121,7 +121,10 @@ export interface JobStore {
     page: number,
     size: number,
   ): Promise<Page<JobRecord> | null>;
-  /** The rerun of a terminal job; an unended rerun of it is given again. `not_found`, `job_not_terminal` as AppError. */
+  /**
+   * The rerun of a terminal job; an unended rerun of it is given again. `not_found`, `job_not_terminal` as AppError. Of a run that
+   * moves rows the record has the logical schema from the start.
+   */
   rerun(
     idOrg: number,
     idJob: number,

@@ -1,4 +1,5 @@
 /** Takes documents out of a target that they were loaded into. */
+import type { TargetLoad } from './target-load.ts';
 import type { RelationalModel } from '../engine/model/relational-model.ts';
 
 export interface RemovalPlan {
@@ -25,6 +26,8 @@ export interface Removed {
 export interface RowRemover {
   /** Address without secrets. */
   readonly label: string;
+  /** The logical schemas that loaded the target, the last one first. */
+  loads(): Promise<readonly TargetLoad[]>;
   /**
    * All in one transaction, or nothing. `fence` is called in the last moment before commit, with what is removed: false rolls back and ends in AppError
    * `conflict`, as does a table of somebody else that refers to the rows.

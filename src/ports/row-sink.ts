@@ -1,5 +1,6 @@
 /** Where rows go. A sink takes encoded rows by table, keeps them invisible, and publishes them whole or not at all. */
 import type { RelationalModel } from '../engine/model/relational-model.ts';
+import type { TargetLoad } from './target-load.ts';
 
 export type RowEncoding = 'copy-text' | 'csv' | 'tsv';
 export type SaveMode = 'e' | 'a' | 'o' | 'i' | 'w' | 'p';
@@ -52,8 +53,10 @@ export interface RowSink {
   readonly label: string;
   /** true: the cell of a misfit is NULL, and takes its text when the job publishes. false: the cell holds the text itself. */
   readonly widensInPlace: boolean;
+  /** Before `open`: the logical schemas that loaded the target, the last one first. Makes and changes nothing. */
+  loads(): Promise<readonly TargetLoad[]>;
   /**
-   * First call. `skip`: nothing is to be read (save mode i and the target exists; modes w and p; or this job is published
+   * First call but for `loads`. `skip`: nothing is to be read (save mode i and the target exists; modes w and p; or this job is published
    * already); `publish` is called all the same (mode w creates the tables there).
    * Save mode e with existing rows: AppError `conflict`.
    */

@@ -1,5 +1,6 @@
 /** Where rows come from: a target that documents were loaded into. */
 import type { RelationalModel } from '../engine/model/relational-model.ts';
+import type { TargetLoad } from './target-load.ts';
 import type { DocumentRows } from '../engine/unshred/document-rows.ts';
 
 export interface StoredDocument {
@@ -14,7 +15,9 @@ export interface StoredDocument {
 export interface RowSource {
   /** Address without secrets, for logs and the job record. */
   readonly label: string;
-  /** First call. All that is read afterwards is as it was at this moment. AppError `not_found` where the target does not exist. */
+  /** Before `open`: the logical schemas that loaded the target, the last one first. */
+  loads(): Promise<readonly TargetLoad[]>;
+  /** First call but for `loads`. All that is read afterwards is as it was at this moment. AppError `not_found` where the target does not exist. */
   open(model: RelationalModel): Promise<void>;
   /** Documents in the order of their keys; those of one name alone where one is given. */
   documents(name?: string): AsyncIterable<StoredDocument>;

@@ -1,4 +1,5 @@
 import type { BrokenRule } from '../engine/identity/broken-rules.ts';
+import type { SchemaChosen } from './schema-choice.ts';
 
 /** What the job record keeps beside the summary that is printed: what met no place, and what was left out. */
 export interface ConversionDetails {
@@ -21,6 +22,8 @@ export const noDetails: ConversionDetails = { unmapped: [], ignored: 0, rejects:
 export interface Conversion {
   readonly origin: number | null;
   readonly logical: number | null;
+  /** null: nothing was loaded, written or removed by it */
+  readonly chosen: SchemaChosen | null;
   readonly documents: number;
   readonly rejected: number;
   /** by table name; tables without rows are left out */

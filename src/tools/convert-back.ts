@@ -10,7 +10,7 @@ import type { RowSource, StoredDocument } from '../ports/row-source.ts';
 import { noDetails, type Conversion, type ConversionDetails } from './conversion.ts';
 import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './convert-back-files.ts';
 import { chooseRowSource } from './convert-back-source.ts';
-import { namedLogicalSchema } from './logical-schema.ts';
+import { namedLogicalSchema, type ChosenSchema } from './logical-schema.ts';
 import { isElsewhere, isEmptyElsewhere, placeHere, takeThere } from './object-places.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -22,20 +22,22 @@ export async function convertBack(session: ToolSession): Promise<Conversion> {
       `-S ${request.saveMode}: er2xml writes documents, and knows e, a, o and i`,
     );
   }
-  const logical = await namedLogicalSchema(session);
-  await session.report({ idSch: logical.idSch, idLschma: logical.idLschma });
   const directory = await outputDirectory(session);
   const source = await chooseRowSource(session);
   try {
+    const chosen = await namedLogicalSchema(session, () => source.loads());
+    const logical = chosen.stored;
+    await session.report({ idSch: logical.idSch, idLschma: logical.idLschma });
+    session.log(`logical schema ${logical.idLschma}: ${chosen.why}`);
     await source.open(logical.model);
     await session.report({ outputPath: directory });
     if (!isElsewhere(directory))
-      return await new BackConversion(session, logical, source, directory, () =>
+      return await new BackConversion(session, chosen, source, directory, () =>
         isEmptyFolder(directory),
       ).run();
     const here = placeHere(session, 'out');
     const isEmpty = (): Promise<boolean> => isEmptyElsewhere(session, directory);
-    const conversion = await new BackConversion(session, logical, source, here, isEmpty).run();
+    const conversion = await new BackConversion(session, chosen, source, here, isEmpty).run();
     await takeThere(session, here, directory, session.request.saveMode === 'e' ? 'refuse' : 'replace');
     return conversion;
   } finally {
@@ -54,6 +56,7 @@ async function outputDirectory(session: ToolSession): Promise<string> {
 class BackConversion {
   readonly #session: ToolSession;
   readonly #logical: StoredLogicalSchema;
+  readonly #why: string;
   readonly #source: RowSource;
   readonly #directory: string;
   readonly #isEmpty: () => Promise<boolean>;
@@ -70,13 +73,14 @@ class BackConversion {
 
   constructor(
     session: ToolSession,
-    logical: StoredLogicalSchema,
+    chosen: ChosenSchema,
     source: RowSource,
     directory: string,
     isEmpty: () => Promise<boolean>,
   ) {
     this.#session = session;
-    this.#logical = logical;
+    this.#logical = chosen.stored;
+    this.#why = chosen.why;
     this.#source = source;
     this.#directory = directory;
     this.#isEmpty = isEmpty;
@@ -204,6 +208,7 @@ class BackConversion {
     return {
       origin: this.#logical.idSch,
       logical: this.#logical.idLschma,
+      chosen: { logical: this.#logical.idLschma, why: this.#why },
       documents: this.#documents,
       rejected: this.#rejects.length,
       rows: Object.fromEntries(this.#rows),

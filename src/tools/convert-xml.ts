@@ -9,11 +9,14 @@ import type { RowElementName } from '../engine/shred/row-elements.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
 import { AppError } from '../errors.ts';
 import { parseModeOf } from '../jobs/tool-request.ts';
-import type { OriginFile, StoredLogicalSchema } from '../ports/catalog-store.ts';
+import type { OriginFile } from '../ports/catalog-store.ts';
 import type { DocumentValidator } from '../ports/document-validator.ts';
 import { noDetails, type Conversion } from './conversion.ts';
 import { noDocumentsLeft } from './document-cut.ts';
 import { openInputs, type InputSet } from './input-files.ts';
+import type { RelationalModel } from '../engine/model/relational-model.ts';
+import type { RowSink } from '../ports/row-sink.ts';
+import { findBasis, pinnedLogicalSchema } from './schema-choice.ts';
 import { loadRows } from './load-rows.ts';
 import {
   choicesAfterParent,
@@ -22,6 +25,7 @@ import {
   elementOf,
   hasRoot,
   storeModel,
+  type ChosenSchema,
 } from './logical-schema.ts';
 import { ddlDialectOf, openSink } from './open-sink.ts';
 import { peekRootName } from './read-document.ts';
@@ -62,9 +66,17 @@ class XmlConversion {
   }
 
   async run(): Promise<Conversion> {
-    const { request } = this.#session;
-    if (request.originId === undefined && request.logicalId === undefined) return this.#withoutSchema();
-    return this.#withSchema();
+    const { request, repeats } = this.#session;
+    // a repeated load of documents that made a schema loads by that one; what read them only reads them again
+    const hasSchema =
+      request.originId !== undefined ||
+      request.logicalId !== undefined ||
+      (repeats !== null && request.out !== undefined && !request.dryRun && parseModeOf(request) !== 's');
+    try {
+      return await (hasSchema ? this.#withSchema() : this.#withoutSchema());
+    } finally {
+      await this.#sink?.close();
+    }
   }
 
   /** No schema given: the documents themselves, read once before, make it. */
@@ -85,7 +97,11 @@ class XmlConversion {
     session.log(
       `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
     );
-    if (request.dryRun) return this.#conversion(null, { idSch: -1, idLschma: -1, model, modelHash: '' });
+    const why = 'made of the documents themselves';
+    if (request.dryRun) {
+      const stored = { idSch: -1, idLschma: -1, model, modelHash: '', variant: false };
+      return this.#conversion(null, { stored, why });
+    }
     const { storeOrigin } = await import('./new-origin.ts');
     const origin = earlier?.record ?? (await storeOrigin(session, source, 'xml', this.#files));
     // a further attempt goes on with this origin
@@ -95,7 +111,7 @@ class XmlConversion {
     const logical = await storeModel(session, origin.id_sch, model);
     await session.report({ idLschma: logical.idLschma });
     this.#step('store');
-    return this.#load(logical, false);
+    return this.#load({ stored: logical, why }, false);
   }
 
   /** `-a`: what earlier jobs met; those of the origin itself are among its own. */
@@ -124,19 +140,15 @@ class XmlConversion {
     const { request, home, idOrg } = session;
     const { catalog } = home.adapters;
     const mode = parseModeOf(request);
+    const pinned = await pinnedLogicalSchema(session);
     let idSch: number;
-    if (request.logicalId !== undefined) {
-      const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: request.logicalId });
-      if (logical === null)
-        throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
-      idSch = logical.idSch;
-    } else if (request.originId !== undefined && 'id' in request.originId) idSch = request.originId.id;
+    if (pinned !== null) idSch = pinned.stored.idSch;
+    else if (request.originId !== undefined && 'id' in request.originId) idSch = request.originId.id;
     else throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
     const origin = await catalog.loadOrigin(idOrg, idSch);
     if (origin === null) throw new AppError('not_found', `-x ${idSch}: there is no such origin`);
     await session.report({ idSch });
     if (request.rowTag !== undefined) this.#rowTag = elementOf('--row-tag', request.rowTag, origin.model);
-    const roots = await this.#documentRoots(origin.model, idSch);
     const known = origin.statistics as DocumentStatistics | null;
     const ofJobs = await this.#storedStatistics(idSch);
     const earlier = [...(known === null ? [] : [known]), ...ofJobs];
@@ -145,23 +157,43 @@ class XmlConversion {
         [...(saved as DocumentStatistics[]), ...ofJobs, statistics].reduce(mergeStatistics),
       );
     const onlyStatistics = mode === 's' || request.dryRun || request.out === undefined;
+    const prunes = request.prune && pinned === null;
     // what is never used can only be told once all has been read
-    if (onlyStatistics || request.prune) await this.#checkBeforeCollecting(idSch);
-    const collected = onlyStatistics || request.prune ? await this.#collect(onlyStatistics ? 1 : 0.4) : null;
+    if (onlyStatistics || prunes) await this.#checkBeforeCollecting(idSch);
+    const collected = onlyStatistics || prunes ? await this.#collect(onlyStatistics ? 1 : 0.4) : null;
     if (collected !== null) this.#step('statistics');
     const source =
-      request.prune && collected !== null
+      prunes && collected !== null
         ? (await import('../engine/map/prune.ts')).pruneSourceModel(
             origin.model,
             earlier.reduce(mergeStatistics, collected),
           )
         : origin.model;
-    const logical = await chooseLogicalSchema(session, idSch, source, roots);
-    await session.report({ idLschma: logical.idLschma });
+    const chosen = pinned ?? (await this.#choose(idSch, source, onlyStatistics));
+    const { idLschma } = chosen.stored;
+    session.log(`logical schema ${idLschma} of schema ${idSch}: ${chosen.why}`);
+    await session.report({ idLschma });
     this.#step('schema');
     if (collected !== null && mode !== 'd' && !request.dryRun) await saveStatistics(collected);
-    if (onlyStatistics) return this.#conversion(idSch, logical);
-    return this.#load(logical, mode === 'a' && collected === null, saveStatistics);
+    if (onlyStatistics) return this.#conversion(idSch, chosen);
+    return this.#load(chosen, mode === 'a' && collected === null, saveStatistics);
+  }
+
+  /** A target that exists decides; where rows are to go nowhere, the default of the origin counts. */
+  async #choose(idSch: number, source: SourceModel, onlyStatistics: boolean): Promise<ChosenSchema> {
+    const session = this.#session;
+    const reachesTarget = !onlyStatistics && session.request.saveMode !== 'p';
+    const loads = reachesTarget ? await (await this.#openSink()).loads() : [];
+    const basis = await findBasis(session, idSch, loads);
+    const roots = await this.#documentRoots(source, basis.stored?.model);
+    return chooseLogicalSchema(session, idSch, source, basis, roots);
+  }
+
+  #sink: RowSink | null = null;
+
+  async #openSink(): Promise<RowSink> {
+    this.#sink ??= await openSink(this.#session);
+    return this.#sink;
   }
 
   /** What is to be skipped must not count, so it is looked for in a pass of its own. */
@@ -196,13 +228,11 @@ class XmlConversion {
   }
 
   /** Root elements of the documents, when the stored model does not start with all that the source model allows. */
-  async #documentRoots(source: SourceModel, idSch: number): Promise<readonly QName[]> {
-    const { home, idOrg, request, limits } = this.#session;
-    if (request.logicalId !== undefined) return [];
-    const stored = await home.adapters.catalog.loadLogicalSchema(idOrg, { idSch });
+  async #documentRoots(source: SourceModel, stored: RelationalModel | undefined): Promise<readonly QName[]> {
+    const { request, limits } = this.#session;
     if (request.rowTag !== undefined) return [elementOf('--row-tag', request.rowTag, source)];
     // one that --row-tag or --root made may start with other elements
-    if (source.roots.every((root) => hasRoot(stored?.model, source.elements[root]!.name))) return [];
+    if (source.roots.every((root) => hasRoot(stored, source.elements[root]!.name))) return [];
     const names = createNameTable();
     const found = new Map<number, QName>();
     for await (const member of this.#inputs.members()) {
@@ -213,7 +243,7 @@ class XmlConversion {
       });
       if (id === null || found.has(id)) continue;
       const name = { namespaceUri: names.namespaceUri(id), localName: names.localName(id) };
-      if (rootsNamed(source, [name]).length > 0 && !hasRoot(stored?.model, name)) found.set(id, name);
+      if (rootsNamed(source, [name]).length > 0 && !hasRoot(stored, name)) found.set(id, name);
     }
     return [...found.values()];
   }
@@ -244,21 +274,22 @@ class XmlConversion {
   #files: readonly OriginFile[] = [];
 
   async #load(
-    logical: StoredLogicalSchema,
+    chosen: ChosenSchema,
     withStatistics: boolean,
     saveStatistics?: (statistics: DocumentStatistics) => Promise<void>,
   ): Promise<Conversion> {
     const session = this.#session;
     const { request } = session;
+    const { stored: logical, why } = chosen;
     if (request.out === undefined || parseModeOf(request) === 's')
-      return this.#conversion(logical.idSch, logical);
+      return this.#conversion(logical.idSch, chosen);
     if (request.saveMode === 'p') {
       const { renderDdl } = await import('../engine/dialects/ddl.ts');
       const dialect = ddlDialectOf(request);
       for (const line of renderDdl(logical.model, { dialect }).split('\n')) session.log(line);
-      return this.#conversion(logical.idSch, logical);
+      return this.#conversion(logical.idSch, chosen);
     }
-    const sink = await openSink(session);
+    const sink = await this.#openSink();
     await session.report({ outputPath: sink.label });
     try {
       session.log(`loading into ${sink.label}`);
@@ -267,12 +298,13 @@ class XmlConversion {
         rowTag: this.#rowTag,
         rejects: this.#rejects,
         check: () => this.#validate(logical.idSch),
+        chosen: { logical: logical.idLschma, why },
       });
       if (result.statistics !== null && saveStatistics !== undefined) await saveStatistics(result.statistics);
       for (const [name, seconds] of result.steps) this.#steps.push([name, seconds]);
       await session.report({ messages: result.documents, progress: 1 });
       return {
-        ...this.#conversion(logical.idSch, logical),
+        ...this.#conversion(logical.idSch, chosen),
         documents: result.documents,
         rows: result.rows,
         unknown: result.unknownPaths,
@@ -282,15 +314,15 @@ class XmlConversion {
     } catch (error) {
       await sink.abort();
       throw error;
-    } finally {
-      await sink.close();
     }
   }
 
-  #conversion(idSch: number | null, logical: StoredLogicalSchema): Conversion {
+  #conversion(idSch: number | null, { stored: logical, why }: ChosenSchema): Conversion {
+    const idLschma = logical.idLschma < 0 ? null : logical.idLschma;
     return {
       origin: idSch,
-      logical: logical.idLschma < 0 ? null : logical.idLschma,
+      logical: idLschma,
+      chosen: { logical: idLschma, why },
       documents: this.#documents,
       rejected: this.#rejects.messages.length,
       rows: {},

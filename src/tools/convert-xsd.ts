@@ -63,6 +63,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   return {
     origin,
     logical,
+    chosen: null,
     documents: files.length,
     rejected: 0,
     rows: {},

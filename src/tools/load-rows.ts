@@ -7,6 +7,7 @@ import type { ConversionDetails } from './conversion.ts';
 import type { InputSet } from './input-files.ts';
 import { detailsOf, linesOf } from './load-findings.ts';
 import { Loader, type LoadOptions } from './loader.ts';
+import type { SchemaChosen } from './schema-choice.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** Loaded where a job runs there. */
@@ -28,6 +29,8 @@ export interface LoadResult {
 export interface RowLoad extends LoadOptions {
   /** called before the first document is read; not at all where none is to be */
   readonly check: () => Promise<void>;
+  /** for the record, which is to be there before the rows are */
+  readonly chosen: SchemaChosen;
 }
 
 export async function loadRows(
@@ -71,7 +74,10 @@ export async function loadRows(
   await loader.flush();
   const loaded = performance.now();
   steps.push(['load', (loaded - started) / 1000]);
-  const published = await sink.publish(() => session.stillOurs(loader.written()), loader.lastKeys());
+  const published = await sink.publish(
+    () => session.stillOurs({ ...loader.written(), chosen: options.chosen }),
+    loader.lastKeys(),
+  );
   steps.push(['publish', (performance.now() - loaded) / 1000]);
   if (published.already)
     session.log('an earlier attempt of this job had published its rows; nothing was added');

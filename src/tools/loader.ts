@@ -317,7 +317,7 @@ export class Loader {
   }
 
   /** What the job will have added once it is published. */
-  written(): WrittenSoFar {
+  written(): Omit<WrittenSoFar, 'chosen'> {
     const { model, idSch, idLschma } = this.#logical;
     const named = this.#written.map((rows, table) => [model.tables[table]!.name, rows] as const);
     const findings = this.findings();

@@ -1,21 +1,24 @@
 /** The relational model a run works with: one that is stored, or a new one made to the run's options. */
 import { rootsNamed } from '../engine/map/chosen-roots.ts';
+import { extraColumnsOf } from '../engine/map/made-options.ts';
 import type { MapLevel, RelationalModel } from '../engine/model/relational-model.ts';
 import type { RowElementName } from '../engine/shred/row-elements.ts';
 import type { QName, SourceModel } from '../engine/model/source-model.ts';
 import { AppError } from '../errors.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
+import { inactiveLines } from '../catalog/generate.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
-import { requireExtras } from './extra-values.ts';
+import type { TargetLoad } from '../ports/target-load.ts';
+import { findBasis, pinnedLogicalSchema, type SchemaBasis } from './schema-choice.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** `-g` where nothing says otherwise (engine.md §11). */
 export const defaultMapLevel: MapLevel = 3;
 
 /** Options that shape tables: with one of them a stored model is not taken as it is. */
-function shapesModel(request: ToolRequest): boolean {
+function shapesModel(request: ToolRequest, stored: RelationalModel | undefined): boolean {
   return (
-    request.mapLevel !== undefined ||
+    (request.mapLevel !== undefined && request.mapLevel !== stored?.mapLevel) ||
     request.nameMode !== undefined ||
     request.prefix !== undefined ||
     request.suffix !== undefined ||
@@ -87,64 +90,91 @@ export interface ModelChoices {
   readonly mapLevel: MapLevel;
   /** roots beside those of the source model */
   readonly extraRoots?: readonly QName[];
-  /** an earlier version: what stands at the same path keeps its name */
+  /** an earlier version: what stands at the same path keeps its name, and new names are made as its were */
   readonly previous?: RelationalModel;
+  /** columns beside the content of every table, where `-R` gives none */
+  readonly extras?: ReturnType<typeof extraColumnsOf>;
 }
 
-/** What is stored under the origin, unless an option asks for another shape or the documents start with another element of the model. */
+export interface ChosenSchema {
+  readonly stored: StoredLogicalSchema;
+  readonly why: string;
+}
+
+/** What the run goes on from, unless an option asks for another shape or the documents start with another element of the model. */
 export async function chooseLogicalSchema(
   session: ToolSession,
   idSch: number,
   source: SourceModel,
+  basis: SchemaBasis,
   documentRoots: readonly QName[],
-): Promise<StoredLogicalSchema> {
-  const { request, idOrg, home } = session;
-  const { catalog } = home.adapters;
-  const known = request.logicalId !== undefined ? { idLschma: request.logicalId } : { idSch };
-  const stored = await catalog.loadLogicalSchema(idOrg, known);
-  if (request.logicalId !== undefined) {
-    if (stored === null)
-      throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
-    requireExtras(stored.model, request.extraColumns);
-    return stored;
-  }
+): Promise<ChosenSchema> {
+  const { request } = session;
+  const { stored } = basis;
   const missing = documentRoots.filter((name) => !hasRoot(stored?.model, name));
-  if (stored !== null && !shapesModel(request) && missing.length === 0) return stored;
+  const shaped = shapesModel(request, stored?.model);
+  if (stored !== null && basis.isEarlierVersion !== true && !shaped && missing.length === 0)
+    return { stored, why: basis.why };
+  const model = await makeModel(session, source, basis, missing);
+  const isVariant = shaped || request.rowTag !== undefined || !basis.isDefault;
+  const made = await storeModel(session, idSch, model, isVariant);
+  if (stored === null || made.idLschma === stored.idLschma) return { stored: made, why: basis.why };
+  const names = missing.map(({ localName }) => localName).join(', ');
+  const reason = shaped
+    ? 'options of this load shape it'
+    : missing.length > 0
+      ? `documents start with ${names}`
+      : 'this version of the schema has no other for this target';
+  const from = `made from logical schema ${stored.idLschma}`;
+  return { stored: made, why: `${reason}; ${from}: ${basis.why}` };
+}
+
+async function makeModel(
+  { request, idOrg, home }: ToolSession,
+  source: SourceModel,
+  { stored }: SchemaBasis,
+  missing: readonly QName[],
+): Promise<RelationalModel> {
   const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
-  const before = stored?.model.roots.map((root) => root.name) ?? [];
+  const before = (stored?.model.roots ?? []).map((root) => root.name);
+  const known = before.filter((name) => rootsNamed(source, [name]).length > 0);
   // parts that become documents are named for themselves, not for what was around them
   const samePlaces = rootsOf(request, source).every((name) => hasRoot(stored?.model, name));
   const { buildModel } = await import('./new-model.ts');
   const model = buildModel(request, source, {
     mapLevel: level,
-    extraRoots: unique([...before, ...missing]),
+    extraRoots: unique([...known, ...missing]),
     ...(stored?.model.mapLevel === level && !namesTables(request) && samePlaces
-      ? { previous: stored.model }
+      ? { previous: stored.model, extras: extraColumnsOf(stored.model) }
       : {}),
   });
-  return storeModel(session, idSch, model);
+  // what people switched off stays so, whatever else changes
+  const lines = stored === null ? [] : await home.adapters.catalog.listMappings(idOrg, stored.idLschma);
+  const inactive = inactiveLines(lines);
+  if (inactive.size === 0) return model;
+  const { leaveOutInactive } = await import('../engine/map/deactivate.ts');
+  return leaveOutInactive(source, model, inactive);
 }
 
-/** The one that `-l` names, or the newest of the origin that `-x` names. */
-export async function namedLogicalSchema({
-  request,
-  home,
-  idOrg,
-}: ToolSession): Promise<StoredLogicalSchema> {
-  const { catalog } = home.adapters;
-  if (request.logicalId !== undefined) {
-    const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: request.logicalId });
-    if (logical === null)
-      throw new AppError('not_found', `-l ${request.logicalId}: there is no such logical schema`);
-    return logical;
-  }
-  if (request.originId === undefined || !('id' in request.originId)) {
+/** Of rows that are there: the one that `-l` names, that made them, or the default of the origin that `-x` names. */
+export async function namedLogicalSchema(
+  session: ToolSession,
+  loads: () => Promise<readonly TargetLoad[]>,
+): Promise<ChosenSchema> {
+  const pinned = await pinnedLogicalSchema(session);
+  if (pinned !== null) return pinned;
+  const { originId } = session.request;
+  if (originId === undefined || !('id' in originId)) {
     throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
   }
-  const { id } = request.originId;
-  const logical = await catalog.loadLogicalSchema(idOrg, { idSch: id });
-  if (logical === null) throw new AppError('not_found', `-x ${id}: that origin has no logical schema`);
-  return logical;
+  const { stored, why, isEarlierVersion } = await findBasis(session, originId.id, await loads());
+  const { catalog } = session.home.adapters;
+  const own =
+    isEarlierVersion === true
+      ? await catalog.loadLogicalSchema(session.idOrg, { idSch: originId.id })
+      : stored;
+  if (own === null) throw new AppError('not_found', `-x ${originId.id}: that origin has no logical schema`);
+  return { stored: own, why };
 }
 
 /** Stores a new model; a --rename that named nothing is told, as a mistyped name would go unnoticed. */
@@ -152,10 +182,17 @@ export function storeModel(
   session: ToolSession,
   idSch: number,
   model: RelationalModel,
+  isVariant = false,
 ): Promise<StoredLogicalSchema> {
   for (const [from, to] of unusedRenames(session.request.rename ?? [], model))
     session.log(`--rename ${from}=${to}: no table or column would be called ${from}`);
-  return session.home.adapters.catalog.createLogicalSchema(session.idOrg, idSch, model, session.idJob);
+  return session.home.adapters.catalog.createLogicalSchema(
+    session.idOrg,
+    idSch,
+    model,
+    session.idJob,
+    isVariant,
+  );
 }
 
 /** Those whose new name nothing bears, alone or followed by what tells it from others. */

@@ -1,6 +1,7 @@
 /** A relational model made to the options of a run. Loaded where one is made: most documents have a model that is stored. */
 import { buildRelationalModel } from '../engine/map/build-model.ts';
 import { chooseRoots } from '../engine/map/chosen-roots.ts';
+import { namingLike } from '../engine/map/made-options.ts';
 import { defaultNaming, type NamingOptions } from '../engine/map/names.ts';
 import type { RelationalModel } from '../engine/model/relational-model.ts';
 import type { SourceModel } from '../engine/model/source-model.ts';
@@ -10,17 +11,19 @@ import { rootsOf, type ModelChoices } from './logical-schema.ts';
 export function buildModel(
   request: ToolRequest,
   source: SourceModel,
-  { mapLevel, extraRoots = [], previous }: ModelChoices,
+  { mapLevel, extraRoots = [], previous, extras = [] }: ModelChoices,
 ): RelationalModel {
   const chosen = rootsOf(request, source);
   const standard = chooseRoots(source, undefined).map((root) => source.elements[root]!.name);
+  const textLength = request.defaultVarcharLen ?? previous?.options?.defaultTextLength;
+  const given = request.extraColumns.map(({ name, type }) => ({ name, type: { kind: type } }));
   return buildRelationalModel(source, {
     mapLevel,
-    naming: namingOf(request),
+    naming: previous === undefined ? namingOf(request) : namingLike(previous),
     roots: chosen.length > 0 ? chosen : [...standard, ...extraRoots],
-    ...(request.defaultVarcharLen === undefined ? {} : { defaultTextLength: request.defaultVarcharLen }),
+    ...(textLength === undefined ? {} : { defaultTextLength: textLength }),
     ...(previous === undefined ? {} : { previous }),
-    extraColumns: request.extraColumns.map((column) => ({ name: column.name, type: { kind: column.type } })),
+    extraColumns: given.length > 0 ? given : extras,
   });
 }
 

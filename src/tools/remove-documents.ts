@@ -7,10 +7,13 @@ import type { ToolSession } from './tool-session.ts';
 export async function removeDocuments(session: ToolSession): Promise<Conversion> {
   const { request, home } = session;
   const started = performance.now();
-  const { idSch, idLschma, model } = await namedLogicalSchema(session);
-  await session.report({ idSch, idLschma });
   const remover = await chooseRowRemover(session);
   try {
+    const { stored, why } = await namedLogicalSchema(session, () => remover.loads());
+    const { idSch, idLschma, model } = stored;
+    const chosen = { logical: idLschma, why };
+    await session.report({ idSch, idLschma });
+    session.log(`logical schema ${idLschma}: ${why}`);
     await session.report({ outputPath: remover.label });
     const removed = await remover.remove(
       {
@@ -26,6 +29,7 @@ export async function removeDocuments(session: ToolSession): Promise<Conversion>
         session.stillOurs({
           origin: idSch,
           logical: idLschma,
+          chosen,
           documents,
           rejected: 0,
           tables: rows,
@@ -39,6 +43,7 @@ export async function removeDocuments(session: ToolSession): Promise<Conversion>
     return {
       origin: idSch,
       logical: idLschma,
+      chosen,
       documents: removed.documents,
       rejected: 0,
       rows: removed.rows,

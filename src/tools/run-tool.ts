@@ -127,6 +127,7 @@ function summaryOf(
     job: session.idJob,
     origin: conversion?.origin ?? null,
     logical: conversion?.logical ?? null,
+    schema_chosen: conversion?.chosen ?? null,
     status,
     documents: conversion?.documents ?? 0,
     rejected: conversion?.rejected ?? 0,

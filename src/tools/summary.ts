@@ -1,10 +1,12 @@
 /** What a tool says at its end (interface-decisions §9). */
+import type { SchemaChosen } from './schema-choice.ts';
 import type { WrittenSoFar } from './tool-session.ts';
 
 export interface ToolSummary {
   readonly job: number | null;
   readonly origin: number | null;
   readonly logical: number | null;
+  readonly schema_chosen: SchemaChosen | null;
   readonly status: 'C' | 'F';
   /** documents that were published, or read for statistics */
   readonly documents: number;
@@ -23,11 +25,12 @@ export function summaryOfWritten(
   idJob: number,
   written: WrittenSoFar,
 ): ToolSummary & { readonly details: WrittenSoFar['details'] } {
-  const { origin, logical, documents, rejected, tables, unknownPaths, bytes, details } = written;
+  const { origin, logical, chosen, documents, rejected, tables, unknownPaths, bytes, details } = written;
   return {
     job: idJob,
     origin,
     logical,
+    schema_chosen: chosen,
     status: 'C',
     documents,
     rejected,

@@ -12,6 +12,7 @@ import { newJob } from '../jobs/submit.ts';
 import { archiveLimitsOf, type ArchiveLimits } from './archive-members.ts';
 import { watchClaim } from './claim-watch.ts';
 import type { ConversionDetails } from './conversion.ts';
+import type { SchemaChosen } from './schema-choice.ts';
 import { createJobReports } from './job-reports.ts';
 import { summaryOfWritten } from './summary.ts';
 import { openHome, type OpenedHome } from '../runtime/open.ts';
@@ -27,6 +28,8 @@ export interface ToolSession {
   readonly byHand: boolean;
   /** the origin an earlier attempt of this job made, if any */
   readonly originOfEarlierAttempt: number | null;
+  /** the run that this one repeats, and the logical schema that moves its rows; null: it repeats none, or one that had chosen none */
+  readonly repeats: { readonly idJob: number; readonly idLschma: number } | null;
   readonly limits: EngineLimits;
   readonly archiveLimits: ArchiveLimits;
   readonly kernels: TokenizerKernels;
@@ -55,6 +58,7 @@ export interface ToolSession {
 export interface WrittenSoFar {
   readonly origin: number | null;
   readonly logical: number | null;
+  readonly chosen: SchemaChosen | null;
   readonly documents: number;
   readonly rejected: number;
   /** rows by table */
@@ -100,6 +104,7 @@ async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOpt
   const stored = await jobs.request(idJob);
   const request = await openRequest(stored.request, secrets);
   const claim = { idJob, epoch };
+  const { id_parent_job: repeated, id_lschma: idLschma } = stored.record;
   const watch = watchClaim(jobs, claim, (why) => {
     options.log(why === 'lost' ? 'the job is another worker’s by now' : 'the job was killed');
     // this process leads its group: all that it has started ends with it
@@ -110,6 +115,7 @@ async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOpt
     claim,
     byHand: false,
     originOfEarlierAttempt: request.originId === undefined ? stored.record.id_sch : null,
+    repeats: repeated === null || idLschma === null ? null : { idJob: repeated, idLschma },
     resolvePath: (path, mustExist) => files.resolve(stored.record.id_org, path, mustExist),
     finish: async () => watch.stop(),
   });
@@ -143,6 +149,7 @@ async function sessionByHand(
     claim,
     byHand: true,
     originOfEarlierAttempt: null,
+    repeats: null,
     resolvePath: (path) => Promise.resolve(resolve(path)),
     finish: async (status, failure) => {
       clearInterval(beat);
@@ -156,6 +163,7 @@ interface SessionParts {
   readonly claim: { readonly idJob: number; readonly epoch: number };
   readonly byHand: boolean;
   readonly originOfEarlierAttempt: number | null;
+  readonly repeats: ToolSession['repeats'];
   readonly resolvePath: ToolSession['resolvePath'];
   readonly finish: ToolSession['finish'];
 }
@@ -183,6 +191,7 @@ function session(
     idJob: parts.claim.idJob,
     byHand: parts.byHand,
     originOfEarlierAttempt: parts.originOfEarlierAttempt,
+    repeats: parts.repeats,
     limits: home.config.limits.engine,
     kernels: createTokenizerKernels(),
     archiveLimits: archiveLimitsOf(home.config.limits),

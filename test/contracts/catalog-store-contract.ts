@@ -471,6 +471,31 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
       );
     });
 
+    test('the default of an origin is the newest logical schema that is no variant', async () => {
+      const idOrg = await fixture.createOrg();
+      const { id_sch: idSch } = await catalog.createOrigin(origin(idOrg));
+      const make = (level: 0 | 1 | 2 | 3, variant?: boolean) =>
+        catalog.createLogicalSchema(idOrg, idSch, { ...relational, mapLevel: level }, null, variant);
+      const shaped = await make(0, true);
+      expect(shaped.variant).toBe(true);
+      expect((await catalog.loadLogicalSchema(idOrg, { idSch }))?.idLschma).toBe(shaped.idLschma);
+      const first = await make(1);
+      const other = await make(2, true);
+      expect(await catalog.loadLogicalSchema(idOrg, { idSch })).toEqual(first);
+      expect((await catalog.findOrigin(idOrg, idSch))?.id_lschma).toBe(first.idLschma);
+      expect((await catalog.findOrigin(idOrg, idSch, other.idLschma))?.id_lschma).toBe(other.idLschma);
+      // a variant is any that is the same; the default is made anew
+      expect((await make(0, true)).idLschma).toBe(shaped.idLschma);
+      expect(await make(1, true)).toEqual(first);
+      const second = await make(2);
+      expect(second.idLschma).toBeGreaterThan(other.idLschma);
+      expect((await make(2)).idLschma).toBe(second.idLschma);
+      expect(await catalog.listLogicalSchemas(idOrg, idSch)).toEqual(
+        [second, other, first, shaped].map(({ idLschma, variant }) => ({ idLschma, variant })),
+      );
+      expect(await catalog.listLogicalSchemas(await fixture.createOrg(), idSch)).toEqual([]);
+    });
+
     test('statistics are kept per job and merged in the origin', async () => {
       const idOrg = await fixture.createOrg();
       const { id_sch } = await catalog.createOrigin(origin(idOrg));

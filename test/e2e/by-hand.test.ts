@@ -59,6 +59,7 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
       job: 1,
       origin: 1,
       logical: 1,
+      schema_chosen: null,
       status: 'C',
       documents: 3,
       rejected: 0,

@@ -1,4 +1,5 @@
 /** Origins, logical schemas, mappings and statistics in memory. */
+import { createMemoryJobStatistics } from './memory-job-statistics.ts';
 import { sha256Hex } from '../../src/access/credential.ts';
 import type { Diagnostic } from '../../src/engine/diagnostics.ts';
 import type { Column, ColumnType, RelationalModel, Table } from '../../src/engine/model/relational-model.ts';
@@ -55,13 +56,17 @@ export function createMemoryCatalogStore(
     string,
     { readonly idLschma: number; readonly diagnostics: readonly Diagnostic[] }
   >();
-  const jobStatistics = new Map<number, { idOrg: number; idSch: number; statistics: unknown }>();
+  const jobStatistics = createMemoryJobStatistics();
   const next = { origin: 1, logical: 1, table: 1, column: 1, mapping: 1 };
 
   const own = (idOrg: number, idSch: number): OriginRow | undefined =>
     origins.find(({ base }) => base.id_sch === idSch && base.id_org === idOrg);
+  /** The default first. */
   const logicalsOf = (idSch: number): LogicalRow[] =>
-    logicals.filter(({ stored }) => stored.idSch === idSch).toReversed();
+    logicals
+      .filter(({ stored }) => stored.idSch === idSch)
+      .toReversed()
+      .toSorted((a, b) => Number(a.stored.variant) - Number(b.stored.variant));
 
   const ownLogical = (idOrg: number, idLschma: number): LogicalRow | undefined =>
     logicals.find(({ stored }) => stored.idLschma === idLschma && own(idOrg, stored.idSch) !== undefined);
@@ -201,16 +206,24 @@ export function createMemoryCatalogStore(
 
   return {
     createOrigin: async (origin) => createOrigin(origin),
-    async createLogicalSchema(idOrg, idSch, model) {
+    async createLogicalSchema(idOrg, idSch, model, _idJob, variant = false) {
       if (own(idOrg, idSch) === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
       const modelHash = await sha256Hex(JSON.stringify(model));
-      const newest = logicalsOf(idSch)[0]?.stored;
-      if (newest?.modelHash === modelHash) return newest;
+      const known = logicalsOf(idSch).map(({ stored }) => stored);
+      const candidates = variant ? known : known.filter((each) => !each.variant).slice(0, 1);
+      const same = candidates.find((each) => each.modelHash === modelHash);
+      if (same !== undefined) return same;
       const idLschma = next.logical++;
-      const stored = { idSch, idLschma, model, modelHash };
+      const stored = { idSch, idLschma, model, modelHash, variant };
       logicals.push({ stored, ...register(idSch, idLschma, model) });
       return stored;
     },
+    listLogicalSchemas: async (idOrg, idSch) =>
+      own(idOrg, idSch) === undefined
+        ? []
+        : logicalsOf(idSch)
+            .map(({ stored: { idLschma, variant } }) => ({ idLschma, variant }))
+            .toSorted((a, b) => b.idLschma - a.idLschma),
     listOrigins: async (idOrg) =>
       origins
         .filter(({ base }) => base.id_org === idOrg)
@@ -235,15 +248,12 @@ export function createMemoryCatalogStore(
       return xsdContents(row?.base.source_type === 'xml' ? [] : (row?.files ?? []));
     },
     async loadLogicalSchema(idOrg, which) {
-      const found = logicals.toReversed().find(({ stored }) => {
-        if (own(idOrg, stored.idSch) === undefined) return false;
-        if ('idLschma' in which) return stored.idLschma === which.idLschma;
-        return (
-          stored.idSch === which.idSch &&
-          (which.mapLevel === undefined || stored.model.mapLevel === which.mapLevel)
-        );
-      });
-      return found?.stored ?? null;
+      if ('idLschma' in which) return ownLogical(idOrg, which.idLschma)?.stored ?? null;
+      const found = own(idOrg, which.idSch) === undefined ? [] : logicalsOf(which.idSch);
+      return (
+        found.find(({ stored }) => which.mapLevel === undefined || stored.model.mapLevel === which.mapLevel)
+          ?.stored ?? null
+      );
     },
     async findCompiledSet(idOrg, fingerprint) {
       const set = compiledSets.get(`${idOrg}/${fingerprint}`);
@@ -271,11 +281,8 @@ export function createMemoryCatalogStore(
     async saveStatistics(idOrg, idSch, idJob, statistics, merge) {
       const row = own(idOrg, idSch);
       if (row === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
-      const again = idJob !== null && jobStatistics.get(idJob)?.idSch === idSch;
-      const others = [...jobStatistics].filter(([id, saved]) => id !== idJob && saved.idSch === idSch);
-      const stored = row.statistics === null ? [] : [row.statistics];
-      row.statistics = merge(again ? others.map(([, saved]) => saved.statistics) : stored);
-      if (idJob !== null) jobStatistics.set(idJob, { idOrg, idSch, statistics });
+      const earlier = jobStatistics.save({ idOrg, idSch, idJob, statistics });
+      row.statistics = merge(earlier ?? (row.statistics === null ? [] : [row.statistics]));
     },
     async setMappingsActive(idOrg, idLschma, idMaps, active) {
       const found = logicals.find(
@@ -302,17 +309,10 @@ export function createMemoryCatalogStore(
       row.base = { ...row.base, namespaces: model.namespaces, root_elements: rootNames(model) };
     },
     async loadJobStatistics(idOrg, idSch, idJob) {
-      const found = jobStatistics.get(idJob);
-      return found?.idOrg === idOrg && found.idSch === idSch ? found.statistics : null;
+      const found = jobStatistics.find(idOrg, idJob);
+      return found?.idSch === idSch ? found.statistics : null;
     },
-    async loadStatistics(idOrg, idJobs) {
-      return idJobs.map((idJob) => {
-        const found = jobStatistics.get(idJob);
-        if (found?.idOrg !== idOrg)
-          throw new AppError('not_found', `there are no statistics of a job ${idJob}`);
-        return found.statistics;
-      });
-    },
+    loadStatistics: async (idOrg, idJobs) => jobStatistics.list(idOrg, idJobs),
     async saveDiagram(idOrg, idLschma, svg) {
       if (ownLogical(idOrg, idLschma) === undefined)
         throw new AppError('not_found', `there is no logical schema ${idLschma}`);

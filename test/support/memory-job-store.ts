@@ -253,6 +253,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         0,
         { rerunOf: idJob },
       );
+      if (['Parse', 'Write', 'Unload'].includes(record.job_type)) made.record.id_lschma = record.id_lschma;
       return { idJob: made.record.id_job, idWorkflow: workflow.idWorkflow, tool: old.tool };
     },
     async requestKill(idOrg, idJob) {

@@ -8,6 +8,7 @@ export interface Summary {
   readonly job: number | null;
   readonly origin: number | null;
   readonly logical: number | null;
+  readonly schema_chosen: { readonly logical: number; readonly why: string } | null;
   readonly status: 'C' | 'F';
   readonly documents: number;
   readonly rejected: number;

@@ -14,6 +14,8 @@ import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.t
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { MisfitValue, Published, RowSink, SideTable, SinkPlan } from '../../ports/row-sink.ts';
+import type { TargetLoad } from '../../ports/target-load.ts';
+import { readDuckDbLoads } from './duckdb-ledger.ts';
 import type { StagedCsv } from './duckdb-row-sink-csv.ts';
 import { foldedName, memoryFor, openDuckDb, type DuckDb } from './duckdb-row-sink-database.ts';
 import { columnId, type DuckDbPublication } from './duckdb-row-sink-publication.ts';
@@ -70,6 +72,21 @@ class DuckDbRowSink implements RowSink {
     this.#options = options;
     this.#file = resolve(options.file);
     this.label = `duckdb:${options.file}`;
+  }
+
+  async loads(): Promise<readonly TargetLoad[]> {
+    // the same folder that is opened later, without making it
+    if (!(await exists(dirname(this.#file)))) return [];
+    return this.#guarded(async () => {
+      await this.#pin();
+      if (!(await exists(this.#file))) return [];
+      const lock = await this.#lock();
+      try {
+        return await readDuckDbLoads(this.#file, this.label, this.#options.busyTimeoutMs);
+      } finally {
+        await lock.release();
+      }
+    });
   }
 
   async open(plan: SinkPlan): Promise<'load' | 'skip'> {
@@ -210,6 +227,7 @@ class DuckDbRowSink implements RowSink {
   }
 
   async #pin(): Promise<void> {
+    if (this.#pinned !== null) return;
     const refuse = this.#options.refuseLinks === true;
     this.#pinned = await pinFolder(dirname(this.#file), refuse ? 'refuse' : 'follow');
     this.#file = join(this.#pinned.path, basename(this.#file));

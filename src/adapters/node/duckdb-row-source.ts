@@ -10,6 +10,7 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/row-source.ts';
+import { readDuckDbLoads } from './duckdb-ledger.ts';
 import { foldedName, openDuckDbReader } from './duckdb-row-sink-database.ts';
 import { lexicalText } from './duckdb-row-sink-types.ts';
 import { tableColumns, type NamedColumn } from './folder-row-sink-formats.ts';
@@ -27,6 +28,7 @@ export function createDuckDbRowSource(options: DuckDbRowSourceOptions): RowSourc
   return createFileRowSource({
     label: `duckdb:${options.file}`,
     openTables: (model) => openTables(options, model),
+    loads: () => readDuckDbLoads(options.file, `duckdb:${options.file}`, options.busyTimeoutMs),
   });
 }
 

@@ -9,6 +9,7 @@ import type { RelationalModel, Table } from '../../engine/model/relational-model
 import type { DocumentRows, RowStream, RowValues } from '../../engine/unshred/document-rows.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource, StoredDocument } from '../../ports/row-source.ts';
+import type { TargetLoad } from '../../ports/target-load.ts';
 import { fileFault } from './folder-row-sink-faults.ts';
 
 /** A table as the file or folder has it; columns by the model's names. */
@@ -40,6 +41,7 @@ export interface FileRowSourceOptions {
   readonly label: string;
   /** AppError `not_found` where there is nothing */
   readonly openTables: (model: RelationalModel) => Promise<SourceTables>;
+  readonly loads: () => Promise<readonly TargetLoad[]>;
 }
 
 export function createFileRowSource(options: FileRowSourceOptions): RowSource {
@@ -56,6 +58,10 @@ class FileRowSource implements RowSource {
   constructor(options: FileRowSourceOptions) {
     this.#options = options;
     this.label = options.label;
+  }
+
+  loads(): Promise<readonly TargetLoad[]> {
+    return this.#guarded(() => this.#options.loads());
   }
 
   async open(model: RelationalModel): Promise<void> {

@@ -17,6 +17,11 @@ export function otherScriptNames(format: FolderFormat | undefined): readonly str
   if (format === 'jsonl') return [sqliteScriptName];
   return format === 'tsv' ? [mysqlScriptName] : [];
 }
+/** All scripts of a folder. */
+export function scriptNames(format: FolderFormat): readonly string[] {
+  return [loadScriptName, ...otherScriptNames(format)];
+}
+
 const journalName = '.svc-publish.json';
 /** in front of the names of folders that new files wait in */
 export const stagingPrefix = '.svc-staging-';
@@ -81,6 +86,13 @@ export interface Journal {
 export async function readManifest(directory: string): Promise<Manifest | null> {
   const text = await readIfThere(join(directory, manifestName));
   return text === null ? null : parseManifest(text);
+}
+
+/** The same as the folder will be once its journal, where a process died over it, has been carried out. */
+export async function readCommittedManifest(directory: string): Promise<Manifest | null> {
+  const text = await readIfThere(join(directory, journalName));
+  const journal = text === null ? null : parsed<Journal>(text);
+  return journal !== null && isJournal(journal) ? journal.manifest : readManifest(directory);
 }
 
 /**

@@ -16,6 +16,8 @@ import {
   type SideTable,
   type SinkPlan,
 } from '../../ports/row-sink.ts';
+import type { TargetLoad } from '../../ports/target-load.ts';
+import { readFolderLoads } from './folder-ledger.ts';
 import { documentsIn } from './folder-row-sink-documents.ts';
 import { fileFault } from './folder-row-sink-faults.ts';
 import { StagedFiles, type FinishedFile } from './folder-row-sink-files.ts';
@@ -29,9 +31,8 @@ import {
   commitJournal,
   finishJournal,
   readManifest,
-  loadScriptName,
+  scriptNames,
   mysqlScriptName,
-  otherScriptNames,
   sqliteScriptName,
   stagingPrefix,
   type Manifest,
@@ -84,6 +85,11 @@ class FolderRowSink implements RowSink {
     this.#directory = resolve(options.directory);
     this.encoding = encodingOf(options.format);
     this.label = options.directory;
+  }
+
+  async loads(): Promise<readonly TargetLoad[]> {
+    const links = this.#options.refuseLinks === true ? 'refuse' : 'follow';
+    return this.#guarded(() => readFolderLoads(this.#directory, links));
   }
 
   async open(plan: SinkPlan): Promise<'load' | 'skip'> {
@@ -372,10 +378,6 @@ class FolderRowSink implements RowSink {
       throw fileFault(error, this.label);
     }
   }
-}
-
-function scriptNames(format: FolderFormat): readonly string[] {
-  return [loadScriptName, ...otherScriptNames(format)];
 }
 
 function isSideTable(name: string): boolean {

@@ -9,6 +9,7 @@ import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/row-source.ts';
 import { openDuckDbReader, pathLiteral } from './duckdb-row-sink-database.ts';
 import { lexicalText } from './duckdb-row-sink-types.ts';
+import { readFolderLoads } from './folder-ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from './file-row-source.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './folder-row-sink-formats.ts';
 import { refuseLink } from './folder-row-sink-documents.ts';
@@ -33,6 +34,8 @@ export function createFolderRowSource(options: FolderRowSourceOptions): RowSourc
   return createFileRowSource({
     label: options.directory,
     openTables: (model) => openTables(options, model),
+    loads: () =>
+      readFolderLoads(resolve(options.directory), options.refuseLinks === true ? 'refuse' : 'follow'),
   });
 }
 

@@ -10,7 +10,9 @@ import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { FileStore } from '../../ports/file-store.ts';
 import type { MisfitValue, Published, RowSink, SideTable, SinkPlan } from '../../ports/row-sink.ts';
+import type { TargetLoad } from '../../ports/target-load.ts';
 import { fetchFiles } from './fetched-files.ts';
+import { loadsOf } from './folder-ledger.ts';
 import { createFolderRowSink } from './folder-row-sink.ts';
 import { fileNamePart } from './folder-row-sink-names.ts';
 import type { FolderFormat } from './folder-row-sink-formats.ts';
@@ -74,6 +76,11 @@ class ObjectFolderRowSink implements RowSink {
     this.widensInPlace = this.#local.widensInPlace;
     this.encoding = this.#local.encoding;
     this.label = options.label;
+  }
+
+  async loads(): Promise<readonly TargetLoad[]> {
+    const manifest = await this.#manifest();
+    return manifest === null ? [] : loadsOf(manifest);
   }
 
   async open(plan: SinkPlan): Promise<'load' | 'skip'> {

@@ -20,6 +20,7 @@ export async function createLogicalSchema(
   idSch: number,
   model: RelationalModel,
   idJob: number | null,
+  variant = false,
 ): Promise<StoredLogicalSchema> {
   const packed = packRelationalModel(model);
   const modelHash = await hashOf(packed);
@@ -28,26 +29,35 @@ export async function createLogicalSchema(
       ? await tx`select 1 from svc.origin where id_sch = ${idSch} and id_org = ${idOrg} for no key update`
       : [];
     if (origin === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
-    const [newest] = await tx<{ id_lschma: number; model_hash: string }[]>`
-      select id_lschma, model_hash from svc.logical_schema where id_sch = ${idSch} order by id_lschma desc limit 1`;
-    if (newest?.model_hash === modelHash) return { idSch, idLschma: newest.id_lschma, model, modelHash };
+    const known = await tx<{ id_lschma: number; model_hash: string; variant: boolean }[]>`
+      select id_lschma, model_hash, variant from svc.logical_schema where id_sch = ${idSch} order by variant, id_lschma desc`;
+    const newest = known.find((each) => !each.variant);
+    const same = (variant ? known : newest === undefined ? [] : [newest]).find(
+      (each) => each.model_hash === modelHash,
+    );
+    if (same !== undefined)
+      return { idSch, idLschma: same.id_lschma, model, modelHash, variant: same.variant };
     const structure = structureLines(model);
-    const idLschma = await insertLogicalSchema(tx, idSch, model, idJob, packed, modelHash, structure);
-    const inactive = await inactivePlaces(tx, newest?.id_lschma ?? null, model.mappings, structure);
+    const idLschma = await insertLogicalSchema(
+      tx,
+      { idSch, idJob, model, modelHash, variant },
+      packed,
+      structure,
+    );
+    const before = newest ?? known[0];
+    const inactive = await inactivePlaces(tx, before?.id_lschma ?? null, model.mappings, structure);
     await switchOff(tx, idLschma, inactive);
-    return { idSch, idLschma, model, modelHash };
+    return { idSch, idLschma, model, modelHash, variant };
   });
 }
 
 async function insertLogicalSchema(
   tx: TransactionSql,
-  idSch: number,
-  model: RelationalModel,
-  idJob: number | null,
+  made: Omit<StoredLogicalSchema, 'idLschma'> & { readonly idJob: number | null },
   packed: PackedRelationalModel,
-  modelHash: string,
   structure: readonly MappingEntry[],
 ): Promise<number> {
+  const { idSch, idJob, model, modelHash, variant } = made;
   const [plan, mappings, own] = await Promise.all(
     [packed.plan, packed.mappings, packJson(structure)].map(deflated),
   );
@@ -57,14 +67,14 @@ async function insertLogicalSchema(
     columns: model.tables.reduce((sum, table) => sum + table.columns.length, 0),
     mappings: lines,
   });
-  const [made] = await tx<{ id_lschma: number }[]>`
+  const [row] = await tx<{ id_lschma: number }[]>`
     insert into svc.logical_schema (id_sch, id_job, map_level, max_length, table_count, mapping_count, packed_plan, packed_mappings,
-                                    packed_structure, model_hash, table_ids, column_ids, mapping_ids)
+                                    packed_structure, model_hash, variant, table_ids, column_ids, mapping_ids)
     values (${idSch}, ${idJob}, ${model.mapLevel}, ${model.nameMaxLength}, ${model.tables.length}, ${lines}, ${plan!}, ${mappings!},
-            ${own!}, ${modelHash}, ${JSON.stringify(ids.tables)}, ${JSON.stringify(ids.columns)}, ${JSON.stringify(ids.mappings)})
+            ${own!}, ${modelHash}, ${variant}, ${JSON.stringify(ids.tables)}, ${JSON.stringify(ids.columns)}, ${JSON.stringify(ids.mappings)})
     returning id_lschma`;
-  if (made === undefined) throw new Error('the insert answered no row');
-  return made.id_lschma;
+  if (row === undefined) throw new Error('the insert answered no row');
+  return row.id_lschma;
 }
 
 /** What the model leaves out, and what was switched off in the map before: the same path, and the same kind of content there. */
@@ -155,13 +165,32 @@ export async function loadLogicalSchema(
       ? sql`l.id_lschma = ${which.idLschma}`
       : sql`l.id_sch = ${which.idSch} and (${which.mapLevel ?? null}::int is null or l.map_level = ${which.mapLevel ?? null})`;
   if (!isId('idLschma' in which ? which.idLschma : which.idSch)) return null;
-  const [row] = await sql<(ModelColumns & { id_sch: number; id_lschma: number; model_hash: string })[]>`
-    select l.id_sch, l.id_lschma, l.packed_plan, l.packed_mappings, l.model_hash
+  const [row] = await sql<
+    (ModelColumns & { id_sch: number; id_lschma: number; model_hash: string; variant: boolean })[]
+  >`
+    select l.id_sch, l.id_lschma, l.packed_plan, l.packed_mappings, l.model_hash, l.variant
       from svc.logical_schema l join svc.origin s using (id_sch)
      where s.id_org = ${idOrg} and ${chosen}
-     order by l.id_lschma desc limit 1`;
+     order by l.variant, l.id_lschma desc limit 1`;
   if (row === undefined) return null;
-  return { idSch: row.id_sch, idLschma: row.id_lschma, model: readModel(row), modelHash: row.model_hash };
+  return {
+    idSch: row.id_sch,
+    idLschma: row.id_lschma,
+    model: readModel(row),
+    modelHash: row.model_hash,
+    variant: row.variant,
+  };
+}
+
+export async function listLogicalSchemas(
+  sql: Sql,
+  idOrg: number,
+  idSch: number,
+): Promise<readonly Pick<StoredLogicalSchema, 'idLschma' | 'variant'>[]> {
+  if (!isId(idSch)) return [];
+  return sql<{ idLschma: number; variant: boolean }[]>`
+    select l.id_lschma as "idLschma", l.variant from svc.logical_schema l join svc.origin s using (id_sch)
+     where l.id_sch = ${idSch} and s.id_org = ${idOrg} order by l.id_lschma desc`;
 }
 
 interface ModelColumns {

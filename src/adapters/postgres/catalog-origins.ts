@@ -79,7 +79,7 @@ interface OriginRow extends Omit<OriginRecord, 'root_elements' | 'namespaces' | 
   readonly files: readonly OriginFile[];
 }
 
-/** Every origin of the organisation, or one; with its newest logical schema, or the one named. Newest first. */
+/** Every origin of the organisation, or one; with its default logical schema, or the one named. Newest first. */
 async function selectOrigins(
   sql: Sql | TransactionSql,
   idOrg: number,
@@ -98,7 +98,7 @@ async function selectOrigins(
       left join lateral (
         select * from svc.logical_schema x
          where x.id_sch = s.id_sch and (${idLschma}::bigint is null or x.id_lschma = ${idLschma})
-         order by x.id_lschma desc limit 1
+         order by x.variant, x.id_lschma desc limit 1
       ) l on true
      where s.id_org = ${idOrg} and (${idSch}::bigint is null or s.id_sch = ${idSch})
        and (${idLschma}::bigint is null or l.id_lschma is not null)

@@ -6,6 +6,7 @@ import {
   createLogicalSchema,
   listMappings,
   listTables,
+  listLogicalSchemas,
   loadLogicalSchema,
   setMappingsActive,
 } from './catalog-logical-schemas.ts';
@@ -36,8 +37,9 @@ export function createPostgresCatalogStore(
     withinOrganisation(sql, idOrg, work);
   return {
     createOrigin: (origin) => within(origin.idOrg, (tx) => createOrigin(tx, origin)),
-    createLogicalSchema: (idOrg, idSch, model, idJob) =>
-      within(idOrg, (tx) => createLogicalSchema(tx, idOrg, idSch, model, idJob)),
+    createLogicalSchema: (idOrg, idSch, model, idJob, variant) =>
+      within(idOrg, (tx) => createLogicalSchema(tx, idOrg, idSch, model, idJob, variant)),
+    listLogicalSchemas: (idOrg, idSch) => read(idOrg, (tx) => listLogicalSchemas(tx, idOrg, idSch)),
     listOrigins: (idOrg) => read(idOrg, (tx) => listOrigins(tx, idOrg)),
     findOrigin: (idOrg, idSch, idLschma) => read(idOrg, (tx) => findOrigin(tx, idOrg, idSch, idLschma)),
     loadOrigin: (idOrg, idSch) => read(idOrg, (tx) => loadOrigin(tx, idOrg, idSch)),

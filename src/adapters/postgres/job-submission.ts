@@ -173,9 +173,10 @@ export async function rerun(
     const { request, params, params_json, idSch } = await resolveReferences(tx, old.id_workflow, old);
     const [made] = await tx<{ id_job: number }[]>`
       insert into svc.job (id_org, id_workflow, position, ready, job_type, tool, params, params_json, request, input_path, output_path,
-                           id_sch, id_parent_job, rerun_of, deadline, max_attempts)
+                           id_sch, id_lschma, id_parent_job, rerun_of, deadline, max_attempts)
       select id_org, ${idWorkflow}, 0, true, job_type, tool, ${params}, ${params_json}, ${request}, input_path, output_path,
-             (select id_sch from svc.origin where id_sch = ${idSch}), id_job, id_job,
+             (select id_sch from svc.origin where id_sch = ${idSch}),
+             case when job_type in ('Parse', 'Write', 'Unload') then id_lschma end, id_job, id_job,
              clock_timestamp() + ${settings.deadlineMs} * interval '1 millisecond', ${settings.maxAttempts}
         from svc.job where id_job = ${idJob}
       returning id_job`;

@@ -11,6 +11,7 @@ import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { RemovalPlan, Removed, RowRemover } from '../../ports/row-remover.ts';
 import { sqlState, type Sql, type TransactionSql } from './connect.ts';
+import { askTargetLoads } from './postgres-ledger.ts';
 import {
   connectTarget,
   sessionSettings,
@@ -33,6 +34,7 @@ export function createPostgresRowRemover(options: PostgresRowRemoverOptions): Ro
   const sql = connectTarget(options, { all: watch.sockets });
   return {
     label: options.label,
+    loads: () => askTargetLoads(options),
     async remove(plan, fence) {
       try {
         return await watch.during(async () => {

@@ -115,6 +115,13 @@ SET search_path = pg_catalog, pg_temp; SET standard_conforming_strings = on; SET
 export const quickCompression = `SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
  WHERE name = 'default_toast_compression' AND source = 'default' AND 'lz4' = ANY (enumvals)`;
 
+/** Makes a new connection ready to publish; answers the id of its process on the server. */
+export async function beginSession(sql: Sql): Promise<number> {
+  const results = await sql.unsafe(`${sessionSettings}; ${quickCompression}; SELECT pg_backend_pid() AS pid`);
+  const [{ pid }] = results.at(-1) as unknown as [{ pid: number }];
+  return pid;
+}
+
 /**
  * A publisher that is stopped, or cut off, in its transaction holds the target's lock: the server ends it after so long. The steps
  * follow one another at once; the fence between them may wait for a metadata database that has just been restarted.

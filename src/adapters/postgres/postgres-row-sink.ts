@@ -4,17 +4,17 @@
  */
 import { randomBytes } from 'node:crypto';
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
-import { documentColumns, loadedDocumentsQuery } from '../../engine/dialects/loaded-documents.ts';
 import { physicalTables, type PhysicalTable } from '../../engine/dialects/physical-model.ts';
 import { postgresql } from '../../engine/dialects/postgresql.ts';
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { MisfitValue, Published, RowSink, SideTable, SinkPlan } from '../../ports/row-sink.ts';
+import type { TargetLoad } from '../../ports/target-load.ts';
 import type { Sql, TransactionSql } from './connect.ts';
 import {
   addressLabel,
+  beginSession,
   connectTarget,
-  quickCompression,
   sessionSettings,
   stoppedSeconds,
   targetFault,
@@ -22,6 +22,7 @@ import {
   type TargetAddress,
 } from './postgres-row-sink-connection.ts';
 import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './postgres-row-sink-leftovers.ts';
+import { readLoadedDocuments, readTargetLoads } from './postgres-ledger.ts';
 import { misfitColumns, misfitRow, misfits } from './postgres-row-sink-misfits.ts';
 import { columnId, type Publication } from './postgres-row-sink-publication.ts';
 import { publishRows } from './postgres-row-sink-publish.ts';
@@ -86,6 +87,10 @@ class PostgresRowSink implements RowSink {
     this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
   }
 
+  async loads(): Promise<readonly TargetLoad[]> {
+    return this.#guarded(async () => readTargetLoads(await this.#connect(), this.#options.sqlSchema));
+  }
+
   async open(plan: SinkPlan): Promise<'load' | 'skip'> {
     this.#plan = plan;
     this.#tables = physicalTables(plan.model, postgresql);
@@ -99,21 +104,11 @@ class PostgresRowSink implements RowSink {
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.#plan.saveMode === 'o' || sha256s.length === 0 || this.#control === null) return new Set();
-    const wanted = new Set(sha256s);
     return this.#guarded(async () => {
       const { sqlSchema } = this.#options;
       const target = await readTarget(this.#control!, sqlSchema, this.#names());
-      if (!target.tables.has(sideTableNames.documents)) return new Set<string>();
-      const roots = documentColumns(this.#plan.model, this.#tables).filter(
-        ({ table, column }) => target.tables.get(table)?.columns.has(column) === true,
-      );
-      const place = (name: string): string => `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
-      const query = loadedDocumentsQuery(roots, this.#plan, place);
-      const found = new Set<string>();
-      for await (const rows of this.#control!.unsafe(query).cursor(10_000))
-        for (const { sha256 } of rows as unknown as { sha256: string }[])
-          if (wanted.has(sha256)) found.add(sha256);
-      return found;
+      const wanted = new Set(sha256s);
+      return readLoadedDocuments(this.#control!, sqlSchema, target, this.#plan, this.#tables, wanted);
     });
   }
 
@@ -194,12 +189,7 @@ class PostgresRowSink implements RowSink {
   async #open(): Promise<'load' | 'skip'> {
     const { sqlSchema } = this.#options;
     const plan = this.#plan;
-    this.#control = connectTarget(this.#options, { all: this.#watch.sockets });
-    const control = this.#control;
-    const [session] = (
-      await control.unsafe(`${sessionSettings}; ${quickCompression}; SELECT pg_backend_pid() AS pid`)
-    ).at(-1) as unknown as [{ pid: number }];
-    this.#controlPid = session.pid;
+    const control = await this.#connect();
     const target = await readTarget(control, sqlSchema, this.#names());
     if (!target.schemaExists && this.#options.createSchema !== true) {
       throw new AppError('not_found', `${this.label}: there is no SQL schema ${sqlSchema}.`);
@@ -216,6 +206,14 @@ class PostgresRowSink implements RowSink {
     if (!(await this.#mayLoad(control, target))) return 'skip';
     this.#outcome = 'load';
     return plan.saveMode === 'w' ? 'skip' : 'load';
+  }
+
+  /** The connection that publishes, made when it is first needed. */
+  async #connect(): Promise<Sql> {
+    if (this.#control !== null) return this.#control;
+    this.#control = connectTarget(this.#options, { all: this.#watch.sockets });
+    this.#controlPid = await beginSession(this.#control);
+    return this.#control;
   }
 
   #names(): string[] {

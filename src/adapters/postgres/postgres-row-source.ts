@@ -11,7 +11,9 @@ import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { DocumentRows } from '../../engine/unshred/document-rows.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource, StoredDocument } from '../../ports/row-source.ts';
+import type { TargetLoad } from '../../ports/target-load.ts';
 import { sqlState, type Sql } from './connect.ts';
+import { askTargetLoads } from './postgres-ledger.ts';
 import {
   addressLabel,
   connectTarget,
@@ -62,6 +64,10 @@ class PostgresRowSource implements RowSource {
       everyMs: options.lookMs,
     });
     this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
+  }
+
+  loads(): Promise<readonly TargetLoad[]> {
+    return askTargetLoads({ ...this.#options, label: this.label });
   }
 
   async open(model: RelationalModel): Promise<void> {

@@ -46,7 +46,7 @@ describe('a task', () => {
       limits,
       archiveLimits: defaultArchiveLimits,
       links: 'follow',
-      logical: { idSch: 1, idLschma: 1, model, modelHash: '' },
+      logical: { idSch: 1, idLschma: 1, model, modelHash: '', variant: false },
       idJob: 1,
       byHand: true,
       request: { keys: 'hash', unmapped: 'capture', extraColumns: [], noSamples: false, rowTag: 'order' },
