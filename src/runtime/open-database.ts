@@ -120,7 +120,9 @@ async function prepare(
 }
 
 async function record(home: Home, recorded: string, url: string): Promise<void> {
-  if (recorded !== url) await writePrivateFile(home.metadbUrlFile, `${url}\n`);
+  // libpq knows both spellings, other programs that read the file only the long one
+  const written = url.replace(/^postgres:/, 'postgresql:');
+  if (recorded !== written) await writePrivateFile(home.metadbUrlFile, `${written}\n`);
 }
 
 async function findPlace(

@@ -369,6 +369,77 @@ test(
   },
 );
 
+test.each([
+  ['csv', 'load.sql'],
+  ['tsv', 'load.sql'],
+  ['tsv', 'load.mysql.sql'],
+  ['jsonl', 'load.sql'],
+  ['jsonl', 'load.sqlite.sql'],
+  ['parquet', 'load.sql'],
+] as const)('of %s, %s makes the tables with rows, or all that were asked for', async (format, script) => {
+  const loaded = async (plan: SinkPlan): Promise<string[]> => {
+    const sink = createSink({ format });
+    await sink.open(plan);
+    const rows = libraryRows(plan.idJob, 1);
+    const tables = new Map([...rows.tables].filter(([table]) => table === at.library || table === at.book));
+    await writeLibrary(sink, { ...rows, tables });
+    await sink.publish(async () => true, rows.lastKeys);
+    await sink.close();
+    const text = await readFile(join(directory, script), 'utf8');
+    return libraryModel.tables
+      .map(({ name }) => name)
+      .filter((name) => new RegExp(`CREATE TABLE IF NOT EXISTS ["\`]${name}["\`]`).test(text));
+  };
+  expect((await loaded(libraryPlan(1))).toSorted()).toEqual(['book', 'library']);
+  const all = await loaded(libraryPlan(2, { allTables: true, saveMode: 'o' }));
+  expect(all.length).toBeGreaterThan(5);
+});
+
+test('Parquet tells pandas of columns that would be floats where a row has none', async () => {
+  await load(libraryPlan(1), 1, { format: 'parquet' });
+  const { tables } = await manifest();
+  for (const { files } of tables) {
+    for (const { name, columns, types } of files) {
+      const [row] = await duckDbRows(
+        ':memory:',
+        `(SELECT decode(value) AS text FROM parquet_kv_metadata('${join(directory, name).replaceAll("'", "''")}') WHERE decode(key) = 'pandas')`,
+      );
+      const told = JSON.parse(row!['text'] as string) as { columns: { name: string; numpy_type: string }[] };
+      const numpy = { SMALLINT: 'Int16', INTEGER: 'Int32', BIGINT: 'Int64', BOOLEAN: 'boolean' };
+      expect(told.columns.map((one) => [one.name, one.numpy_type])).toEqual(
+        columns.flatMap((column, index) => {
+          const type = numpy[types![index] as keyof typeof numpy];
+          return type === undefined ? [] : [[column, type]];
+        }),
+      );
+    }
+  }
+});
+
+test('pandas reads keys and numbers as they are, where rows have none of them', needs('pandas'), async () => {
+  const sink = createSink({ format: 'parquet' });
+  await sink.open(libraryPlan(1));
+  const rows = libraryRows(1, 2);
+  const huge = '9007199254740993';
+  rows.tables.get(at.book)![0]![1] = huge;
+  rows.tables.get(at.book)![1]![1] = null;
+  await writeLibrary(sink, rows);
+  sink.relax(at.book, 1);
+  await sink.publish(async () => true, rows.lastKeys);
+  await sink.close();
+  const program = `import pandas, sys
+d = pandas.read_parquet(sys.argv[1])
+c = d[d.columns[1]]
+print(c.dtype, c.iloc[0], c.iloc[1] is pandas.NA)`;
+  const [book] = (await manifest()).tables.find((table) => table.name === 'book')!.files;
+  const { stdout } = await promisify(execFile)(programOf('pandas')!, [
+    '-c',
+    program,
+    join(directory, book!.name),
+  ]);
+  expect(stdout).toBe(`Int64 ${huge} True\n`);
+});
+
 test('Parquet has the types of the dialect', async () => {
   await load(libraryPlan(1), 1, { format: 'parquet' });
   const { tables } = await manifest();

@@ -43,6 +43,10 @@ const parts = {
   mariadb: { how: 'Debian: mariadb-client-core', programs: ['mariadb', 'mysql'], variable: 'MARIADB' },
   mariadbd: { how: 'Debian: mariadb-server-core', programs: ['mariadbd', 'mysqld'], variable: 'MARIADBD' },
   mkfifo: { how: 'Debian: coreutils', programs: ['mkfifo'] },
+  pandas: {
+    how: 'PANDAS names a Python that has pandas and pyarrow (python -m venv, pip install pandas pyarrow)',
+    variable: 'PANDAS',
+  },
   postgresql: { how: 'Debian: postgresql', programs: ['initdb'] },
   promtool: { how: 'Debian: prometheus', programs: ['promtool'], variable: 'PROMTOOL' },
   psql: { how: 'Debian: postgresql-client', programs: ['psql'], variable: 'PSQL' },

@@ -38,7 +38,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** `postgres://user:password@127.0.0.1:port/postgres` */
+  /** `postgresql://user:password@127.0.0.1:port/postgres` */
   readonly url: string;
   /** true: the server ran already */
   readonly adopted: boolean;
@@ -176,7 +176,7 @@ async function stopServer(folder: ClusterFolder): Promise<void> {
 }
 
 function addressOf(folder: ClusterFolder, server: RunningServer): string {
-  return `postgres://${embeddedUser}:${folder.password}@127.0.0.1:${server.port}/postgres`;
+  return `postgresql://${embeddedUser}:${folder.password}@127.0.0.1:${server.port}/postgres`;
 }
 
 /** Looks every second whether the server lives; starts it again when not, and owns it from then on. */

@@ -10,7 +10,14 @@ import { physicalTables } from '../../engine/dialects/physical-model.ts';
 import { physicalName } from '../../engine/dialects/physical-names.ts';
 import type { Column, ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import { tableColumns } from './folder-row-sink-formats.ts';
-import { adaptedModel, ledger, loadedTables, notLoaded, script } from './folder-row-sink-load-script.ts';
+import {
+  adaptedModel,
+  ledger,
+  loadedTables,
+  notLoaded,
+  script,
+  tablesOfFolder,
+} from './folder-row-sink-load-script.ts';
 import { mysqlScriptName, type Manifest, type ManifestFile } from './folder-row-sink-manifest.ts';
 
 const staged = '`_svc_items`';
@@ -27,8 +34,7 @@ export function renderMysqlScript(model: RelationalModel, manifest: Manifest): s
     tables: typed.tables.map((table) => ({ ...table, columns: table.columns.map(doubleForReal) })),
   };
   const { lists } = withListTables(adapted, mysql);
-  const filled = new Set(manifest.tables.map(({ name }) => name));
-  const tables = new Set(adapted.tables.flatMap(({ name }, at) => (filled.has(name) ? [at] : [])));
+  const tables = tablesOfFolder(adapted, manifest);
   const { before, after } = ddlParts(withTextForNumbers(adapted), mysql, {
     ifNotExists: true,
     foreignKeysLast: true,

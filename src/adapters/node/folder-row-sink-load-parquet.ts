@@ -7,12 +7,19 @@ import { pathLiteral } from './duckdb-row-sink-database.ts';
 import { sideTableStatements, tableStatements } from './duckdb-row-sink-tables.ts';
 import { columnSqlType, converted, decimalDigits, larger } from './duckdb-row-sink-types.ts';
 import { tableColumns } from './folder-row-sink-formats.ts';
-import { adaptedModel, ledger, loadedTables, notLoaded, script } from './folder-row-sink-load-script.ts';
+import {
+  adaptedModel,
+  ledger,
+  loadedTables,
+  notLoaded,
+  script,
+  tablesOfFolder,
+} from './folder-row-sink-load-script.ts';
 import type { Manifest, ManifestTable } from './folder-row-sink-manifest.ts';
 
 export function renderParquetScript(model: RelationalModel, manifest: Manifest): string {
   const adapted = adaptedModel(model, manifest, ({ name, type }, table) => decimalOfFiles(name, type, table));
-  const filled = new Set(manifest.tables.map((table) => table.name));
+  const tables = tablesOfFolder(model, manifest);
   return script([
     '-- Makes the tables of this folder and fills them: duckdb -f load.sql FILE, run inside the folder.',
     ...notLoaded(model, manifest),
@@ -20,7 +27,7 @@ export function renderParquetScript(model: RelationalModel, manifest: Manifest):
     ...[
       ...sideTableStatements(new Map(), true),
       ...physicalTables(adapted, duckdb)
-        .filter((_, index) => filled.has(model.tables[index]!.name))
+        .filter((_, index) => tables.has(index))
         .flatMap((table) => tableStatements(table, table.columns, true)),
     ].map((statement) => `${statement};`),
     loadedTables(model, manifest)

@@ -11,7 +11,11 @@ import type { Manifest, ManifestTable } from './folder-row-sink-manifest.ts';
 /** For the formats that psql reads; `renderParquetScript` is for the one that it does not. */
 export function renderLoadScript(model: RelationalModel, manifest: Manifest): string {
   const adapted = adaptedModel(model, manifest);
-  const { before, after } = ddlParts(adapted, postgresql, { ifNotExists: true, foreignKeysLast: true });
+  const { before, after } = ddlParts(adapted, postgresql, {
+    ifNotExists: true,
+    foreignKeysLast: true,
+    tables: tablesOfFolder(adapted, manifest),
+  });
   const tables = loadedTables(model, manifest);
   return script([
     '-- Makes the tables of this folder and fills them: psql -f load.sql DATABASE, run inside the folder.',
@@ -35,6 +39,12 @@ export function script(parts: readonly string[]): string {
 export function loadedTables(model: RelationalModel, manifest: Manifest): ManifestTable[] {
   const own = ownNames(model);
   return manifest.tables.filter((table) => own.has(table.name));
+}
+
+/** Indexes of the model's tables that have a file: those with rows, and all where every table was asked for. */
+export function tablesOfFolder({ tables }: RelationalModel, manifest: Manifest): ReadonlySet<number> {
+  const filled = new Set(manifest.tables.map(({ name }) => name));
+  return new Set(tables.flatMap(({ name }, at) => (filled.has(name) ? [at] : [])));
 }
 
 export function notLoaded(model: RelationalModel, manifest: Manifest): string[] {

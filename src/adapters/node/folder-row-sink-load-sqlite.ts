@@ -10,7 +10,14 @@ import { physicalName } from '../../engine/dialects/physical-names.ts';
 import { sqlite } from '../../engine/dialects/sqlite.ts';
 import type { ColumnType, RelationalModel, Table } from '../../engine/model/relational-model.ts';
 import { tableColumns } from './folder-row-sink-formats.ts';
-import { adaptedModel, ledger, loadedTables, notLoaded, script } from './folder-row-sink-load-script.ts';
+import {
+  adaptedModel,
+  ledger,
+  loadedTables,
+  notLoaded,
+  script,
+  tablesOfFolder,
+} from './folder-row-sink-load-script.ts';
 import { sqliteScriptName, type Manifest, type ManifestTable } from './folder-row-sink-manifest.ts';
 
 const lines = '_svc_lines';
@@ -19,7 +26,10 @@ const lines = '_svc_lines';
 export function renderSqliteScript(model: RelationalModel, manifest: Manifest): string {
   const adapted = adaptedModel(model, manifest);
   const { model: drawn, lists } = withListTables(adapted, sqlite);
-  const { before, after } = ddlParts(adapted, sqlite, { ifNotExists: true });
+  const { before, after } = ddlParts(adapted, sqlite, {
+    ifNotExists: true,
+    tables: tablesOfFolder(adapted, manifest),
+  });
   return script([
     `-- Makes the tables of this folder and fills them: sqlite3 FILE '.read ${sqliteScriptName}', run inside the folder.`,
     ...notLoaded(model, manifest),

@@ -37,6 +37,29 @@ export async function writeParquet(
   }
 }
 
+/** pandas' types of columns that it reads as floats, or as objects, where a row has none. */
+const pandasTypes: Readonly<Record<string, { readonly pandas: string; readonly numpy: string }>> = {
+  SMALLINT: { pandas: 'int16', numpy: 'Int16' },
+  INTEGER: { pandas: 'int32', numpy: 'Int32' },
+  BIGINT: { pandas: 'int64', numpy: 'Int64' },
+  BOOLEAN: { pandas: 'bool', numpy: 'boolean' },
+};
+
+/** What pandas writes beside its own files, of the columns above alone: integers that stand with gaps keep all their digits. */
+function pandasMetadata(columns: readonly NamedColumn[], types: readonly string[]): string {
+  return JSON.stringify({
+    index_columns: [],
+    column_indexes: [],
+    columns: columns.flatMap(({ name }, at) => {
+      const known = pandasTypes[types[at]!];
+      if (known === undefined) return [];
+      return [{ name, field_name: name, pandas_type: known.pandas, numpy_type: known.numpy, metadata: null }];
+    }),
+    creator: { library: 'conversion-job-service', version: '1' },
+    pandas_version: '1.0.0',
+  });
+}
+
 async function writeTable(database: DuckDb, directory: string, table: ParquetTable): Promise<FinishedFile> {
   const { columns, widened, file } = table;
   const path = join(directory, file.name);
@@ -62,7 +85,7 @@ async function writeTable(database: DuckDb, directory: string, table: ParquetTab
     return `${value} AS ${doubleQuoted(name)}`;
   });
   await database.run(
-    `COPY (SELECT ${values.join(', ')} FROM ${stagedRows(csv)}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd)`,
+    `COPY (SELECT ${values.join(', ')} FROM ${stagedRows(csv)}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd, KV_METADATA {pandas: ${standardLiteral(pandasMetadata(columns, types))}})`,
   );
   await rm(csv.path);
   await syncPath(path);
