@@ -29,6 +29,7 @@ export interface FeedRunDetails extends FeedRun {
     readonly document: string | null;
     readonly line: number | null;
     readonly column: number | null;
+    readonly code: string | null;
     readonly message: string;
   }[];
   readonly versions: readonly { readonly id_sch: number; readonly version: number }[];
@@ -38,12 +39,16 @@ export interface FeedRunDetails extends FeedRun {
 interface RunSummary {
   readonly documents?: number;
   readonly rejected?: number;
+  readonly unknown_root?: number;
   readonly rows?: number;
   readonly tables?: Readonly<Record<string, number>>;
   readonly details?: {
     readonly unmapped?: FeedRunDetails['unmapped_xpaths'];
     readonly ignored?: number;
-    readonly rejects?: FeedRunDetails['rejects'];
+    /** those of jobs of earlier releases have no code */
+    readonly rejects?: readonly (Omit<FeedRunDetails['rejects'][number], 'code'> & {
+      readonly code?: string | null;
+    })[];
   };
 }
 
@@ -94,7 +99,7 @@ function feedRun(run: JobRun, cfxml: string): FeedRun {
     end_date,
     documents: summary.documents ?? 0,
     rows: summary.rows ?? 0,
-    rejected: summary.rejected ?? 0,
+    rejected: (summary.rejected ?? 0) + (summary.unknown_root ?? 0),
     unmapped: unmapped.reduce((sum, { count }) => sum + count, 0),
   };
 }
@@ -106,7 +111,7 @@ function runDetails(run: JobRun, feed: Feed): FeedRunDetails {
     tables: Object.entries(tables).map(([table_name, rows]) => ({ table_name, rows })),
     unmapped_xpaths: details.unmapped ?? [],
     ignored: details.ignored ?? 0,
-    rejects: details.rejects ?? [],
+    rejects: (details.rejects ?? []).map((reject) => ({ ...reject, code: reject.code ?? null })),
     versions: feed.versions.map(({ id_sch, version }) => ({ id_sch, version })),
   };
 }

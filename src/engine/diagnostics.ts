@@ -1,3 +1,5 @@
+import type { QName } from './model/source-model.ts';
+
 /** What is wrong, odd or noteworthy in the user's input. Collected and reported, never thrown as such. */
 export interface Diagnostic {
   /** snake_case fact, such as `xsd_missing_component` */
@@ -12,6 +14,8 @@ export interface Diagnostic {
   readonly column?: number;
   /** XPath or component name */
   readonly path?: string;
+  /** of the element that it is about */
+  readonly name?: QName;
 }
 
 /** Stops the reading of one document or XSD set: not well-formed, over a limit, or unusable. */

@@ -54,14 +54,16 @@ const CILReject = z
     document: z.string().nullable(),
     line: int.nullable(),
     column: int.nullable(),
+    code: z.string().nullable(),
     message: z.string(),
   })
   .openapi('CILReject', {
-    description: 'A document that was refused.',
+    description: 'A document that was refused; `code` says why, such as `unknown_root`.',
     example: {
       document: 'donut-3.xml',
       line: 12,
       column: 4,
+      code: 'xml_not_well_formed',
       message: 'a document ends before its root does',
     },
   });
@@ -82,7 +84,7 @@ export const CILJobDetailsDto = z
   })
   .openapi('CILJobDetailsDto', {
     description:
-      'A run with its rows per table, what had no place in the map, what was left out because its mappings are inactive, and the documents that were refused.',
+      'A run with its rows per table, what had no place in the map, what was left out because its mappings are inactive, and the documents that were refused: `code` says why, such as `unknown_root`.',
     example: {
       ...exampleRun,
       tables: [

@@ -5,6 +5,7 @@ import { parsePathPattern } from '../files/path-pattern.ts';
 import type { CatalogStore } from '../ports/catalog-store.ts';
 import type { FileStore } from '../ports/file-store.ts';
 import { isHostAllowed, isReservedSqlSchema, parseTarget } from './target.ts';
+import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from './xsd-inputs.ts';
 import type { ToolRequest } from './tool-request.ts';
 
 export interface PlaceFault extends ErrorDetail {
@@ -38,6 +39,15 @@ export async function checkPlaces(
       faults.push({ pointer, code: 'path_not_allowed', detail: 'a job has no standard input' });
     else await path(pointer, input, true);
   }
+  const schemas =
+    request.tool === 'xml2er' ? [...request.inputs.entries()].filter(([, name]) => isXsdName(name)) : [];
+  if (schemas.length > 0 && (await takesXsdDocuments(adapters.catalog, idOrg, request)) === false)
+    for (const [at, input] of schemas)
+      faults.push({
+        pointer: inputPointers[at] ?? '',
+        code: 'invalid_option',
+        detail: xsdIsNoDocument(input),
+      });
   for (const [member, long] of [
     ['out', '--out'],
     ['in', '--in'],

@@ -312,8 +312,14 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(
     [null, '--unmapped'],
     loaders,
-    ['capture|report|fail', 'content that the mapping does not know (default capture)'],
-    oneOf(['capture', 'report', 'fail'], (draft, unmapped) => (draft.unmapped = unmapped)),
+    [
+      'capture|report|fail',
+      'content that the mapping does not know (default capture); given, capture keeps documents of unknown roots, too',
+    ],
+    oneOf(['capture', 'report', 'fail'], (draft, unmapped) => {
+      draft.unmapped = unmapped;
+      draft.keepsOtherRoots = unmapped === 'capture';
+    }),
   ),
   withValue(
     [null, '--on-error'],

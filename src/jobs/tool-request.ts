@@ -74,6 +74,8 @@ export interface ToolRequest {
   readonly keys: 'sequence' | 'hash';
   readonly validate: boolean;
   readonly unmapped: 'capture' | 'report' | 'fail';
+  /** `--unmapped capture` was given: documents of an unknown root are kept whole, too */
+  readonly keepsOtherRoots: boolean;
   readonly onError: 'fail' | 'skip';
   readonly prune: boolean;
   readonly tables: 'used' | 'all';
@@ -103,6 +105,7 @@ export const requestDefaults = {
   keys: 'sequence',
   validate: false,
   unmapped: 'capture',
+  keepsOtherRoots: false,
   onError: 'fail',
   prune: false,
   tables: 'used',

@@ -1,9 +1,12 @@
-/** The pass over documents before any of them counts: whether they are well-formed and, with `--validate`, valid. */
+/** The pass over documents before any of them counts: whether they are well-formed, start as they may and, with `--validate`, are valid. */
 import { InputError } from '../engine/diagnostics.ts';
+import type { RowElementName } from '../engine/shred/row-elements.ts';
+import { createRootCheck, type RootRule } from '../engine/shred/unknown-root.ts';
 import { createFastXmlTokenizer } from '../engine/xml/fast-tokenizer.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
 import type { TextLocation } from '../engine/xml/tokens.ts';
 import type { DocumentValidator, Validity, ValidityFault } from '../ports/document-validator.ts';
+import { createDocumentCut, documentName, type DocumentCut } from './document-cut.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { walkDocument, type DocumentReader } from './read-document.ts';
 import type { Rejects } from './rejects.ts';
@@ -30,17 +33,23 @@ interface Invalid {
   readonly marked: boolean;
 }
 
+export interface DocumentsToCheck {
+  readonly inputs: InputSet;
+  readonly rowTag: RowElementName | null;
+  readonly roots: RootRule;
+}
+
 /**
- * Rejects what is not well-formed or not valid: `--on-error fail` by the InputError of the first such document, `skip` by
- * entries in `rejects`. `validator` null: only well-formedness is looked at.
+ * Rejects what is not well-formed, starts as no document may, or is not valid: `--on-error fail` by the InputError of the first such
+ * document, `skip` by entries in the session's rejects. `validator` null: validity is not looked at.
  */
 export async function checkDocuments(
   session: ToolSession,
-  inputs: InputSet,
+  documents: DocumentsToCheck,
   validator: DocumentValidator | null,
-  rejects: Rejects,
 ): Promise<void> {
-  const check = new DocumentCheck(session, inputs, validator, rejects);
+  const { inputs } = documents;
+  const check = new DocumentCheck(session, documents, validator);
   let place = 0;
   for await (const member of inputs.members()) {
     await check.take(member, place);
@@ -55,17 +64,28 @@ class DocumentCheck {
   readonly #validator: DocumentValidator | null;
   readonly #rejects: Rejects;
   readonly #names = createNameTable();
+  readonly #documents: DocumentCut;
   /** by place: what is to be rejected; told in the order of the inputs */
   readonly #broken = new Map<number, InputError>();
   readonly #invalid = new Map<number, Invalid>();
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
 
-  constructor(session: ToolSession, inputs: InputSet, validator: DocumentValidator | null, rejects: Rejects) {
+  constructor(
+    session: ToolSession,
+    { inputs, rowTag, roots }: DocumentsToCheck,
+    validator: DocumentValidator | null,
+  ) {
     this.#session = session;
     this.#inputs = inputs;
     this.#validator = validator;
-    this.#rejects = rejects;
+    this.#rejects = session.rejects;
+    const check = createRootCheck(roots, this.#names);
+    this.#documents = createDocumentCut(rowTag, this.#names, {
+      begin: (file, number) => check.begin(documentName(file, number)),
+      consume: (batch, locate) => check.consume(batch, locate),
+      end: () => undefined,
+    });
   }
 
   async take(member: InputMember, place: number): Promise<void> {
@@ -85,18 +105,22 @@ class DocumentCheck {
     const errors = new Map([...this.#broken, ...(await this.#locateInvalid())]);
     for (const [place, error] of [...errors].toSorted(([a], [b]) => a - b)) {
       if (this.#session.request.onError !== 'skip') throw error;
-      this.#rejects.add(place, error);
+      await this.#rejects.add(place, error);
     }
   }
 
   /** The document to its end; `seen` is given each piece when it has been found well-formed so far. */
   #read(member: InputMember, onBatch: DocumentReader['onBatch'] = () => undefined): Promise<unknown> {
     const { limits, kernels } = this.#session;
+    this.#documents.beginFile(member.name);
     return walkDocument(member, {
       names: this.#names,
       limits,
       kernels,
-      onBatch,
+      onBatch: (batch, locate) => {
+        this.#documents.consume(batch, locate);
+        onBatch(batch, locate);
+      },
       afterChunk: () => undefined,
     });
   }
@@ -171,8 +195,16 @@ class DocumentCheck {
     const { kernels } = this.#session;
     const xmlMaxTextBytes = Math.min(this.#session.limits.xmlMaxTextBytes, maxTextBytes);
     const limits = { ...this.#session.limits, xmlMaxTextBytes };
-    const options = { names: this.#names, limits, fileName: member.name, onBatch: () => undefined };
-    const tokenizer = createFastXmlTokenizer(options, kernels);
+    this.#documents.beginFile(member.name);
+    const tokenizer = createFastXmlTokenizer(
+      {
+        names: this.#names,
+        limits,
+        fileName: member.name,
+        onBatch: (batch) => this.#documents.consume(batch, (at) => tokenizer.locate(at)),
+      },
+      kernels,
+    );
     try {
       for await (const chunk of chunks) {
         for (let at = 0; at < chunk.length; at += pieceBytes) {

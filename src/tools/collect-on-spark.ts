@@ -4,18 +4,26 @@ import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { addStatistics } from '../engine/infer/merge-statistics.ts';
 import { InputError, type Diagnostic } from '../engine/diagnostics.ts';
 import { emptyStatistics } from '../engine/infer/statistics.ts';
-import { AppError } from '../errors.ts';
+import type { RootRule } from '../engine/shred/unknown-root.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import type { CollectedStatistics, StatisticsPass } from './collect-statistics.ts';
 import type { Rejects } from './rejects.ts';
 import { runUnitsOnSpark, taskCommand } from './spark-application.ts';
 import { withWorkFolder } from './spark-work-folder.ts';
 import { writeUnits } from './spark-units.ts';
-import { doneFolder, readJson, type ReadingJob, type UnitMember } from './spark-work.ts';
+import {
+  doneFolder,
+  failureOf,
+  readJson,
+  type ReadingJob,
+  type UnitFailure,
+  type UnitMember,
+} from './spark-work.ts';
 import type { ToolSession } from './tool-session.ts';
 
 export interface StatisticsJob extends ReadingJob {
   readonly noSamples: boolean;
+  readonly roots: RootRule;
   /** `--on-error skip` */
   readonly skips: boolean;
 }
@@ -27,15 +35,15 @@ export type StatisticsReport =
       /** what was skipped, by its place in the job */
       readonly rejects: readonly (readonly [place: number, fault: Diagnostic])[];
     }
-  | { readonly failure: string };
+  | { readonly failure: UnitFailure };
 
 /**
- * What `collectHere` answers, byte for byte: units are merged in the order of the documents. AppError
- * `unprocessable_input`: the first document that is not well-formed; with `--on-error skip` such documents join the rejects.
+ * What `collectHere` answers, byte for byte: units are merged in the order of the documents. InputError: the
+ * first document that is not well-formed or starts as none may; with `--on-error skip` such documents join the rejects.
  */
 export async function collectOnSpark(
   session: ToolSession,
-  { inputs, rowTag, rejects, progress }: StatisticsPass,
+  { inputs, rowTag, roots, takesXsd, rejects, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
   return withWorkFolder(session, async (work) => {
     const units = await writeUnits(session, work, {
@@ -49,6 +57,8 @@ export async function collectOnSpark(
         command: taskCommand(session, 'spark-statistics-task'),
         units,
         rowTag,
+        roots,
+        takesXsd,
         limits: session.limits,
         archiveLimits: session.archiveLimits,
         links: session.byHand ? 'follow' : 'refuse',
@@ -65,7 +75,7 @@ export async function collectOnSpark(
 
 async function merged(work: string, units: number, rejects: Rejects): Promise<CollectedStatistics> {
   for await (const { report } of reportsOf(work, units))
-    for (const [place, fault] of report.rejects) rejects.add(place, new InputError(fault));
+    for (const [place, fault] of report.rejects) await rejects.add(place, new InputError(fault));
   const statistics = emptyStatistics();
   const files: OriginFile[] = [];
   let documents = 0;
@@ -89,12 +99,12 @@ async function* reportsOf(
   work: string,
   units: number,
 ): AsyncIterable<{
-  readonly report: Exclude<StatisticsReport, { readonly failure: string }>;
+  readonly report: Exclude<StatisticsReport, { readonly failure: UnitFailure }>;
   readonly first: UnitMember;
 }> {
   for (let unit = 0; unit < units; unit += 1) {
     const report = await readJson<StatisticsReport>(join(doneFolder(work, unit), 'report.json'));
-    if (report.failure !== undefined) throw new AppError('unprocessable_input', report.failure);
+    if (report.failure !== undefined) throw failureOf(report.failure);
     const [first] = await readJson<readonly UnitMember[]>(join(work, 'units', `${unit}.json`));
     yield { report, first: first! };
   }

@@ -2,9 +2,10 @@
 import { createStatisticsCollector } from '../engine/infer/collector.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import type { RowElementName } from '../engine/shred/row-elements.ts';
+import { createRootCheck, type RootRule } from '../engine/shred/unknown-root.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
-import { createDocumentCut } from './document-cut.ts';
+import { createDocumentCut, documentName } from './document-cut.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { readDocument } from './read-document.ts';
 import type { Rejects } from './rejects.ts';
@@ -23,16 +24,19 @@ export interface CollectedStatistics {
 export interface StatisticsPass {
   readonly inputs: InputSet;
   readonly rowTag: RowElementName | null;
+  readonly roots: RootRule;
+  /** XSDs are documents here, also by their name */
+  readonly takesXsd: boolean;
   /** documents that are left out */
   readonly rejects: Rejects;
   /** 0 … 1 */
   readonly progress: (fraction: number) => void;
 }
 
-/** In this process. InputError: a document is not well-formed or over a limit. */
+/** In this process. InputError: see collectStatistics. */
 export function collectHere(
   { limits, request }: Pick<ToolSession, 'limits' | 'request'>,
-  { inputs, rowTag, rejects, progress }: StatisticsPass,
+  { inputs, rowTag, roots, rejects, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
   let disk = 0;
   const members = async function* (): AsyncIterable<InputMember> {
@@ -46,6 +50,7 @@ export function collectHere(
   return collectStatistics(members(), {
     limits,
     rowTag,
+    roots,
     noSamples: request.noSamples,
     afterPiece: ({ diskBytes }, read) =>
       progress((disk + Math.min(read, diskBytes)) / Math.max(1, inputs.totalBytes)),
@@ -55,22 +60,30 @@ export function collectHere(
 export interface Collecting extends Pick<ToolSession, 'limits'> {
   /** elements that are documents of their own; null: each file is one */
   readonly rowTag: RowElementName | null;
+  readonly roots: RootRule;
   /** `--no-samples` */
   readonly noSamples: boolean;
   /** called after every piece of a file, with what has been read of it */
   readonly afterPiece: (member: InputMember, read: number) => void;
 }
 
-/** InputError: a document is not well-formed or over a limit. */
+/** InputError: a document is not well-formed, over a limit, or starts as none may. */
 export async function collectStatistics(
   members: AsyncIterable<InputMember>,
-  { limits, rowTag, noSamples, afterPiece }: Collecting,
+  { limits, rowTag, roots, noSamples, afterPiece }: Collecting,
 ): Promise<CollectedStatistics> {
   const names = createNameTable();
   const collector = createStatisticsCollector(names, { samples: !noSamples });
+  const check = createRootCheck(roots, names);
   const documents = createDocumentCut(rowTag, names, {
-    begin: () => collector.beginDocument(),
-    consume: (batch) => collector.consume(batch),
+    begin: (file, number) => {
+      check.begin(documentName(file, number));
+      collector.beginDocument();
+    },
+    consume: (batch, locate) => {
+      check.consume(batch, locate);
+      collector.consume(batch);
+    },
     end: (bytes) => collector.endDocument(bytes),
   });
   const kernels = collector.tokenizerKernels();

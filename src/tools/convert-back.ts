@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 import { parseTarget } from '../jobs/target.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSource, StoredDocument } from '../ports/row-source.ts';
-import { noDetails, type Conversion, type ConversionDetails } from './conversion.ts';
+import { noDetails, nothingKept, type Conversion, type ConversionDetails } from './conversion.ts';
 import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './convert-back-files.ts';
 import { chooseRowSource } from './convert-back-source.ts';
 import { namedLogicalSchema, type ChosenSchema } from './logical-schema.ts';
@@ -146,7 +146,7 @@ class BackConversion {
       const message = `${name}: ${error.message}`;
       if (request.onError !== 'skip') throw new InputError({ ...error.diagnostic, message });
       this.#session.log(`not written: ${message}`);
-      this.#rejects.push({ document: name, line: null, column: null, message: error.message });
+      this.#rejects.push({ document: name, line: null, column: null, code: null, message: error.message });
       // rows of this document may lie ahead still: the next one starts afresh
       this.#endWriter();
     }
@@ -210,7 +210,10 @@ class BackConversion {
       logical: this.#logical.idLschma,
       chosen: { logical: this.#logical.idLschma, why: this.#why },
       documents: this.#documents,
+      does: null,
       rejected: this.#rejects.length,
+      unknownRoots: 0,
+      kept: nothingKept,
       rows: Object.fromEntries(this.#rows),
       mapped: new Set(this.#logical.model.mappings.map((mapping) => mapping.xpath)).size,
       unknown: 0,

@@ -6,14 +6,17 @@ import { rootsNamed } from '../engine/map/chosen-roots.ts';
 import { factsOf } from '../engine/model/model-facts.ts';
 import type { QName, SourceModel } from '../engine/model/source-model.ts';
 import type { RowElementName } from '../engine/shred/row-elements.ts';
+import type { RootRule } from '../engine/shred/unknown-root.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
 import { AppError } from '../errors.ts';
 import { parseModeOf } from '../jobs/tool-request.ts';
+import { takesXsdDocuments } from '../jobs/xsd-inputs.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import type { DocumentValidator } from '../ports/document-validator.ts';
-import { noDetails, type Conversion } from './conversion.ts';
+import { noDetails, nothingKept, type Conversion } from './conversion.ts';
 import { noDocumentsLeft } from './document-cut.ts';
-import { openInputs, type InputSet } from './input-files.ts';
+import { openDocuments } from './document-inputs.ts';
+import type { InputSet } from './input-files.ts';
 import type { RelationalModel } from '../engine/model/relational-model.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import { findBasis, pinnedLogicalSchema } from './schema-choice.ts';
@@ -23,24 +26,26 @@ import {
   chooseLogicalSchema,
   elementName,
   elementOf,
+  documentRoots,
   hasRoot,
   storeModel,
   type ChosenSchema,
 } from './logical-schema.ts';
 import { ddlDialectOf, openSink } from './open-sink.ts';
 import { peekRootName } from './read-document.ts';
-import { createRejects, type Rejects } from './rejects.ts';
-import { inputPaths } from './session-inputs.ts';
+import type { Rejects } from './rejects.ts';
 import type { ToolSession } from './tool-session.ts';
-
-const isXml = (name: string): boolean => /\.xml$/i.test(name);
 
 export async function convertXml(session: ToolSession): Promise<Conversion> {
   if (session.request.engine === 'spark') (await import('./load-on-spark.ts')).requireSpark(session);
-  const paths = await inputPaths(session);
-  const inputs = await openInputs(paths, isXml, session.archiveLimits, session.byHand ? 'follow' : 'refuse');
+  const { idOrg, home, request } = session;
+  const takesXsd = (await takesXsdDocuments(home.adapters.catalog, idOrg, request)) === true;
+  const inputs = await openDocuments(session, takesXsd);
   try {
-    return await new XmlConversion(session, inputs).run();
+    return await new XmlConversion(session, inputs, takesXsd).run();
+  } catch (error) {
+    if (error instanceof InputError) throw await session.rejects.fatal(error);
+    throw error;
   } finally {
     await inputs.dispose();
   }
@@ -49,6 +54,7 @@ export async function convertXml(session: ToolSession): Promise<Conversion> {
 class XmlConversion {
   readonly #session: ToolSession;
   readonly #inputs: InputSet;
+  readonly #takesXsd: boolean;
   readonly #rejects: Rejects;
   readonly #steps: [string, number][] = [];
   #since = performance.now();
@@ -57,12 +63,18 @@ class XmlConversion {
   /** `--row-tag`, as far as it is known without a schema */
   #rowTag: RowElementName | null;
 
-  constructor(session: ToolSession, inputs: InputSet) {
+  /** what documents may start with, as far as it is known without a schema */
+  #roots: RootRule;
+
+  constructor(session: ToolSession, inputs: InputSet, takesXsd: boolean) {
     this.#session = session;
     this.#inputs = inputs;
-    this.#rejects = createRejects((line) => session.log(line));
-    const { rowTag } = session.request;
+    this.#takesXsd = takesXsd;
+    this.#rejects = session.rejects;
+    const { rowTag, root, keepsOtherRoots } = session.request;
     this.#rowTag = rowTag === undefined ? null : elementName(rowTag, {});
+    const known = root === undefined ? null : [elementName(root, {})];
+    this.#roots = { known, keepsOthers: keepsOtherRoots && root === undefined };
   }
 
   async run(): Promise<Conversion> {
@@ -149,9 +161,11 @@ class XmlConversion {
     if (origin === null) throw new AppError('not_found', `-x ${idSch}: there is no such origin`);
     await session.report({ idSch });
     if (request.rowTag !== undefined) this.#rowTag = elementOf('--row-tag', request.rowTag, origin.model);
-    const known = origin.statistics as DocumentStatistics | null;
+    const known = pinned?.stored.model.roots.map(({ name }) => name);
+    this.#roots = { ...this.#roots, known: known ?? documentRoots(request, origin.model) };
+    const stored = origin.statistics as DocumentStatistics | null;
     const ofJobs = await this.#storedStatistics(idSch);
-    const earlier = [...(known === null ? [] : [known]), ...ofJobs];
+    const earlier = [...(stored === null ? [] : [stored]), ...ofJobs];
     const saveStatistics = (statistics: DocumentStatistics): Promise<void> =>
       catalog.saveStatistics(idOrg, idSch, session.idJob, statistics, (saved) =>
         [...(saved as DocumentStatistics[]), ...ofJobs, statistics].reduce(mergeStatistics),
@@ -207,7 +221,8 @@ class XmlConversion {
 
   async #check(validator: DocumentValidator | null): Promise<void> {
     const { checkDocuments } = await import('./check-documents.ts');
-    await checkDocuments(this.#session, this.#inputs, validator, this.#rejects);
+    const documents = { inputs: this.#inputs, rowTag: this.#rowTag, roots: this.#roots };
+    await checkDocuments(this.#session, documents, validator);
   }
 
   #validated = false;
@@ -259,6 +274,8 @@ class XmlConversion {
     const collected = await collect(session, {
       inputs: this.#inputs,
       rowTag: this.#rowTag,
+      roots: this.#roots,
+      takesXsd: this.#takesXsd,
       rejects: this.#rejects,
       progress: (done) => session.progress(done * shareOfProgress),
     });
@@ -296,6 +313,7 @@ class XmlConversion {
       const result = await loadRows(session, this.#inputs, logical, sink, {
         withStatistics,
         rowTag: this.#rowTag,
+        takesXsd: this.#takesXsd,
         rejects: this.#rejects,
         check: () => this.#validate(logical.idSch),
         chosen: { logical: logical.idLschma, why },
@@ -310,6 +328,8 @@ class XmlConversion {
         unknown: result.unknownPaths,
         bytes: result.bytes,
         details: result.details,
+        kept: result.kept,
+        does: 'loaded',
       };
     } catch (error) {
       await sink.abort();
@@ -321,10 +341,13 @@ class XmlConversion {
     const idLschma = logical.idLschma < 0 ? null : logical.idLschma;
     return {
       origin: idSch,
+      does: 'read',
       logical: idLschma,
       chosen: { logical: idLschma, why },
       documents: this.#documents,
-      rejected: this.#rejects.messages.length,
+      rejected: this.#rejects.messages.length - this.#rejects.unknownRoots,
+      unknownRoots: this.#rejects.unknownRoots,
+      kept: nothingKept,
       rows: {},
       mapped: factsOf(logical.model).mappedPaths,
       unknown: 0,

@@ -5,7 +5,7 @@ import type { SourceModel } from '../engine/model/source-model.ts';
 import { XsdSetError } from '../engine/xsd/report.ts';
 import { AppError } from '../errors.ts';
 import { compileApart } from './compile-apart.ts';
-import { noDetails, type Conversion } from './conversion.ts';
+import { noDetails, nothingKept, type Conversion } from './conversion.ts';
 import { choicesAfterParent, storeModel } from './logical-schema.ts';
 import { buildModel } from './new-model.ts';
 import { storeOrigin } from './new-origin.ts';
@@ -65,7 +65,10 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
     logical,
     chosen: null,
     documents: files.length,
+    does: null,
     rejected: 0,
+    unknownRoots: 0,
+    kept: nothingKept,
     rows: {},
     mapped: factsOf(model).mappedPaths,
     unknown: 0,

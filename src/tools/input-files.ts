@@ -86,14 +86,15 @@ export interface InputSet {
 }
 
 /**
- * `accept` chooses files of folders and archives by name; a file named by itself is taken whatever its name.
- * AppError `input_not_found` when an input leads nowhere, `invalid_option` when it is nearly a pattern.
+ * `accept` chooses files of folders and archives by name; a file named by itself is taken whatever its name, unless `onNamed`, which is
+ * given that name, throws. AppError `input_not_found` when an input leads nowhere, `invalid_option` when it is nearly a pattern.
  */
 export async function openInputs(
   inputs: readonly string[],
   accept: (name: string) => boolean,
   limits: ArchiveLimits = defaultArchiveLimits,
   links: Links = 'follow',
+  onNamed: (input: string) => void = () => undefined,
 ): Promise<InputSet> {
   const files: InputFile[] = [];
   const spools: string[] = [];
@@ -104,7 +105,7 @@ export async function openInputs(
       files.push(inputFile(path, 'stdin.xml', 'follow', new Uint8Array(headBytes)));
       continue;
     }
-    const found = await expand(input, accept, links);
+    const found = await expand(input, accept, links, onNamed);
     if (found.length === 0) {
       throw new AppError(
         'input_not_found',
@@ -138,14 +139,22 @@ async function spoolStdin(): Promise<string> {
   }
 }
 
-async function expand(input: string, accept: (name: string) => boolean, links: Links): Promise<InputFile[]> {
+async function expand(
+  input: string,
+  accept: (name: string) => boolean,
+  links: Links,
+  onNamed: (input: string) => void,
+): Promise<InputFile[]> {
   const path = resolve(input);
   const head = new Uint8Array(headBytes);
   const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EACCES') throw inputFault(error, path);
     return null;
   });
-  if (facts?.isFile()) return [inputFile(path, basename(path), links, head)];
+  if (facts?.isFile()) {
+    onNamed(input);
+    return [inputFile(path, basename(path), links, head)];
+  }
   if (facts?.isDirectory()) {
     const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
       throw inputFault(error, path);
@@ -168,7 +177,7 @@ async function expand(input: string, accept: (name: string) => boolean, links: L
   if (pattern === null) return [];
   const files = new Map<string, InputFile>();
   for await (const match of matchingFiles(pattern, resolve(pattern.folder)))
-    for (const file of await expand(join(pattern.folder, match), accept, links))
+    for (const file of await expand(join(pattern.folder, match), accept, links, onNamed))
       if (!files.has(file.path)) files.set(file.path, file);
   return [...files.values()];
 }

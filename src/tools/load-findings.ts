@@ -2,7 +2,7 @@
 import type { BrokenRule } from '../engine/identity/broken-rules.ts';
 import type { IdentityChecker } from '../engine/identity/identity-checker.ts';
 import type { Drift, DriftPath } from '../engine/shred/drift.ts';
-import type { ConversionDetails } from './conversion.ts';
+import { nothingKept, type ConversionDetails, type KeptContent } from './conversion.ts';
 import { identityReport } from './identity-report.ts';
 
 export interface LoadFindings {
@@ -11,6 +11,8 @@ export interface LoadFindings {
   readonly bytes: number;
   /** content that the mapping does not know, by path */
   readonly unmapped: readonly DriftPath[];
+  /** of it, what lies in `_unmapped` */
+  readonly kept: KeptContent;
   /** values that their columns cannot hold, by column */
   readonly misfits: readonly (readonly [
     column: string,
@@ -28,14 +30,17 @@ export interface LoadFindings {
 const maxDetails = 1000;
 const maxLines = 100;
 
+/** `captures`: unmapped content is kept. */
 export function findingsOf(
   counts: Pick<LoadFindings, 'documents' | 'bytes' | 'outside'>,
   drift: Drift,
+  captures: boolean,
   identity: IdentityChecker | null,
 ): LoadFindings {
   return {
     ...counts,
     unmapped: [...drift.paths.values()],
+    kept: captures ? { values: drift.total - drift.documents, documents: drift.documents } : nothingKept,
     misfits: [...drift.misfits],
     ignored: [...drift.ignored.values()].reduce((sum, count) => sum + count, 0),
     identity: identity === null ? null : { broken: identity.broken, unfinished: identity.unfinished },
@@ -64,6 +69,7 @@ export function addFindings(parts: readonly LoadFindings[]): LoadFindings {
     ignored: sum(({ ignored }) => ignored),
     outside: sum(({ outside }) => outside),
     unmapped: [...unmapped.values()],
+    kept: { values: sum(({ kept }) => kept.values), documents: sum(({ kept }) => kept.documents) },
     misfits: [...misfits],
     identity: checked ? { broken: [...broken.values()], unfinished } : null,
   };

@@ -15,7 +15,7 @@ import type { LoadedApart, LoadOptions } from './loader.ts';
 import { loadingJob } from './loading-job.ts';
 import { runUnitsOnSpark, taskCommand } from './spark-application.ts';
 import { withWorkFolder } from './spark-work-folder.ts';
-import { doneFolder, readJson } from './spark-work.ts';
+import { doneFolder, failureOf, readJson } from './spark-work.ts';
 import { writeUnits } from './spark-units.ts';
 import type { SparkJob, UnitReport } from './spark-work.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -45,7 +45,8 @@ export async function probeOnSpark(session: ToolSession, load: Omit<SparkLoad, '
     (place) => (rejects.has(place) ? null : ''),
     async (work, units) => {
       for await (const report of reportsOf(work, units))
-        for (const [place, diagnostic] of report.rejects) rejects.add(place, new InputError(diagnostic));
+        for (const [place, diagnostic] of report.rejects)
+          await rejects.add(place, new InputError(diagnostic));
     },
   );
 }
@@ -122,7 +123,7 @@ async function collect(work: string, units: number, sink: RowSink, tables: numbe
 async function* reportsOf(work: string, units: number): AsyncIterable<UnitReport> {
   for (let unit = 0; unit < units; unit += 1) {
     const report = await readJson<UnitReport>(join(doneFolder(work, unit), 'report.json'));
-    if (report.failure !== undefined) throw new AppError('unprocessable_input', report.failure);
+    if (report.failure !== undefined) throw failureOf(report.failure);
     yield report;
   }
 }

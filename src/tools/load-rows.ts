@@ -3,7 +3,7 @@ import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import { withNaturalKeys } from '../catalog/natural-keys.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { RowSink } from '../ports/row-sink.ts';
-import type { ConversionDetails } from './conversion.ts';
+import type { ConversionDetails, KeptContent } from './conversion.ts';
 import type { InputSet } from './input-files.ts';
 import { detailsOf, linesOf } from './load-findings.ts';
 import { Loader, type LoadOptions } from './loader.ts';
@@ -18,6 +18,7 @@ export interface LoadResult {
   /** left out, as the target holds them already */
   readonly skipped: number;
   readonly details: ConversionDetails;
+  readonly kept: KeptContent;
   readonly rows: Readonly<Record<string, number>>;
   readonly unknownPaths: number;
   readonly bytes: number;
@@ -88,6 +89,7 @@ export async function loadRows(
     documents: findings.documents,
     skipped: loader.skipped,
     details: detailsOf(findings, options.rejects.details),
+    kept: findings.kept,
     rows: published.rows,
     unknownPaths: findings.unmapped.length,
     bytes: findings.bytes,

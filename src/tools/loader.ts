@@ -29,6 +29,8 @@ export interface LoadOptions {
   readonly withStatistics: boolean;
   /** elements that are documents of their own; null: each file is one */
   readonly rowTag: RowElementName | null;
+  /** XSDs are documents here, also by their name */
+  readonly takesXsd: boolean;
   /** documents that are not to be loaded; what else is found is added */
   readonly rejects: Rejects;
 }
@@ -94,7 +96,7 @@ export class Loader {
     session: LoaderSession,
     logical: StoredLogicalSchema,
     sink: LoaderSink,
-    { withStatistics, rowTag, rejects }: LoadOptions,
+    { withStatistics, rowTag, rejects }: Pick<LoadOptions, 'withStatistics' | 'rowTag' | 'rejects'>,
     keyOffsets: ReadonlyMap<string, number>,
     totalBytes: number,
   ) {
@@ -114,7 +116,7 @@ export class Loader {
       keyOffsets,
       widensInPlace: sink.widensInPlace,
       unmapped: request.unmapped,
-      refusesOtherRoots: request.root !== undefined,
+      keepsOtherRoots: request.keepsOtherRoots && request.root === undefined,
       extraValues: () => this.#extraValues(),
     };
     this.#shredder = createShredder(shredding);
@@ -287,7 +289,7 @@ export class Loader {
       });
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      this.#rejects.add(place, error);
+      await this.#rejects.add(place, error);
     }
   }
 
@@ -312,7 +314,7 @@ export class Loader {
 
   /** A job without a document must not be published: to overwrite with nothing is to delete. */
   requireDocuments(): void {
-    if (this.#cut.count > 0 || this.#apart !== null || this.#skipped > 0) return;
+    if (this.findings().documents > 0 || this.#skipped > 0) return;
     throw noDocumentsLeft(this.#rejects, this.#session.request.rowTag);
   }
 
@@ -325,7 +327,9 @@ export class Loader {
       origin: idSch,
       logical: idLschma < 0 ? null : idLschma,
       documents: findings.documents,
-      rejected: this.#rejects.messages.length,
+      rejected: this.#rejects.messages.length - this.#rejects.unknownRoots,
+      unknownRoots: this.#rejects.unknownRoots,
+      kept: findings.kept,
       tables: Object.fromEntries(named.filter(([, rows]) => rows > 0)),
       unknownPaths: findings.unmapped.length,
       bytes: findings.bytes,
@@ -348,7 +352,9 @@ export class Loader {
   findings(): LoadFindings {
     if (this.#apart !== null) return this.#apart.findings;
     const { count: documents, outside } = this.#cut;
-    return findingsOf({ documents, outside, bytes: this.#bytes }, this.#shredder.drift, this.#identity);
+    const captures = this.#session.request.unmapped === 'capture';
+    const counts = { documents, outside, bytes: this.#bytes };
+    return findingsOf(counts, this.#shredder.drift, captures, this.#identity);
   }
 
   #extraValues(): readonly (string | null)[] {

@@ -12,8 +12,12 @@ import type { ToolSession } from './tool-session.ts';
 export interface LoadingJob {
   readonly idJob: number;
   readonly byHand: boolean;
-  readonly request: Pick<ToolRequest, 'keys' | 'unmapped' | 'extraColumns' | 'noSamples' | 'root' | 'rowTag'>;
+  readonly request: Pick<
+    ToolRequest,
+    'keys' | 'unmapped' | 'keepsOtherRoots' | 'extraColumns' | 'noSamples' | 'root' | 'rowTag'
+  >;
   readonly rowTag: RowElementName | null;
+  readonly takesXsd: boolean;
   readonly limits: EngineLimits;
   readonly archiveLimits: ArchiveLimits;
   readonly links: 'follow' | 'refuse';
@@ -23,19 +27,21 @@ export interface LoadingJob {
 }
 
 export function loadingJob(session: ToolSession, sink: RowSink, options: LoadOptions): LoadingJob {
-  const { keys, unmapped, extraColumns, noSamples, root, rowTag } = session.request;
+  const { keys, unmapped, keepsOtherRoots, extraColumns, noSamples, root, rowTag } = session.request;
   return {
     idJob: session.idJob,
     byHand: session.byHand,
     request: {
       keys,
       unmapped,
+      keepsOtherRoots,
       extraColumns,
       noSamples,
       ...(root === undefined ? {} : { root }),
       ...(rowTag === undefined ? {} : { rowTag }),
     },
     rowTag: options.rowTag,
+    takesXsd: options.takesXsd,
     limits: session.limits,
     archiveLimits: session.archiveLimits,
     links: session.byHand ? 'follow' : 'refuse',

@@ -59,6 +59,12 @@ export function rootsOf(request: ToolRequest, source: SourceModel): readonly QNa
   return request.rowTag === undefined ? [] : [elementOf('--row-tag', request.rowTag, source)];
 }
 
+/** What documents of the model may start with. */
+export function documentRoots(request: ToolRequest, source: SourceModel): readonly QName[] {
+  const chosen = rootsOf(request, source);
+  return chosen.length > 0 ? chosen : source.roots.map((root) => source.elements[root]!.name);
+}
+
 /** An element of the model, one that documents start with before others; AppError `invalid_option` where there is none. */
 export function elementOf(option: string, text: string, source: SourceModel): QName {
   const { namespaceUri, localName } = elementName(text, source.namespaces);
@@ -107,11 +113,11 @@ export async function chooseLogicalSchema(
   idSch: number,
   source: SourceModel,
   basis: SchemaBasis,
-  documentRoots: readonly QName[],
+  rootsMet: readonly QName[],
 ): Promise<ChosenSchema> {
   const { request } = session;
   const { stored } = basis;
-  const missing = documentRoots.filter((name) => !hasRoot(stored?.model, name));
+  const missing = rootsMet.filter((name) => !hasRoot(stored?.model, name));
   const shaped = shapesModel(request, stored?.model);
   if (stored !== null && basis.isEarlierVersion !== true && !shaped && missing.length === 0)
     return { stored, why: basis.why };

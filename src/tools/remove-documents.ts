@@ -1,5 +1,5 @@
 /** unload: the rows of a document leave a target. */
-import { noDetails, type Conversion } from './conversion.ts';
+import { noDetails, nothingKept, type Conversion } from './conversion.ts';
 import { chooseRowRemover } from './convert-back-source.ts';
 import { namedLogicalSchema } from './logical-schema.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -32,6 +32,8 @@ export async function removeDocuments(session: ToolSession): Promise<Conversion>
           chosen,
           documents,
           rejected: 0,
+          unknownRoots: 0,
+          kept: nothingKept,
           tables: rows,
           unknownPaths: 0,
           bytes: 0,
@@ -44,8 +46,11 @@ export async function removeDocuments(session: ToolSession): Promise<Conversion>
       origin: idSch,
       logical: idLschma,
       chosen,
+      does: null,
       documents: removed.documents,
       rejected: 0,
+      unknownRoots: 0,
+      kept: nothingKept,
       rows: removed.rows,
       mapped: new Set(model.mappings.map(({ xpath }) => xpath)).size,
       unknown: 0,

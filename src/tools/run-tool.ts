@@ -5,7 +5,7 @@ import { ConfigError } from '../config.ts';
 import { exitCodes, reconcileVariable } from '../jobs/tool-exit.ts';
 import { oneLine } from '../jobs/one-line.ts';
 import { parseToolArguments, type Tool, type ToolRequest } from '../jobs/tool-request.ts';
-import type { Conversion } from './conversion.ts';
+import { noDetails, nothingKept, type Conversion } from './conversion.ts';
 import { printSummary, type ToolSummary } from './summary.ts';
 import { openSession, type ToolSession } from './tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
@@ -94,7 +94,7 @@ async function runSession(
     });
     await session.finish('C', null);
     terminal.endProgress();
-    for (const line of printSummary(summary, conversion.steps)) session.log(line);
+    for (const line of printSummary(summary, conversion)) session.log(line);
     if (session.request.json) terminal.log(JSON.stringify(summary));
     return exitCodes.completed;
   } catch (error) {
@@ -107,9 +107,11 @@ async function runSession(
       await session.report({ failure }).catch(() => undefined);
       return exitCodes.tryAgain;
     }
-    await session.report({ failure });
+    const summary = summaryOf(session, null, 'F', started);
+    const details = { ...noDetails, rejects: session.rejects.details };
+    await session.report({ failure, summary: { ...summary, details } });
     await session.finish('F', failure);
-    if (session.request.json) terminal.log(JSON.stringify(summaryOf(session, null, 'F', started)));
+    if (session.request.json) terminal.log(JSON.stringify(summary));
     return exitCodes.failed;
   }
 }
@@ -130,7 +132,9 @@ function summaryOf(
     schema_chosen: conversion?.chosen ?? null,
     status,
     documents: conversion?.documents ?? 0,
-    rejected: conversion?.rejected ?? 0,
+    rejected: conversion?.rejected ?? session.rejects.messages.length - session.rejects.unknownRoots,
+    unknown_root: conversion?.unknownRoots ?? session.rejects.unknownRoots,
+    unmapped: conversion?.kept ?? nothingKept,
     rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0),
     tables,
     xpaths: { mapped: conversion?.mapped ?? 0, new: conversion?.unknown ?? 0 },

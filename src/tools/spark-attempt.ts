@@ -6,12 +6,13 @@ import { writeNewFile } from '../adapters/node/durable-file.ts';
 import { InputError } from '../engine/diagnostics.ts';
 import { AppError } from '../errors.ts';
 import { memberOfRange } from './document-ranges.ts';
+import { documentNames } from './document-names.ts';
 import { openInputs, type InputMember } from './input-files.ts';
-import { commitAttempt, readJson, type ReadingJob, type UnitMember } from './spark-work.ts';
+import { commitAttempt, readJson, type ReadingJob, type UnitFailure, type UnitMember } from './spark-work.ts';
 
 /** What a unit's task answers: `failure`: why no attempt can succeed, as the documents are at fault. */
 export interface UnitAnswer {
-  readonly failure?: string;
+  readonly failure?: UnitFailure;
 }
 
 /** What another executor may do better. */
@@ -24,7 +25,7 @@ class ExecutorFault extends Error {}
  */
 export async function runAttempt<Job extends ReadingJob, Answer extends UnitAnswer>(
   work: (job: Job, members: readonly UnitMember[], attempt: string) => Promise<Answer>,
-  failed: (failure: string) => Answer,
+  failed: (failure: UnitFailure) => Answer,
 ): Promise<never> {
   const [folder, unit] = process.argv.slice(2) as [string, string];
   process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume();
@@ -35,7 +36,7 @@ export async function runAttempt<Job extends ReadingJob, Answer extends UnitAnsw
   try {
     const report = await work(job, members, attempt).catch((error: unknown) => {
       if (!(error instanceof InputError) && !(error instanceof AppError)) throw error;
-      return failed(error.message);
+      return failed(error instanceof InputError ? error.diagnostic : error.message);
     });
     await writeNewFile(join(attempt, 'report.json'), JSON.stringify(report));
     await commitAttempt(folder, Number(unit), attempt);
@@ -50,7 +51,7 @@ export async function runAttempt<Job extends ReadingJob, Answer extends UnitAnsw
 
 /** The members as the units list them: those of one file stand together, in the file's order. */
 export async function* membersOf(
-  job: Pick<ReadingJob, 'archiveLimits' | 'links'>,
+  job: Pick<ReadingJob, 'takesXsd' | 'archiveLimits' | 'links'>,
   wanted: readonly UnitMember[],
 ): AsyncIterable<InputMember> {
   for (let next = 0; next < wanted.length;) {
@@ -60,7 +61,7 @@ export async function* membersOf(
       throw new ExecutorFault(`${file}: ${error.code}: ${what}`);
     });
     // the name chose them when the units were made
-    const inputs = await openInputs([file], (name) => /\.xml$/i.test(name), job.archiveLimits, job.links);
+    const inputs = await openInputs([file], documentNames(job.takesXsd), job.archiveLimits, job.links);
     const before = next;
     for await (const member of inputs.members()) {
       const unit = wanted[next];

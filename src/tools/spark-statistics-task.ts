@@ -12,9 +12,9 @@ import type { UnitMember } from './spark-work.ts';
 await runAttempt(collect, (failure): StatisticsReport => ({ failure }));
 
 async function collect(job: StatisticsJob, members: readonly UnitMember[]): Promise<StatisticsReport> {
-  const { limits, rowTag, noSamples } = job;
+  const { limits, rowTag, roots, noSamples } = job;
   const read = (some: AsyncIterable<InputMember>): Promise<CollectedStatistics> =>
-    collectStatistics(some, { limits, rowTag, noSamples, afterPiece: () => undefined });
+    collectStatistics(some, { limits, rowTag, roots, noSamples, afterPiece: () => undefined });
   return job.skips
     ? collectSound(membersOf(job, members), members, read)
     : { collected: await read(membersOf(job, members)), rejects: [] };

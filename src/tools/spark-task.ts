@@ -5,12 +5,13 @@ import type { InputError } from '../engine/diagnostics.ts';
 import type { RowSink } from '../ports/row-sink.ts';
 import { Loader } from './loader.ts';
 import { loaderSession } from './loading-job.ts';
+import { createRejects } from './rejects.ts';
 import { membersOf, runAttempt } from './spark-attempt.ts';
-import type { SparkJob, UnitMember, UnitReport } from './spark-work.ts';
+import type { SparkJob, UnitFailure, UnitMember, UnitReport } from './spark-work.ts';
 
 await runAttempt(shred, failed);
 
-function failed(failure: string): UnitReport {
+function failed(failure: UnitFailure): UnitReport {
   return { failure, rejects: [], findings: null, statistics: null, misfits: [], relaxed: [], chunks: [] };
 }
 
@@ -41,10 +42,8 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: str
       withStatistics: job.withStatistics,
       rowTag: job.rowTag,
       rejects: {
-        messages: [],
-        details: [],
-        has: () => false,
-        add: (index: number, { diagnostic }: InputError) =>
+        ...createRejects(() => undefined),
+        add: async (index: number, { diagnostic }: InputError) =>
           void faults.push([members[index]!.place, diagnostic]),
       },
     };

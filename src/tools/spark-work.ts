@@ -10,7 +10,8 @@ import { makeFolder } from '../adapters/node/made-folder.ts';
 import type { DocumentStatistics } from '../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../ports/catalog-store.ts';
 import type { MisfitValue, SideTable } from '../ports/row-sink.ts';
-import type { Diagnostic } from '../engine/diagnostics.ts';
+import { InputError, type Diagnostic } from '../engine/diagnostics.ts';
+import { AppError } from '../errors.ts';
 import type { DocumentRange } from './document-ranges.ts';
 import type { MemberSource } from './input-files.ts';
 import type { LoadFindings } from './load-findings.ts';
@@ -26,7 +27,8 @@ export interface SparkApplication {
 }
 
 /** What a task needs to read documents. */
-export type ReadingJob = SparkApplication & Pick<LoadingJob, 'rowTag' | 'limits' | 'archiveLimits' | 'links'>;
+export type ReadingJob = SparkApplication &
+  Pick<LoadingJob, 'rowTag' | 'takesXsd' | 'limits' | 'archiveLimits' | 'links'>;
 
 export interface SparkJob extends SparkApplication, LoadingJob {
   /** only what is wrong with documents is looked for */
@@ -46,9 +48,16 @@ export interface UnitMember extends MemberSource {
   readonly range?: DocumentRange;
 }
 
+/** Why no attempt at a unit can succeed: what is wrong with a document, or else a reason. */
+export type UnitFailure = Diagnostic | string;
+
+export function failureOf(failure: UnitFailure): Error {
+  return typeof failure === 'string' ? new AppError('unprocessable_input', failure) : new InputError(failure);
+}
+
 export interface UnitReport {
   /** why no attempt can succeed: the document is at fault */
-  readonly failure?: string;
+  readonly failure?: UnitFailure;
   /** of a probe: what is wrong with documents, by their place in the job */
   readonly rejects: readonly (readonly [place: number, fault: Diagnostic])[];
   /** null: the unit failed, or was probed only */

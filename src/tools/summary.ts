@@ -1,4 +1,5 @@
-/** What a tool says at its end (interface-decisions §9). */
+/** What a tool says at its end. */
+import type { Conversion, KeptContent } from './conversion.ts';
 import type { SchemaChosen } from './schema-choice.ts';
 import type { WrittenSoFar } from './tool-session.ts';
 
@@ -10,7 +11,11 @@ export interface ToolSummary {
   readonly status: 'C' | 'F';
   /** documents that were published, or read for statistics */
   readonly documents: number;
+  /** documents that start with an element which the schema does not have are counted apart, as `unknown_root` */
   readonly rejected: number;
+  readonly unknown_root: number;
+  /** what went to `_unmapped`: values, and documents that were kept whole */
+  readonly unmapped: KeptContent;
   readonly rows: number;
   readonly tables: Readonly<Record<string, number>>;
   /** paths of the mapping, and paths met that it does not know */
@@ -25,7 +30,8 @@ export function summaryOfWritten(
   idJob: number,
   written: WrittenSoFar,
 ): ToolSummary & { readonly details: WrittenSoFar['details'] } {
-  const { origin, logical, chosen, documents, rejected, tables, unknownPaths, bytes, details } = written;
+  const { origin, logical, chosen, documents, rejected, unknownRoots, kept } = written;
+  const { tables, unknownPaths, bytes, details } = written;
   return {
     job: idJob,
     origin,
@@ -34,6 +40,8 @@ export function summaryOfWritten(
     status: 'C',
     documents,
     rejected,
+    unknown_root: unknownRoots,
+    unmapped: kept,
     rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0),
     tables,
     xpaths: { mapped: 0, new: unknownPaths },
@@ -44,10 +52,10 @@ export function summaryOfWritten(
   };
 }
 
-/** Steps of a conversion and what each took, in seconds. */
-export type StepTimes = readonly (readonly [step: string, seconds: number])[];
-
-export function printSummary(summary: ToolSummary, steps: StepTimes): string[] {
+export function printSummary(
+  summary: ToolSummary,
+  { steps, does }: Pick<Conversion, 'steps' | 'does'>,
+): string[] {
   const lines: string[] = [];
   const tables = Object.entries(summary.tables);
   if (tables.length > 0) {
@@ -57,12 +65,28 @@ export function printSummary(summary: ToolSummary, steps: StepTimes): string[] {
   }
   if (steps.length > 0)
     lines.push(`steps: ${steps.map(([step, seconds]) => `${step} ${seconds.toFixed(2)} s`).join(', ')}`);
+  const { documents, rejected } = summary;
+  const paths = `paths: ${summary.xpaths.mapped} mapped, ${summary.xpaths.new} new`;
   lines.push(
-    `documents: ${summary.documents} ok, ${summary.rejected} rejected; paths: ${summary.xpaths.mapped} mapped, ${summary.xpaths.new} new`,
+    does === null ? `documents: ${documents} ok, ${rejected} rejected; ${paths}` : paths,
     `rows: ${grouped(summary.rows)}; ${(summary.bytes / 1e6).toFixed(2)} MB in ${summary.seconds.toFixed(2)} s, ${summary.mb_per_s.toFixed(1)} MB/s`,
     `origin ${summary.origin ?? '-'}, logical ${summary.logical ?? '-'}, job ${summary.job ?? '-'}: ${summary.status}`,
   );
+  if (does !== null) lines.push(documentLine(summary, does));
   return lines;
+}
+
+/** What became of the documents, in one line. */
+function documentLine(summary: ToolSummary, does: 'loaded' | 'read'): string {
+  const { documents, unknown_root: unknownRoots, rejected, unmapped } = summary;
+  const kept = [
+    unmapped.values === 1 ? '1 value' : `${grouped(unmapped.values)} values`,
+    ...(unmapped.documents === 0
+      ? []
+      : [`${grouped(unmapped.documents)} whole document${unmapped.documents === 1 ? '' : 's'}`]),
+  ];
+  const beside = does === 'loaded' ? `, ${kept.join(' and ')} kept in _unmapped` : '';
+  return `${does} ${grouped(documents)}, unknown root ${grouped(unknownRoots)}, rejected ${grouped(rejected)}${beside}`;
 }
 
 /** 1,234,567. What the platform groups by would first load what it knows of every language, for longer than a small document takes. */

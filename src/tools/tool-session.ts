@@ -11,9 +11,11 @@ import type { JobProgress } from '../ports/job-store.ts';
 import { newJob } from '../jobs/submit.ts';
 import { archiveLimitsOf, type ArchiveLimits } from './archive-members.ts';
 import { watchClaim } from './claim-watch.ts';
-import type { ConversionDetails } from './conversion.ts';
+import type { ConversionDetails, KeptContent } from './conversion.ts';
 import type { SchemaChosen } from './schema-choice.ts';
 import { createJobReports } from './job-reports.ts';
+import { createRejects, type Rejects } from './rejects.ts';
+import { createRootAdvice } from './root-advice.ts';
 import { summaryOfWritten } from './summary.ts';
 import { openHome, type OpenedHome } from '../runtime/open.ts';
 import { rememberReads } from './remembered-catalog.ts';
@@ -33,6 +35,8 @@ export interface ToolSession {
   readonly limits: EngineLimits;
   readonly archiveLimits: ArchiveLimits;
   readonly kernels: TokenizerKernels;
+  /** documents that are left out */
+  readonly rejects: Rejects;
   /** takes the secrets of the request and of this home out of a text */
   mask(text: string): string;
   /** a line of the job's log */
@@ -61,6 +65,8 @@ export interface WrittenSoFar {
   readonly chosen: SchemaChosen | null;
   readonly documents: number;
   readonly rejected: number;
+  readonly unknownRoots: number;
+  readonly kept: KeptContent;
   /** rows by table */
   readonly tables: Readonly<Record<string, number>>;
   readonly unknownPaths: number;
@@ -184,8 +190,10 @@ function session(
     await pending;
     await reports.flush();
   };
+  const catalog = rememberReads(home.adapters.catalog);
+  const log = (line: string): void => options.log(oneLine(mask(line)));
   return {
-    home: { ...home, adapters: { ...home.adapters, catalog: rememberReads(home.adapters.catalog) } },
+    home: { ...home, adapters: { ...home.adapters, catalog } },
     request,
     idOrg: parts.idOrg,
     idJob: parts.claim.idJob,
@@ -195,8 +203,9 @@ function session(
     limits: home.config.limits.engine,
     kernels: createTokenizerKernels(),
     archiveLimits: archiveLimitsOf(home.config.limits),
+    rejects: createRejects(log, createRootAdvice(catalog, parts.idOrg)),
     mask,
-    log: (line) => options.log(oneLine(mask(line))),
+    log,
     progress(fraction) {
       options.onProgress(fraction);
       const now = performance.now();

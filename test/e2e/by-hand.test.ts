@@ -63,6 +63,8 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
       status: 'C',
       documents: 3,
       rejected: 0,
+      unknown_root: 0,
+      unmapped: { values: 0, documents: 0 },
       rows: 0,
       tables: {},
       xpaths: { mapped: expect.any(Number), new: 0 },

@@ -31,3 +31,11 @@ function innerElements(source: SourceModel, wanted: readonly string[]): number[]
   const missing = new Set(wanted);
   return source.elements.flatMap(({ name }, index) => (missing.delete(clarkName(name)) ? [index] : []));
 }
+
+/** Whether documents of the model may start with an element of that name. */
+export function startsWith(model: SourceModel, { namespaceUri, localName }: QName): boolean {
+  return model.roots.some((at) => {
+    const { name } = model.elements[at]!;
+    return name.namespaceUri === namespaceUri && name.localName === localName;
+  });
+}

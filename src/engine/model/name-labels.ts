@@ -8,6 +8,7 @@ import { ncName } from '../xsd/lexical-form.ts';
 
 export const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
 export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';
+export const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
 
 export interface NameLabels {
   /** no prefix in the root's namespace and in none; `{}local` where both have an element so called */

@@ -17,6 +17,8 @@ export interface Drift {
   /** columns that met values they cannot hold: name -> how many, and the first */
   readonly misfits: ReadonlyMap<string, { count: number; readonly sample: string }>;
   readonly total: number;
+  /** of that total, documents that were kept whole */
+  documents: number;
   /** content that the schema knows and leaves out, its mappings being inactive: how often, by path */
   readonly ignored: ReadonlyMap<string, number>;
   ignore(xpath: string): void;
@@ -36,6 +38,7 @@ export function createDrift(mode: 'capture' | 'report' | 'fail'): Drift {
     paths,
     misfits,
     ignored,
+    documents: 0,
     ignore(xpath) {
       const path = ignored.size < maxPaths || ignored.has(xpath) ? xpath : '…';
       ignored.set(path, (ignored.get(path) ?? 0) + 1);

@@ -2,7 +2,7 @@
  * Tokens to rows (engine.md §3, §4): walks the mapping plan with the document, fills rows, hands encoded bytes on.
  * Memory: the open elements, their rows' values, and the output buffers; nothing grows with the document.
  */
-import { InputError } from '../diagnostics.ts';
+import type { InputError } from '../diagnostics.ts';
 import { createNameLabels, pathSteps, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
 import type { PlanEdge, RelationalModel } from '../model/relational-model.ts';
 import { sideTableNames } from '../model/side-tables.ts';
@@ -55,6 +55,7 @@ import {
   ShredState,
 } from './shred-state.ts';
 import { EMPTY, FITS, MISFIT } from './value-conversion.ts';
+import { isXsdRoot, unknownRoot } from './unknown-root.ts';
 import { createShredKernel, type ShredKernel } from './wasm/shred-kernel.ts';
 import { rangeText, XmlCapture } from './xml-capture.ts';
 import { utf8Text } from '../xml/utf8.ts';
@@ -71,8 +72,8 @@ export interface ShredderOptions {
   /** the sink can widen a column afterwards; else a value that does not fit is written as it is */
   readonly widensInPlace: boolean;
   readonly unmapped: 'capture' | 'report' | 'fail';
-  /** documents that start with another element than the model's roots are refused, also where unmapped content is captured (`--root`) */
-  readonly refusesOtherRoots?: boolean;
+  /** documents that start with another element than the model's roots are kept whole as unmapped content; else they are refused */
+  readonly keepsOtherRoots?: boolean;
   /** values of the model's extra columns for a document, in column order */
   readonly extraValues: (documentKey: number) => readonly (string | null)[];
   /**
@@ -97,8 +98,6 @@ export interface Shredder {
   readonly misfits: Misfit[];
   /** NOT NULL columns left empty, as `table/column` indexes; the consumer empties it */
   readonly relaxed: { readonly table: number; readonly column: number }[];
-  /** root element names the model knows */
-  readonly rootNames: readonly string[];
   /** For the tokeniser whose batches are handed in, where there is a choice: what it writes need not be copied. */
   tokenizerKernels(): TokenizerKernels;
   /** With its SHA-256 (hex) the rows' keys follow from it (`--keys hash`); without, they are numbers that go on from document to document. */
@@ -129,7 +128,6 @@ class DocumentShredder implements Shredder {
   readonly drift: Drift;
   readonly misfits: Misfit[] = [];
   readonly relaxed: { table: number; column: number }[] = [];
-  readonly rootNames: readonly string[];
   readonly #roots: readonly QName[];
   readonly #options: ShredderOptions;
   readonly #plan: CompiledPlan;
@@ -187,7 +185,6 @@ class DocumentShredder implements Shredder {
     this.#lastDocumentKey = options.keyOffsets.get('_documents') ?? 0;
     this.#labels = createNameLabels(model);
     this.#roots = model.roots.map((root) => root.name);
-    this.rootNames = this.#roots.map(({ localName }) => localName);
     this.#xsi = {
       type: names.intern(xsiNamespace, 'type'),
       nil: names.intern(xsiNamespace, 'nil'),
@@ -670,10 +667,11 @@ class DocumentShredder implements Shredder {
     this.#rows.close(this.#extra);
   }
 
-  /** A document of another kind than the schema's: with `capture` it is kept whole beside the data, else it is refused. */
+  /** A document of another kind than the schema's: refused, or kept whole beside the data. */
   #captureRoot(batch: TokenBatch, at: number, place: TextLocation): number {
-    if (this.#options.unmapped !== 'capture' || this.#options.refusesOtherRoots === true)
-      throw this.#unknownRoot(batch.events[at * RECORD_INTS + 1]!, place);
+    const nameId = batch.events[at * RECORD_INTS + 1]!;
+    const keeps = this.#options.unmapped === 'capture' && this.#options.keepsOtherRoots === true;
+    if (!keeps || isXsdRoot(this.#nameOf(nameId))) throw this.#unknownRoot(nameId, place);
     return this.#captureElement(batch, at, -1, 1, place);
   }
 
@@ -726,6 +724,7 @@ class DocumentShredder implements Shredder {
     const xpath = `/${this.#label(this.#state.frame(0, FRAME_NAME))}`;
     const where = `${this.#documentName}: line ${place.line}, column ${place.column}`;
     this.drift.unmapped(xpath, 'element', content, where);
+    this.drift.documents += 1;
     const document = this.#rowKeys.key(this.#documentKey);
     const values = [document, sideTableNames.documents, document, 1, xpath, 'element', content];
     this.output.side('unmapped', values);
@@ -824,20 +823,9 @@ class DocumentShredder implements Shredder {
     return path;
   }
 
-  #unknownRoot(nameId: number, place: TextLocation, besides = ''): InputError {
-    const namesakes = this.#roots.filter(({ localName }) => localName === this.#names.localName(nameId));
-    const expected =
-      namesakes.length === 0
-        ? `which knows ${this.rootNames.slice(0, 10).join(', ')}`
-        : `which knows one so called ${namesakes.map(({ namespaceUri: uri }) => (uri === '' ? 'in no namespace' : `in the namespace ${uri}`)).join(' and ')}`;
-    return new InputError({
-      code: 'unknown_root_element',
-      severity: 'error',
-      message: `the root element <${this.#label(nameId)}> is not in the schema, ${expected}${besides}; give the schema it belongs to with -x, or --root`,
-      file: this.#documentName,
-      line: place.line,
-      column: place.column,
-    });
+  #unknownRoot(nameId: number, place: TextLocation, besides?: string): InputError {
+    const where = { file: this.#documentName, ...place };
+    return unknownRoot(this.#nameOf(nameId), this.#roots, where, besides);
   }
 }
 

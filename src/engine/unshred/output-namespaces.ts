@@ -1,10 +1,8 @@
 /** Prefixes of a written document: every namespace has one, declared at the root; there is no default namespace. */
 import type { RelationalModel } from '../model/relational-model.ts';
-import { xmlNamespace, xsiNamespace } from '../model/name-labels.ts';
+import { xmlNamespace, xsdNamespace, xsiNamespace } from '../model/name-labels.ts';
 import type { QName } from '../model/source-model.ts';
 import { escapeAttribute } from './escape.ts';
-
-const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
 
 /** Namespaces that one start tag has to declare itself: URI -> prefix. */
 export type OwnDeclarations = Map<string, string>;

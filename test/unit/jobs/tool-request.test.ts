@@ -126,6 +126,7 @@ describe('command line', () => {
       root: 'stays',
       rowTag: 'stay',
       keys: 'hash',
+      keepsOtherRoots: false,
       validate: true,
       unmapped: 'report',
       onError: 'skip',

@@ -6,7 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { membersOf } from '../../../src/tools/spark-attempt.ts';
 import { zipped } from '../../support/service-archives.ts';
 
-const job = { archiveLimits: { maxExpansion: 100, maxMembers: 100 }, links: 'follow' } as const;
+const job = {
+  archiveLimits: { maxExpansion: 100, maxMembers: 100 },
+  takesXsd: false,
+  links: 'follow',
+} as const;
 let folder: string;
 beforeAll(async () => void (folder = await realpath(await mkdtemp(join(tmpdir(), 'unit-members-')))));
 afterAll(() => rm(folder, { recursive: true }));

@@ -35,12 +35,17 @@ it('a value that the validator would take hours for ends the check of its docume
   };
   const rejects = createRejects(() => undefined);
   const session = {
+    rejects,
     limits: defaultEngineLimits,
     kernels: createTokenizerKernels(),
     request: { onError: 'skip' },
   } as unknown as ToolSession;
   const inputs = await openInputs([folder], (name) => name.endsWith('.xml'));
-  await checkDocuments(session, inputs, validator, rejects);
+  await checkDocuments(
+    session,
+    { inputs, rowTag: null, roots: { known: null, keepsOthers: false } },
+    validator,
+  );
   expect(given).toHaveLength(1);
   expect(rejects.messages).toEqual([
     expect.stringMatching(

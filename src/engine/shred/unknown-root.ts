@@ -1,0 +1,87 @@
+/** Documents that start with an element which the schema does not have. */
+import { InputError } from '../diagnostics.ts';
+import { xsdNamespace } from '../model/name-labels.ts';
+import { clarkName, type QName } from '../model/source-model.ts';
+import { KIND_MASK, KIND_START, RECORD_INTS, type NameTable } from '../xml/tokens.ts';
+import type { TextLocation, TokenBatch } from '../xml/tokens.ts';
+import type { RowElementName } from './row-elements.ts';
+
+/** Which root elements documents may have; plain data. */
+export interface RootRule {
+  /** null: any but that of an XSD */
+  readonly known: readonly RowElementName[] | null;
+  /** others pass, too, but for an XSD */
+  readonly keepsOthers: boolean;
+}
+
+export interface RootCheck {
+  begin(document: string): void;
+  /** InputError `unknown_root` or `xsd_as_document` at the first element of a document that may not have it. */
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
+}
+
+/** root elements of a schema that a message names */
+const maxNamed = 10;
+
+export const xsdRoot: QName = { namespaceUri: xsdNamespace, localName: 'schema' };
+
+export function isXsdRoot({ namespaceUri, localName }: QName): boolean {
+  return namespaceUri === xsdRoot.namespaceUri && localName === xsdRoot.localName;
+}
+
+/** `besides`: more that speaks against the document. */
+export function unknownRoot(
+  name: QName,
+  known: readonly RowElementName[],
+  where: TextLocation & { readonly file: string },
+  besides = '',
+): InputError {
+  const place = {
+    severity: 'error',
+    file: where.file,
+    line: where.line,
+    column: where.column,
+    name,
+  } as const;
+  if (isXsdRoot(name))
+    return new InputError({
+      ...place,
+      code: 'xsd_as_document',
+      message: 'this is an XSD, no document',
+    });
+  const more = known.length > maxNamed ? ` and ${known.length - maxNamed} more` : '';
+  const roots = known.slice(0, maxNamed).map(nameOf).join(', ');
+  const knows = roots === '' ? '' : `, which knows ${roots}${more}`;
+  return new InputError({
+    ...place,
+    code: 'unknown_root',
+    message: `the root element <${clarkName(name)}> is not in the schema${knows}${besides}`,
+  });
+}
+
+function nameOf({ namespaceUri, localName }: RowElementName): string {
+  return clarkName({ namespaceUri: namespaceUri ?? '', localName });
+}
+
+export function createRootCheck({ known, keepsOthers }: RootRule, names: NameTable): RootCheck {
+  let document: string | null = null;
+  return {
+    begin: (name) => void (document = name),
+    consume(batch, locate) {
+      if (document === null) return;
+      for (let at = 0; at < batch.count; at += 1) {
+        if ((batch.events[at * RECORD_INTS]! & KIND_MASK) !== KIND_START) continue;
+        const id = batch.events[at * RECORD_INTS + 1]!;
+        const file = document;
+        document = null;
+        const name = { namespaceUri: names.namespaceUri(id), localName: names.localName(id) };
+        const isKnown = known?.some(
+          ({ namespaceUri, localName }) =>
+            localName === name.localName && (namespaceUri ?? name.namespaceUri) === name.namespaceUri,
+        );
+        if (isKnown === true || (!isXsdRoot(name) && (known === null || keepsOthers))) return;
+        throw unknownRoot(name, known ?? [], { file, ...locate(at) });
+      }
+    },
+  };
+}
