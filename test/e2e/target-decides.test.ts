@@ -1,5 +1,5 @@
 /** Which logical schema moves rows: an existing target decides, a new one gets the default, and what one load shaped stays with its target. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
@@ -64,7 +64,17 @@ function schema(name: string, file = 'one.xsd', ...more: string[]): Promise<Summ
 }
 
 function load(file: string, origin: Summary, target: string, ...more: string[]): Promise<ToolRun> {
-  return runTool(home, 'xml2er', [at(file), '-x', String(origin.origin), '-o', target, '--json', ...more]);
+  return runTool(home, 'xml2er', [
+    at(file),
+    '-x',
+    String(origin.origin),
+    '-o',
+    target,
+    '--json',
+    '-e',
+    'd',
+    ...more,
+  ]);
 }
 
 async function chosen(
@@ -127,6 +137,20 @@ describe('a target decides', { timeout: 240_000 }, () => {
     const { summary, stdout } = await runTool(home, 'er2xml', argv);
     expect(summary, stdout).toMatchObject({ documents: 3, schema_chosen: { logical: made } });
     expect(compareXml(await readFile(join(back, 'full.xml'), 'utf8'), full)).toEqual([]);
+  });
+
+  it('scripts of a folder that several logical schemas wrote name the columns of all', async () => {
+    for (const format of ['csv', 'tsv', 'jsonl', 'parquet']) {
+      const target = at(`mixed ${format}`);
+      await chosen(load('full.xml', origin, target, '-f', format));
+      await chosen(load('thin.xml', origin, target, '-f', format, '-l', String(pruned)));
+      const scripts = (await readdir(target)).filter((name) => name.endsWith('.sql'));
+      for (const name of scripts) {
+        const text = await readFile(join(target, name), 'utf8');
+        const [, columns] = /CREATE TABLE (?:IF NOT EXISTS )?["`]?hold["`]? \(([^;]*)/.exec(text)!;
+        expect(columns, `${format} ${name}`).toMatch(/cargo[\s\S]*seal/);
+      }
+    }
   });
 
   it('a document of another root is loaded by a logical schema made from the target’s, names and all', async () => {

@@ -3,7 +3,7 @@ import { ddlParts } from '../../engine/dialects/ddl.ts';
 import { standardLiteral, type Dialect } from '../../engine/dialects/dialect.ts';
 import { physicalName } from '../../engine/dialects/physical-names.ts';
 import { postgresql } from '../../engine/dialects/postgresql.ts';
-import type { Column, RelationalModel } from '../../engine/model/relational-model.ts';
+import type { Column, RelationalModel, Table } from '../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { jsonLinesCommands } from './folder-row-sink-load-json.ts';
 import type { Manifest, ManifestTable } from './folder-row-sink-manifest.ts';
@@ -74,14 +74,40 @@ export function adaptedModel(
         ...table,
         // natural keys are wanted, not demanded
         uniqueKeys: [],
-        columns: table.columns.map((column) => ({
-          ...column,
-          type: known.text_columns.includes(column.name) ? { kind: 'text' as const } : typeOf(column, known),
-          nullable: column.nullable || known.nullable_columns.includes(column.name),
-        })),
+        columns: [
+          ...table.columns.map((column) => ({
+            ...column,
+            type: known.text_columns.includes(column.name)
+              ? { kind: 'text' as const }
+              : typeOf(column, known),
+            nullable:
+              column.nullable || known.nullable_columns.includes(column.name) || isLacking(known, column),
+          })),
+          ...columnsOfOthers(table, known),
+        ],
       };
     }),
   };
+}
+
+/** Files that another logical schema wrote may not have the column. */
+function isLacking({ files }: ManifestTable, { name }: Column): boolean {
+  return files.some(({ rows, columns }) => rows > 0 && !columns.includes(name));
+}
+
+/** What another logical schema wrote into the table, and this one does not know: as text, which holds it all. */
+function columnsOfOthers({ columns }: Table, { files }: ManifestTable): Column[] {
+  const known = new Set(columns.map(({ name }) => name));
+  const others = new Set(files.flatMap((file) => (file.rows > 0 ? file.columns : []))).difference(known);
+  return [...others].map((name) => ({
+    name,
+    role: 'value',
+    type: { kind: 'text' },
+    nullable: true,
+    xpath: null,
+    sourceType: null,
+    references: null,
+  }));
 }
 
 /** One line each, as psql wants them. */
