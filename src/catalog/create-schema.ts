@@ -39,7 +39,7 @@ export async function createSchema(
   await refuseTakenName(adapters, idOrg, wanted.name, parent);
   const before = parent === null ? null : await catalog.loadLogicalSchema(idOrg, { idSch: parent.id_sch });
   const mapLevel = wanted.mapLevel ?? before?.model.mapLevel ?? defaultMapLevel;
-  const keepsNames = before?.model.mapLevel === mapLevel && wanted.nameMaxLength === undefined;
+  const keepNames = before?.model.mapLevel === mapLevel && wanted.nameMaxLength === undefined;
   const resolve = (paths: readonly string[]): Promise<string[]> =>
     Promise.all(paths.map((path) => files.resolve(idOrg, path, true)));
   let known: CompiledSet | null = null;
@@ -52,7 +52,7 @@ export async function createSchema(
     mapLevel,
     ...(wanted.nameMaxLength === undefined ? {} : { nameMaxLength: wanted.nameMaxLength }),
     ...(wanted.defaultTextLength === undefined ? {} : { defaultTextLength: wanted.defaultTextLength }),
-    ...(before !== null && keepsNames ? { previous: before.model } : {}),
+    ...(before === null ? {} : { previous: before.model, keepNames }),
   };
   const compiled = await compiler.compile(sources, find);
   const { id_sch: idSch } = await catalog.createOrigin({

@@ -72,7 +72,7 @@ function optionsOf(
     naming,
     roots: [...(newest?.roots.map(({ name }) => name) ?? []), ...roots],
     ...(textLength === undefined ? {} : { defaultTextLength: textLength }),
-    ...(newest !== null && naming.maxBytes === newest.nameMaxLength ? { previous: newest } : {}),
+    ...(newest === null ? {} : { previous: newest, keepNames: naming.maxBytes === newest.nameMaxLength }),
     extraColumns: newest === null ? [] : extraColumnsOf(newest),
   };
 }

@@ -4,7 +4,10 @@ import type {
   ColumnType,
   IdentityPath,
   IdentityRule,
+  FormerColumn,
+  FormerTable,
   IgnoredParts,
+  ListNames,
   MappingEntry,
   ModelOptions,
   NameTest,
@@ -45,7 +48,12 @@ const column = object<Column>(
     sourceType: nullable(builtInType),
     references: nullable(count),
   },
-  { documentation: text(), keepsForm: oneOf(true) },
+  {
+    documentation: text(),
+    keepsForm: oneOf(true),
+    path: text(),
+    listNames: object<ListNames>({ count: text(/./), table: text(/./) }),
+  },
 );
 
 const table = object<Table>(
@@ -56,7 +64,7 @@ const table = object<Table>(
     columns: array(column),
     uniqueKeys: array(object({ name: text(/./), columns: array(count) })),
   },
-  { documentation: text(), continues: count },
+  { documentation: text(), continues: count, path: text() },
 );
 
 const edge: Shape = object<PlanEdge>(
@@ -142,6 +150,12 @@ const identityRule = object<IdentityRule>({
   tables: array(object({ table: count, columns: array(count) })),
 });
 
+const formerTable = object<FormerTable>({
+  name: text(/./),
+  path: nullable(text()),
+  columns: array(object<FormerColumn>({ name: text(/./), use: nullable(text()) })),
+});
+
 const shape = object<RelationalModel>(
   {
     mapLevel: integer(0, 3),
@@ -152,7 +166,7 @@ const shape = object<RelationalModel>(
     mappings: array(mapping),
     namespaces: record(text()),
   },
-  { options, identityRules: array(identityRule) },
+  { options, identityRules: array(identityRule), formerTables: array(formerTable) },
 );
 
 /** By table: the columns of its rows, those of the tables that it is continued in included. */

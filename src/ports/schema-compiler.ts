@@ -15,8 +15,10 @@ export interface SchemaSources {
   readonly nameMaxLength?: number;
   /** characters */
   readonly defaultTextLength?: number;
-  /** an earlier version: what stands at the same path keeps its name */
+  /** an earlier version: no name stands for something else than there */
   readonly previous?: RelationalModel;
+  /** whether what stands at the same path there keeps its name (default) */
+  readonly keepNames?: boolean;
 }
 
 export interface CompiledSchema {

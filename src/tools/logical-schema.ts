@@ -31,7 +31,7 @@ function shapesModel(request: ToolRequest, stored: RelationalModel | undefined):
   );
 }
 
-/** Options that give names: those of an earlier model then count no more. */
+/** Options that give names: those of an earlier model are then not kept. */
 function namesTables(request: ToolRequest): boolean {
   return (
     request.nameMode !== undefined ||
@@ -49,8 +49,19 @@ export async function choicesAfterParent(session: ToolSession): Promise<ModelCho
   if (request.parent === undefined) return { mapLevel: given ?? defaultMapLevel };
   const parent = await home.adapters.catalog.loadLogicalSchema(idOrg, { idSch: request.parent });
   const mapLevel = given ?? parent?.model.mapLevel ?? defaultMapLevel;
-  const goesOn = parent !== null && parent.model.mapLevel === mapLevel && !namesTables(request);
-  return { mapLevel, ...(goesOn ? { previous: parent.model } : {}) };
+  if (parent === null) return { mapLevel };
+  const { previous, keepNames } = choicesAfter(parent.model, mapLevel, request);
+  return { mapLevel, previous, keepNames };
+}
+
+/** Names are kept on the same level, where no option gives others; a name that stood for something else is never given again. */
+function choicesAfter(
+  previous: RelationalModel,
+  mapLevel: MapLevel,
+  request: ToolRequest,
+): Pick<ModelChoices, 'previous' | 'keepNames' | 'extras'> {
+  const keepNames = previous.mapLevel === mapLevel && !namesTables(request);
+  return { previous, keepNames, ...(keepNames ? { extras: extraColumnsOf(previous) } : {}) };
 }
 
 /** What the options say that documents start with, if they do. AppError where the model has no such element. */
@@ -98,6 +109,10 @@ export interface ModelChoices {
   readonly extraRoots?: readonly QName[];
   /** an earlier version: what stands at the same path keeps its name, and new names are made as its were */
   readonly previous?: RelationalModel;
+  /** false: names are given as the run's options say, but for those that stood for something else */
+  readonly keepNames?: boolean;
+  /** false: rows that were dealt out over several tables lie in one where they can */
+  readonly keepSplits?: boolean;
   /** columns beside the content of every table, where `-R` gives none */
   readonly extras?: ReturnType<typeof extraColumnsOf>;
 }
@@ -138,7 +153,7 @@ export async function chooseLogicalSchema(
 async function makeModel(
   { request, idOrg, home }: ToolSession,
   source: SourceModel,
-  { stored }: SchemaBasis,
+  { stored, isOfTarget = false }: SchemaBasis,
   missing: readonly QName[],
 ): Promise<RelationalModel> {
   const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
@@ -150,9 +165,9 @@ async function makeModel(
   const model = buildModel(request, source, {
     mapLevel: level,
     extraRoots: unique([...known, ...missing]),
-    ...(stored?.model.mapLevel === level && !namesTables(request) && samePlaces
-      ? { previous: stored.model, extras: extraColumnsOf(stored.model) }
-      : {}),
+    ...(stored !== null && samePlaces ? choicesAfter(stored.model, level, request) : {}),
+    // what is pruned needs no table for what was too wide before, but where the target has it
+    keepSplits: isOfTarget || !request.prune,
   });
   // what people switched off stays so, whatever else changes
   const lines = stored === null ? [] : await home.adapters.catalog.listMappings(idOrg, stored.idLschma);

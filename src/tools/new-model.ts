@@ -11,18 +11,19 @@ import { rootsOf, type ModelChoices } from './logical-schema.ts';
 export function buildModel(
   request: ToolRequest,
   source: SourceModel,
-  { mapLevel, extraRoots = [], previous, extras = [] }: ModelChoices,
+  { mapLevel, extraRoots = [], previous, keepNames = true, keepSplits = true, extras = [] }: ModelChoices,
 ): RelationalModel {
   const chosen = rootsOf(request, source);
   const standard = chooseRoots(source, undefined).map((root) => source.elements[root]!.name);
-  const textLength = request.defaultVarcharLen ?? previous?.options?.defaultTextLength;
+  const like = keepNames ? previous : undefined;
+  const textLength = request.defaultVarcharLen ?? like?.options?.defaultTextLength;
   const given = request.extraColumns.map(({ name, type }) => ({ name, type: { kind: type } }));
   return buildRelationalModel(source, {
     mapLevel,
-    naming: previous === undefined ? namingOf(request) : namingLike(previous),
+    naming: like === undefined ? namingOf(request) : namingLike(like),
     roots: chosen.length > 0 ? chosen : [...standard, ...extraRoots],
     ...(textLength === undefined ? {} : { defaultTextLength: textLength }),
-    ...(previous === undefined ? {} : { previous }),
+    ...(previous === undefined ? {} : { previous, keepNames, keepSplits }),
     extraColumns: given.length > 0 ? given : extras,
   });
 }

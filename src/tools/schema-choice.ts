@@ -22,6 +22,8 @@ export interface SchemaBasis {
   readonly isDefault: boolean;
   /** of an earlier version of the origin: its names go on, it is not loaded by */
   readonly isEarlierVersion?: boolean;
+  /** it made the target, which has all its tables */
+  readonly isOfTarget?: boolean;
 }
 
 /** paths that a line of the log names; the rest are counted */
@@ -75,13 +77,13 @@ export async function findBasis(
         `logical schema ${made.idLschma} is a variant that options of a load made: what it leaves out is kept as unmapped; -l ${standard.idLschma} loads by the default of schema ${idSch}`,
       );
     else if (standard !== null && standard.idLschma > made.idLschma) log(tellNewer(made.idLschma, standard));
-    return { stored, why: made.why, isDefault };
+    return { stored, why: made.why, isDefault, isOfTarget: true };
   }
   const earlier = await earlierVersion(session, idSch, ours);
   if (earlier !== null) {
     const why = `the target was loaded by logical schema ${earlier.idLschma} of schema ${earlier.idSch}, an earlier version, whose names go on`;
     if (standard !== null && goesOn(standard.model, earlier.model)) return byDefault(why);
-    return { stored: earlier, why, isDefault: false, isEarlierVersion: true };
+    return { stored: earlier, why, isDefault: false, isEarlierVersion: true, isOfTarget: true };
   }
   const others = [...new Set(ours.map((load) => load.idSch))].filter((id) => id !== null);
   if (others.length > 0) log(`the target holds documents of other schemas, too: ${others.join(', ')}`);

@@ -61,7 +61,7 @@ async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<C
       ? []
       : ['--default-varchar-len', String(wanted.defaultTextLength)]),
   ]);
-  const { mapLevel, previous } = wanted;
+  const { mapLevel, previous, keepNames = true } = wanted;
   // names of an earlier version are no part of a fingerprint
   const fingerprint =
     set === null || previous !== undefined
@@ -73,7 +73,7 @@ async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<C
   const documents = wanted.xml.length === 0 ? null : await readDocuments(wanted.xml, limits);
   const makeModels = (): CompiledApart['models'] => {
     const source = xsd?.model ?? inferSourceModel(documents!.statistics);
-    const choices = { mapLevel, ...(previous === undefined ? {} : { previous }) };
+    const choices = { mapLevel, ...(previous === undefined ? {} : { previous, keepNames }) };
     return { source, model: buildModel(request, source, choices) };
   };
   return {

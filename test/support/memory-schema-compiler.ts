@@ -15,7 +15,16 @@ export function createMemorySchemaCompiler(files: MemoryFileStore): SchemaCompil
     return { name: path.split('/').at(-1)!, bytes: files.stored.get(path)! };
   };
   return {
-    async compile({ xsd, xml, mapLevel, nameMaxLength, defaultTextLength, root, previous }) {
+    async compile({
+      xsd,
+      xml,
+      mapLevel,
+      nameMaxLength,
+      defaultTextLength,
+      root,
+      previous,
+      keepNames = true,
+    }) {
       try {
         const set = xsd.map(read);
         const documents = xml.map(read);
@@ -26,7 +35,7 @@ export function createMemorySchemaCompiler(files: MemoryFileStore): SchemaCompil
           naming: { ...defaultNaming, maxBytes: nameMaxLength ?? defaultNaming.maxBytes },
           ...(defaultTextLength === undefined ? {} : { defaultTextLength }),
           ...(root === undefined ? {} : { roots: [{ namespaceUri: '', localName: root }] }),
-          ...(previous === undefined ? {} : { previous }),
+          ...(previous === undefined ? {} : { previous, keepNames }),
         });
         const records = [...set, ...documents].map(({ name, bytes }) => ({
           name,

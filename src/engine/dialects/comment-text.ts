@@ -53,8 +53,16 @@ function columnNames(model: RelationalModel, table: number, columns: readonly nu
 }
 
 export function columnComment(model: RelationalModel, column: Column): string {
-  return withDocumentation(column.xpath ?? structureComment(model, column), column.documentation);
+  return withDocumentation(sourceComment(model, column), column.documentation);
 }
+
+/** Of what is said about an element beside its value: which element, and what is said. */
+function sourceComment(model: RelationalModel, column: Column): string {
+  if (column.xpath === null) return structureComment(model, column);
+  return describing.has(column.role) ? `${column.xpath} (${structureComment(model, column)})` : column.xpath;
+}
+
+const describing: ReadonlySet<Column['role']> = new Set(['presence', 'nil', 'element_name', 'type_name']);
 
 function structureComment(model: RelationalModel, column: Column): string {
   switch (column.role) {

@@ -73,7 +73,9 @@ export function withListTables(model: RelationalModel, dialect: Dialect): ModelO
 function countColumn(model: RelationalModel, list: Column, taken: Set<string>): Column {
   return {
     ...list,
-    name: freeName(model, `${list.name}_${word(model, 'count')}`, list.xpath ?? list.name, taken),
+    name:
+      list.listNames?.count ??
+      freeName(model, `${list.name}_${word(model, 'count')}`, list.xpath ?? list.name, taken),
     type: { kind: 'integer' },
     documentation: list.nullable ? 'number of items, NULL where the list is absent' : 'number of items',
   };
@@ -86,7 +88,7 @@ function listTable(model: RelationalModel, owner: number, list: Column, taken: S
   const base =
     suffix !== '' && parent.name.endsWith(suffix) ? parent.name.slice(0, -suffix.length) : parent.name;
   const path = list.xpath ?? `${parent.xpath}/${list.name}`;
-  const name = freeName(model, `${base}_${list.name}${suffix}`, path, taken);
+  const name = list.listNames?.table ?? freeName(model, `${base}_${list.name}${suffix}`, path, taken);
   const parentKey = parent.columns.find(({ role }) => role === 'row_key')!.name;
   const columns = new Set<string>();
   const of = (wanted: string): string => freeName(model, wanted, path, columns);
@@ -129,7 +131,7 @@ function word(model: RelationalModel, text: string): string {
   return structureWord(text, model.options?.nameMode ?? defaultNaming.nameMode);
 }
 
-/** Within the model's limit, and not one of `taken`, which it joins. */
+/** For models of earlier releases, which do not name them: within the model's limit, and not one of `taken`, which it joins. */
 function freeName(model: RelationalModel, wanted: string, path: string, taken: Set<string>): string {
   const own = hasOwnPrefix(wanted) ? wanted.replace(/^_+/, '') : wanted;
   const short = shortenName(own, path, model.nameMaxLength);

@@ -4,11 +4,21 @@ import type { MapLevel, ModelOptions, RelationalModel } from '../model/relationa
 import { uniteAlikeTypes } from './alike-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { listIdentityRules } from './identity-rules.ts';
-import { drawModel } from './draw-model.ts';
+import { drawModel, type Drawing } from './draw-model.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type ExtraColumn } from './finish-model.ts';
 import { listMappings } from './mappings.ts';
 import { defaultNaming, type NamingOptions } from './names.ts';
-import { namesOf, noPreviousNames } from './previous-names.ts';
+import {
+  NameHistory,
+  noPreviousNames,
+  previousNames,
+  recordedMeanings,
+  recordsMeanings,
+  withFormerNames,
+} from './previous-names.ts';
+import { settleTablePaths } from './table-paths.ts';
+import { unrecordedMeanings } from './unrecorded-meanings.ts';
+import { namespacesOf } from './use-paths.ts';
 
 export interface MappingOptions {
   readonly mapLevel: MapLevel;
@@ -17,8 +27,12 @@ export interface MappingOptions {
   readonly roots?: readonly QName[];
   readonly defaultTextLength?: number;
   readonly extraColumns?: readonly ExtraColumn[];
-  /** an earlier version of the model: what stands at the same path keeps its name */
+  /** an earlier version of the model: what stands at the same path keeps its name, and no name stands for something else */
   readonly previous?: RelationalModel;
+  /** false: names are given as by a model without an earlier version, but for those that stood for something else */
+  readonly keepNames?: boolean;
+  /** false: rows that an earlier version dealt out over several tables lie in one where they can */
+  readonly keepSplits?: boolean;
 }
 
 /** Same input, same model: names and order depend on the source model and options alone. */
@@ -30,15 +44,19 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     mapLevel: options.mapLevel,
     roots,
     defaultTextLength: options.defaultTextLength,
+    declaredIn: given,
   });
-  const previous = options.previous === undefined ? noPreviousNames : namesOf(options.previous);
+  const history = options.previous === undefined ? null : historyOf(options.previous, drawing, source);
+  const { keepNames = true, keepSplits = true } = options;
+  const previous = history === null ? noPreviousNames : previousNames(history, { keepNames, keepSplits });
+  settleTablePaths(drawing.tables, previous);
   finishTables(drawing, naming, options.extraColumns ?? [], previous);
   const plan = {
     tables: plainTables(drawing.tables),
     nodes: plainNodes(drawing),
     roots: drawing.roots.map(plainEdge),
   };
-  return {
+  const model: RelationalModel = {
     mapLevel: options.mapLevel,
     nameMaxLength: naming.maxBytes,
     ...plan,
@@ -47,6 +65,15 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...identityRules(source, plan),
     ...unusualOptions(naming, options.defaultTextLength),
   };
+  return history === null ? model : withFormerNames(model, history);
+}
+
+function historyOf(previous: RelationalModel, drawing: Drawing, source: SourceModel): NameHistory {
+  const roots = drawing.roots.map(({ name }) => ({ name }));
+  const later = namespacesOf({ roots, namespaces: source.namespaces });
+  if (recordsMeanings(previous)) return new NameHistory(previous, recordedMeanings(previous, later));
+  settleTablePaths(drawing.tables, noPreviousNames);
+  return new NameHistory(previous, unrecordedMeanings(previous, drawing, later));
 }
 
 function identityRules(

@@ -15,6 +15,8 @@ import type { SourceModel } from '../model/source-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
+import { NameHistory, recordedMeanings, recordsMeanings, withFormerNames } from './previous-names.ts';
+import { namespacesOf } from './use-paths.ts';
 
 /** What a line of the map is known by in every version of a model: its path, and the kind of content there. */
 export function lineIdentity(line: Pick<MappingEntry, 'xpath' | 'nodeType' | 'sourceType'>): string {
@@ -40,7 +42,10 @@ export function leaveOutInactive(
   );
   const ignored = new PlanWalk(model, createPathPrinter(source, roots), inactive).walk();
   if (ignored.size === 0) return model;
-  return new Pruning(model, ignored, inactive).prune();
+  const kept = new Pruning(model, ignored, inactive).prune();
+  if (!recordsMeanings(model)) return kept;
+  // what comes back later has its names again, and until then nothing else has
+  return withFormerNames(kept, new NameHistory(model, recordedMeanings(model, namespacesOf(model))));
 }
 
 interface Lines {

@@ -28,15 +28,20 @@ import {
   type NewColumn,
   type NodeDraft,
   type TableDraft,
+  type TablePlace,
 } from './model-builder.ts';
 import { analyseTypes, derivedTypesOf, isTextAlone, variantsOf, type Variant } from './type-graph.ts';
 import { createPathPrinter, type PathPrinter } from './paths.ts';
+import { createUsePrinter, type UsePrinter } from './use-paths.ts';
+import { createDeclaredPaths, type DeclaredPaths } from './declared-paths.ts';
 
 export interface DrawingOptions {
   readonly mapLevel: MapLevel;
   /** indexes of elements documents start with */
   readonly roots: readonly number[];
   readonly defaultTextLength?: number;
+  /** the model as it was before alike types became one; default: the model itself */
+  readonly declaredIn?: SourceModel;
 }
 
 export interface Drawing {
@@ -55,7 +60,7 @@ const plainValue: ValueType = { variety: 'atomic', base: 'string', facets: {} };
 /** Where an element is being drawn: the row it belongs to and how its columns are told apart there. */
 interface Place {
   readonly table: TableDraft;
-  /** path of expanded names below the row's element: identity of columns within the table */
+  /** printed steps (`use-paths.ts`) below the row's element: identity of columns within the table */
   readonly columnKey: string;
   /** local names below the row's element: words of column names */
   readonly nameParts: readonly string[];
@@ -63,6 +68,12 @@ interface Place {
   readonly xpath: string;
   /** the node whose row this is, when values here are guaranteed as far as the element itself is; null below optional folds */
   readonly guarantor: NodeDraft | null;
+}
+
+/** What makes rows belong to one table, within a drawing and over the versions of a model. */
+interface TableIdentity {
+  readonly identity: string;
+  readonly place: TablePlace;
 }
 
 /** In the place of work that is done, so that what it refers to can go. */
@@ -77,6 +88,8 @@ class ModelDrawing {
   readonly #options: DrawingOptions;
   readonly #choices: DrawingChoices;
   readonly #paths: PathPrinter;
+  readonly #uses: UsePrinter;
+  readonly #declared: DeclaredPaths;
   readonly #tables: TableDraft[] = [];
   readonly #nodes: NodeDraft[] = [];
   /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
@@ -89,6 +102,10 @@ class ModelDrawing {
     const graph = analyseTypes(model, options.roots);
     this.#choices = new DrawingChoices(model, graph, options.mapLevel, options.roots);
     this.#paths = createPathPrinter(model, options.roots);
+    const [first] = options.roots;
+    const root = first === undefined ? '' : model.elements[first]!.name.namespaceUri;
+    this.#uses = createUsePrinter({ root, prefixes: model.namespaces });
+    this.#declared = createDeclaredPaths(options.declaredIn ?? model, model, this.#uses);
   }
 
   draw(): Drawing {
@@ -108,7 +125,11 @@ class ModelDrawing {
 
   #rootTable(element: number): TableDraft {
     const { name, type } = this.#model.elements[element]!;
-    return this.#tableFor(element, type, [name.localName], this.#paths.root(element), `root/${element}`);
+    const place = { declared: [`/${this.#uses.element(name)}`] };
+    return this.#tableFor(element, type, [name.localName], this.#paths.root(element), {
+      identity: `root/${element}`,
+      place,
+    });
   }
 
   /** `shared`: other roots have their rows in the same table, so each says its name. */
@@ -120,15 +141,33 @@ class ModelDrawing {
   }
 
   /** The table for rows of `element`: the shared one of its type, or the one for this place (`at`). */
-  #tableFor(element: number, type: number, path: readonly string[], xpath: string, at: string): TableDraft {
-    return this.#namedTable(this.#choices.isShared(type) ? `type/${type}` : at, element, type, path, xpath);
+  #tableFor(
+    element: number,
+    type: number,
+    path: readonly string[],
+    xpath: string,
+    at: TableIdentity,
+  ): TableDraft {
+    return this.#namedTable(
+      this.#choices.isShared(type) ? this.#ofType(type) : at,
+      element,
+      type,
+      path,
+      xpath,
+    );
+  }
+
+  #ofType(type: number): TableIdentity {
+    return { identity: `type/${type}`, place: { declared: this.#declared.ofType(type) } };
   }
 
   /** One table for all members of a substitution group; shared over its places as soon as one member's type is. */
-  #groupTable(head: number, path: readonly string[], xpath: string, at: string): TableDraft {
-    const { type } = this.#model.elements[head]!;
+  #groupTable(head: number, path: readonly string[], xpath: string, at: TableIdentity): TableDraft {
+    const { type, name } = this.#model.elements[head]!;
     return this.#namedTable(
-      this.#choices.isSharedGroup(head) ? `group/${head}` : at,
+      this.#choices.isSharedGroup(head)
+        ? { identity: `group/${head}`, place: { declared: [`/(group ${this.#uses.element(name)})`] } }
+        : at,
       head,
       type,
       path,
@@ -137,7 +176,7 @@ class ModelDrawing {
   }
 
   #namedTable(
-    identity: string,
+    { identity, place }: TableIdentity,
     element: number,
     type: number,
     path: readonly string[],
@@ -152,6 +191,7 @@ class ModelDrawing {
       kind: 'element',
       path,
       xpath,
+      place,
       ownName: shared && !this.#model.inferred ? nameOfSharedType(name, declared.name) : null,
       shared,
       // what is said of one of its places is not said of the others
@@ -164,8 +204,9 @@ class ModelDrawing {
   }
 
   /** The base type and its derivations lead to one table for the same child. */
-  #placeOf(place: Place, child: QName): string {
-    return `at/${place.table.index}/${place.columnKey}/${clarkName(child)}`;
+  #placeOf(place: Place, child: QName): TableIdentity {
+    const steps = `${place.columnKey}/${this.#uses.element(child)}`;
+    return { identity: `at/${place.table.index}/${steps}`, place: { under: place.table, steps } };
   }
 
   #addTable(table: TableDraft): void {
@@ -203,6 +244,7 @@ class ModelDrawing {
         role: 'element_name',
         type: plainText,
         nameParts: ['element'],
+        xpath: table.xpath,
       });
       node.elementName.requiredBy.add(node);
     }
@@ -212,7 +254,7 @@ class ModelDrawing {
 
   /** Says of a row's own element that it was nil. */
   #nilColumn(table: TableDraft): ColumnDraft {
-    return this.#column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'] });
+    return this.#column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'], xpath: table.xpath });
   }
 
   /** Draws what an element of the node's type holds, and the types that xsi:type may put in its place. */
@@ -231,6 +273,8 @@ class ModelDrawing {
       role: 'type_name',
       type: plainText,
       nameParts: [...place.nameParts, 'type'],
+      xpath: place.xpath,
+      steps: place.columnKey,
     });
     for (const type of derived) {
       const definition = this.#model.types[type]!;
@@ -265,7 +309,11 @@ class ModelDrawing {
   #drawSubtype(head: NodeDraft, type: number, place: Place): void {
     const definition = this.#model.types[type]!;
     const path = [...place.path.slice(0, -1), definition.name!.localName];
-    const at = `at/${place.table.index}/${place.columnKey}#${type}`;
+    const steps = `${place.columnKey}/(as ${this.#uses.element(definition.name!)})`;
+    const at = {
+      identity: `at/${place.table.index}/${place.columnKey}#${type}`,
+      place: { under: place.table, steps },
+    };
     const table = this.#tableFor(head.element, type, path, place.xpath, at);
     const { nillable } = this.#model.elements[head.element]!;
     // elements declared to be of the type have nodes of their own, which lead on to what is derived from it
@@ -288,7 +336,7 @@ class ModelDrawing {
         }),
       );
     }
-    const parentKey = this.#parentKey(table, head.table, [hangsFromHead], '#head');
+    const parentKey = this.#parentKey(table, head.table, [hangsFromHead], '/(head)');
     head.typeEdges.push({ name: definition.name!, node, parentKey });
   }
 
@@ -296,7 +344,9 @@ class ModelDrawing {
     const type = this.#model.types[node.type]!;
     node.content = type.content;
     for (const attribute of type.attributes) {
-      const column = this.#valueColumn(place, `/@${clarkName(attribute.name)}`, {
+      const steps = `/${this.#uses.attribute(attribute.name)}`;
+      const column = this.#valueColumn(place, steps, {
+        steps: place.columnKey + steps,
         nameParts: [...place.nameParts, attribute.name.localName],
         xpath: this.#paths.attribute(place.xpath, attribute.name),
         type: columnTypeOf(attribute.type, this.#options.defaultTextLength),
@@ -312,6 +362,7 @@ class ModelDrawing {
     if (value !== null) {
       node.content = 'simple';
       node.text = this.#valueColumn(place, '/text()', {
+        steps: place.columnKey,
         nameParts: place.nameParts,
         xpath: place.xpath,
         type: columnTypeOf(value, this.#options.defaultTextLength),
@@ -329,6 +380,7 @@ class ModelDrawing {
         role: 'content',
         type: plainText,
         nameParts: [...place.nameParts, 'any_attributes'],
+        steps: `${place.columnKey}/@*`,
       });
     }
     if (type.content === 'mixed' && value === null) node.textTable = this.#contentTable(place, 'text');
@@ -346,13 +398,14 @@ class ModelDrawing {
       kind,
       path: [...place.path, word],
       xpath: place.xpath,
+      place: { under: place.table, steps: `${place.columnKey}/(${word})` },
       ownName: null,
       shared: false,
       documentation: undefined,
     });
     this.#addTable(table);
     this.#column(table, '/key', { role: 'row_key', type: key });
-    this.#parentKey(table, place.table, [], '');
+    this.#parentKey(table, place.table, [], place.columnKey);
     this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
     this.#column(table, '/content', {
       role: 'content',
@@ -418,7 +471,11 @@ class ModelDrawing {
   ): void {
     const declared = this.#model.elements[child.element]!;
     const xpath = this.#paths.child(place.xpath, declared.name);
-    const table = this.#namedTable(`head/${child.element}`, child.element, declared.type, path, xpath);
+    const at = {
+      identity: `head/${child.element}`,
+      place: { declared: [`/(head ${this.#uses.element(declared.name)})`] },
+    };
+    const table = this.#namedTable(at, child.element, declared.type, path, xpath);
     const parentKey = this.#childKey(table, place, declared.name);
     this.#column(table, '/position', { role: 'position', type: { kind: 'integer' } });
     let headNode = table.nodeByKey.get('head');
@@ -436,6 +493,7 @@ class ModelDrawing {
         role: 'element_name',
         type: plainText,
         nameParts: ['element'],
+        xpath,
       });
       headNode.elementName.requiredBy.add(headNode);
     }
@@ -444,13 +502,13 @@ class ModelDrawing {
       const element = this.#model.elements[variant.element]!;
       const memberPath = [...place.path, element.name.localName];
       const own = this.#namedTable(
-        `type/${element.type}`,
+        this.#ofType(element.type),
         variant.element,
         element.type,
         memberPath,
         this.#paths.child(place.xpath, element.name),
       );
-      const hangsFrom = this.#parentKey(own, table, [hangsFromHead], '#head');
+      const hangsFrom = this.#parentKey(own, table, [hangsFromHead], '/(head)');
       this.#addEdge(parent, child, variant, this.#drawRow(own, variant, false), hangsFrom, head);
     }
   }
@@ -488,7 +546,7 @@ class ModelDrawing {
     polymorphic: boolean,
   ): void {
     const declared = this.#model.elements[child.element]!;
-    const columnKey = `${place.columnKey}/${clarkName(declared.name)}`;
+    const columnKey = `${place.columnKey}/${this.#uses.element(declared.name)}`;
     const nameParts = [...place.nameParts, declared.name.localName];
     for (const variant of variants) {
       const element = this.#model.elements[variant.element]!;
@@ -516,6 +574,8 @@ class ModelDrawing {
           role,
           type: columnType,
           nameParts: [...nameParts, word],
+          xpath: role === 'folded_position' ? null : xpath,
+          steps: columnKey,
         });
       if (element.nillable) node.nil = structure('nil', 'nil', flag);
       if (polymorphic) node.elementName = structure('element', 'element_name', plainText);
@@ -527,6 +587,7 @@ class ModelDrawing {
           type: flag,
           nameParts,
           xpath,
+          steps: columnKey,
         });
       } else if (!polymorphic && type.complex && !sure && !this.#choices.alwaysShows(element.type)) {
         node.presence = structure('present', 'presence', flag);
@@ -554,15 +615,16 @@ class ModelDrawing {
   }
 
   #childKey(table: TableDraft, place: Place, child: QName): ColumnDraft {
-    const identity = `${place.columnKey}/${clarkName(child)}`;
-    return this.#parentKey(table, place.table, [...place.nameParts, child.localName], identity);
+    const steps = `${place.columnKey}/${this.#uses.element(child)}`;
+    return this.#parentKey(table, place.table, [...place.nameParts, child.localName], steps);
   }
 
-  /** `identity`: tells this use from others of the same parent; `via` does so in the column's name. */
-  #parentKey(table: TableDraft, parent: TableDraft, via: readonly string[], identity: string): ColumnDraft {
-    return this.#column(table, `/parent/${parent.index}/${identity}`, {
+  /** `steps`: tell this use from others of the same parent; `via` does so in the column's name. */
+  #parentKey(table: TableDraft, parent: TableDraft, via: readonly string[], steps: string): ColumnDraft {
+    return this.#column(table, `/parent/${parent.index}/${steps}`, {
       role: 'parent_key',
       type: key,
+      steps,
       parent,
       via,
     });

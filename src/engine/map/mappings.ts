@@ -55,7 +55,7 @@ class MappingListing {
     if (repeated && this.entries.length > mostMappings) return;
     if (node.opensRow) {
       this.#add(node, { xpath, nodeType: 'element', edge, column: null, sourceType: this.#typeName(node) });
-    } else if (node.presenceColumn >= 0 && this.#column(node, node.presenceColumn).xpath !== null) {
+    } else if (node.presenceColumn >= 0) {
       this.#add(node, {
         xpath,
         nodeType: 'element',
@@ -126,10 +126,6 @@ class MappingListing {
         continue;
       this.visit(child, this.#paths.child(xpath, child.name), ancestors);
     }
-  }
-
-  #column(node: PlanNode, column: number): Table['columns'][number] {
-    return this.#rowColumns(node.table)[column]!.column;
   }
 
   #typeName(node: PlanNode): string {

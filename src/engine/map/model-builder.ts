@@ -1,5 +1,5 @@
 /** Tables, columns and plan nodes while they are being drawn: objects, so that order and names can be settled at the end. */
-import type { Column, ColumnRole, ColumnType, Table } from '../model/relational-model.ts';
+import type { Column, ColumnRole, ColumnType, ListNames, Table } from '../model/relational-model.ts';
 import type { BuiltInType, QName } from '../model/source-model.ts';
 
 /** `via` of a parent key that leads to the head of a substitution group or of a family of types, not to a parent element */
@@ -10,8 +10,10 @@ export interface ColumnDraft {
   type: ColumnType;
   /** words of the name, from the row's element inwards; empty for the text of the row's own element */
   readonly nameParts: readonly string[];
-  /** absolute path of the first source, null for structure */
+  /** absolute path of the first source, null for keys and positions */
   readonly xpath: string | null;
+  /** which use it stands for: printed steps (`use-paths.ts`) below the row's element; of a parent key, below that of the parent's row */
+  readonly steps: string;
   readonly sourceType: BuiltInType | null;
   readonly keepsForm: boolean;
   /** nodes that open rows of the table and always give this column a value */
@@ -24,7 +26,15 @@ export interface ColumnDraft {
   /** position in the finished row; set by `finishTables` */
   index: number;
   name: string;
+  /** names beside a column of lists, for what has no arrays; set with the name */
+  listNames: ListNames | null;
 }
+
+/** Where a table's rows stand, for its path: at steps below another table's rows, or known by what it is declared as. */
+export type TablePlace =
+  | { readonly under: TableDraft; readonly steps: string }
+  /** paths that say so, the first before others */
+  | { readonly declared: readonly string[] };
 
 /** One table of a row that may be wider than a table. */
 export interface PartDraft {
@@ -41,6 +51,9 @@ export interface TableDraft {
   /** local names of the first path, root first; the last is the table's own */
   readonly path: readonly string[];
   readonly xpath: string;
+  readonly place: TablePlace;
+  /** which use of the source it stands for, in every version of the model (`use-paths.ts`); set by `settleTablePaths` */
+  usePath: string;
   /** name to start from instead of the last step of the path (a shared type's) */
   readonly ownName: string | null;
   /** rows of several places lie here, as their type is one */
@@ -97,10 +110,11 @@ export interface NodeDraft {
 }
 
 export function newTable(
-  fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'ownName' | 'shared' | 'documentation'>,
+  fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'place' | 'ownName' | 'shared' | 'documentation'>,
 ): TableDraft {
   return {
     ...fields,
+    usePath: '',
     columns: [],
     parts: [],
     columnByKey: new Map(),
@@ -139,6 +153,7 @@ export function newNode(
 export interface NewColumn {
   readonly role: ColumnRole;
   readonly type: ColumnType;
+  readonly steps?: string;
   readonly nameParts?: readonly string[];
   readonly xpath?: string | null;
   readonly sourceType?: BuiltInType | null;
@@ -154,6 +169,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     type: fields.type,
     nameParts: fields.nameParts ?? [],
     xpath: fields.xpath ?? null,
+    steps: fields.steps ?? '',
     sourceType: fields.sourceType ?? null,
     keepsForm: fields.keepsForm ?? false,
     requiredBy: new Set(),
@@ -162,6 +178,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     documentation: fields.documentation,
     index: -1,
     name: '',
+    listNames: null,
   };
 }
 
@@ -185,6 +202,12 @@ export function orderedColumns(table: TableDraft): ColumnDraft[] {
   return table.columns.toSorted((a, b) => roleRank[a.role] - roleRank[b.role]);
 }
 
+/** Of a parent key: of the child in the parent's row; of an extra column: what it was asked for as. */
+export function columnPath({ role, parent, steps, nameParts }: ColumnDraft, table: TableDraft): string {
+  if (role === 'extra') return nameParts[0]!;
+  return (role === 'parent_key' ? parent! : table).usePath + steps;
+}
+
 export function finishedColumn(column: ColumnDraft, table: TableDraft): Column {
   return {
     name: column.name,
@@ -192,7 +215,9 @@ export function finishedColumn(column: ColumnDraft, table: TableDraft): Column {
     type: column.type,
     nullable: !isGuaranteed(column, table),
     xpath: column.xpath,
+    path: columnPath(column, table),
     sourceType: column.sourceType,
+    ...(column.listNames === null ? {} : { listNames: column.listNames }),
     ...(column.keepsForm && column.type.kind !== 'text' ? { keepsForm: true as const } : {}),
     references: column.parent === null ? null : column.parent.index,
     ...(column.documentation === undefined ? {} : { documentation: column.documentation }),

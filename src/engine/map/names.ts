@@ -1,4 +1,4 @@
-/** Names of tables and columns: from local names to identifiers, unique and within a limit (engine.md §5). */
+/** Names of tables and columns: from local names to identifiers, unique and within a limit. */
 import type { StepChooser } from './telling-steps.ts';
 
 export interface NamingOptions {
@@ -151,44 +151,58 @@ export function firstWords(name: string, maxBytes: number): string {
   return cut.slice(0, Math.max(0, cut.lastIndexOf('_')));
 }
 
+/** What a name is for (`meaning`, as in the meanings of the scope), and how it is cut: as for `shortenName`. */
+export interface NameClaim {
+  readonly meaning?: string;
+  readonly steps?: readonly string[];
+  readonly choose?: StepChooser;
+}
+
 /** Case-insensitively unique names within one scope. */
 export class NameScope {
   readonly #taken = new Set<string>();
   readonly #maxBytes: number;
+  readonly #meanings: ReadonlyMap<string, string | null>;
   readonly #isReserved: (name: string) => boolean;
 
-  /** `isReserved`: names that none is to have; they begin with an underscore */
-  constructor(maxBytes: number, isReserved: (name: string) => boolean = () => false) {
+  /**
+   * `meanings`: names in lower case that stand for something already, and are given to nothing else; null: to nothing at all.
+   * `isReserved`: names that none is to have; they begin with an underscore.
+   */
+  constructor(
+    maxBytes: number,
+    meanings: ReadonlyMap<string, string | null> = new Map(),
+    isReserved: (name: string) => boolean = () => false,
+  ) {
     this.#maxBytes = maxBytes;
+    this.#meanings = meanings;
     this.#isReserved = isReserved;
   }
 
-  has(name: string): boolean {
-    return this.#taken.has(name.toLowerCase());
+  isFree(name: string, meaning?: string): boolean {
+    const lower = name.toLowerCase();
+    if (this.#taken.has(lower)) return false;
+    const known = this.#meanings.get(lower);
+    return known === undefined || known === meaning;
   }
 
   /** Takes a name that an earlier version gave, reserved or not. */
-  keep(name: string, path: string): string {
-    return this.has(name) ? this.claim([name], path) : this.#take(name);
+  keep(name: string, path: string, claim: NameClaim): string {
+    return this.isFree(name, claim.meaning) ? this.#take(name) : this.claim([name], path, claim);
   }
 
-  /** Takes the first of the candidates that is free, else the last one with a hash of the path. The rest: as for `shortenName`. */
-  claim(
-    candidates: readonly string[],
-    path: string,
-    steps?: readonly string[],
-    choose?: StepChooser,
-  ): string {
+  /** Takes the first of the candidates that is free, else the last one with a hash of the path. */
+  claim(candidates: readonly string[], path: string, { meaning, steps, choose }: NameClaim = {}): string {
     for (const candidate of candidates) {
       const name = shortenName(candidate, path, this.#maxBytes, steps, choose);
-      if (!this.has(name) && !this.#isReserved(name)) return this.#take(name);
+      if (this.isFree(name, meaning) && !this.#isReserved(name)) return this.#take(name);
     }
     const last = candidates.find((name) => this.#isReserved(name)) ?? candidates.at(-1) ?? 'x';
     for (let round = 0; ; round += 1) {
       const hash = stableHash(round === 0 ? path : `${path}#${round}`);
       const hashed = `${truncateToBytes(last, this.#maxBytes - 9)}_${hash}`;
       const name = this.#isReserved(hashed) ? hashed.replace(/^_+/, '') : hashed;
-      if (!this.has(name)) return this.#take(name);
+      if (this.isFree(name, meaning)) return this.#take(name);
     }
   }
 

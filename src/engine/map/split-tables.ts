@@ -40,15 +40,19 @@ const inFirstPart: ReadonlySet<ColumnRole> = new Set(['row_key', 'document', 'po
 export interface PreviousParts {
   /** bytes taken, by part */
   readonly bytes: readonly number[];
-  /** the part a column of that name lay in */
-  partOf(column: string): number | undefined;
+  /** the part a column of that use lay in */
+  partOf(use: string): number | undefined;
 }
 
 /**
  * Settles `parts` of a table whose columns have their names. What an earlier version had stays where it was; what is new goes to
  * the last part that has room, else to a further one: so the same column lies in the same table in every later version.
  */
-export function splitTable(table: TableDraft, previous: PreviousParts | null): void {
+export function splitTable(
+  table: TableDraft,
+  previous: PreviousParts | null,
+  useOf: (column: ColumnDraft) => string,
+): void {
   const ordered = orderedColumns(table);
   const extras = ordered.filter((column) => column.role === 'extra');
   const own = ordered.filter((column) => column.role !== 'extra');
@@ -57,7 +61,7 @@ export function splitTable(table: TableDraft, previous: PreviousParts | null): v
   const used = parts.map((_, at) => previous?.bytes[at] ?? fixedBytes);
   const added: ColumnDraft[] = [];
   for (const column of own) {
-    const known = previous?.partOf(column.name);
+    const known = previous?.partOf(useOf(column));
     if (known !== undefined) parts[known]!.push(column);
     else if (inFirstPart.has(column.role)) {
       parts[0]!.push(column);

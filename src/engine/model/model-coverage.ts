@@ -1,28 +1,68 @@
 /** Whether rows that one model wrote can be read by another without a loss. */
-import type { ColumnRole, RelationalModel } from './relational-model.ts';
-
-/** Columns that hold something of a document; the others link rows, or say where these came from. */
-const telling: ReadonlySet<ColumnRole> = new Set([
-  'value',
-  'presence',
-  'nil',
-  'element_name',
-  'type_name',
-  'folded_position',
-  'content',
-]);
+import { useOf } from './column-uses.ts';
+import type { PlanEdge, RelationalModel } from './relational-model.ts';
+import { clarkName } from './source-model.ts';
 
 /** True where all content that `written` knows has the same place, by names of tables and columns, in `reading`. */
 export function coversModel(reading: RelationalModel, written: RelationalModel): boolean {
-  const known = placesOf(reading);
-  for (const place of placesOf(written)) if (!known.has(place)) return false;
+  if (!namesAlike(reading, written)) return false;
+  // what columns stand for is compared where both say so: earlier releases do not
+  const byUse = [reading, written].every(({ tables }) => tables.every(({ path }) => path !== undefined));
+  const known = placesOf(reading, byUse);
+  for (const place of placesOf(written, byUse)) if (!known.has(place)) return false;
+  return ordersAlike(reading, written);
+}
+
+/**
+ * Whether children that lie in their parent's row without a position come in one order: it is that of the plan. Walks the elements
+ * that both models know.
+ */
+function ordersAlike(reading: RelationalModel, written: RelationalModel): boolean {
+  const met = new Set<string>();
+  const open: (readonly [number, number])[] = [];
+  const meet = (
+    edges: readonly Pick<PlanEdge, 'name' | 'node'>[],
+    others: readonly Pick<PlanEdge, 'name' | 'node'>[],
+  ): number[] => {
+    const places = new Map(others.map(({ name }, at) => [clarkName(name), at]));
+    return edges.flatMap(({ name, node }) => {
+      const place = places.get(clarkName(name));
+      if (place === undefined) return [];
+      const pair = [node, others[place]!.node] as const;
+      if (!met.has(pair.join(' '))) open.push(pair);
+      met.add(pair.join(' '));
+      const { opensRow, foldedPositionColumn } = written.nodes[node]!;
+      return opensRow || foldedPositionColumn >= 0 ? [] : [place];
+    });
+  };
+  meet(written.roots, reading.roots);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [node, other] = [written.nodes[next[0]]!, reading.nodes[next[1]]!];
+    const places = meet(node.edges, other.edges);
+    if (places.some((place, at) => at > 0 && places[at - 1]! > place)) return false;
+    meet(node.typeEdges, other.typeEdges);
+  }
   return true;
 }
 
-function placesOf({ tables, mappings }: RelationalModel): Set<string> {
+/** Paths and labels mean the same names: documents of another namespace are others, however alike. */
+function namesAlike(reading: RelationalModel, written: RelationalModel): boolean {
+  const roots = new Set(reading.roots.map(({ name }) => `{${name.namespaceUri}}${name.localName}`));
+  return (
+    written.roots.every(({ name }) => roots.has(`{${name.namespaceUri}}${name.localName}`)) &&
+    Object.entries(written.namespaces).every(([prefix, uri]) => (reading.namespaces[prefix] ?? uri) === uri)
+  );
+}
+
+function placesOf({ tables, mappings }: RelationalModel, byUse: boolean): Set<string> {
   const places = new Set<string>();
   for (const { name, columns } of tables)
-    for (const column of columns) if (telling.has(column.role)) places.add(`${name}\n${column.name}`);
+    for (const column of columns) {
+      if (column.role === 'extra') continue;
+      const use = byUse ? useOf(column, tables)! : column.role;
+      const parent = column.references === null ? '' : tables[column.references]!.name;
+      places.add([name, column.name, use, parent].join('\n'));
+    }
   for (const { xpath, table, column, active } of mappings) {
     if (xpath === null || active === false) continue;
     const { name, columns } = tables[table]!;

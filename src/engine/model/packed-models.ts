@@ -19,7 +19,7 @@ export function packRelationalModel(
   const known = model[packedForm];
   if (known !== undefined) return known();
   const { mappings, ...plan } = model;
-  const lazy = { indexed: ['tables', 'nodes'], held: ['columns'] };
+  const lazy = { indexed: ['tables', 'nodes'], held: ['columns', 'formerTables'] };
   return {
     plan: packJson({ ...plan, facts: factsOf(model) }, lazy),
     mappings: packJson(mappings),

@@ -57,6 +57,13 @@ export interface Column {
   readonly nullable: boolean;
   /** absolute XPath of the first source of this column; null for keys and positions */
   readonly xpath: string | null;
+  /**
+   * Which use of the source it stands for, with its role the same in every version of the model (`map/use-paths.ts`); of a parent
+   * key, that of the child in the parent's row; of an extra column, its name. Absent in models of earlier releases.
+   */
+  readonly path?: string;
+  /** of a column of lists */
+  readonly listNames?: ListNames;
   /** what the source holds: 'element' text, 'attribute' … ; null for structure columns */
   readonly sourceType: BuiltInType | null;
   /** the type is a guess from documents: a value whose form it does not give back is kept as written beside (`_lexical`) */
@@ -66,12 +73,22 @@ export interface Column {
   readonly documentation?: string;
 }
 
+/** Names that a database without arrays has beside a column of lists. */
+export interface ListNames {
+  /** the column with the number of items */
+  readonly count: string;
+  /** the table of the items */
+  readonly table: string;
+}
+
 export interface Table {
   readonly name: string;
   /** element rows; text runs of mixed content; wildcard content as XML text */
   readonly kind: 'element' | 'text' | 'wildcard';
   /** absolute XPath of the first element path that makes rows here */
   readonly xpath: string;
+  /** Which use of the source its rows stand for, as for columns; a continuation has that of its first table. */
+  readonly path?: string;
   readonly columns: readonly Column[];
   /**
    * The table whose rows this one goes on with, one to one and under the same row key: a row that is wider than one table
@@ -203,6 +220,23 @@ export interface ModelOptions {
   readonly defaultTextLength?: number;
 }
 
+/**
+ * A table, or columns of one, of earlier versions of the model that this one has not: their names are given to nothing else, as
+ * targets may still hold what they stood for.
+ */
+export interface FormerTable {
+  readonly name: string;
+  /** null: what it stood for is not known */
+  readonly path: string | null;
+  readonly columns: readonly FormerColumn[];
+}
+
+export interface FormerColumn {
+  readonly name: string;
+  /** as `useOf` gives it; null: what it stood for is not known */
+  readonly use: string | null;
+}
+
 export interface RelationalModel {
   readonly mapLevel: MapLevel;
   readonly nameMaxLength: number;
@@ -215,4 +249,6 @@ export interface RelationalModel {
   /** absent: the source declares none */
   readonly identityRules?: readonly IdentityRule[];
   readonly options?: ModelOptions;
+  /** absent: the model has all that its earlier versions had */
+  readonly formerTables?: readonly FormerTable[];
 }

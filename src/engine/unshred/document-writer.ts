@@ -329,7 +329,8 @@ class Writing {
       const own = child.positionColumn < 0 ? null : (row.values[child.positionColumn] ?? null);
       const position = own === null ? kept?.places.get(child.label) : Number(own);
       if (position !== undefined) placed.push({ position, child });
-      else if (child.positionColumn < 0) free.push(child);
+      // rows of a version without the column do not say where
+      else free.push(child);
     }
     placed.sort((a, b) => a.position - b.position);
     return { placed, free };
@@ -339,7 +340,8 @@ class Writing {
   #isThere(child: FoldedChild, row: ElementRow, kept: KeptPlace | undefined, path: string): boolean {
     const { values, lexical } = row;
     if (child.elementNameColumn >= 0) return true;
-    if (child.presenceColumn >= 0) return values[child.presenceColumn] === 'true';
+    if (child.presenceColumn >= 0 && values[child.presenceColumn] === 'true') return true;
+    // rows of a version that needed no such column say so by what they hold
     const { columns, rows } = this.#plan.evidence(child.node);
     if (columns.some((column) => values[column] !== null)) return true;
     if (rows.some(({ table, parentKeyColumn }) => this.#reader.head(table)?.[parentKeyColumn] === row.key))
