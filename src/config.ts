@@ -46,7 +46,8 @@ export interface Config {
   readonly oldSecretKeys: readonly string[];
   /** origins whose pages may read answers; none: no CORS headers at all */
   readonly corsOrigins: readonly string[];
-  readonly migration: { readonly binary: string | null; readonly azcopyBinary: string };
+  /** `binary`: a path, which starts from the installation where it is relative, or a name to be found in PATH */
+  readonly migration: { readonly binary: string; readonly azcopyBinary: string };
   readonly spark: SparkConfig;
   readonly worker: {
     /** jobs the service's own process runs at the same time; 0: none, other processes run them */
@@ -140,8 +141,9 @@ export const properties = [
   ...eventProperties,
   {
     name: 'svc.migration.binary',
-    initial: '',
-    meaning: 'program that exports and imports schemas; empty: the bundled one',
+    initial: 'src/tools/bin/migrate.mjs',
+    meaning:
+      'program that exports and imports schemas: a path, from the folder of the installation on, or a name that PATH finds',
   },
   {
     name: 'svc.migration.azcopy_binary',
@@ -206,7 +208,6 @@ export function readConfig(record: PropertyRecord): Config {
   const count = (name: PropertyName, min = 1): number => read(name, (text) => parseCount(text, min));
   const time = (name: PropertyName): number =>
     read(name, (text) => parseQuantity(text, timeUnits, 'a time such as 30 s'));
-  const text = (name: PropertyName): string | null => read(name, (value) => (value === '' ? null : value));
 
   const config: Config = {
     commandsEnabled: read('cmd.enabled', parseSwitch),
@@ -220,7 +221,7 @@ export function readConfig(record: PropertyRecord): Config {
     oidc: readOidc(read, complaints),
     corsOrigins: read('svc.cors.origins', parseOrigins),
     migration: {
-      binary: text('svc.migration.binary'),
+      binary: read('svc.migration.binary', (value) => value),
       azcopyBinary: read('svc.migration.azcopy_binary', (value) => value),
     },
     spark: readSpark(read),

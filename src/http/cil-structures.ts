@@ -226,7 +226,3 @@ export const UpdateKeysRequest = z
       keys: [{ table_name: 'item', column_name: 'id', key_type: 'NK', position: 1 }],
     },
   });
-
-export const KeysUpdated = z
-  .object({ cfxml: z.string(), changed: z.int() })
-  .openapi('KeysUpdated', { example: { cfxml: 'donuts', changed: 1 } });

@@ -14,12 +14,11 @@ import {
   CILMappingGroups,
   CILSequence,
   KeysResponse,
-  KeysUpdated,
   UpdateKeysRequest,
 } from './cil-structures.ts';
 import { jsonArray } from './json-array.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, json, notSent, operation, problems } from './operation.ts';
+import { createGroup, json, notSent, operation, problems, undeclared } from './operation.ts';
 import { defaultPageSize, pageParam, sizeQuery, toWirePage } from './paging.ts';
 import { bigDigits } from './parameters.ts';
 import { wire } from './wire.ts';
@@ -112,7 +111,7 @@ export function createCilRoutes(
       middleware: [...updateGuard.middleware, jsonBody(config.limits.jsonBodyBytes)],
       request: { body: { required: true, content: { 'application/json': { schema: UpdateKeysRequest } } } },
       responses: {
-        200: json(KeysUpdated, 'The keys are kept.'),
+        200: undeclared('The keys are kept.'),
         201: notSent,
         ...problems(400, 413, 415),
       },

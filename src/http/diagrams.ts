@@ -7,7 +7,7 @@ import type { Adapters } from '../ports/adapters.ts';
 import { negotiate } from './accept.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, json, notSent, operation, problems } from './operation.ts';
+import { createGroup, notSent, operation, problems, undeclared } from './operation.ts';
 import { bodyId, int64, logicalSchemaQuery } from './parameters.ts';
 import { wire } from './wire.ts';
 
@@ -97,10 +97,6 @@ const SvgRequest = z.strictObject({ id_sch: bodyId(), svg: z.string().min(1) }).
   example: { id_sch: 11, svg: exampleSvg },
 });
 
-const SavedDrawing = z
-  .object({ id_sch: id, id_lschma: id })
-  .openapi('SavedDrawing', { example: { id_sch: 11, id_lschma: 4 } });
-
 export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: Guards) {
   const { catalog } = adapters;
   const saveGuard = guards.require('schemas:write');
@@ -154,7 +150,7 @@ export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       middleware: [...saveGuard.middleware, jsonBody(config.limits.svgBytes)],
       request: { body: { required: true, content: { 'application/json': { schema: SvgRequest } } } },
       responses: {
-        200: json(SavedDrawing, 'The drawing is kept.'),
+        200: undeclared('The drawing is kept.'),
         201: notSent,
         ...problems(400, 413, 415),
       },

@@ -42,6 +42,11 @@ export function json<S extends z.ZodType>(schema: S, description: string): JsonC
 /** A status that the interface lists and that is never sent: with content, generated clients would take it for another answer. */
 export const notSent = { description: 'Not used.' } as const;
 
+/** An answer whose body is no part of the interface: what is sent beside the status is a help for people. */
+export function undeclared(description: string): { description: string } {
+  return { description };
+}
+
 /** The answers of an operation that removes something. */
 export const removed = {
   200: notSent,

@@ -10,7 +10,16 @@ import type { Adapters } from '../ports/adapters.ts';
 import { clientPath } from './address.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, effectfulGet, json, notSent, operation, problems, removed } from './operation.ts';
+import {
+  createGroup,
+  effectfulGet,
+  json,
+  notSent,
+  operation,
+  problems,
+  removed,
+  undeclared,
+} from './operation.ts';
 import { int64, integerBetween, logicalSchemaQuery } from './parameters.ts';
 import {
   CreateSchemaRequest,
@@ -151,7 +160,7 @@ export function createSchemaRoutes(
       'From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again.',
     tags,
     ...guards.require('schemas:write'),
-    responses: { 200: json(XMLSchema, 'The schema with its newest logical schema.'), ...problems(400) },
+    responses: { 200: undeclared('The logical schema is the newest one of its schema.'), ...problems(400) },
   };
 
   const generate = operation(

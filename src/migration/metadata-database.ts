@@ -24,7 +24,8 @@ const defaultPort = 5432;
 
 /**
  * The service's own database is reached as it stands in its settings; any other host needs the operator's leave, and is
- * connected to by the addresses that were checked. AppError `host_not_allowed`; `forbidden` where another database would
+ * connected to by the addresses that were checked. A password that is not given is PGPASSWORD of the service, else its own;
+ * it goes only where the operator said so by name. AppError `host_not_allowed`; `forbidden` where another database would
  * be opened with the service's own password for an organisation other than the operator's: organisations are numbered
  * there by someone else.
  */
@@ -44,37 +45,31 @@ export async function chooseDatabase(
   const place = ownServer ? null : await guard.check(host, port);
   if (!isOwn && !asked.metadb_password && idOrg !== operatorsOrg)
     throw new AppError('forbidden', 'another metadata database needs a metadb_password of its own');
-  const password =
-    asked.metadb_password || passwordFor(asked, program, ownServer || inFull(allowedHosts, host, port));
+  const user = asked.metadb_user || own.user;
+  const trusted = ownServer || inFull(allowedHosts, host, port);
+  const operators = trusted ? (program.environmentPassword ?? own.password) : null;
+  const password = asked.metadb_password || operators;
+  // PGPASSWORD may be meant for another database: the service gets in here by the password of its settings
+  const second = ownServer && user === own.user && !asked.metadb_password && own.password !== password;
+  const known = [password, second ? own.password : null].filter((text) => text !== null);
   return {
     own: isOwn,
     fields: {
       metadb_host: host.replaceAll(/^\[|\]$/g, ''),
       metadb_port: String(port),
-      metadb_user: asked.metadb_user || own.user,
+      metadb_user: user,
       metadb_db: database,
       ...(password === null ? {} : { metadb_password: password }),
+      ...(second && own.password !== null ? { metadb_own_password: own.password } : {}),
       metadb_sslmode: ownServer ? own.sslMode : 'prefer',
       ...(place === null ? {} : { metadb_addresses: place.addresses }),
     },
-    secrets: password === null ? [] : [password, encodeURIComponent(password)],
+    secrets: known.flatMap((text) => [text, encodeURIComponent(text)]),
   };
 }
 
 /** Who runs the service is organisation 1, as with the folders of `svc.files.roots`. */
 const operatorsOrg = 1;
-
-/** What the operator has to give; it goes only where the operator said so by name. */
-function passwordFor(
-  asked: MetadbFields,
-  { ownDatabase, environmentPassword }: Pick<MigrationProgram, 'ownDatabase' | 'environmentPassword'>,
-  trusted: boolean,
-): string | null {
-  if (!trusted) return null;
-  const { metadb_host: host, metadb_port: port, metadb_user: user, metadb_db: database } = asked;
-  const namesDatabase = [host, port, user, database].some((value) => value !== undefined && value !== '');
-  return namesDatabase ? (environmentPassword ?? ownDatabase.password) : ownDatabase.password;
-}
 
 /** Lower case, IPv6 in brackets, as the settings have it. */
 function hostForm(host: string): string {

@@ -1,5 +1,5 @@
-/** How this service runs the migration program: the bundled one, or that of `svc.migration.binary`. */
-import { isAbsolute, join, resolve } from 'node:path';
+/** How this service runs the migration program, `svc.migration.binary`. */
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createMigrationProgram } from '../adapters/node/migration-program.ts';
 import type { LocalMigrationProgram } from '../adapters/node/migration-program.ts';
@@ -20,17 +20,15 @@ export function createServiceMigrations(opened: OpenedHome, environment: Environ
   });
 }
 
-/** A path starts from the installation's folder, a bare name is looked for in PATH. */
-function commandOf(binary: string | null): readonly [string, ...string[]] {
-  if (binary === null) {
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    return [process.execPath, fileURLToPath(new URL(`../tools/migrate.${extension}`, import.meta.url))];
-  }
-  if (isAbsolute(binary) || !binary.includes('/')) return [binary];
-  return [resolve(fileURLToPath(new URL('../../', import.meta.url)), binary)];
+/** A module runs on the Node that runs the service: PATH may have none, or an older one. */
+function commandOf(binary: string): readonly [string, ...string[]] {
+  if (!binary.includes('/')) return [binary];
+  const path = resolve(fileURLToPath(new URL('../../', import.meta.url)), binary);
+  return /\.[cm]?js$/.test(path) ? [process.execPath, path] : [path];
 }
 
-function readAddress(databaseUrl: string): MetadataDatabase {
+/** The parts of a postgresql: address. */
+export function readAddress(databaseUrl: string): MetadataDatabase {
   const url = new URL(databaseUrl);
   const user = decodeURIComponent(url.username);
   return {

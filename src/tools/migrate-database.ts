@@ -1,14 +1,17 @@
 /** The database a migration works on: the one its request names, or that of the home folder, where it also has a job record. */
 import { connectPostgres } from '../adapters/postgres/connect.ts';
+import type { Sql } from '../adapters/postgres/connect.ts';
 import { migrate, missingMigrations } from '../adapters/postgres/migrate.ts';
 import { createPostgresMigrationStore } from '../adapters/postgres/migration-store.ts';
 import { AppError } from '../errors.ts';
 import { createMask } from '../jobs/mask-secrets.ts';
 import { databaseOf } from '../migration/metadata-database.ts';
 import { shownMigration } from '../migration/shown-request.ts';
-import type { MigrationCommand } from '../ports/migration-program.ts';
+import type { MetadataDatabase, MigrationCommand } from '../ports/migration-program.ts';
 import type { MigrationStore } from '../ports/migration-store.ts';
+import { readAddress } from '../runtime/migrations.ts';
 import { openHome } from '../runtime/open.ts';
+import type { OpenedHome } from '../runtime/open.ts';
 import { readWorkerIdentity } from '../runtime/worker-identity.ts';
 import { secretsOfMigration } from './migrate-request.ts';
 import type { ToolMigration } from './migrate-request.ts';
@@ -31,7 +34,27 @@ export async function openMigrationDatabase(
   command: MigrationCommand,
   request: ToolMigration,
 ): Promise<MigrationDatabase> {
-  return request.metadb_host ? openNamed(command, request, request.metadb_host) : openOwn(command, request);
+  if (request.metadb_host) return openNamed(command, request, request.metadb_host);
+  const home = await openHome(process.env, {
+    role: 'tool',
+    write: (line) => void (line.includes('"level":"info"') ? true : process.stderr.write(line)),
+  });
+  const own = readAddress(home.databaseUrl);
+  const chosen = {
+    metadb_host: own.host,
+    metadb_port: request.metadb_port || String(own.port),
+    metadb_user: request.metadb_user || own.user,
+    metadb_db: request.metadb_db || own.database,
+  };
+  const isOwn =
+    Number(chosen.metadb_port) === own.port &&
+    chosen.metadb_user === own.user &&
+    chosen.metadb_db === own.database;
+  if (isOwn) return openOwn(home, command, request);
+  await home.close();
+  const password = request.metadb_password || process.env['PGPASSWORD'] || (own.password ?? '');
+  const { sslMode: metadb_sslmode } = own;
+  return openNamed(command, { ...request, ...chosen, metadb_password: password, metadb_sslmode }, own.host);
 }
 
 async function openNamed(
@@ -39,9 +62,33 @@ async function openNamed(
   request: ToolMigration,
   host: string,
 ): Promise<MigrationDatabase> {
-  const idOrg = request.id_org ?? 1;
   const given = databaseOf({ ...request, metadb_host: host });
-  const parts = { ...given, password: given.password ?? (process.env['PGPASSWORD'] || null) };
+  const password = given.password ?? (process.env['PGPASSWORD'] || null);
+  const sql = await connectNamed(request, { ...given, password }).catch((error: unknown) => {
+    const own = request.metadb_own_password;
+    if (own === undefined || (error as { code?: unknown }).code !== refusedPassword) throw error;
+    return connectNamed(request, { ...given, password: own });
+  });
+  try {
+    await requireInstallation(sql, command);
+  } catch (error) {
+    await sql.end({ timeout: 1 });
+    throw error;
+  }
+  return {
+    store: createPostgresMigrationStore(sql),
+    idOrg: request.id_org ?? 1,
+    idJob: request.id_job ?? null,
+    finish: () => Promise.resolve(),
+    close: () => sql.end({ timeout: 5 }),
+  };
+}
+
+/** SQLSTATE invalid_password */
+const refusedPassword = '28P01';
+
+/** Connected: an error of the server is thrown here. */
+async function connectNamed(request: ToolMigration, parts: MetadataDatabase): Promise<Sql> {
   const literal = /^\[(.*)\]$/.exec(parts.host)?.[1];
   const addresses = request.metadb_addresses ?? (literal === undefined ? undefined : [literal]);
   const url = new URL('postgresql://host');
@@ -54,38 +101,36 @@ async function openNamed(
   const sql = connectPostgres(url.href, {
     applicationName: 'conversion-job-service migrate',
     max: 1,
-    idOrg: String(idOrg),
+    idOrg: String(request.id_org ?? 1),
     ...(addresses === undefined ? {} : { addresses }),
   });
   try {
-    const [found] = await sql<{ ready: boolean }[]>`select to_regnamespace('svc') is not null as ready`;
-    // An empty database becomes an installation; one of another version is its own service's to change
-    if (found?.ready !== true && command === 'import') await migrate(sql);
-    else if (found?.ready !== true)
-      throw new AppError('not_found', 'that database is not the metadata database of an installation');
-    else if ((await missingMigrations(sql)).length > 0)
-      throw new AppError(
-        'conflict',
-        'that metadata database is of an older version: start its service once with this one',
-      );
+    await sql`select 1`;
+    return sql;
   } catch (error) {
     await sql.end({ timeout: 1 });
     throw error;
   }
-  return {
-    store: createPostgresMigrationStore(sql),
-    idOrg,
-    idJob: request.id_job ?? null,
-    finish: () => Promise.resolve(),
-    close: () => sql.end({ timeout: 5 }),
-  };
 }
 
-async function openOwn(command: MigrationCommand, request: ToolMigration): Promise<MigrationDatabase> {
-  const home = await openHome(process.env, {
-    role: 'tool',
-    write: (line) => void (line.includes('"level":"info"') ? true : process.stderr.write(line)),
-  });
+async function requireInstallation(sql: Sql, command: MigrationCommand): Promise<void> {
+  const [found] = await sql<{ ready: boolean }[]>`select to_regnamespace('svc') is not null as ready`;
+  // An empty database becomes an installation; one of another version is its own service's to change
+  if (found?.ready !== true && command === 'import') await migrate(sql);
+  else if (found?.ready !== true)
+    throw new AppError('not_found', 'that database is not the metadata database of an installation');
+  else if ((await missingMigrations(sql)).length > 0)
+    throw new AppError(
+      'conflict',
+      'that metadata database is of an older version: start its service once with this one',
+    );
+}
+
+async function openOwn(
+  home: OpenedHome,
+  command: MigrationCommand,
+  request: ToolMigration,
+): Promise<MigrationDatabase> {
   const { jobs } = home.adapters;
   const idOrg = request.id_org ?? 1;
   const idSch = Number(request.origin_id);

@@ -18,6 +18,8 @@ export interface ToolMigration extends MetadbFields {
   readonly id_org?: number;
   readonly id_job?: number;
   readonly metadb_sslmode?: string;
+  /** for the same user, where the server refuses `metadb_password` */
+  readonly metadb_own_password?: string;
   /** addresses that were checked: nothing else is connected to */
   readonly metadb_addresses?: readonly string[];
   readonly az_addresses?: readonly string[];
@@ -39,7 +41,7 @@ A cloud location holds a token, which belongs into a file, not into a command li
 The last line of the output is the answer as JSON: {"error":false,"origin_ids":"12, 13"}`;
 
 const pathMembers = ['output_path', 'az_output_path', 'input_path', 'az_input_path', 'azcopy_binary'];
-const databaseMembers = ['host', 'port', 'user', 'db', 'password', 'sslmode'].map((name) => `metadb_${name}`);
+const databaseMembers = ['host', 'port', 'user', 'db', 'password', 'own_password', 'sslmode'].map((name) => `metadb_${name}`);
 const textMembers = ['origin_id', ...pathMembers, ...databaseMembers];
 const numberMembers = ['id_org', 'id_job'];
 const listMembers = ['metadb_addresses', 'az_addresses'];
@@ -125,7 +127,8 @@ export function secretsOfMigration(request: ToolMigration): readonly string[] {
     const location = text ? parseCloudLocation(text) : { fault: '' };
     return 'fault' in location ? [] : location.secrets;
   });
-  return [...locations, ...(request.metadb_password ? [request.metadb_password] : [])];
+  const passwords = [request.metadb_password, request.metadb_own_password];
+  return [...locations, ...passwords.flatMap((text) => text || [])];
 }
 
 function wrong(detail: string): AppError {

@@ -233,7 +233,9 @@ describe('what the program is handed', () => {
       { metadb_host: 'x.example', metadb_password: 'given' },
       'given',
     ],
-    ['its own to itself, whatever PGPASSWORD says', { environmentPassword: 'pg' }, {}, 'own-c4nary'],
+    ['its own to itself', {}, {}, 'own-c4nary'],
+    ['PGPASSWORD to itself', { environmentPassword: 'pg' }, {}, 'pg'],
+    ['… and to another database of its server', { environmentPassword: 'pg' }, { metadb_db: 'other' }, 'pg'],
   ];
   it.each(passwords)('the password: %s', async (_, options, metadb, expected) => {
     const { post, calls } = await createApp(options);
@@ -242,6 +244,26 @@ describe('what the program is handed', () => {
     if (metadb['metadb_host'] !== undefined) {
       expect(calls[0]!.request).toMatchObject({ metadb_addresses: ['192.0.2.1'], metadb_sslmode: 'prefer' });
       expect(calls[0]!.request).not.toHaveProperty('id_job');
+    }
+  });
+
+  it('naming what is the service’s own changes nothing', async () => {
+    const names = [
+      {},
+      { metadb_user: 'svc' },
+      { metadb_db: 'svc' },
+      { metadb_db: 'svc', metadb_user: 'svc' },
+    ];
+    for (const environmentPassword of [null, 'pg', 'own-c4nary']) {
+      const { post, calls } = await createApp({ environmentPassword });
+      for (const named of names)
+        expect((await post('import', { input_path: 'in', ...named })).status).toBe(200);
+      const requests = calls.map(({ request: { id_job: _, ...request } }) => request);
+      expect(requests).toEqual(requests.map(() => requests[0]));
+      // what the service gets in by, where PGPASSWORD is meant for another place
+      expect(requests[0]!['metadb_own_password']).toBe(
+        environmentPassword === 'pg' ? 'own-c4nary' : undefined,
+      );
     }
   });
 
