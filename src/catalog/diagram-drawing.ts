@@ -1,7 +1,6 @@
 /** A diagram as SVG: boxes with keys, lines with crow's feet. Attributes alone, no style sheet: it shows under any policy. */
-import type { RelationalModel, Table } from '../engine/model/relational-model.ts';
 import { typeLabel } from './diagram-layout.ts';
-import type { Box, Layout } from './diagram-layout.ts';
+import type { Box, DrawnTable, Layout } from './diagram-layout.ts';
 import { diagramMetrics } from './diagram-metrics.ts';
 import type { Wire, WireEnd } from './diagram-routes.ts';
 
@@ -10,7 +9,7 @@ const faint = '#6b7280';
 const line = '#64748b';
 const { headerHeight, rowHeight, padding, keyWidth, fontSize } = diagramMetrics;
 
-export function drawDiagram(model: RelationalModel, layout: Layout, title: string): string {
+export function drawDiagram(layout: Layout, title: string): string {
   const { width, height } = layout;
   const size = `width="${round(width)}" height="${round(height)}" viewBox="0 0 ${round(width)} ${round(height)}"`;
   return [
@@ -20,13 +19,13 @@ export function drawDiagram(model: RelationalModel, layout: Layout, title: strin
     `<g fill="none" stroke="${line}" stroke-width="1.3">`,
     ...layout.wires.map(drawWire),
     '</g>',
-    ...layout.boxes.map((box) => drawTable(model.tables[box.table]!, box)),
+    ...layout.boxes.map((box) => drawTable(layout.tables[box.table]!, box)),
     '</svg>',
     '',
   ].join('\n');
 }
 
-function drawTable(table: Table, { x, y, width, height }: Box): string {
+function drawTable(table: DrawnTable, { x, y, width, height }: Box): string {
   const rows = table.columns.map((column, at) => {
     const middle = y + headerHeight + rowHeight * at + rowHeight / 2 + 7;
     const key = keyLabel(column);
@@ -56,7 +55,7 @@ function drawTable(table: Table, { x, y, width, height }: Box): string {
   ].join('');
 }
 
-function keyLabel({ role }: Table['columns'][number]): string {
+function keyLabel({ role }: DrawnTable['columns'][number]): string {
   if (role === 'row_key') return 'PK';
   return role === 'parent_key' || role === 'document' ? 'FK' : '';
 }

@@ -2,7 +2,9 @@
  * Where the tables of a diagram lie: in layers from left to right, each table right of the one it hangs from; within a layer near
  * its parents. Layers that would be much too tall are broken into several columns, so that 500 tables stay a picture.
  */
-import type { RelationalModel, Table } from '../engine/model/relational-model.ts';
+import { postgresql } from '../engine/dialects/postgresql.ts';
+import type { Column, RelationalModel } from '../engine/model/relational-model.ts';
+import { sideTableDefinitions } from '../engine/model/side-tables.ts';
 import { diagramMetrics } from './diagram-metrics.ts';
 import { netsOf, routeNets, stackColumns } from './diagram-routes.ts';
 import type { Wire } from './diagram-routes.ts';
@@ -29,18 +31,37 @@ export interface Relation {
 export interface Layout {
   readonly width: number;
   readonly height: number;
-  /** in the order of the model's tables */
+  /** the model's tables, and behind them `_documents` where a table has its key */
+  readonly tables: readonly DrawnTable[];
+  /** in the order of the tables */
   readonly boxes: readonly Box[];
   readonly relations: readonly Relation[];
   /** the relations as lines, those to one table together */
   readonly wires: readonly Wire[];
 }
 
+/** What a box shows of a table. */
+export interface DrawnTable {
+  readonly name: string;
+  readonly columns: readonly Pick<Column, 'name' | 'role' | 'type'>[];
+}
+
+const documentsTable: DrawnTable = {
+  name: sideTableDefinitions.documents.name,
+  columns: sideTableDefinitions.documents.columns.map(({ name, type }, at) => ({
+    name,
+    type,
+    role: at === 0 ? 'row_key' : 'value',
+  })),
+};
+
 export function layOutDiagram(model: RelationalModel): Layout {
   const relations = relationsOf(model);
-  const sizes = model.tables.map(sizeOf);
-  const layers = layersOf(model.tables.length, relations);
-  const columns = breakLayers(orderLayers(layers, relations, model.tables.length), sizes);
+  const isDrawn = relations.some(({ to }) => to === model.tables.length);
+  const tables = isDrawn ? [...model.tables, documentsTable] : model.tables;
+  const sizes = tables.map(sizeOf);
+  const layers = layersOf(model.tables.length, tables.length, relations);
+  const columns = breakLayers(orderLayers(layers, relations, tables.length), sizes);
   const columnOf: number[] = [];
   for (const [at, column] of columns.entries()) for (const table of column) columnOf[table] = at;
 
@@ -50,7 +71,7 @@ export function layOutDiagram(model: RelationalModel): Layout {
   const stackedBoxes = sizes.map((size, table) => ({ ...size, y: stacked.y[table]! }));
   const routes = routeNets(columns, columnOf, stackedBoxes, nets, stacked.slots);
   const boxes = stackedBoxes.map((box, table): Box => ({ table, x: routes.x[columnOf[table]!]!, ...box }));
-  return { width: routes.width, height: stacked.height, boxes, relations, wires: routes.wires };
+  return { width: routes.width, height: stacked.height, tables, boxes, relations, wires: routes.wires };
 }
 
 function relationsOf(model: RelationalModel): Relation[] {
@@ -66,10 +87,12 @@ function relationsOf(model: RelationalModel): Relation[] {
   }
   return model.tables.flatMap((table, from) =>
     table.columns.flatMap((column, fromColumn): Relation[] => {
+      const many = column.nullable ? '0..1:n' : '1:n';
+      if (column.role === 'document')
+        return [{ from, fromColumn, to: model.tables.length, toColumn: 0, cardinality: many }];
       if (column.references === null) return [];
       const to = column.references;
       const toColumn = model.tables[to]!.columns.findIndex(({ role }) => role === 'row_key');
-      const many = column.nullable ? '0..1:n' : '1:n';
       const isOneToOne = column.role === 'row_key' || oneToOne.has(`${from}/${fromColumn}`);
       const cardinality = isOneToOne ? '1:1' : many;
       return [{ from, fromColumn, to, toColumn: Math.max(0, toColumn), cardinality }];
@@ -77,7 +100,7 @@ function relationsOf(model: RelationalModel): Relation[] {
   );
 }
 
-function sizeOf(table: Table): { readonly width: number; readonly height: number } {
+function sizeOf(table: DrawnTable): { readonly width: number; readonly height: number } {
   const { characterWidth, headerHeight, rowHeight, padding, keyWidth } = diagramMetrics;
   const length = (text: string): number => [...text].length * characterWidth;
   const rows = table.columns.map(
@@ -87,21 +110,22 @@ function sizeOf(table: Table): { readonly width: number; readonly height: number
   return { width: Math.ceil(width), height: headerHeight + rowHeight * table.columns.length + 6 };
 }
 
-/** `numeric(10,2)`, `text(40)[]` */
-export function typeLabel({ type }: Table['columns'][number]): string {
-  const size =
-    type.precision === undefined
-      ? type.length
-      : `${type.precision}${type.scale === undefined ? '' : `,${type.scale}`}`;
-  return `${type.kind}${size === undefined ? '' : `(${size})`}${type.list === true ? '[]' : ''}`;
+/** As the DDL of PostgreSQL has it: `numeric(10,2)`, `varchar(40)[]`. */
+export function typeLabel({ type }: Pick<Column, 'type'>): string {
+  return postgresql.typeName(type);
 }
 
-/** The layer of a table is one more than the least of its parents'; parents come before children, but for circles. */
-function layersOf(count: number, relations: readonly Relation[]): number[][] {
-  const layer = Array.from({ length: count }, () => 0);
+/**
+ * The layer of a table is one more than the least of its parents'; parents come before children, but for circles. What is drawn
+ * beyond the model's tables has no parents.
+ */
+function layersOf(count: number, drawn: number, relations: readonly Relation[]): number[][] {
+  const layer = Array.from({ length: drawn }, () => 0);
   const parents = Map.groupBy(relations, ({ from }) => from);
   for (let table = 0; table < count; table += 1) {
-    const above = (parents.get(table) ?? []).filter(({ to }) => to < table).map(({ to }) => layer[to]!);
+    const above = (parents.get(table) ?? [])
+      .filter(({ to }) => to < table || to >= count)
+      .map(({ to }) => layer[to]!);
     layer[table] = above.length === 0 ? 0 : Math.min(...above) + 1;
   }
   const layers: number[][] = [];

@@ -2,6 +2,7 @@
 import type { CatalogStore, StoredLogicalSchema } from '../ports/catalog-store.ts';
 import { drawDiagram } from './diagram-drawing.ts';
 import { layOutDiagram, typeLabel } from './diagram-layout.ts';
+import type { DrawnTable } from './diagram-layout.ts';
 import { findLogicalSchema } from './logical-schema.ts';
 import { findOrigin } from './origin.ts';
 import { checkSvg } from './svg-check.ts';
@@ -13,7 +14,8 @@ export interface DiagramRecord {
   readonly width: number;
   readonly height: number;
   readonly tables: readonly {
-    readonly id_tab: number;
+    /** null: `_documents`, which every target has beside the model's tables */
+    readonly id_tab: number | null;
     readonly name: string;
     readonly x: number;
     readonly y: number;
@@ -53,27 +55,31 @@ export async function readDiagram(
     width: round(layout.width),
     height: round(layout.height),
     tables: layout.boxes.map(({ table, x, y, width, height }) => ({
-      id_tab: tables[table]!.id_tab,
-      name: model.tables[table]!.name,
+      id_tab: tables[table]?.id_tab ?? null,
+      name: layout.tables[table]!.name,
       x: round(x),
       y: round(y),
       width: round(width),
       height: round(height),
-      columns: model.tables[table]!.columns.map((column, at) => ({
+      columns: layout.tables[table]!.columns.map((column, at) => ({
         name: column.name,
         data_type: typeLabel(column),
-        key: tables[table]!.columns[at]!.key,
+        key: tables[table] === undefined ? ownKey(column) : tables[table].columns[at]!.key,
       })),
     })),
     relations: layout.relations.map(({ from, fromColumn, to, toColumn, cardinality }) => ({
-      from_table: model.tables[from]!.name,
-      from_columns: [model.tables[from]!.columns[fromColumn]!.name],
-      to_table: model.tables[to]!.name,
-      to_columns: [model.tables[to]!.columns[toColumn]!.name],
+      from_table: layout.tables[from]!.name,
+      from_columns: [layout.tables[from]!.columns[fromColumn]!.name],
+      to_table: layout.tables[to]!.name,
+      to_columns: [layout.tables[to]!.columns[toColumn]!.name],
       cardinality,
     })),
     svg,
   };
+}
+
+function ownKey({ role }: DrawnTable['columns'][number]): 'PK' | null {
+  return role === 'row_key' ? 'PK' : null;
 }
 
 /** Tenths of a pixel are enough. */
@@ -92,7 +98,7 @@ export async function diagramDrawing(
   const saved = await catalog.loadDiagram(idOrg, stored.idLschma);
   if (saved !== null) return saved;
   const { name } = await findOrigin(catalog, idOrg, idSch);
-  return drawDiagram(stored.model, layOutDiagram(stored.model), name);
+  return drawDiagram(layOutDiagram(stored.model), name);
 }
 
 /** Keeps a drawing of the newest logical schema. AppError `invalid_body` for what `checkSvg` refuses. */

@@ -2,7 +2,7 @@
  * Keys of the tables that feeds load: primary and foreign ones from the model, natural ones that people declare or, where they
  * declare none for a table, that the XSD does; its keyrefs are foreign keys beside those.
  */
-import type { RelationalModel } from '../engine/model/relational-model.ts';
+import type { ColumnRole, RelationalModel } from '../engine/model/relational-model.ts';
 import { AppError } from '../errors.ts';
 import type { ErrorDetail } from '../errors.ts';
 import type { CatalogStore, NaturalKeyColumn, TableRecord } from '../ports/catalog-store.ts';
@@ -140,7 +140,19 @@ function declaredReferences(cfxml: string, table: TableRecord, { references }: D
   });
 }
 
-/** Declares and drops natural keys, all or nothing. AppError `not_found` names what is not there. */
+/** Columns that number rows: every value is new with every load. */
+const structuralRoles: Readonly<Partial<Record<ColumnRole, string>>> = {
+  row_key: 'the row key',
+  parent_key: 'the key of the parent row',
+  position: 'the position among the children',
+  folded_position: 'the position of a child',
+  document: 'the key of the document',
+};
+
+/**
+ * Declares and drops natural keys, all or nothing. AppError `not_found` names what is not there, `invalid_body` what cannot be
+ * part of a natural key.
+ */
 export async function updateFeedKeys(
   catalog: CatalogStore,
   idOrg: number,
@@ -160,6 +172,19 @@ export async function updateFeedKeys(
   });
   if (unknown.length > 0)
     throw new AppError('not_found', 'there is no such table or column', { errors: unknown });
+  const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: target.idLschma });
+  const structural = changes.flatMap(({ tableName, columnName, natural }, at): ErrorDetail[] => {
+    const table = logical?.model.tables.find(({ name }) => name === tableName);
+    const role = table?.columns.find(({ name }) => name === columnName)?.role;
+    const what = natural && role !== undefined ? structuralRoles[role] : undefined;
+    if (what === undefined) return [];
+    const detail = `is ${what}, which the loader makes: a natural key has columns with content of the documents`;
+    return [{ pointer: `/keys/${at}/column_name`, detail }];
+  });
+  if (structural.length > 0) {
+    const { pointer, detail } = structural[0]!;
+    throw new AppError('invalid_body', `${pointer.slice(1)} ${detail}`, { errors: structural });
+  }
   await catalog.saveNaturalKeys(
     idOrg,
     target.idSch,

@@ -44,7 +44,11 @@ export function inactiveLines(lines: readonly MappingRecord[]): ReadonlySet<stri
     lines
       .filter((line) => !line.active)
       .map((line) =>
-        lineIdentity({ xpath: line.xpath, nodeType: line.node_type, sourceType: line.source_type }),
+        lineIdentity({
+          xpath: line.xpath,
+          nodeType: line.node_type ?? 'element',
+          sourceType: line.source_type,
+        }),
       ),
   );
 }

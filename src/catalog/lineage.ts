@@ -34,7 +34,7 @@ export interface FeedLineage {
   readonly target_column: string;
   readonly target_type: string;
   readonly transformation: string;
-  /** the latest completed run that loaded the table */
+  /** the latest completed run that loaded the table by these lines; null: none did since they were drawn */
   readonly pid: number | null;
 }
 
@@ -102,7 +102,8 @@ export async function feedLineage(
   const runs = await jobs.listRuns(idOrg, idsOf(feed), 0, latestRuns);
   const latest = runs.content.find(({ record, summary }) => {
     const tables = (summary as { tables?: Record<string, number> } | null)?.tables ?? {};
-    return record.status === 'C' && Object.hasOwn(tables, mapping);
+    const byTheseLines = record.job_type === 'Parse' && record.id_lschma === target.idLschma;
+    return byTheseLines && record.status === 'C' && Object.hasOwn(tables, mapping);
   });
   const byColumn = Map.groupBy(
     lines.filter(({ xpath }) => xpath !== null),
@@ -190,10 +191,12 @@ async function loadedRows(
     idsOf(feed).reduce((sum, idSch) => sum + (rows.get(`${idSch}/${tableName}`) ?? 0), 0);
 }
 
-/** `numeric(14,2)` */
+/** As the DDL of PostgreSQL has it: `numeric(14,2)`, `varchar(40)[]`. */
 export function columnType({ data_type, length, precision, scale }: ColumnRecord): string {
-  const size = precision === null ? length : scale === null ? precision : `${precision},${scale}`;
-  return size === null ? data_type : `${data_type}(${size})`;
+  const [, name = '', list = ''] = /^(.*?)((?:\[\])?)$/.exec(data_type) ?? [];
+  if (name === 'varchar' && length !== null) return `${name}(${length})${list}`;
+  if (name === 'numeric' && precision !== null) return `${name}(${precision},${scale ?? 0})${list}`;
+  return data_type;
 }
 
 /** What the loader does for a column without a line of the map. */
@@ -209,5 +212,10 @@ export function transformationOf(line: MappingRecord): string {
   if (line.node_type === 'any') return 'markup as it is';
   if (line.node_type === 'mixed') return 'run of text';
   if (line.data_type === 'boolean' && !line.source_type.startsWith('xs:')) return 'presence of the element';
-  return line.data_type === 'text' ? 'text as it is' : `converted to ${line.data_type}`;
+  return isText(line) ? 'text as it is' : `converted to ${line.data_type}`;
+}
+
+/** The source's text is the column's value. */
+export function isText({ data_type: type }: Pick<MappingRecord, 'data_type'>): boolean {
+  return type === 'text' || type === 'varchar';
 }

@@ -1,12 +1,14 @@
 /** What documents held at each line of the source-to-target map (interface-decisions §3, StatsMapping). */
+import { bareTypeName } from '../engine/dialects/postgresql.ts';
 import { inferValue } from '../engine/infer/infer-model.ts';
 import { uniteNestedElements } from '../engine/infer/nested-elements.ts';
 import { distinctEstimate } from '../engine/infer/statistics.ts';
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from '../engine/infer/statistics.ts';
 import { chooseRoots } from '../engine/map/chosen-roots.ts';
+import { columnTypeOf } from '../engine/map/column-types.ts';
 import { createPathPrinter } from '../engine/map/paths.ts';
 import type { PathPrinter } from '../engine/map/paths.ts';
-import { clarkName, type SourceModel, type ValueType } from '../engine/model/source-model.ts';
+import { clarkName, type SourceModel } from '../engine/model/source-model.ts';
 import { AppError } from '../errors.ts';
 import type { CatalogStore, MappingRecord } from '../ports/catalog-store.ts';
 import { findOrigin } from './origin.ts';
@@ -22,10 +24,10 @@ export interface MappingStatistics {
   /** per parent element */
   readonly min_occurs: number;
   readonly max_occurs: number;
-  /** characters of the values that are not empty */
+  /** characters; of an empty value 0 */
   readonly min_length: number;
   readonly max_length: number;
-  /** as Mapping's source_type names types; `none` where there was no value */
+  /** the type of a column that holds the values, as PostgreSQL names it; `none` where there was no value, else the kind of content */
   readonly inferred_type: string;
   readonly min_value: string | null;
   readonly max_value: string | null;
@@ -184,9 +186,9 @@ function valueFigures(
 ): Omit<Figures, 'documents' | 'occurrences' | 'min_occurs' | 'max_occurs'> {
   if (value.count === value.empty) return noValue('none');
   return {
-    min_length: value.minLength,
+    min_length: value.empty > 0 ? 0 : value.minLength,
     max_length: value.maxLength,
-    inferred_type: typeName(inferValue(value)),
+    inferred_type: bareTypeName(columnTypeOf(inferValue(value))),
     min_value: value.min,
     max_value: value.max,
     distinct_estimate: distinctEstimate(value.sketch),
@@ -207,8 +209,4 @@ function noValue(type: string): Omit<Figures, 'documents' | 'occurrences' | 'min
 function contentOf(element: ElementStatistics): string {
   if (element.withChildren > 0) return element.withText > 0 ? 'mixed' : 'elements';
   return element.text.count > element.text.empty ? 'simple' : 'empty';
-}
-
-function typeName(type: ValueType): string {
-  return `xs:${type.base}`;
 }

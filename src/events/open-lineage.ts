@@ -1,6 +1,6 @@
 /** Runs of jobs as OpenLineage tells of them (specification 2-0-2): START, then one of COMPLETE, FAIL and ABORT. */
 import { sha256Hex } from '../access/credential.ts';
-import { columnType, transformationOf } from '../catalog/lineage.ts';
+import { columnType, isText, transformationOf } from '../catalog/lineage.ts';
 import type { JobRecord, JobStatus } from '../jobs/job.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { MappingRecord, TableRecord } from '../ports/catalog-store.ts';
@@ -165,7 +165,7 @@ function lineageOf(lines: readonly MappingRecord[], inputs: readonly DatasetName
             transformations: [
               {
                 type: 'DIRECT',
-                subtype: line.data_type === 'text' ? 'IDENTITY' : 'TRANSFORMATION',
+                subtype: isText(line) ? 'IDENTITY' : 'TRANSFORMATION',
                 description: transformationOf(line),
                 masking: false,
               },

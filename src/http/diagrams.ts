@@ -43,7 +43,7 @@ const DiagramColumn = z
 
 const DiagramTable = z
   .object({
-    id_tab: id,
+    id_tab: id.nullable(),
     name: z.string(),
     x: pixels,
     y: pixels,
@@ -79,7 +79,7 @@ const Diagram = z
   })
   .openapi('Diagram', {
     description:
-      'Tables and where they lie, in pixels; the relations from each foreign key to the key it refers to. `svg`: the drawing that was saved, if any.',
+      'Tables and where they lie, in pixels, `_documents` among them (its `id_tab` is null); the relations from each foreign key to the key it refers to. `svg`: the drawing that was saved, if any.',
     example: {
       id_sch: 11,
       id_lschma: 4,
@@ -144,7 +144,8 @@ export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       path: '/v2/diagram/svg',
       operationId: 'saveDiagram',
       summary: 'Keep a drawing of a schema',
-      description: 'It is kept with the newest logical schema, in place of an earlier one.',
+      description:
+        'It is kept with the newest logical schema, in place of an earlier one, and shown for those that come later, too.',
       tags,
       security: saveGuard.security,
       middleware: [...saveGuard.middleware, jsonBody(config.limits.svgBytes)],

@@ -22,21 +22,21 @@ const contentTypes: Readonly<Record<string, string>> = {
   png: 'image/png',
 };
 
-/** Links are relative to `…/doc`, so that the page works below any prefix, known to the application or not. */
-const page = `<!DOCTYPE html>
+/** Links are relative to `…/doc` or `…/doc/`, so that the page works below any prefix, known to the application or not. */
+const pageIn = (folder: string): string => `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Conversion Job Service: interface</title>
-<link rel="stylesheet" href="doc/swagger-ui.css">
-<link rel="stylesheet" href="doc/${ownStyles}">
-<link rel="icon" type="image/png" href="doc/favicon-32x32.png">
+<link rel="stylesheet" href="${folder}swagger-ui.css">
+<link rel="stylesheet" href="${folder}${ownStyles}">
+<link rel="icon" type="image/png" href="${folder}favicon-32x32.png">
 </head>
 <body>
 <div id="reference"></div>
-<script src="doc/swagger-ui-bundle.js"></script>
-<script src="doc/${startScript}"></script>
+<script src="${folder}swagger-ui-bundle.js"></script>
+<script src="${folder}${startScript}"></script>
 </body>
 </html>
 `;
@@ -46,7 +46,7 @@ const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
-const address = location.href.replace(/[?#].*$/, '');
+const address = location.href.replace(/\\/?(?:[?#].*)?$/, '');
 fetch(address, { headers: { Accept: 'application/json' } })
   .then((answer) => answer.json())
   .then((spec) => {
@@ -79,6 +79,14 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
     return last.text;
   };
 
+  const describe = (c: Context<AppEnv>): Response => {
+    const path = clientPath(c);
+    c.header('Vary', 'Accept');
+    if (wantsHtml(c))
+      return c.html(pageIn(path.endsWith('/') ? '' : 'doc/'), 200, { 'Content-Security-Policy': pageCsp });
+    return c.body(textFor(path.replace(/\/doc\/?$/, '') || '/'), 200, { 'Content-Type': 'application/json' });
+  };
+
   const doc = rawOperation(
     createRoute({
       method: 'get',
@@ -99,13 +107,7 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
         ...problemsOnly(401, 403, 404, 500),
       },
     }),
-    (c) => {
-      c.header('Vary', 'Accept');
-      if (wantsHtml(c)) return c.html(page, 200, { 'Content-Security-Policy': pageCsp });
-      return c.body(textFor(clientPath(c).replace(/\/doc$/, '') || '/'), 200, {
-        'Content-Type': 'application/json',
-      });
-    },
+    describe,
   );
 
   const webhooks = rawOperation(
@@ -157,7 +159,9 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
     },
   );
 
-  return createGroup([doc, webhooks, asset]);
+  const group = createGroup([doc, webhooks, asset]);
+  group.get('/doc/', describe);
+  return group;
 }
 
 function wantsHtml(c: Context<AppEnv>): boolean {

@@ -15,7 +15,7 @@ export interface LogSlice {
   readonly offset: number;
   readonly nextOffset: number;
   readonly totalSize: number;
-  /** the job has ended and this slice reaches the end of its log */
+  /** the job has ended: its log is whole, whichever part of it this is */
   readonly completed: boolean;
   readonly bytes: Uint8Array;
 }
@@ -57,7 +57,7 @@ export async function readJobLog(
     offset: start,
     nextOffset,
     totalSize,
-    completed: terminalStatuses.has(status) && nextOffset >= totalSize,
+    completed: terminalStatuses.has(status),
     bytes,
   };
 }

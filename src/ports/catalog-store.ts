@@ -72,7 +72,8 @@ export interface MappingRecord {
   readonly id_sch: number;
   readonly id_lschma: number;
   readonly xpath: string | null;
-  readonly node_type: 'element' | 'attribute' | 'text' | 'mixed' | 'any';
+  /** null: a key or position, which has no source */
+  readonly node_type: 'element' | 'attribute' | 'text' | 'mixed' | 'any' | null;
   readonly source_type: string;
   readonly min_occurs: number;
   readonly max_occurs: number | null;
@@ -201,6 +202,7 @@ export interface CatalogStore {
   refineOrigin(idOrg: number, idSch: number, model: SourceModel): Promise<void>;
   /** Keeps a drawing of a logical schema, in place of an earlier one. AppError `not_found`. */
   saveDiagram(idOrg: number, idLschma: number, svg: string): Promise<void>;
+  /** That of the logical schema, else of the newest before it that has one, of the same origin. */
   loadDiagram(idOrg: number, idLschma: number): Promise<string | null>;
   /** Of the origin's family; by table, then place. */
   listNaturalKeys(idOrg: number, idSch: number): Promise<readonly NaturalKeyColumn[]>;

@@ -4,7 +4,7 @@ import type { SchemaChosen } from './schema-choice.ts';
 /** What the job record keeps beside the summary that is printed: what met no place, and what was left out. */
 export interface ConversionDetails {
   readonly unmapped: readonly { readonly xpath: string; readonly count: number }[];
-  /** pieces of content whose mappings are inactive */
+  /** values whose mappings are inactive */
   readonly ignored: number;
   readonly rejects: readonly {
     readonly document: string | null;

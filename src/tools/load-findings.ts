@@ -18,7 +18,7 @@ export interface LoadFindings {
     column: string,
     found: { readonly count: number; readonly sample: string },
   ])[];
-  /** pieces of content whose mappings are inactive */
+  /** values whose mappings are inactive */
   readonly ignored: number;
   /** attributes and texts outside of the row elements */
   readonly outside: number;

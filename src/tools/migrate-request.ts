@@ -41,7 +41,9 @@ A cloud location holds a token, which belongs into a file, not into a command li
 The last line of the output is the answer as JSON: {"error":false,"origin_ids":"12, 13"}`;
 
 const pathMembers = ['output_path', 'az_output_path', 'input_path', 'az_input_path', 'azcopy_binary'];
-const databaseMembers = ['host', 'port', 'user', 'db', 'password', 'own_password', 'sslmode'].map((name) => `metadb_${name}`);
+const databaseMembers = ['host', 'port', 'user', 'db', 'password', 'own_password', 'sslmode'].map(
+  (name) => `metadb_${name}`,
+);
 const textMembers = ['origin_id', ...pathMembers, ...databaseMembers];
 const numberMembers = ['id_org', 'id_job'];
 const listMembers = ['metadb_addresses', 'az_addresses'];

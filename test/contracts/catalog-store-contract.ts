@@ -370,7 +370,7 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
           {
             ...plain,
             name: 'tags',
-            data_type: 'text[]',
+            data_type: 'varchar[]',
             key: null,
             references: null,
             length: 20,
@@ -410,7 +410,7 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
         data_type: null,
         id_tab: tables[1]?.id_tab,
       });
-      expect(mappings[7]).toMatchObject({ node_type: 'element', data_type: 'integer', nullable: false });
+      expect(mappings[7]).toMatchObject({ node_type: null, data_type: 'integer', nullable: false });
       expect(mappings[8]).toMatchObject({
         source_type: 'decimal',
         data_type: 'numeric',
@@ -420,7 +420,7 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
       expect(mappings[9]).toMatchObject({
         node_type: 'attribute',
         source_type: 'NMTOKENS',
-        data_type: 'text[]',
+        data_type: 'varchar[]',
         length: 20,
         nullable: true,
         documentation: null,

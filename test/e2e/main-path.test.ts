@@ -275,7 +275,7 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
         log: file,
       });
       const head = await client.get<{ next_offset: number }>(`/v2/executions/log/${id}?offset=0&limit=40`);
-      expect(head).toMatchObject({ log: file.slice(0, 40), next_offset: 40, completed: false });
+      expect(head).toMatchObject({ log: file.slice(0, 40), next_offset: 40, completed: true });
       expect(await client.get(`/v2/executions/log/${id}?offset=${head.next_offset}`)).toMatchObject({
         offset: 40,
         log: file.slice(40),

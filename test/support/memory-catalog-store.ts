@@ -1,8 +1,9 @@
 /** Origins, logical schemas, mappings and statistics in memory. */
 import { createMemoryJobStatistics } from './memory-job-statistics.ts';
 import { sha256Hex } from '../../src/access/credential.ts';
+import { bareTypeName } from '../../src/engine/dialects/postgresql.ts';
 import type { Diagnostic } from '../../src/engine/diagnostics.ts';
-import type { Column, ColumnType, RelationalModel, Table } from '../../src/engine/model/relational-model.ts';
+import type { Column, RelationalModel, Table } from '../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../src/engine/model/source-model.ts';
 import { AppError } from '../../src/errors.ts';
 import type {
@@ -95,11 +96,11 @@ export function createMemoryCatalogStore(
       xpath: table.xpath,
       parent_table: parentOf(model, table),
       columns: table.columns.map((column): ColumnRecord => {
-        const { kind, list, length, precision, scale } = column.type;
+        const { length, precision, scale } = column.type;
         return {
           id_col: next.column++,
           name: column.name,
-          data_type: typeName({ kind, list }),
+          data_type: bareTypeName(column.type),
           length: length ?? null,
           precision: precision ?? null,
           scale: scale ?? null,
@@ -112,7 +113,7 @@ export function createMemoryCatalogStore(
     const switchedOff = new Set(
       (logicalsOf(idSch)[0]?.mappings ?? [])
         .filter(({ active }) => !active)
-        .map((line) => lineOf(line.xpath, line.node_type, line.source_type)),
+        .map((line) => lineOf(line.xpath, line.node_type ?? 'element', line.source_type)),
     );
     const covered = new Set(model.mappings.map(({ table, column }) => `${table}/${column}`));
     const structure = model.tables.flatMap((table, t) =>
@@ -143,7 +144,7 @@ export function createMemoryCatalogStore(
         id_sch: idSch,
         id_lschma: idLschma,
         xpath: entry.xpath,
-        node_type: entry.nodeType,
+        node_type: entry.xpath === null ? null : entry.nodeType,
         source_type: entry.sourceType,
         min_occurs: entry.minOccurs,
         max_occurs: entry.maxOccurs,
@@ -318,8 +319,12 @@ export function createMemoryCatalogStore(
         throw new AppError('not_found', `there is no logical schema ${idLschma}`);
       diagrams.set(idLschma, svg);
     },
-    loadDiagram: async (idOrg, idLschma) =>
-      ownLogical(idOrg, idLschma) === undefined ? null : (diagrams.get(idLschma) ?? null),
+    async loadDiagram(idOrg, idLschma) {
+      const idSch = ownLogical(idOrg, idLschma)?.stored.idSch;
+      const isOf = (id: number): boolean => ownLogical(idOrg, id)?.stored.idSch === idSch;
+      const drawn = Math.max(...[...diagrams.keys()].filter((id) => id <= idLschma && isOf(id)));
+      return idSch === undefined ? null : (diagrams.get(drawn) ?? null);
+    },
     async listNaturalKeys(idOrg, idSch) {
       const row = own(idOrg, idSch);
       return row === undefined ? [] : (naturalKeys.get(row.family) ?? []);
@@ -332,8 +337,7 @@ export function createMemoryCatalogStore(
         keys.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)),
       );
     },
-    // there are no targets in memory
-    targetKeys: async () => null,
+    targetKeys: async () => null, // there are no targets in memory
     async removeOrigin(idOrg, idSch) {
       const row = own(idOrg, idSch);
       if (row === undefined) return false;
@@ -375,10 +379,6 @@ function rootNames(model: SourceModel): string[] {
 /** What a line is known by in the next logical schema. */
 function lineOf(xpath: string | null, nodeType: string, sourceType: string): string | null {
   return xpath === null ? null : `${nodeType} ${nodeType === 'any' ? sourceType : ''} ${xpath}`;
-}
-
-function typeName({ kind, list }: Pick<ColumnType, 'kind' | 'list'>): string {
-  return list === true ? `${kind}[]` : kind;
 }
 
 function keyOf(model: RelationalModel, column: Column): Pick<ColumnRecord, 'key' | 'references'> {

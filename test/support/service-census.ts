@@ -272,7 +272,7 @@ function valueOfColumn(text: string, { data_type: type }: MappingAnswer): string
       return sign === '-' && digits !== '0' ? `-${digits}` : digits;
     }
     case 'real':
-    case 'double':
+    case 'double precision':
       return text === '' ? text : String(Number(text.replace(/^([+-]?)INF$/, '$1Infinity')));
     case 'boolean':
       return /^(?:true|t|1)$/.test(text) ? 'true' : /^(?:false|f|0)$/.test(text) ? 'false' : text;

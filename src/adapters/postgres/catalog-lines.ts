@@ -1,10 +1,6 @@
 /** What the catalogue tells of a relational model: its tables, its columns, and the lines of its source-to-target map. */
-import type {
-  ColumnType,
-  MappingEntry,
-  RelationalModel,
-  Table,
-} from '../../engine/model/relational-model.ts';
+import { bareTypeName } from '../../engine/dialects/postgresql.ts';
+import type { MappingEntry, RelationalModel, Table } from '../../engine/model/relational-model.ts';
 import type { MappingRecord, TableRecord } from '../../ports/catalog-store.ts';
 
 /** What the document key of a root table's rows refers to: a table beside the model (engine.md §11). */
@@ -67,7 +63,7 @@ export function tableRecords(
     columns: table.columns.map((column, c) => ({
       id_col: idsOfColumns[nextColumn++]!,
       name: column.name,
-      data_type: typeName(column.type),
+      data_type: bareTypeName(column.type),
       length: column.type.length ?? null,
       precision: column.type.precision ?? null,
       scale: column.type.scale ?? null,
@@ -100,14 +96,14 @@ export function mappingRecords(
       id_sch: ids.idSch,
       id_lschma: ids.idLschma,
       xpath: line.xpath,
-      node_type: line.nodeType,
+      node_type: line.xpath === null ? null : line.nodeType,
       source_type: line.sourceType,
       min_occurs: line.minOccurs,
       max_occurs: line.maxOccurs,
       id_tab: ids.tables[line.table]!,
       table_name: table.name,
       column_name: column?.name ?? null,
-      data_type: column === undefined ? null : typeName(column.type),
+      data_type: column === undefined ? null : bareTypeName(column.type),
       length: column?.type.length ?? null,
       nullable: column?.nullable ?? false,
       key: line.column === null ? null : keyKind(table, line.column),
@@ -143,8 +139,4 @@ function parentTable(model: RelationalModel, table: Table, self: number): string
   const parents = table.columns.flatMap((column) => column.references ?? []);
   const parent = parents.find((index) => index !== self) ?? parents[0];
   return parent === undefined ? null : (model.tables[parent]?.name ?? null);
-}
-
-function typeName(type: ColumnType): string {
-  return type.list === true ? `${type.kind}[]` : type.kind;
 }

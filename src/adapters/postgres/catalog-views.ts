@@ -19,8 +19,12 @@ export async function saveDiagram(sql: Sql, idOrg: number, idLschma: number, svg
 export async function loadDiagram(sql: Sql, idOrg: number, idLschma: number): Promise<string | null> {
   if (!isId(idLschma)) return null;
   const [row] = await sql<{ svg: string }[]>`
-    select d.svg from svc.diagram d join svc.logical_schema l using (id_lschma) join svc.origin s using (id_sch)
-     where d.id_lschma = ${idLschma} and s.id_org = ${idOrg}`;
+    select d.svg
+      from svc.logical_schema l join svc.origin s using (id_sch)
+      join svc.logical_schema e on e.id_sch = l.id_sch and e.id_lschma <= l.id_lschma
+      join svc.diagram d on d.id_lschma = e.id_lschma
+     where l.id_lschma = ${idLschma} and s.id_org = ${idOrg}
+     order by d.id_lschma desc limit 1`;
   return row?.svg ?? null;
 }
 

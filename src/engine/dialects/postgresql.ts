@@ -44,6 +44,11 @@ export const postgresql: Dialect = {
   createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(sqlSchema)}`,
 };
 
+/** The spelling of a type wherever the service tells of one without its size: `varchar`, `double precision`, `bigint[]`. */
+export function bareTypeName(type: ColumnType): string {
+  return postgresql.typeName(type).replace(/\([\d,]+\)/, '');
+}
+
 function itemType(type: ColumnType): string {
   const { kind, length, precision, scale = 0 } = type;
   if (kind === 'text' && length !== undefined && length <= 10_485_760) return `varchar(${length})`;

@@ -19,9 +19,10 @@ export interface Drift {
   readonly total: number;
   /** of that total, documents that were kept whole */
   documents: number;
-  /** content that the schema knows and leaves out, its mappings being inactive: how often, by path */
+  /** values that the schema knows and leaves out, their mappings being inactive: how many, by path */
   readonly ignored: ReadonlyMap<string, number>;
-  ignore(xpath: string): void;
+  /** `values`: how many the content has; an element without any counts as one */
+  ignore(xpath: string, values: number): void;
   unmapped(xpath: string, kind: DriftPath['kind'], content: Uint8Array, where?: string): void;
   misfit(column: string, text: string): void;
 }
@@ -39,9 +40,9 @@ export function createDrift(mode: 'capture' | 'report' | 'fail'): Drift {
     misfits,
     ignored,
     documents: 0,
-    ignore(xpath) {
+    ignore(xpath, values) {
       const path = ignored.size < maxPaths || ignored.has(xpath) ? xpath : '…';
-      ignored.set(path, (ignored.get(path) ?? 0) + 1);
+      ignored.set(path, (ignored.get(path) ?? 0) + values);
     },
     get total() {
       return total;

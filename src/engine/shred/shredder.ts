@@ -57,7 +57,7 @@ import {
 import { EMPTY, FITS, MISFIT } from './value-conversion.ts';
 import { isXsdRoot, unknownRoot } from './unknown-root.ts';
 import { createShredKernel, type ShredKernel } from './wasm/shred-kernel.ts';
-import { rangeText, XmlCapture } from './xml-capture.ts';
+import { isWhiteSpace, rangeText, XmlCapture } from './xml-capture.ts';
 import { utf8Text } from '../xml/utf8.ts';
 
 export { xsiNamespace };
@@ -787,7 +787,7 @@ class DocumentShredder implements Shredder {
     row: number,
   ): void {
     if (this.#isLeftOut(kind, xpath)) {
-      this.drift.ignore(xpath);
+      this.drift.ignore(xpath, kind === 'element' ? Math.max(1, this.#capture.values) : 1);
       return;
     }
     this.drift.unmapped(xpath, kind, content);
@@ -852,12 +852,4 @@ function firstOfSpace(batch: TokenBatch, end: number): number {
     first -= 1;
   }
   return first;
-}
-
-function isWhiteSpace(bytes: Uint8Array, length: number): boolean {
-  for (let i = 0; i < length; i += 1) {
-    const byte = bytes[i]!;
-    if (byte !== 32 && byte !== 9 && byte !== 10 && byte !== 13) return false;
-  }
-  return true;
 }

@@ -14,10 +14,14 @@ const utf8 = new TextEncoder();
 export class XmlCapture {
   readonly out = new ByteBuffer(1024);
   depth = 0;
+  /** attributes, and runs of text that are not white space, since the capture began */
+  values = 0;
   readonly #names: NameTable;
   #scope = new NamespaceScope();
   #scopeSizes: number[] = [];
   #tagOpen = false;
+  /** a run of text comes in pieces */
+  #runCounted = false;
   #open: string[] = [];
 
   constructor(names: NameTable) {
@@ -31,11 +35,13 @@ export class XmlCapture {
     this.#scopeSizes = [];
     this.#open = [];
     this.depth = 0;
+    this.values = 0;
     return this.start(batch, at, scope);
   }
 
   start(batch: TokenBatch, at: number, scope: ReadonlyMap<string, string> | null = null): number {
     this.#closeTag();
+    this.#runCounted = false;
     const { events } = batch;
     const declared = new Map(scope);
     let last = at;
@@ -65,6 +71,7 @@ export class XmlCapture {
     ) {
       const attribute = this.#qualified(events[i * RECORD_INTS + 1]!, true);
       this.#text(` ${attribute}="${escapeAttribute(rangeText(batch, i))}"`);
+      this.values += 1;
       last = i;
     }
     this.#tagOpen = true;
@@ -83,6 +90,10 @@ export class XmlCapture {
   text(source: Uint8Array, start: number, end: number): void {
     this.#closeTag();
     const { out } = this;
+    if (!this.#runCounted && !isWhiteSpace(source.subarray(start, end), end - start)) {
+      this.#runCounted = true;
+      this.values += 1;
+    }
     for (let i = start; i < end; i += 1) {
       const byte = source[i]!;
       if (byte === 60) out.pushAscii('&lt;');
@@ -95,6 +106,7 @@ export class XmlCapture {
 
   /** Closes an element; true when it was the one the capture began with. */
   end(): boolean {
+    this.#runCounted = false;
     const local = this.#open.pop()!;
     this.#scope.leave(this.#scopeSizes.pop()!);
     this.depth -= 1;
@@ -132,4 +144,12 @@ export function rangeText(batch: TokenBatch, at: number): string {
   const flags = batch.events[at * RECORD_INTS]!;
   const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
   return utf8Text(source.subarray(batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!));
+}
+
+export function isWhiteSpace(bytes: Uint8Array, length: number): boolean {
+  for (let i = 0; i < length; i += 1) {
+    const byte = bytes[i]!;
+    if (byte !== 32 && byte !== 9 && byte !== 10 && byte !== 13) return false;
+  }
+  return true;
 }

@@ -66,7 +66,7 @@ export function conversionSuite(session: () => Session): void {
       expect(await client.get(`/v2/executions/log/${id}?offset=0&limit=40`)).toMatchObject({
         log: text.slice(0, 40),
         next_offset: 40,
-        completed: false,
+        completed: true,
       });
       expect(await client.get(`/v2/executions/log/${id}?tail=1`)).toMatchObject({
         log: `${text.trimEnd().split('\n').at(-1)}\n`,

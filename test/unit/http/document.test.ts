@@ -161,7 +161,8 @@ describe('the OpenAPI document', () => {
     const inDocument = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     expect(inDocument.toSorted()).toEqual(listed.toSorted());
     const routed = app.routes
-      .filter(({ method }) => method !== 'ALL')
+      // the other way to write /doc
+      .filter(({ method, path }) => method !== 'ALL' && path !== '/doc/')
       .map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
     expect([...new Set(routed)].toSorted()).toEqual(listed.toSorted());
   });

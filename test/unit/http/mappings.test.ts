@@ -98,7 +98,7 @@ describe('GET /v2/mapping/get_stats', () => {
       max_occurs: 1,
       min_length: 4,
       max_length: 4,
-      inferred_type: 'xs:int',
+      inferred_type: 'integer',
       min_value: '1001',
       max_value: '1003',
       distinct_estimate: 3,

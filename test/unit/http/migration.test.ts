@@ -258,7 +258,7 @@ describe('what the program is handed', () => {
       const { post, calls } = await createApp({ environmentPassword });
       for (const named of names)
         expect((await post('import', { input_path: 'in', ...named })).status).toBe(200);
-      const requests = calls.map(({ request: { id_job: _, ...request } }) => request);
+      const requests = calls.map(({ request }) => ({ ...request, id_job: 0 }) as MigrationRequest);
       expect(requests).toEqual(requests.map(() => requests[0]));
       // what the service gets in by, where PGPASSWORD is meant for another place
       expect(requests[0]!['metadb_own_password']).toBe(

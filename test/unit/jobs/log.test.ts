@@ -59,7 +59,8 @@ describe('job log', () => {
     for (let limit = 4; limit < 40; limit += 1) {
       const parts: string[] = [];
       let slice = await read({ offset: 0, limit });
-      while (!slice.completed) {
+      while (slice.nextOffset < slice.totalSize) {
+        expect(slice.completed).toBe(true);
         parts.push(text(slice.bytes));
         slice = await read({ offset: slice.nextOffset, limit });
       }
