@@ -2,7 +2,8 @@
 import type { Claim, StoredJob } from '../ports/job-store.ts';
 import { keepLease, type EndReason } from './keep-lease.ts';
 import { askTarget } from './reconcile.ts';
-import { crashSignals, exitCodes } from './tool-exit.ts';
+import { crashSignals, exitCodes, leftBehind } from './tool-exit.ts';
+import { isTool } from './tool-request.ts';
 import { backOffMs, pause } from './waiting.ts';
 import type { WorkerOptions } from './worker.ts';
 
@@ -86,7 +87,11 @@ async function settle(
     const answer = await askTarget(options, claim, hurried, handBack);
     options.logger.info('the target was asked', { job: claim.idJob, answer });
     if (answer === 'lost') return;
-    if (answer === 'published') return persist(options, claim, () => jobs.finish(claim, 'C', null));
+    if (answer === 'published') {
+      if (hurried)
+        await note(options, claim, 'told to end when its rows had been published: the job is complete');
+      return persist(options, claim, () => jobs.finish(claim, 'C', null));
+    }
     // A worker that drains leaves the question to the next one
     if (answer === 'unknown' && handBack.aborted && ending?.told !== 'kill') return;
     open = answer === 'unknown';
@@ -95,6 +100,15 @@ async function settle(
     if (stored.committing && !open) await jobs.settleCommit(claim);
     return recordEnd(options, claim, ending, open);
   });
+}
+
+/** The last line of a log, before the record tells its followers that it has ended; a log that cannot be written keeps no job. */
+async function note({ runner, logger }: WorkerOptions, claim: Claim, line: string): Promise<void> {
+  await runner
+    .note(claim, line)
+    .catch((error: unknown) =>
+      logger.warn('the log cannot be written', { job: claim.idJob, error: String(error) }),
+    );
 }
 
 /** `open`: it could not be found out whether the rows are in the target. */
@@ -114,9 +128,10 @@ async function recordEnd(
     return jobs.finish(claim, stored.record.status === 'T' ? 'K' : standing === 'kill' ? 'E' : 'F', failure);
   }
   if (standing === 'kill') {
-    return stored.record.status === 'T'
-      ? jobs.finish(claim, 'K', null)
-      : jobs.finish(claim, 'E', 'its deadline passed');
+    const killed = stored.record.status === 'T';
+    const why = killed ? 'killed on request' : 'its deadline passed';
+    await note(options, claim, isTool(claim.tool) ? `${why}; ${leftBehind[claim.tool]}` : why);
+    return killed ? jobs.finish(claim, 'K', null) : jobs.finish(claim, 'E', why);
   }
   if (ending === null) return tryAgain(options, claim, 'its worker died');
   if (ending.told === 'handed back') return jobs.handBack(claim, 0, null);

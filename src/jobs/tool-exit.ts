@@ -1,3 +1,5 @@
+import type { Tool } from './tool-request.ts';
+
 /** Exit codes by which a tool tells its worker, or a person, how its run ended (interface-decisions §9). */
 export const exitCodes = {
   completed: 0,
@@ -8,6 +10,14 @@ export const exitCodes = {
   /** under a worker: an outage, the job may be tried again (sysexits.h EX_TEMPFAIL) */
   tryAgain: 75,
 } as const;
+
+/** What a run leaves that is ended before its end. */
+export const leftBehind: Readonly<Record<Tool, string>> = {
+  xsd2er: 'nothing was published',
+  xml2er: 'nothing was published',
+  er2xml: 'documents that were written by then are whole, and stay',
+  unload: 'nothing was removed',
+};
 
 /** In the environment of a tool that is to look whether its job's rows are in the target, and to do nothing else. */
 export const reconcileVariable = 'SVC_JOB_RECONCILE';

@@ -92,6 +92,8 @@ export interface JobProgress {
   readonly idApp?: string;
   readonly messages?: number;
   readonly outputPath?: string;
+  /** relative to the home */
+  readonly logFile?: string;
   /** the summary, once known (engine.md §8) */
   readonly summary?: unknown;
   readonly failure?: string;

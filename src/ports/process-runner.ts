@@ -27,4 +27,6 @@ export interface ProcessRunner {
     readonly idJob: number;
     readonly epoch: number;
   }): Promise<ToolProcess>;
+  /** Adds a line to the log of an attempt whose process has ended. */
+  note(attempt: { readonly idJob: number; readonly epoch: number }, line: string): Promise<void>;
 }

@@ -47,6 +47,7 @@ export function createJobWorker(opened: OpenedHome, environment: Environment, co
 /** What a tool has brought to this machine goes with it, however it ends. */
 function clearing(runner: ProcessRunner, home: Home): ProcessRunner {
   return {
+    ...runner,
     async start(command) {
       const folder = jobFolder(home, command.idJob);
       await rm(folder, { recursive: true, force: true });

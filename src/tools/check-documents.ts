@@ -70,6 +70,9 @@ class DocumentCheck {
   readonly #invalid = new Map<number, Invalid>();
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
+  /** documents and bytes that were read */
+  #count = 0;
+  #bytes = 0;
 
   constructor(
     session: ToolSession,
@@ -89,6 +92,7 @@ class DocumentCheck {
   }
 
   async take(member: InputMember, place: number): Promise<void> {
+    this.#count += 1;
     try {
       if (this.#validator === null) await this.#read(member);
       else await this.#validate(member, place, this.#validator);
@@ -109,10 +113,16 @@ class DocumentCheck {
     }
   }
 
+  #tell(bytes: number): void {
+    this.#bytes = bytes;
+    this.#session.progress(0, { pass: 'checking', documents: this.#count, bytes, rows: null });
+  }
+
   /** The document to its end; `seen` is given each piece when it has been found well-formed so far. */
   #read(member: InputMember, onBatch: DocumentReader['onBatch'] = () => undefined): Promise<unknown> {
     const { limits, kernels } = this.#session;
     this.#documents.beginFile(member.name);
+    const before = this.#bytes;
     return walkDocument(member, {
       names: this.#names,
       limits,
@@ -121,7 +131,7 @@ class DocumentCheck {
         this.#documents.consume(batch, locate);
         onBatch(batch, locate);
       },
-      afterChunk: () => undefined,
+      afterChunk: (_, read) => this.#tell(before + read),
     });
   }
 
@@ -210,6 +220,7 @@ class DocumentCheck {
         for (let at = 0; at < chunk.length; at += pieceBytes) {
           const piece = chunk.subarray(at, at + pieceBytes);
           tokenizer.write(piece);
+          this.#tell(this.#bytes + piece.length);
           yield piece;
         }
       }

@@ -7,6 +7,7 @@ import { createNameTable } from '../engine/xml/name-table.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
 import type { InputMember, InputSet } from './input-files.ts';
+import type { PassProgress } from './progress-lines.ts';
 import { readDocument } from './read-document.ts';
 import type { Rejects } from './rejects.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -30,7 +31,7 @@ export interface StatisticsPass {
   /** documents that are left out */
   readonly rejects: Rejects;
   /** 0 … 1 */
-  readonly progress: (fraction: number) => void;
+  readonly progress: (fraction: number, done?: PassProgress) => void;
 }
 
 /** In this process. InputError: see collectStatistics. */
@@ -52,8 +53,12 @@ export function collectHere(
     rowTag,
     roots,
     noSamples: request.noSamples,
-    afterPiece: ({ diskBytes }, read) =>
-      progress((disk + Math.min(read, diskBytes)) / Math.max(1, inputs.totalBytes)),
+    afterPiece: ({ diskBytes }, read, sofar) =>
+      progress((disk + Math.min(read, diskBytes)) / Math.max(1, inputs.totalBytes), {
+        pass: 'reading',
+        ...sofar,
+        rows: null,
+      }),
   });
 }
 
@@ -63,8 +68,12 @@ export interface Collecting extends Pick<ToolSession, 'limits'> {
   readonly roots: RootRule;
   /** `--no-samples` */
   readonly noSamples: boolean;
-  /** called after every piece of a file, with what has been read of it */
-  readonly afterPiece: (member: InputMember, read: number) => void;
+  /** called after every piece of a file, with what has been read of it and of all */
+  readonly afterPiece: (
+    member: InputMember,
+    read: number,
+    sofar: Pick<PassProgress, 'documents' | 'bytes'>,
+  ) => void;
 }
 
 /** InputError: a document is not well-formed, over a limit, or starts as none may. */
@@ -99,7 +108,7 @@ export async function collectStatistics(
       onBatch: (batch, locate) => documents.consume(batch, locate),
       afterChunk: (size) => {
         read += size;
-        afterPiece(member, read);
+        afterPiece(member, read, { documents: documents.count, bytes: total + read });
       },
     });
     documents.endFile(bytes);

@@ -110,7 +110,12 @@ class BackConversion {
     for await (const document of this.#source.documents(request.document)) {
       await this.#document(document, folder);
       done += 1;
-      this.#session.progress(done / total);
+      this.#session.progress(done / total, {
+        pass: 'writing',
+        documents: done,
+        bytes: this.#bytes,
+        rows: null,
+      });
     }
     this.#tellOthers();
     return this.#conversion(started);

@@ -277,7 +277,7 @@ class XmlConversion {
       roots: this.#roots,
       takesXsd: this.#takesXsd,
       rejects: this.#rejects,
-      progress: (done) => session.progress(done * shareOfProgress),
+      progress: (fraction, done) => session.progress(fraction * shareOfProgress, done),
     });
     this.#bytes += collected.bytes;
     this.#files = collected.files;

@@ -61,3 +61,26 @@ function namesOf({ tables }: RelationalModel): string[] {
     .filter(({ role }) => role === 'extra')
     .map(({ name }) => name.toLowerCase());
 }
+
+/** What fills the columns for a document. */
+export function valuesOf(
+  extras: readonly (ExtraColumn | null)[],
+  document: { readonly idJob: number; readonly fileName: string; readonly filePath: string },
+): readonly (string | null)[] {
+  return extras.map((column) => {
+    switch (column?.kind) {
+      case undefined:
+        return null;
+      case 'now':
+        return momentOf(column.type, new Date());
+      case 'id':
+        return String(document.idJob);
+      case 'filename':
+        return document.fileName;
+      case 'filepath':
+        return document.filePath;
+      case 'value':
+        return column.value ?? '';
+    }
+  });
+}

@@ -17,6 +17,7 @@ import { addFindings, type LoadFindings } from './load-findings.ts';
 import type { FromThread, ThreadFault, ThreadJob, ThreadUnit, ToThread } from './load-thread.ts';
 import type { LoadedApart, LoadOptions } from './loader.ts';
 import { loadingJob } from './loading-job.ts';
+import type { PassProgress } from './progress-lines.ts';
 import type { UnitMember } from './spark-work.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -61,7 +62,10 @@ export async function loadInThreads(session: ToolSession, load: ThreadLoad): Pro
           const { unit, diskBytes } = next.value;
           await thread.load(unit);
           done += diskBytes;
-          session.progress(done / Math.max(1, load.inputs.totalBytes));
+          session.progress(done / Math.max(1, load.inputs.totalBytes), {
+            pass: 'loading',
+            ...gathering.done,
+          });
         }
       }),
     );
@@ -164,6 +168,7 @@ class Gathering {
   readonly #statistics: { readonly unit: number; readonly statistics: DocumentStatistics }[] = [];
   readonly #lastKeys = new Map<string, number>();
   #fault: { readonly unit: number; readonly fault: ThreadFault } | null = null;
+  readonly #done = { documents: 0, bytes: 0, rows: 0 };
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(sink: RowSink, tables: number) {
@@ -176,12 +181,18 @@ class Gathering {
     return this.#fault !== null;
   }
 
+  /** what units that have ended have brought */
+  get done(): Omit<PassProgress, 'pass'> {
+    return { ...this.#done };
+  }
+
   /** The rows go to the sink when it has taken those before them. */
   rows(message: FromThread & { kind: 'rows' }, release: (rows: Uint8Array) => void): Promise<void> {
     const { table, rows, rowCount } = message;
     return this.#next(async () => {
       if (typeof table !== 'number') return this.#sink.writeSide(table, rows, rowCount);
       this.#written[table]! += rowCount;
+      this.#done.rows += rowCount;
       return this.#sink.write(table, rows, rowCount, release);
     });
   }
@@ -194,7 +205,9 @@ class Gathering {
     return this.#next(async () => this.#sink.relax(table, column));
   }
 
-  unit({ unit, statistics }: FromThread & { kind: 'unit' }): void {
+  unit({ unit, statistics, documents, bytes }: FromThread & { kind: 'unit' }): void {
+    this.#done.documents += documents;
+    this.#done.bytes += bytes;
     if (statistics !== null) this.#statistics.push({ unit, statistics });
   }
 

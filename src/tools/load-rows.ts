@@ -75,6 +75,8 @@ export async function loadRows(
   await loader.flush();
   const loaded = performance.now();
   steps.push(['load', (loaded - started) / 1000]);
+  const { documents, bytes } = loader.findings();
+  session.progress(1, { pass: 'publishing', documents, bytes, rows: loader.writtenRows });
   const published = await sink.publish(
     () => session.stillOurs({ ...loader.written(), chosen: options.chosen }),
     loader.lastKeys(),

@@ -51,7 +51,14 @@ export type FromThread =
     }
   | { readonly kind: 'misfit'; readonly value: MisfitValue }
   | { readonly kind: 'relax'; readonly table: number; readonly column: number }
-  | { readonly kind: 'unit'; readonly unit: number; readonly statistics: DocumentStatistics | null }
+  | {
+      readonly kind: 'unit';
+      readonly unit: number;
+      readonly statistics: DocumentStatistics | null;
+      /** of the unit */
+      readonly documents: number;
+      readonly bytes: number;
+    }
   | { readonly kind: 'failed'; readonly unit: number; readonly fault: ThreadFault }
   | {
       readonly kind: 'end';
@@ -71,11 +78,19 @@ function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
 
 async function load({ number, members, key, document, lastKey }: ThreadUnit): Promise<void> {
   try {
+    const before = loader.done;
     loader.expect(job.hashed ? members.map(({ sha256 }) => sha256) : null);
     if (job.request.keys === 'sequence') loader.numberFrom(key, document);
     for await (const member of membersOf(job, members)) await loader.load(member);
     checkKeys(members, lastKey);
-    send({ kind: 'unit', unit: number, statistics: loader.takeStatistics() });
+    const { documents, bytes } = loader.done;
+    send({
+      kind: 'unit',
+      unit: number,
+      statistics: loader.takeStatistics(),
+      documents: documents - before.documents,
+      bytes: bytes - before.bytes,
+    });
   } catch (error) {
     if (error instanceof InputError)
       send({ kind: 'failed', unit: number, fault: { diagnostic: error.diagnostic } });

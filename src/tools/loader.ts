@@ -18,10 +18,11 @@ import {
   type DocumentConsumer,
   type DocumentCut,
 } from './document-cut.ts';
-import { extrasOf, momentOf, unfilledExtras } from './extra-values.ts';
+import { extrasOf, unfilledExtras, valuesOf } from './extra-values.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './load-findings.ts';
 import { hashDocument, readDocument, walkDocument } from './read-document.ts';
+import type { PassProgress } from './progress-lines.ts';
 import type { Rejects } from './rejects.ts';
 import type { ToolSession, WrittenSoFar } from './tool-session.ts';
 
@@ -87,6 +88,8 @@ export class Loader {
   #skipped = 0;
   #apart: LoadedApart | null = null;
   #place = 0;
+  #rowCount = 0;
+  #probed = 0;
   #bytes = 0;
   #diskBytes = 0;
   #path = '';
@@ -117,7 +120,12 @@ export class Loader {
       widensInPlace: sink.widensInPlace,
       unmapped: request.unmapped,
       keepsOtherRoots: request.keepsOtherRoots && request.root === undefined,
-      extraValues: () => this.#extraValues(),
+      extraValues: () =>
+        valuesOf(this.#extras, {
+          idJob: session.idJob,
+          fileName: this.#fileName,
+          filePath: session.byHand ? this.#path : this.#fileName,
+        }),
     };
     this.#shredder = createShredder(shredding);
     this.#probe = request.onError === 'skip' ? createShredder(shredding) : null;
@@ -262,7 +270,12 @@ export class Loader {
         read += size;
         await this.#drain();
         const done = this.#diskBytes + Math.min(read, member.diskBytes);
-        this.#session.progress(this.#totalBytes === 0 ? 0 : done / this.#totalBytes);
+        this.#session.progress(this.#totalBytes === 0 ? 0 : done / this.#totalBytes, {
+          pass: 'loading',
+          documents: this.#cut.count,
+          bytes: this.#bytes + read,
+          rows: this.#rowCount,
+        });
       },
     });
     if (known !== undefined && known !== sha256)
@@ -281,7 +294,14 @@ export class Loader {
         limits: this.#session.limits,
         kernels: probe.tokenizerKernels(),
         onBatch: (batch, locate) => this.#probeCut!.consume(batch, locate),
-        afterChunk: () => {
+        afterChunk: (size) => {
+          this.#probed += size;
+          this.#session.progress(0, {
+            pass: 'checking',
+            documents: place,
+            bytes: this.#probed,
+            rows: null,
+          });
           probe.output.chunks.length = 0;
           probe.misfits.length = 0;
           probe.relaxed.length = 0;
@@ -302,6 +322,7 @@ export class Loader {
     for (const chunk of output.chunks.splice(0)) {
       if (typeof chunk.table === 'number') {
         this.#written[chunk.table] = (this.#written[chunk.table] ?? 0) + chunk.rowCount;
+        this.#rowCount += chunk.rowCount;
         await this.#sink.write(chunk.table, chunk.bytes, chunk.rowCount, (bytes) => output.recycle(bytes));
       } else await this.#sink.writeSide(chunk.table, chunk.bytes, chunk.rowCount);
     }
@@ -341,6 +362,15 @@ export class Loader {
     return this.#apart?.lastKeys ?? this.#shredder.lastKeys();
   }
 
+  get writtenRows(): number {
+    return this.#written.reduce((sum, rows = 0) => sum + rows, 0);
+  }
+
+  /** as far as it has come */
+  get done(): Pick<PassProgress, 'documents' | 'bytes'> {
+    return { documents: this.#cut.count, bytes: this.#bytes };
+  }
+
   get skipped(): number {
     return this.#skipped;
   }
@@ -355,24 +385,5 @@ export class Loader {
     const captures = this.#session.request.unmapped === 'capture';
     const counts = { documents, outside, bytes: this.#bytes };
     return findingsOf(counts, this.#shredder.drift, captures, this.#identity);
-  }
-
-  #extraValues(): readonly (string | null)[] {
-    return this.#extras.map((column) => {
-      switch (column?.kind) {
-        case undefined:
-          return null;
-        case 'now':
-          return momentOf(column.type, new Date());
-        case 'id':
-          return String(this.#session.idJob);
-        case 'filename':
-          return this.#fileName;
-        case 'filepath':
-          return this.#session.byHand ? this.#path : this.#fileName;
-        case 'value':
-          return column.value ?? '';
-      }
-    });
   }
 }

@@ -20,7 +20,7 @@ export async function openValidator(session: ToolSession, idSch: number): Promis
   );
   const { createXmllintValidator, findXmllint } = await import('../adapters/node/xmllint-validator.ts');
   const program = await findXmllint();
-  if (program !== null) return createXmllintValidator(program, set);
+  if (program !== null) return createXmllintValidator(program, set, session.interrupted);
   const { createLibxml2Validator } = await import('../adapters/node/libxml2-validator.ts');
   return createLibxml2Validator(set);
 }

@@ -1,11 +1,13 @@
-/** The frame around every tool: usage, the job, the log, the summary, the exit code (interface-decisions §9). */
+/** The frame around every tool: usage, the job, the log, the summary, the exit code. */
+import { setImmediate as nextTurn, setTimeout as setTimer } from 'node:timers/promises';
 import { InputError } from '../engine/diagnostics.ts';
 import { AppError, errorCatalogue, isOutage } from '../errors.ts';
 import { ConfigError } from '../config.ts';
-import { exitCodes, reconcileVariable } from '../jobs/tool-exit.ts';
+import { exitCodes, leftBehind, reconcileVariable } from '../jobs/tool-exit.ts';
 import { oneLine } from '../jobs/one-line.ts';
 import { parseToolArguments, type Tool, type ToolRequest } from '../jobs/tool-request.ts';
 import { noDetails, nothingKept, type Conversion } from './conversion.ts';
+import { Interrupted, watchSignals, type Interruption } from './interruption.ts';
 import { printSummary, type ToolSummary } from './summary.ts';
 import { openSession, type ToolSession } from './tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
@@ -16,6 +18,8 @@ export async function runTool(
   convert: (session: ToolSession) => Promise<Conversion>,
 ): Promise<number> {
   const terminal = createTerminal();
+  // who reads along may go; the job goes on
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   if (argv.includes('--help') || argv.includes('-h') || argv.length === 0) {
     terminal.log((await import('./usage.ts')).usageOf(tool));
     return argv.length === 0 ? exitCodes.usage : exitCodes.completed;
@@ -35,13 +39,18 @@ export async function runTool(
     return exitCodes.usage;
   }
   let session: ToolSession;
+  // a worker ends the jobs that it has started
+  const interruption = request.jobId === undefined ? watchSignals() : null;
   try {
     session = await openSession(request, {
       environment: process.env,
       log: terminal.log,
+      complain: terminal.complain,
       onProgress: terminal.progress,
+      interruption,
     });
   } catch (error) {
+    interruption?.release();
     const { text, again } = describe(error);
     terminal.complain(`${tool}: ${text}`);
     return again && request.jobId !== undefined ? exitCodes.tryAgain : exitCodes.failed;
@@ -49,9 +58,10 @@ export async function runTool(
   try {
     if (process.env[reconcileVariable] !== undefined && !session.byHand)
       return await reconcileSession(session);
-    return await runSession(tool, session, convert, terminal);
+    return await runSession(tool, session, convert, { terminal, interruption });
   } finally {
     await session.close();
+    interruption?.release();
   }
 }
 
@@ -78,27 +88,41 @@ async function runSession(
   tool: Tool,
   session: ToolSession,
   convert: (session: ToolSession) => Promise<Conversion>,
-  terminal: Terminal,
+  { terminal, interruption }: { readonly terminal: Terminal; readonly interruption: Interruption | null },
 ): Promise<number> {
   const started = performance.now();
+  let converting: Promise<Conversion> | null = null;
   try {
     session.log(`${tool} started, job ${session.idJob}`);
     // on Spark the application has an id of its own, once there is one
     if (session.request.engine !== 'spark') await session.report({ idApp: `local-${Date.now()}` });
-    const conversion = await convert(session);
+    converting = convert(session);
+    const conversion = await (interruption === null
+      ? converting
+      : Promise.race([converting, interruption.told]).catch((error: unknown) =>
+          // what is being committed is known only when it has been
+          error instanceof Interrupted && session.committing ? converting! : Promise.reject(error as Error),
+        ));
     const summary = summaryOf(session, conversion, 'C', started);
     await session.report({
       summary: { ...summary, details: conversion.details },
       messages: conversion.documents,
       progress: 1,
     });
-    await session.finish('C', null);
+    await session.reported();
     terminal.endProgress();
+    if (interruption?.signal.aborted === true)
+      session.log(`${interruption.why} when its rows had been published: the job is complete`);
     for (const line of printSummary(summary, conversion)) session.log(line);
+    await session.finish('C', null);
     if (session.request.json) terminal.log(JSON.stringify(summary));
     return exitCodes.completed;
   } catch (error) {
     terminal.endProgress();
+    // a terminal's Ctrl-C ends children, too, and they may be heard of first
+    await nextTurn();
+    if (interruption?.signal.aborted === true)
+      return await endInterrupted(tool, session, interruption, converting);
     const { text, again } = describe(error);
     const failure = oneLine(session.mask(text));
     session.log(`failed: ${failure}`);
@@ -114,6 +138,30 @@ async function runSession(
     if (session.request.json) terminal.log(JSON.stringify(summary));
     return exitCodes.failed;
   }
+}
+
+/** so long what has been begun may take to be cleared away */
+const clearingMs = 5000;
+
+/** The record ends at once; what the run holds of its target and of this machine is given back after that, as far as it can be. */
+async function endInterrupted(
+  tool: Tool,
+  session: ToolSession,
+  { why, exitCode }: Interruption,
+  converting: Promise<Conversion> | null,
+): Promise<number> {
+  const failure = `${why}; ${leftBehind[tool]}`;
+  session.log(failure);
+  await session.finish('K', failure).catch((error: unknown) => session.log(describe(error).text));
+  // what reads a pipe would go on waiting
+  process.stdin.destroy();
+  const cleared = converting?.then(
+    () => true,
+    () => true,
+  );
+  const late = setTimer(clearingMs, false, { ref: true });
+  if ((await Promise.race([cleared ?? true, late])) === false) process.exit(exitCode);
+  return exitCode;
 }
 
 function summaryOf(

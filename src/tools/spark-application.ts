@@ -78,7 +78,9 @@ export async function runUnitsOnSpark(
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     const ended = endOf(child);
-    const stop = endWithSignals(child, ended, [work, local]);
+    const stop = session.byHand
+      ? endWhenInterrupted(session.interrupted, child)
+      : endWithSignals(child, ended, [work, local]);
     const log = beside ? null : followFile(join(work, 'driver.log'), take);
     try {
       for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) take(line);
@@ -204,6 +206,13 @@ function keepLease(work: string): { stop(): void } {
 }
 
 /** While the application runs, a signal to end ends it first: without its folder the driver stops wherever it is. */
+/** A person's run clears its folders on its way out. */
+function endWhenInterrupted(interrupted: AbortSignal, child: ChildProcess): () => void {
+  const end = (): void => void child.kill('SIGTERM');
+  interrupted.addEventListener('abort', end, { once: true });
+  return () => interrupted.removeEventListener('abort', end);
+}
+
 function endWithSignals(
   child: ChildProcess,
   ended: Promise<ProcessEnd>,

@@ -1,6 +1,7 @@
 /** One run of a tool: its request, its job record, and where it says what it does. */
 import { resolve } from 'node:path';
 import type { EngineLimits } from '../engine/limits.ts';
+import { logName } from '../adapters/node/local-file-store.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../engine/xml/fast-tokenizer.ts';
 import { AppError } from '../errors.ts';
 import { createMask } from '../jobs/mask-secrets.ts';
@@ -13,7 +14,10 @@ import { archiveLimitsOf, type ArchiveLimits } from './archive-members.ts';
 import { watchClaim } from './claim-watch.ts';
 import type { ConversionDetails, KeptContent } from './conversion.ts';
 import type { SchemaChosen } from './schema-choice.ts';
+import type { Interruption } from './interruption.ts';
 import { createJobReports } from './job-reports.ts';
+import { keepLog, type KeptLog } from './kept-log.ts';
+import { createProgressLines, type PassProgress } from './progress-lines.ts';
 import { createRejects, type Rejects } from './rejects.ts';
 import { createRootAdvice } from './root-advice.ts';
 import { summaryOfWritten } from './summary.ts';
@@ -41,8 +45,12 @@ export interface ToolSession {
   mask(text: string): string;
   /** a line of the job's log */
   log(line: string): void;
-  /** `fraction` 0 … 1; at most a write per second reaches the record */
-  progress(fraction: number): void;
+  /** aborted when the person who runs it has had enough: children end then; never under a worker, which ends all of them */
+  readonly interrupted: AbortSignal;
+  /** rows are being committed, or have been */
+  readonly committing: boolean;
+  /** `fraction` 0 … 1; at most a write per second reaches the record. Throws `Interrupted`. */
+  progress(fraction: number, done?: PassProgress): void;
   /** The record holds it within moments. */
   report(progress: JobProgress): Promise<void>;
   /** Waits until the record holds all that was reported. */
@@ -53,8 +61,8 @@ export interface ToolSession {
    */
   stillOurs(written: WrittenSoFar): Promise<boolean>;
   resolvePath(path: string, mustExist: boolean): Promise<string>;
-  /** Ends the record of a run by hand; a worker ends its jobs itself. */
-  finish(status: 'C' | 'F', failure: string | null): Promise<void>;
+  /** Ends the record of a run by hand, whose log is whole by then; a worker ends its jobs itself. */
+  finish(status: 'C' | 'F' | 'K', failure: string | null): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -75,11 +83,18 @@ export interface WrittenSoFar {
 }
 
 const leaseMs = 30_000;
+/** between two lines of a log that tell how far a run is */
+const progressLineMs = 10_000;
+
+const neverAborted: AbortSignal = new AbortController().signal;
 
 export interface SessionOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly log: (line: string) => void;
   readonly onProgress: (fraction: number) => void;
+  readonly complain: (line: string) => void;
+  /** null: a worker ends it */
+  readonly interruption: Interruption | null;
 }
 
 export async function openSession(request: ToolRequest, options: SessionOptions): Promise<ToolSession> {
@@ -117,6 +132,7 @@ async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOpt
     process.kill(-process.pid, 'SIGKILL');
   });
   return session(home, request, options, {
+    kept: null,
     idOrg: stored.record.id_org,
     claim,
     byHand: false,
@@ -144,13 +160,18 @@ async function sessionByHand(
       .heartbeat(claim, leaseMs)
       .then((answer) => {
         if (answer === 'ok') return;
-        options.log(answer === 'kill' ? 'the job was killed' : 'the job record was taken over');
-        process.kill(process.pid, 'SIGTERM');
+        const killed = answer === 'kill';
+        options.interruption!.interrupt(killed ? 'killed on request' : 'the job record was taken over');
       })
       .catch(() => undefined);
   }, leaseMs / 3);
   beat.unref();
+  const kept = keepLog(
+    () => home.openLog(claim.idJob, claim.epoch),
+    (error) => options.complain(`the log of the job cannot be kept: ${(error as Error).message}`),
+  );
   return session(home, request, options, {
+    kept,
     idOrg: 1,
     claim,
     byHand: true,
@@ -159,12 +180,15 @@ async function sessionByHand(
     resolvePath: (path) => Promise.resolve(resolve(path)),
     finish: async (status, failure) => {
       clearInterval(beat);
+      await kept.flush();
       await jobs.finish(claim, status, failure);
     },
   });
 }
 
 interface SessionParts {
+  /** null: the worker keeps it */
+  readonly kept: KeptLog | null;
   readonly idOrg: number;
   readonly claim: { readonly idJob: number; readonly epoch: number };
   readonly byHand: boolean;
@@ -191,7 +215,16 @@ function session(
     await reports.flush();
   };
   const catalog = rememberReads(home.adapters.catalog);
-  const log = (line: string): void => options.log(oneLine(mask(line)));
+  const { kept } = parts;
+  if (kept !== null) reports.add({ logFile: `logs/${logName(parts.claim.idJob)}` });
+  const log = (line: string): void => {
+    const shown = oneLine(mask(line));
+    options.log(shown);
+    kept?.write(shown);
+  };
+  const lines = createProgressLines(log, progressLineMs);
+  const interrupted = options.interruption?.signal ?? neverAborted;
+  let committing = false;
   return {
     home: { ...home, adapters: { ...home.adapters, catalog } },
     request,
@@ -206,14 +239,25 @@ function session(
     rejects: createRejects(log, createRootAdvice(catalog, parts.idOrg)),
     mask,
     log,
-    progress(fraction) {
+    interrupted,
+    get committing() {
+      return committing;
+    },
+    progress(fraction, done) {
+      interrupted.throwIfAborted();
       options.onProgress(fraction);
+      if (done !== undefined) lines.take(fraction, done);
       const now = performance.now();
       if (now - lastProgress < 1000) return;
       lastProgress = now;
       // progress is a courtesy: a record that cannot be written now does not stop the work
       pending = pending
-        .then(() => jobs.report(parts.claim, { progress: Math.min(1, fraction) }))
+        .then(() =>
+          jobs.report(parts.claim, {
+            progress: Math.min(1, fraction),
+            ...(done === undefined || done.pass === 'checking' ? {} : { messages: done.documents }),
+          }),
+        )
         .catch(() => undefined);
     },
     report(progress) {
@@ -223,7 +267,11 @@ function session(
     reported,
     async stillOurs(written) {
       await reported();
-      return jobs.beginCommit(parts.claim, summaryOfWritten(parts.claim.idJob, written));
+      interrupted.throwIfAborted();
+      committing = true;
+      const ours = await jobs.beginCommit(parts.claim, summaryOfWritten(parts.claim.idJob, written));
+      if (!ours) committing = false;
+      return ours;
     },
     resolvePath: parts.resolvePath,
     async finish(status, failure) {
@@ -233,6 +281,8 @@ function session(
     async close() {
       // who cannot do without what it has reported has asked for it
       await reported().catch(() => undefined);
+      lines.end();
+      await kept?.close();
       await home.close();
     },
   };

@@ -325,6 +325,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       record.id_app = progress.idApp ?? record.id_app;
       record.msg_proc_qty = progress.messages ?? record.msg_proc_qty;
       record.parm_path_output = progress.outputPath ?? record.parm_path_output;
+      record.log_file = progress.logFile ?? record.log_file;
       record.failure = progress.failure ?? record.failure;
       row.summary = progress.summary ?? row.summary;
       return true;

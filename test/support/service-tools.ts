@@ -12,6 +12,8 @@ export interface Summary {
   readonly status: 'C' | 'F';
   readonly documents: number;
   readonly rejected: number;
+  readonly unknown_root: number;
+  readonly unmapped: { readonly values: number; readonly documents: number };
   readonly rows: number;
   readonly tables: Readonly<Record<string, number>>;
   readonly xpaths: { readonly mapped: number; readonly new: number };
@@ -33,11 +35,12 @@ export interface StartedTool {
   readonly ended: Promise<ToolRun>;
 }
 
+/** `input` null: its stdin stays open. */
 export function startTool(
   home: ServiceHome,
   tool: 'xsd2er' | 'xml2er' | 'er2xml' | 'unload' | 'migrate',
   argv: readonly string[],
-  input = '',
+  input: string | null = '',
 ): StartedTool {
   const child = spawn(process.execPath, [join(projectRoot, `src/tools/bin/${tool}.mjs`), ...argv], {
     cwd: projectRoot,
@@ -45,7 +48,7 @@ export function startTool(
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
+  if (input !== null) child.stdin.end(input);
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

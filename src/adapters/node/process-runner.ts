@@ -44,6 +44,14 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     heapBytes === null ? [] : [`--max-old-space-size=${Math.max(1, Math.floor(heapBytes / 1024 ** 2))}`];
 
   return {
+    note: async ({ idJob, epoch }, line) => {
+      const log = await options.openLog(idJob, epoch);
+      try {
+        await log.append(new TextEncoder().encode(`${line}\n`));
+      } finally {
+        await log.close();
+      }
+    },
     start: async ({ tool, argv, environment, idJob, epoch }) => {
       const entry = options.entryOf(tool);
       tieProbe ??= findTie();

@@ -37,9 +37,13 @@ const maxTextBytes = 32 * 1024 * 1024;
 /** characters of a line of its output that are read */
 const maxLine = 2000;
 
+const neverAborted: AbortSignal = new AbortController().signal;
+
+/** `interrupted`: the program ends with it. */
 export async function createXmllintValidator(
   program: string,
   set: StandaloneXsdSet,
+  interrupted: AbortSignal = neverAborted,
 ): Promise<DocumentValidator> {
   const folder = await mkdtemp(join(tmpdir(), 'xml-validate-'));
   try {
@@ -49,7 +53,7 @@ export async function createXmllintValidator(
     throw error;
   }
   const run = (names: readonly string[], input: Readable | null): Promise<readonly Validity[]> =>
-    runXmllint({ program, set, folder }, names, input);
+    runXmllint({ program, set, folder, interrupted }, names, input);
   return {
     program,
     maxTextBytes,
@@ -78,10 +82,11 @@ interface Place {
   readonly program: string;
   readonly set: StandaloneXsdSet;
   readonly folder: string;
+  readonly interrupted: AbortSignal;
 }
 
 async function runXmllint(
-  { program, set, folder }: Place,
+  { program, set, folder, interrupted }: Place,
   names: readonly string[],
   input: Readable | null,
 ): Promise<readonly Validity[]> {
@@ -93,6 +98,8 @@ async function runXmllint(
       env: environment(),
       stdio: [input === null ? 'ignore' : 'pipe', 'ignore', 'pipe'],
       shell: false,
+      signal: interrupted,
+      killSignal: 'SIGKILL',
     },
   );
   const ended = new Promise<number | null>((resolve, reject) => {

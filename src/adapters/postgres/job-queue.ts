@@ -125,7 +125,7 @@ export async function report(
     update svc.job
        set progress = coalesce(${progress.progress ?? null}, progress), messages = coalesce(${progress.messages ?? null}, messages),
            id_sch = coalesce(${progress.idSch ?? null}, id_sch), id_lschma = coalesce(${progress.idLschma ?? null}, id_lschma),
-           id_app = coalesce(${progress.idApp ?? null}, id_app), output_path = coalesce(${progress.outputPath ?? null}, output_path),
+           id_app = coalesce(${progress.idApp ?? null}, id_app), output_path = coalesce(${progress.outputPath ?? null}, output_path), log_file = coalesce(${progress.logFile ?? null}, log_file),
            summary = coalesce(${summary}, summary),
            failure = case when status = 'T' then coalesce(failure, ${failure}) else coalesce(${failure}, failure) end
      where id_job = ${claim.idJob} and epoch = ${claim.epoch} and status in ('R', 'T')`;

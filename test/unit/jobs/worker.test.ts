@@ -222,6 +222,7 @@ describe('worker', () => {
     expect(await jobs.requestKill(1, idJob!)).toMatchObject({ status: 'T' });
     expect(await ended(jobs, idJob!)).toMatchObject({ status: 'K' });
     expect(await runs(pid)).toBe(false);
+    expect(await test.log(idJob!)).toMatch(/^killed on request$/m);
   });
 
   it('ends a job past its deadline', async () => {
@@ -231,6 +232,7 @@ describe('worker', () => {
     const pid = await pidIn(test, idJob!);
     expect(await ended(jobs, idJob!)).toMatchObject({ status: 'E' });
     expect(await runs(pid)).toBe(false);
+    expect(await test.log(idJob!)).toMatch(/^its deadline passed$/m);
   });
 
   it('stops a process whose job another worker has got, and leaves the job to that one', async () => {

@@ -1,0 +1,60 @@
+/** Ctrl-C and its kin for a tool that a person runs: the first ends the job in order, the second the process at once. */
+import { constants } from 'node:os';
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** A terminal's Ctrl-C comes twice where npm or a launcher passes it on: one wish. */
+const repeatMs = 500;
+
+export interface Interruption {
+  /** aborted by the first signal; children end with it */
+  readonly signal: AbortSignal;
+  /** Rejects with `Interrupted` at the first signal. */
+  readonly told: Promise<never>;
+  /** As a signal does. */
+  interrupt(why: string): void;
+  /** what ended it, and the code to exit with */
+  readonly why: string;
+  readonly exitCode: number;
+  /** Signals end the process again as they do elsewhere. */
+  release(): void;
+}
+
+export class Interrupted extends Error {}
+
+export function watchSignals(): Interruption {
+  const abort = new AbortController();
+  const told = Promise.withResolvers<never>();
+  told.promise.catch(() => undefined);
+  let since = 0;
+  let why = 'interrupted';
+  let exitCode = 128 + constants.signals.SIGTERM;
+  const interrupt = (reason: string): void => {
+    if (abort.signal.aborted) return;
+    why = reason;
+    since = performance.now();
+    abort.abort(new Interrupted(reason));
+    told.reject(new Interrupted(reason));
+  };
+  const take = (signal: NodeJS.Signals): void => {
+    if (abort.signal.aborted && performance.now() - since > repeatMs)
+      process.exit(128 + constants.signals[signal]);
+    if (!abort.signal.aborted) exitCode = 128 + constants.signals[signal];
+    interrupt('interrupted');
+  };
+  for (const signal of signals) process.on(signal, take);
+  return {
+    signal: abort.signal,
+    told: told.promise,
+    interrupt,
+    get why() {
+      return why;
+    },
+    get exitCode() {
+      return exitCode;
+    },
+    release: () => {
+      for (const signal of signals) process.off(signal, take);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** What a long run tells of itself every few seconds, so that its log and its record move. */
+
+/** What has been done of a pass over documents. */
+export interface PassProgress {
+  readonly pass: 'checking' | 'reading' | 'loading' | 'writing' | 'publishing';
+  /** that have ended */
+  readonly documents: number;
+  /** of the input, unpacked */
+  readonly bytes: number;
+  /** null: the pass makes none */
+  readonly rows: number | null;
+}
+
+export interface ProgressLines {
+  /** `fraction` 0 … 1 of the job */
+  take(fraction: number, done: PassProgress): void;
+  end(): void;
+}
+
+/** `everyMs`: between two lines. */
+export function createProgressLines(log: (line: string) => void, everyMs: number): ProgressLines {
+  let timer: NodeJS.Timeout | undefined;
+  let last: { readonly fraction: number; readonly done: PassProgress } | null = null;
+  let pass: PassProgress['pass'] | null = null;
+  let since = 0;
+  const tell = (): void => {
+    if (last !== null) log(lineOf(last.fraction, last.done, (performance.now() - since) / 1000));
+  };
+  return {
+    take(fraction, done) {
+      if (done.pass !== pass) {
+        pass = done.pass;
+        since = performance.now();
+      }
+      last = { fraction, done };
+      timer ??= setInterval(tell, everyMs).unref();
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+function lineOf(fraction: number, { pass, documents, bytes, rows }: PassProgress, seconds: number): string {
+  const speed = pass === 'publishing' ? [] : [`${(bytes / 1e6 / seconds).toFixed(1)} MB/s`];
+  const made = rows === null ? [] : [`${rows} rows`];
+  const parts = [`${documents} documents`, ...speed, ...made];
+  return `${pass}: ${parts.join(', ')}; ${Math.floor(Math.min(1, fraction) * 100)} % of the job`;
+}
