@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { memoryFor, openDuckDb } from '../../src/adapters/node/duckdb-row-sink-database.ts';
@@ -170,8 +170,8 @@ test('what a dead attempt staged, and its lock, do not stay', async () => {
   const dead = JSON.stringify({ token: 'x', host: hostname(), pid: process.pid, started: 'another process' });
   const staging = join(directory, '.library.duckdb.svc-staging-9-00000000');
   await mkdir(staging, { recursive: true });
-  await writeFile(join(staging, '.svc-lock'), dead);
-  await writeFile(join(staging, '1.csv'), 'half');
+  await writeFile(join(staging, '.svc-staging'), basename(staging));
+  for (const name of ['.svc-lock', '1.csv']) await writeFile(join(staging, name), dead);
   await writeFile(join(directory, '.library.duckdb.svc-lock'), dead);
   await load(libraryPlan(1));
   expect(await readdir(directory)).toEqual(['library.duckdb']);

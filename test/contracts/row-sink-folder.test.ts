@@ -130,6 +130,7 @@ test('a step that was cut short after it was decided is finished by the next job
 test('what a dead attempt staged, and its lock, do not stay', async () => {
   await mkdir(join(directory, '.svc-staging-9-00000000'), { recursive: true });
   await writeFile(join(directory, '.svc-staging-9-00000000', 'book.csv'), 'half');
+  await writeFile(join(directory, '.svc-staging-9-00000000', '.svc-staging'), '.svc-staging-9-00000000');
   const dead = { token: 'x', host: hostname(), pid: process.pid, started: 'another process with this id' };
   await writeFile(join(directory, '.svc-lock'), JSON.stringify(dead));
   await load(libraryPlan(1));

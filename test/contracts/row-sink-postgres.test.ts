@@ -427,10 +427,16 @@ test('thousands of empty tables are made without thousands of locks at once', as
   expect((await constraints(schema)).filter((text) => text.includes('FOREIGN KEY'))).toHaveLength(700);
 });
 
+/** The comment of an attempt's own things, quoted. */
+const mark = (token: string) => `'staging of conversion-job-service: ${token}'`;
+
 test('staging of a dead attempt is removed, that of a living one is not', async () => {
   await database.sql
     .unsafe(`create schema _svc_staging_4_00000001; create table _svc_staging_4_00000001._svc_staging_4_00000001_0 (a int);
-    create schema _svc_staging_5_00000002; create schema ${schema}; create table ${schema}._svc_staging_6_00000003_0 (a int)`);
+    comment on schema _svc_staging_4_00000001 is ${mark('_svc_staging_4_00000001')};
+    create schema _svc_staging_5_00000002; comment on schema _svc_staging_5_00000002 is ${mark('_svc_staging_5_00000002')};
+    create schema ${schema}; create table ${schema}._svc_staging_6_00000003_0 (a int);
+    comment on table ${schema}._svc_staging_6_00000003_0 is ${mark('_svc_staging_6_00000003')}`);
   const living = await database.sql.reserve();
   await living.unsafe(`select pg_advisory_lock(hashtextextended('_svc_staging_5_00000002', 0))`);
   await load(libraryPlan(1));

@@ -15,6 +15,7 @@ import {
   loadLibrary,
   writeLibrary,
 } from './library-rows.ts';
+import { expectSoundKeys } from './row-sink-soundness.ts';
 import { targetKinds, type TestTarget } from './row-sink-targets.ts';
 
 let database: TestDatabase;
@@ -30,8 +31,6 @@ afterAll(async () => {
 
 const kinds = targetKinds(() => ({ database, folders }));
 
-const structural = new Set(['row_key', 'parent_key', 'document']);
-
 describe.each(kinds)('%s', (_, targetOf) => {
   let target: TestTarget;
   let number = 0;
@@ -45,25 +44,6 @@ describe.each(kinds)('%s', (_, targetOf) => {
       return await loadLibrary(sink, plan, count);
     } finally {
       await sink.close();
-    }
-  }
-
-  /** Every key is given once, and every reference leads to a row that is there. */
-  async function expectSoundKeys(model: RelationalModel = libraryModel): Promise<void> {
-    const documents = new Set((await target.reader.read('_documents'))!.map((row) => row.document_key));
-    const keys = await Promise.all(
-      model.tables.map(async (table) => {
-        const key = table.columns.find((column) => column.role === 'row_key')!.name;
-        return new Set((await target.reader.read(table.name))?.map((row) => row[key]));
-      }),
-    );
-    for (const [index, table] of model.tables.entries()) {
-      const rows = (await target.reader.read(table.name)) ?? [];
-      expect(keys[index]!.size).toBe(rows.length);
-      for (const column of table.columns.filter(({ role }) => structural.has(role) && role !== 'row_key')) {
-        const parents = column.role === 'document' ? documents : keys[column.references!]!;
-        for (const row of rows) if (row[column.name] !== null) expect(parents).toContain(row[column.name]);
-      }
     }
   }
 
@@ -89,7 +69,7 @@ describe.each(kinds)('%s', (_, targetOf) => {
     expect(books.map((row) => [row.price, row.weight, row.keywords, row.serial])).toEqual(
       Array.from({ length: 4 }, () => ['12.50', '0.1234567890123456789012345', '{a,b}', null]),
     );
-    await expectSoundKeys();
+    await expectSoundKeys(target.reader);
   });
 
   test('appended rows get keys of their own, and keep their relations', async () => {
@@ -117,7 +97,7 @@ describe.each(kinds)('%s', (_, targetOf) => {
       null,
       '9',
     ]);
-    await expectSoundKeys();
+    await expectSoundKeys(target.reader);
   });
 
   test('a job that was published is not published again; the same number of another installation is', async () => {
@@ -149,7 +129,7 @@ describe.each(kinds)('%s', (_, targetOf) => {
     for (const table of libraryModel.tables) expect(await target.reader.read(table.name)).toEqual([]);
     await load(libraryPlan(2));
     expect(await target.reader.read('library')).toHaveLength(1);
-    await expectSoundKeys();
+    await expectSoundKeys(target.reader);
   });
 
   test('save mode p touches nothing', async () => {
@@ -168,7 +148,7 @@ describe.each(kinds)('%s', (_, targetOf) => {
     expect(await target.reader.read('book')).toBeNull();
     await load(libraryPlan(2, { allTables: true }));
     expect(await target.reader.read('book')).toHaveLength(2);
-    await expectSoundKeys();
+    await expectSoundKeys(target.reader);
   });
 
   test('save mode o replaces the rows, and what lies beside them', async () => {
@@ -176,46 +156,14 @@ describe.each(kinds)('%s', (_, targetOf) => {
     const published = await load(libraryPlan(2, { saveMode: 'o' }), 1);
     expect(published.rows.library).toBe(1);
     expect((await target.reader.read('book'))!.map((row) => [row.book_key, row.isbn])).toEqual([
-      ['1', '2-1-1'],
-      ['2', '2-1-2'],
+      ['7', '2-1-1'],
+      ['8', '2-1-2'],
     ]);
     expect((await target.reader.read('_documents'))!.map((row) => row.name)).toEqual(['job 2 file 1.xml']);
-    await expectSoundKeys();
+    await expectSoundKeys(target.reader);
     await load(libraryPlan(3), 1);
-    expect((await target.reader.read('library'))!.map((row) => row.library_key)).toEqual(['1', '2']);
-    await expectSoundKeys();
-  });
-
-  test.each([
-    ['early, late', true],
-    ['late, early', false],
-  ])('tables whose keys have other names are not mixed (%s)', async (_order, isEarlyFirst) => {
-    const [library] = libraryModel.tables;
-    const named = (rowKey: string, fileKey: string): RelationalModel => ({
-      ...libraryModel,
-      tables: [
-        {
-          ...library!,
-          columns: library!.columns.map((column) => ({
-            ...column,
-            name: { row_key: rowKey, document: fileKey }[column.role as string] ?? column.name,
-          })),
-        },
-        ...libraryModel.tables.slice(1),
-      ],
-    });
-    const early = named('document_key', '_document_key');
-    const late = named('document_row_key', 'document_key');
-    const [first, second] = isEarlyFirst ? [early, late] : [late, early];
-    await load(libraryPlan(1, { model: first }));
-    await expect(load(libraryPlan(2, { model: second }))).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringMatching(/library was made by another logical schema.*-l/s),
-    });
-    await load(libraryPlan(3, { model: first }));
-    expect(await target.reader.read('library')).toHaveLength(2);
-    await load(libraryPlan(4, { model: second, saveMode: 'o' }));
-    await expectSoundKeys(second);
+    expect((await target.reader.read('library'))!.map((row) => row.library_key)).toEqual(['4', '5']);
+    await expectSoundKeys(target.reader);
   });
 
   test('save mode o leaves the tables of other models alone', async () => {
@@ -241,8 +189,8 @@ describe.each(kinds)('%s', (_, targetOf) => {
     expect(await target.reader.read('archive')).toHaveLength(1);
     expect((await target.reader.read('_documents'))!.map((row) => row.job)).toEqual(['1', '3']);
     expect(await target.reader.read('library')).toHaveLength(1);
-    await expectSoundKeys();
-    await expectSoundKeys(other);
+    await expectSoundKeys(target.reader);
+    await expectSoundKeys(target.reader, other);
   });
 
   test('what is aborted was never there', async () => {
@@ -282,7 +230,7 @@ describe.each(kinds)('%s', (_, targetOf) => {
     expect(new Set((await target.reader.read('_documents'))!.map((row) => row.job))).toEqual(
       new Set(['1', '2']),
     );
-    await expectSoundKeys();
+    await expectSoundKeys(target.reader);
   });
 
   test.each([false, true])(

@@ -1,10 +1,8 @@
 /** Save mode `o`: the model's tables go, and from the tables beside the data what belonged to their rows. */
-import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
+import { doubleQuoted } from '../../engine/dialects/dialect.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { foldedName } from './duckdb-row-sink-database.ts';
-import { runAll, type DuckDbPublication } from './duckdb-row-sink-publication.ts';
-
-const clearedDocuments = '_svc_cleared_documents';
+import { runAll, temporaryName, type DuckDbPublication } from './duckdb-row-sink-publication.ts';
 
 /** Views stay: they find the tables that are made anew. */
 export async function clearTables(publication: DuckDbPublication): Promise<void> {
@@ -26,9 +24,9 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
     ),
   ];
   const query = sources.length === 0 ? 'SELECT NULL::BIGINT' : sources.join(' UNION ');
-  const names = tables.map((table) => standardLiteral(table.name)).join(', ');
+  const clearedDocuments = temporaryName();
   await runAll(database, [
-    `CREATE OR REPLACE TEMP TABLE ${clearedDocuments} (document_key) AS ${query}`,
+    `CREATE TEMP TABLE ${clearedDocuments} (document_key) AS ${query}`,
     ...referringColumns(publication).map(
       ({ table, column }) =>
         `DELETE FROM ${clearedDocuments} WHERE document_key IN (SELECT ${doubleQuoted(column)} FROM ${doubleQuoted(table)})`,
@@ -39,7 +37,6 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
       (table) =>
         `DELETE FROM ${doubleQuoted(table)} WHERE document_key IN (SELECT document_key FROM ${clearedDocuments})`,
     ),
-    `DELETE FROM ${doubleQuoted(sideTableNames.keys)} WHERE table_name IN (${names})`,
     `DROP TABLE ${clearedDocuments}`,
   ]);
 }

@@ -1,4 +1,6 @@
 /** One publishing transaction: what it works on. */
+import { randomBytes } from 'node:crypto';
+import { ownPrefix } from '../../engine/model/side-tables.ts';
 import type { PhysicalTable } from '../../engine/dialects/physical-model.ts';
 import type { SinkPlan } from '../../ports/row-sink.ts';
 import type { StagedCsv } from './duckdb-row-sink-csv.ts';
@@ -17,12 +19,19 @@ export interface DuckDbPublication {
   readonly widened: ReadonlySet<string>;
   /** what is in the file; kept as statements change it */
   known: KnownTables;
+  /** name for a temporary table of the keys of documents that are there before */
+  readonly oldDocuments: string;
   /** for the log */
   readonly changes: string[];
 }
 
 export function columnId(table: number, column: number): string {
   return `${table}:${column}`;
+}
+
+/** Of a table for a while; a temporary table hides one of the file that has its name. */
+export function temporaryName(): string {
+  return `${ownPrefix}${randomBytes(8).toString('hex')}`;
 }
 
 /** Statements in a few calls. */

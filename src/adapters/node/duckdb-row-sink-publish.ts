@@ -44,26 +44,36 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
   return rows;
 }
 
-/** By folded table name, `_documents` among them: what is added to this job's keys, which count from 1. */
-async function keyOffsets(publication: DuckDbPublication): Promise<ReadonlyMap<string, number>> {
+/**
+ * By folded table name, `_documents` among them: what is added to this job's keys, which count from 1. No key is given twice, also
+ * where the rows that had it are gone: the counter outlives rows and tables.
+ */
+async function keyOffsets(publication: DuckDbPublication): Promise<ReadonlyMap<string, bigint>> {
   const { database, plan, tables, known } = publication;
-  const offsets = new Map<string, number>();
+  const offsets = new Map<string, bigint>();
   if (plan.keys === 'hash') return offsets;
+  const raise = (name: string, key: bigint | null): void => {
+    const folded = foldedName(name);
+    if (key !== null && key > (offsets.get(folded) ?? 0n)) offsets.set(folded, key);
+  };
+  // one table may have had its name in other cases of letters
+  for (const { name, key } of await database.read<{ name: string; key: bigint }>(
+    `SELECT table_name AS name, last_value AS key FROM ${doubleQuoted(sideTableNames.keys)}`,
+  ))
+    raise(name, key);
   const keyed = tables.flatMap(({ name, primaryKey }) =>
     known.has(foldedName(name)) && primaryKey.length > 0 ? [[name, primaryKey[0]!] as const] : [],
   );
   keyed.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
   const queries = keyed.map(
     ([name, key]) =>
-      `SELECT ${standardLiteral(name)} AS name, max(${doubleQuoted(key)}) AS last FROM ${doubleQuoted(name)}`,
+      `SELECT ${standardLiteral(name)} AS name, max(${doubleQuoted(key)}) AS key FROM ${doubleQuoted(name)}`,
   );
-  const counters = doubleQuoted(sideTableNames.keys);
   for (let from = 0; from < queries.length; from += 200) {
-    const rows = await database.read<{ name: string; key: bigint }>(
-      `SELECT t.name, greatest(0, t.last, k.last_value) AS key
-         FROM (${queries.slice(from, from + 200).join(' UNION ALL ')}) t LEFT JOIN ${counters} k ON k.table_name = t.name`,
+    const rows = await database.read<{ name: string; key: bigint | null }>(
+      queries.slice(from, from + 200).join(' UNION ALL '),
     );
-    for (const { name, key } of rows) if (key > 0n) offsets.set(foldedName(name), Number(key));
+    for (const { name, key } of rows) raise(name, key);
   }
   return offsets;
 }
@@ -96,17 +106,17 @@ async function insert(
   csv: StagedCsv,
   incoming: readonly Incoming[],
   types: readonly string[],
-  offsets: ReadonlyMap<string, number>,
+  offsets: ReadonlyMap<string, bigint>,
 ): Promise<number> {
   const { database, plan } = publication;
   const table = publication.tables[index]!;
   const parents = new Map(table.foreignKeys.map((key) => [key.column, key.parentTable]));
   const values = table.columns.map(({ name }, at) => {
     const owner = table.primaryKey.includes(name) ? table.keysOf : parents.get(name);
-    const offset = owner === undefined ? 0 : (offsets.get(foldedName(owner)) ?? 0);
+    const offset = owner === undefined ? 0n : (offsets.get(foldedName(owner)) ?? 0n);
     const { type } = plan.model.tables[index]!.columns[at]!;
     const value = stagedValue(stagedColumn(at), type, types[at]!, incoming[at]!.digits);
-    return offset === 0 ? value : `${value} + ${offset}`;
+    return offset === 0n ? value : `${value} + ${offset}`;
   });
   const columns = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
   const into = `INSERT INTO ${doubleQuoted(table.name)} (${columns})`;
@@ -128,7 +138,7 @@ function newRows(csv: StagedCsv, keyAt: number, table: string, key: string): str
 
 async function addDocuments(
   publication: DuckDbPublication,
-  offsets: ReadonlyMap<string, number>,
+  offsets: ReadonlyMap<string, bigint>,
 ): Promise<number> {
   const { database, plan, staged } = publication;
   const csv = staged.get('documents');
@@ -136,35 +146,33 @@ async function addDocuments(
   const { columns, primaryKey } = sideTableDefinitions.documents;
   const documents = sideTableNames.documents;
   if (plan.keys === 'hash') await noteOldDocuments(publication);
-  const offset = offsets.get(documents) ?? 0;
+  const offset = offsets.get(documents) ?? 0n;
   const values = columns.map(({ type }, at) => stagedValue(stagedColumn(at), type, columnSqlType(type)));
-  if (offset > 0) values[0] += ` + ${offset}`;
+  if (offset > 0n) values[0] += ` + ${offset}`;
   const source = plan.keys === 'hash' ? `(${newRows(csv, 0, documents, primaryKey[0]!)})` : stagedRows(csv);
   return database.run(`INSERT INTO ${doubleQuoted(documents)} SELECT ${values.join(', ')} FROM ${source}`);
 }
 
-const oldDocuments = '_svc_old_documents';
-
 /** With hashed keys everything of a document that is there already is there already. */
-async function noteOldDocuments({ database }: DuckDbPublication): Promise<void> {
+async function noteOldDocuments({ database, oldDocuments }: DuckDbPublication): Promise<void> {
   await database.run(
-    `CREATE OR REPLACE TEMP TABLE ${oldDocuments} AS SELECT document_key FROM ${doubleQuoted(sideTableNames.documents)}`,
+    `CREATE TEMP TABLE ${oldDocuments} AS SELECT document_key FROM ${doubleQuoted(sideTableNames.documents)}`,
   );
 }
 
 /** `_unmapped` and `_lexical` name rows of any table: each with its own shift. */
 async function addSideRows(
   publication: DuckDbPublication,
-  offsets: ReadonlyMap<string, number>,
+  offsets: ReadonlyMap<string, bigint>,
 ): Promise<void> {
-  const { database, plan, tables, staged } = publication;
+  const { database, plan, tables, staged, oldDocuments } = publication;
   const shifts = plan.model.tables.flatMap(({ name }, index) => {
-    const offset = offsets.get(foldedName(tables[index]!.keysOf)) ?? 0;
-    return offset === 0 ? [] : [`(${standardLiteral(name)}, ${offset})`];
+    const offset = offsets.get(foldedName(tables[index]!.keysOf)) ?? 0n;
+    return offset === 0n ? [] : [`(${standardLiteral(name)}, ${offset})`];
   });
-  const documentShift = offsets.get(sideTableNames.documents) ?? 0;
+  const documentShift = offsets.get(sideTableNames.documents) ?? 0n;
   // documents that are kept whole hang from themselves
-  if (documentShift > 0) shifts.push(`(${standardLiteral(sideTableNames.documents)}, ${documentShift})`);
+  if (documentShift > 0n) shifts.push(`(${standardLiteral(sideTableNames.documents)}, ${documentShift})`);
   for (const [side, tableColumn, keyColumn] of [
     ['unmapped', 'parent_table', 'parent_key'],
     ['lexical', 'table_name', 'row_key'],
@@ -193,7 +201,7 @@ async function addSideRows(
   }
 }
 
-/** `_keys`: the highest key of every table that took rows. */
+/** `_keys`: the highest key ever given out, of every table that took rows. */
 async function keepKeys({ database, plan, tables, staged }: DuckDbPublication): Promise<void> {
   if (plan.keys === 'hash') return;
   const highest = tables.flatMap(({ name, primaryKey }, index) =>
@@ -207,7 +215,7 @@ async function keepKeys({ database, plan, tables, staged }: DuckDbPublication): 
       ([name, key]) =>
         `INSERT INTO ${doubleQuoted(sideTableNames.keys)} (table_name, last_value)
          SELECT ${standardLiteral(name)}, max(${doubleQuoted(key)}) FROM ${doubleQuoted(name)}
-         ON CONFLICT (table_name) DO UPDATE SET last_value = excluded.last_value`,
+         ON CONFLICT (table_name) DO UPDATE SET last_value = greatest(last_value, excluded.last_value)`,
     ),
   );
 }

@@ -1,8 +1,9 @@
 /** Where a job's rows wait beside a DuckDB file, and the lock of that file: both tell whether their process still lives. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeadLock, lockFile, lockFolder, lockName, type FileLock } from './folder-row-sink-lock.ts';
+import { isStaging, makeStaging } from './marked-staging.ts';
 
 /** One writer of the file at a time: DuckDB's own lock does not hold within one process. */
 export function lockDatabaseFile(file: string, timeoutMs: number, label: string): Promise<FileLock> {
@@ -17,7 +18,7 @@ export interface StagingFolder {
 
 export async function makeStagingFolder(file: string, idJob: number): Promise<StagingFolder> {
   const directory = join(dirname(file), `${stagingPrefix(file)}${idJob}-${randomBytes(4).toString('hex')}`);
-  await mkdir(directory);
+  await makeStaging(directory);
   const lock = await lockFolder(directory, 0);
   return {
     directory,
@@ -33,7 +34,8 @@ export async function removeDeadStaging(file: string): Promise<void> {
   for (const name of await readdir(dirname(file))) {
     if (!name.startsWith(stagingPrefix(file))) continue;
     const directory = join(dirname(file), name);
-    if (await isDeadLock(join(directory, lockName))) await rm(directory, { recursive: true, force: true });
+    if ((await isStaging(directory)) && (await isDeadLock(join(directory, lockName))))
+      await rm(directory, { recursive: true, force: true });
   }
 }
 

@@ -18,7 +18,7 @@ import type { TargetLoad } from '../../ports/target-load.ts';
 import { readDuckDbLoads } from './duckdb-ledger.ts';
 import type { StagedCsv } from './duckdb-row-sink-csv.ts';
 import { foldedName, memoryFor, openDuckDb, type DuckDb } from './duckdb-row-sink-database.ts';
-import { columnId, type DuckDbPublication } from './duckdb-row-sink-publication.ts';
+import { columnId, temporaryName, type DuckDbPublication } from './duckdb-row-sink-publication.ts';
 import { publishRows } from './duckdb-row-sink-publish.ts';
 import {
   lockDatabaseFile,
@@ -334,6 +334,7 @@ class DuckDbRowSink implements RowSink {
       relaxed: this.#relaxed,
       widened: this.#widened,
       known,
+      oldDocuments: temporaryName(),
       changes: [],
     };
     const rows = await publishRows(publication);

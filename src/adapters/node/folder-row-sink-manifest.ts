@@ -64,7 +64,7 @@ export interface Manifest {
   readonly format: FolderFormat;
   /** the ledger: every job once */
   readonly jobs: readonly ManifestJob[];
-  /** highest key given out, by table */
+  /** highest key ever given out, by table */
   readonly keys: Readonly<Record<string, number>>;
   readonly tables: readonly ManifestTable[];
 }

@@ -24,9 +24,8 @@ export function survivors(tables: readonly ManifestTable[], own: ReadonlySet<str
 export interface ManifestStep {
   readonly plan: SinkPlan;
   readonly before: Manifest;
-  /** tables of `before` that stay, and the counters of their keys */
+  /** tables of `before` that stay */
   readonly kept: readonly ManifestTable[];
-  readonly keys: Readonly<Record<string, number>>;
   /** new files by table name */
   readonly added: ReadonlyMap<string, FinishedFile>;
   readonly columnsOf: (table: string) => readonly string[];
@@ -59,7 +58,8 @@ export function nextManifest(step: ManifestStep): Manifest {
       nullable_columns: union(known?.nullable_columns, step.relaxed.get(name)),
     });
   }
-  const keys = { ...step.keys };
+  // no key is given twice, also where the rows that had it are gone
+  const keys = { ...step.before.keys };
   for (const [table, key] of step.lastKeys) if (key > (keys[table] ?? 0)) keys[table] = key;
   const data = [...step.added].filter(([name]) => !sideNames.has(name)).map(([, file]) => file);
   const job = {

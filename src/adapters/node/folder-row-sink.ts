@@ -3,7 +3,7 @@
  * a folder inside; a journal makes all of them appear as one step (engine.md §7).
  */
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, readdir, rm } from 'node:fs/promises';
+import { access, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
@@ -40,6 +40,7 @@ import {
 } from './folder-row-sink-manifest.ts';
 import { jobOf, nextManifest, survivors, type NotedColumns } from './folder-row-sink-next-manifest.ts';
 import { fileNamePart, freeFileName } from './folder-row-sink-names.ts';
+import { isStaging, makeStaging } from './marked-staging.ts';
 import { pinFolder, type PinnedFolder } from './pinned-folder.ts';
 
 export interface FolderRowSinkOptions {
@@ -100,7 +101,7 @@ class FolderRowSink implements RowSink {
 
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
     if (this.#outcome !== 'load' || this.#plan.keys === 'hash') return new Map();
-    return new Map(Object.entries(this.#keptKeys()));
+    return new Map(Object.entries(this.#manifest.keys));
   }
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
@@ -200,7 +201,7 @@ class FolderRowSink implements RowSink {
     await finishJournal(this.#directory);
     // nobody else writes here now: what is still staged belongs to the dead
     for (const name of await readdir(this.#directory)) {
-      if (name.startsWith(stagingPrefix))
+      if (name.startsWith(stagingPrefix) && (await isStaging(join(this.#directory, name))))
         await rm(join(this.#directory, name), { recursive: true, force: true });
     }
     const { format } = this.#options;
@@ -239,16 +240,10 @@ class FolderRowSink implements RowSink {
       );
     }
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
-    await mkdir(join(this.#directory, this.#staging));
+    await makeStaging(join(this.#directory, this.#staging));
     this.#files = new StagedFiles(join(this.#directory, this.#staging));
     this.#outcome = 'load';
     return plan.saveMode === 'w' ? 'skip' : 'load';
-  }
-
-  /** Counters of what stays; those of emptied tables start again. */
-  #keptKeys(): Record<string, number> {
-    const names = new Set(this.#kept.map((table) => table.name));
-    return Object.fromEntries(Object.entries(this.#manifest.keys).filter(([table]) => names.has(table)));
   }
 
   /** What stays of the jobs that wrote into tables of this model, or by it beside them: documents that it does not know, kept whole. */
@@ -304,7 +299,6 @@ class FolderRowSink implements RowSink {
       plan: this.#plan,
       before: this.#manifest,
       kept: this.#kept,
-      keys: this.#keptKeys(),
       added: new Map([...this.#names].map(([table, name]) => [table, finished.get(name)!])),
       columnsOf: (table) => this.#columnsOf(table),
       widened: this.#widened,

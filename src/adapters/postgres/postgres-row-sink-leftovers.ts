@@ -5,6 +5,13 @@ import { sqlState, type Sql } from './connect.ts';
 import { applicationName } from './postgres-row-sink-connection.ts';
 
 const pattern = '^_svc_staging_[0-9]+_[0-9a-f]{8}';
+/** in front of the token in the comment of an attempt's schema, or of its tables in the target's: a name alone may be anybody's */
+const markStart = 'staging of conversion-job-service: ';
+
+/** The comment, quoted. */
+export function stagingMark(token: string): string {
+  return standardLiteral(markStart + token);
+}
 
 /** Held by the connection of the attempt as long as it lives. */
 export function stagingLock(token: string): string {
@@ -15,10 +22,14 @@ export function stagingLock(token: string): string {
 export async function removeDeadStaging(sql: Sql, sqlSchema: string): Promise<void> {
   const found = (await sql.unsafe(`
     SELECT nspname AS token FROM pg_namespace WHERE nspname ~ '${pattern}$' AND pg_has_role(nspowner, 'USAGE')
+       AND obj_description(oid, 'pg_namespace') = '${markStart}' || nspname
     UNION
     SELECT substring(c.relname from '${pattern}') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind = 'r' AND c.relname ~ '${pattern}_'
-       AND pg_has_role(c.relowner, 'USAGE')`)) as unknown as { token: string }[];
+       AND pg_has_role(c.relowner, 'USAGE')
+       AND obj_description(c.oid, 'pg_class') = '${markStart}' || substring(c.relname from '${pattern}')`)) as unknown as {
+    token: string;
+  }[];
   for (const { token } of found) {
     const lock = stagingLock(token);
     const [{ free }] = (await sql.unsafe(`SELECT pg_try_advisory_lock(${lock}) AS free`)) as unknown as [
@@ -39,17 +50,25 @@ export async function removeDeadStaging(sql: Sql, sqlSchema: string): Promise<vo
 
 /** Drops what is there of one attempt's staging, few tables at a time: each takes locks until the end of its transaction. They refer to each other. */
 export async function dropStaging(sql: Sql, token: string, sqlSchema: string): Promise<void> {
+  const mark = stagingMark(token);
   const tables = (await sql.unsafe(`
     SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind = 'r' AND n.nspname IN (${standardLiteral(token)}, ${standardLiteral(sqlSchema)})
-       AND c.relname ~ ${standardLiteral(`^${token}_`)}`)) as unknown as { schema: string; name: string }[];
+     WHERE c.relkind = 'r' AND c.relname ~ ${standardLiteral(`^${token}_`)}
+       AND (n.nspname = ${standardLiteral(token)} AND obj_description(n.oid, 'pg_namespace') = ${mark}
+            OR n.nspname = ${standardLiteral(sqlSchema)} AND obj_description(c.oid, 'pg_class') = ${mark})`)) as unknown as {
+    schema: string;
+    name: string;
+  }[];
   for (let from = 0; from < tables.length; from += 50) {
     const names = tables
       .slice(from, from + 50)
       .map(({ schema, name }) => `${doubleQuoted(schema)}.${doubleQuoted(name)}`);
     await sql.unsafe(`SET lock_timeout = '10s'; DROP TABLE IF EXISTS ${names.join(', ')} CASCADE`);
   }
-  await sql.unsafe(`DROP SCHEMA IF EXISTS ${doubleQuoted(token)}`);
+  const own = await sql.unsafe(
+    `SELECT FROM pg_namespace WHERE nspname = ${standardLiteral(token)} AND obj_description(oid, 'pg_namespace') = ${mark}`,
+  );
+  if (own.length > 0) await sql.unsafe(`DROP SCHEMA IF EXISTS ${doubleQuoted(token)}`);
 }
 
 /**

@@ -102,12 +102,11 @@ async function noteDocuments(publication: Publication, oldDocuments: string): Pr
 
 /** A document stays while rows of other models refer to it. */
 async function removeDocuments(publication: Publication, oldDocuments: string): Promise<void> {
-  const { tx, tables } = publication;
-  const [documents, unmapped, lexical, keys] = [
+  const { tx } = publication;
+  const [documents, unmapped, lexical] = [
     sideTableNames.documents,
     sideTableNames.unmapped,
     sideTableNames.lexical,
-    sideTableNames.keys,
   ].map((name) => relation(publication, name));
   const referring = (await tx.unsafe(`
     SELECT k.conrelid::regclass::text AS table, quote_ident(a.attname) AS column
@@ -116,7 +115,6 @@ async function removeDocuments(publication: Publication, oldDocuments: string): 
     table: string;
     column: string;
   }[];
-  const names = tables.map((table) => standardLiteral(table.name)).join(', ');
   await runAll(tx, [
     ...referring.map(
       ({ table, column }) =>
@@ -125,7 +123,6 @@ async function removeDocuments(publication: Publication, oldDocuments: string): 
     ...[lexical, unmapped, documents].map(
       (table) => `DELETE FROM ${table} WHERE document_key IN (SELECT document_key FROM ${oldDocuments})`,
     ),
-    `DELETE FROM ${keys} WHERE table_name IN (${names})`,
     `DROP TABLE ${oldDocuments}`,
   ]);
 }

@@ -16,6 +16,8 @@ export interface Publication {
   readonly staging: StagingArea;
   /** as it was before this transaction; `columns` follow what is changed */
   readonly target: Target;
+  /** by physical table name: the key after which this job counts, where that is not 0 */
+  readonly countedFrom: ReadonlyMap<string, number>;
   /** physical names of the tables that this transaction made */
   readonly made: Set<string>;
   /** physical names of the target's tables that are there now */

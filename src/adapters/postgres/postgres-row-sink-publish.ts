@@ -81,16 +81,19 @@ function checkKeysDiffer(
   }
 }
 
-/** By physical table name, `_documents` among them: what is added to this job's keys, which count from 1. */
+/**
+ * By physical table name, `_documents` among them: what is added to this job's keys. No key is given twice, also where the rows that
+ * had it are gone: the counter outlives rows and tables.
+ */
 async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string, number>> {
-  const { tx, plan, tables, present } = publication;
+  const { tx, plan, tables, present, countedFrom } = publication;
   if (plan.keys === 'hash') return new Map();
   const filled = tables.filter((_, index) => publication.staging.get(index)!.created);
   const needed = new Set(
     filled.flatMap((table) => [table.name, ...table.foreignKeys.map((key) => key.parentTable)]),
   );
   const keyed = tables.flatMap((table) => {
-    const key = present.has(table.name) && needed.has(table.name) ? table.primaryKey[0] : undefined;
+    const key = needed.has(table.name) ? table.primaryKey[0] : undefined;
     return key === undefined ? [] : [[table.name, key] as const];
   });
   keyed.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
@@ -99,13 +102,12 @@ async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string,
     const queries = keyed.slice(from, from + 200).map(([name, key]) => {
       const literal = standardLiteral(name);
       const counter = `SELECT last_value FROM ${relation(publication, sideTableNames.keys)} WHERE table_name = ${literal}`;
-      const highest = `SELECT max(${doubleQuoted(key)}) FROM ${relation(publication, name)}`;
-      // an empty `_documents` starts again: its keys are named nowhere
-      const counted =
-        name === sideTableNames.documents
-          ? `CASE WHEN EXISTS (SELECT FROM ${relation(publication, name)}) THEN (${counter}) END`
-          : `(${counter})`;
-      return `SELECT ${literal} AS name, greatest(0, ${counted}, (${highest}))::int8 AS key`;
+      const isThere = present.has(name) || name === sideTableNames.documents;
+      const highest = isThere
+        ? `SELECT max(${doubleQuoted(key)}) FROM ${relation(publication, name)}`
+        : 'NULL';
+      const from = countedFrom.get(name) ?? 0;
+      return `SELECT ${literal} AS name, greatest(${from}, (${counter}), (${highest}))::int8 - ${from} AS key`;
     });
     const rows = (await tx.unsafe(queries.join(' UNION ALL '))) as unknown as { name: string; key: number }[];
     for (const { name, key } of rows) if (key > 0) offsets.set(name, key);
@@ -174,7 +176,8 @@ function canMove(
     !staged.form.logged ||
     plan.keys === 'hash' ||
     target.hasDefaultGrants ||
-    present.has(tables[index]!.name)
+    present.has(tables[index]!.name) ||
+    offsets.has(tables[index]!.keysOf)
   )
     return false;
   return tables[index]!.foreignKeys.every((key) => !offsets.has(key.parentTable));
@@ -347,7 +350,7 @@ async function addSideRows(publication: Publication, offsets: ReadonlyMap<string
   }
 }
 
-/** `_keys`: the highest key of every table that took rows. */
+/** `_keys`: the highest key ever given out, of every table that took rows. */
 async function keepKeys(publication: Publication): Promise<void> {
   const { plan, tables, staging } = publication;
   if (plan.keys === 'hash') return;
@@ -362,7 +365,7 @@ async function keepKeys(publication: Publication): Promise<void> {
     ([name, key]) =>
       `INSERT INTO ${relation(publication, sideTableNames.keys)} AS k (table_name, last_value)
        SELECT ${standardLiteral(name)}, max(${doubleQuoted(key)}) FROM ${relation(publication, name)}
-       ON CONFLICT (table_name) DO UPDATE SET last_value = excluded.last_value`,
+       ON CONFLICT (table_name) DO UPDATE SET last_value = greatest(k.last_value, excluded.last_value)`,
   );
   await runAll(publication.tx, statements);
 }

@@ -44,6 +44,8 @@ export class StagedTable {
   /** quoted, with its SQL schema */
   readonly relation: string;
   readonly name: string;
+  /** see StagingOptions.mark */
+  readonly #mark: string | null;
   readonly #makeForm: () => StagedForm;
   #form: StagedForm | null = null;
   created = false;
@@ -70,10 +72,15 @@ export class StagedTable {
   #loosened: number[] = [];
   #pending: StagedBytes[] = [];
 
-  constructor(key: number | string, sqlSchema: string, name: string, form: () => StagedForm) {
+  constructor(
+    key: number | string,
+    { sqlSchema, name, mark }: { sqlSchema: string; name: string; mark: string | null },
+    form: () => StagedForm,
+  ) {
     this.key = key;
     this.name = name;
     this.relation = `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
+    this.#mark = mark;
     this.#makeForm = form;
   }
 
@@ -159,7 +166,8 @@ export class StagedTable {
     const columns = this.form.columns.map(
       ({ name, sqlType }, at) => `${doubleQuoted(name)} ${sqlType}${required.has(at) ? notNull(name) : ''}`,
     );
-    return `CREATE ${logged ? '' : 'UNLOGGED '}TABLE ${this.relation} (${columns.join(', ')})`;
+    const comment = this.#mark === null ? '' : `; COMMENT ON TABLE ${this.relation} IS ${this.#mark}`;
+    return `CREATE ${logged ? '' : 'UNLOGGED '}TABLE ${this.relation} (${columns.join(', ')})${comment}`;
   }
 
   /** The first COPY into a table of the same transaction (`isNew`) writes its rows as they will stay. */

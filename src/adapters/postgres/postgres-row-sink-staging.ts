@@ -36,6 +36,8 @@ export interface StagingOptions {
   readonly token: string;
   /** where the tables are made: the staging schema, or the target's where no schema may be made */
   readonly sqlSchema: string;
+  /** quoted comment by which tables in the target's schema are known to be staging; null in a schema of their own */
+  readonly mark: string | null;
   readonly maxConnections: number;
   readonly connect: (onSocket: (socket: Socket) => void) => Sql;
   /** Makes the staging schema and shows that it is in use; called once, before the first table. */
@@ -73,8 +75,9 @@ export class StagingArea {
 
   /** `form` is asked for when the table takes its first rows: of a large model, most tables take none. */
   define(key: number | string, form: () => StagedForm): StagedTable {
-    const { sqlSchema, token } = this.#options;
-    const table = new StagedTable(key, sqlSchema, `${token}_${this.#tables.size}`, form);
+    const { sqlSchema, token, mark } = this.#options;
+    const place = { sqlSchema, name: `${token}_${this.#tables.size}`, mark };
+    const table = new StagedTable(key, place, form);
     this.#tables.set(key, table);
     return table;
   }

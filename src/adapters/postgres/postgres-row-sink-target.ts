@@ -4,6 +4,7 @@ import { physicalName } from '../../engine/dialects/physical-names.ts';
 import { postgresql } from '../../engine/dialects/postgresql.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { Sql, TransactionSql } from './connect.ts';
 
@@ -117,6 +118,19 @@ export async function readTarget(
     ),
     foreignKeys: [...foreignKeys],
   };
+}
+
+/** By physical table name: the highest key that was given out. Counters beyond 2^53 are left out. */
+export async function readCounters(
+  sql: Sql | TransactionSql,
+  sqlSchema: string,
+  { tables }: Target,
+): Promise<ReadonlyMap<string, number>> {
+  if (!tables.has(sideTableNames.keys)) return new Map();
+  const rows = (await sql.unsafe(
+    `SELECT table_name AS name, last_value AS key FROM ${doubleQuoted(sqlSchema)}.${doubleQuoted(sideTableNames.keys)}`,
+  )) as unknown as { name: string; key: number }[];
+  return new Map(rows.flatMap(({ name, key }) => (Number.isSafeInteger(key) ? [[name, key] as const] : [])));
 }
 
 /** AppError `conflict` where a table has its keys elsewhere than the model; `stays`: which tables are asked (all). `label`: the target. */

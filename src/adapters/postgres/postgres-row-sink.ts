@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { doubleQuoted, standardLiteral } from '../../engine/dialects/dialect.ts';
 import { physicalTables, type PhysicalTable } from '../../engine/dialects/physical-model.ts';
 import { postgresql } from '../../engine/dialects/postgresql.ts';
-import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import { ownPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { MisfitValue, Published, RowSink, SideTable, SinkPlan } from '../../ports/row-sink.ts';
 import type { TargetLoad } from '../../ports/target-load.ts';
@@ -21,16 +21,23 @@ import {
   targetLock,
   type TargetAddress,
 } from './postgres-row-sink-connection.ts';
-import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './postgres-row-sink-leftovers.ts';
+import {
+  dropStaging,
+  endBackends,
+  removeDeadStaging,
+  stagingLock,
+  stagingMark,
+} from './postgres-row-sink-leftovers.ts';
 import { readLoadedDocuments, readTargetLoads } from './postgres-ledger.ts';
-import { misfitColumns, misfitRow, misfits } from './postgres-row-sink-misfits.ts';
+import { misfitRow, misfits } from './postgres-row-sink-misfits.ts';
 import { columnId, type Publication } from './postgres-row-sink-publication.ts';
 import { publishRows } from './postgres-row-sink-publish.ts';
-import { stagedReferences } from './postgres-row-sink-references.ts';
+import { defineStaged } from './postgres-row-sink-staged-forms.ts';
 import { StagingArea } from './postgres-row-sink-staging.ts';
 import { finishTables, keyAlterations, makeSideTables, makeTables } from './postgres-row-sink-tables.ts';
 import {
   checkKeys,
+  readCounters,
   readTarget,
   tablesWithRows,
   type Target,
@@ -74,6 +81,7 @@ class PostgresRowSink implements RowSink {
   #stagingSchema = '';
   /** the staging schema exists outside of any transaction */
   #stagingMade = false;
+  #countedFrom: ReadonlyMap<string, number> = new Map();
   #outcome: 'load' | 'nothing' | 'already' = 'nothing';
   #closed = false;
 
@@ -98,8 +106,13 @@ class PostgresRowSink implements RowSink {
     return this.#guarded(() => this.#open());
   }
 
+  /** Of tables that are made anew: rows that are numbered as they will stay need not be written again to be published. */
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
-    return new Map();
+    const names = [...this.#plan.model.tables.keys()].map(
+      (index) => [this.#plan.model.tables[index]!.name, this.#tables[index]!.name] as const,
+    );
+    names.push([sideTableNames.documents, sideTableNames.documents]);
+    return new Map(names.map(([name, physical]) => [name, this.#countedFrom.get(physical) ?? 0]));
   }
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
@@ -196,7 +209,7 @@ class PostgresRowSink implements RowSink {
     }
     this.#checkTables(target);
     await removeDeadStaging(control, sqlSchema);
-    this.#token = `_svc_staging_${plan.idJob}_${randomBytes(4).toString('hex')}`;
+    this.#token = `${ownPrefix}staging_${plan.idJob}_${randomBytes(4).toString('hex')}`;
     this.#stagingSchema = target.mayCreateSchemas ? this.#token : sqlSchema;
     this.#staging = this.#createStaging(target);
     if (await this.#isPublished(control, target)) {
@@ -204,6 +217,8 @@ class PostgresRowSink implements RowSink {
       return 'skip';
     }
     if (!(await this.#mayLoad(control, target))) return 'skip';
+    if (plan.saveMode === 'o' && plan.keys === 'sequence')
+      this.#countedFrom = await readCounters(control, sqlSchema, target);
     this.#outcome = 'load';
     return plan.saveMode === 'w' ? 'skip' : 'load';
   }
@@ -259,6 +274,7 @@ class PostgresRowSink implements RowSink {
     const staging = new StagingArea({
       token: this.#token,
       sqlSchema: this.#stagingSchema,
+      mark: this.#stagingSchema === sqlSchema ? stagingMark(this.#token) : null,
       maxConnections: this.#options.maxConnections ?? 4,
       connect: (onPlain) => connectTarget(this.#options, { onPlain, all: this.#watch.sockets }),
       keys: (key) => {
@@ -271,32 +287,15 @@ class PostgresRowSink implements RowSink {
         await this.#control!.unsafe(`SELECT pg_advisory_lock(${stagingLock(this.#token)})`);
         this.#stagingMade = true;
         if (this.#stagingSchema !== sqlSchema)
-          await this.#control!.unsafe(`CREATE SCHEMA ${doubleQuoted(this.#token)}`);
+          await this.#control!.unsafe(
+            `CREATE SCHEMA ${doubleQuoted(this.#token)}; COMMENT ON SCHEMA ${doubleQuoted(this.#token)} IS ${stagingMark(this.#token)}`,
+          );
         else await this.#makeSchema(this.#control!, target);
       },
     });
-    const willBeNew = (name: string): boolean => this.#plan.saveMode === 'o' || !target.tables.has(name);
-    // what may become the target's own table must outlive a crash; what is read once and dropped need not
-    const isLogged = ({ name, foreignKeys }: PhysicalTable): boolean =>
-      this.#plan.keys === 'sequence' &&
-      !target.hasDefaultGrants &&
-      willBeNew(name) &&
-      foreignKeys.every((key) => willBeNew(key.parentTable));
-    for (const [index, table] of this.#tables.entries())
-      staging.define(index, () => ({
-        tableName: table.name,
-        columns: table.columns,
-        logged: isLogged(table),
-        references: isLogged(table) ? stagedReferences(table) : [],
-      }));
-    for (const side of ['documents', 'unmapped', 'lexical'] as const) {
-      const { columns } = sideTableDefinitions[side];
-      staging.define(side, () => ({
-        columns: columns.map(({ name, type }) => ({ name, sqlType: postgresql.typeName(type) })),
-        logged: false,
-      }));
-    }
-    staging.define(misfits, () => ({ columns: misfitColumns, logged: false }));
+    const { saveMode, keys } = this.#plan;
+    const mayMove = keys === 'sequence' && !target.hasDefaultGrants;
+    defineStaged(staging, this.#tables, (name) => mayMove && (saveMode === 'o' || !target.tables.has(name)));
     return staging;
   }
 
@@ -349,6 +348,7 @@ class PostgresRowSink implements RowSink {
       plan: this.#plan.saveMode === 'w' ? { ...this.#plan, allTables: true } : this.#plan,
       tables: this.#tables,
       staging: this.#staging!,
+      countedFrom: this.#countedFrom,
       target,
       made: new Set(),
       present: new Set(target.tables.keys()),
