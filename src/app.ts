@@ -55,7 +55,7 @@ export function createApp(
 
   registerComponents(app);
   app.route('/', createRunRoutes(adapters, config, guards));
-  app.route('/', createExecutionRoutes(adapters, guards));
+  app.route('/', createExecutionRoutes(adapters, config, guards));
   app.route('/', createWorkflowRoutes(adapters, guards));
   app.route('/', createFileRoutes(adapters, config, guards));
   // before the schemas, whose `/v2/schema/{id}` would take its paths

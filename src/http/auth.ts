@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { Scope } from '../ports/access-store.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import type { AppEnv } from './env.ts';
+import { connectionOf, type AppEnv } from './env.ts';
 import { ownAddress } from './address.ts';
 import type { OwnAddress } from './address.ts';
 import { createRateLimiter } from './rate-limit.ts';
@@ -110,6 +110,7 @@ export function createGuards(
           },
         });
       }
+      connectionOf(c)?.heldBy(principal.idOrg, principal.idKey);
       const waitMs = rateLimiter.take(principal.idKey);
       if (waitMs > 0) {
         throw new AppError('too_many_requests', 'this key sends more requests than it may', {

@@ -1,7 +1,13 @@
+import type { Context } from 'hono';
 import type { Principal } from '../access/check-key.ts';
+import type { HeldConnection } from '../ports/held-connection.ts';
 
 /** What middleware leaves for the handlers of one request. */
 export interface AppEnv {
+  Bindings: {
+    /** absent where the host does not bound its connections */
+    svcConnection?: HeldConnection;
+  };
   Variables: {
     requestId: string;
     /** path that the host takes off requests; '' for none */
@@ -13,4 +19,9 @@ export interface AppEnv {
     /** what the audit log names beside the action, where its path does not */
     auditSubject?: string;
   };
+}
+
+/** `c.env` is whatever the host hands over: nothing at all, too. */
+export function connectionOf(c: Context<AppEnv>): HeldConnection | undefined {
+  return (c.env as AppEnv['Bindings'] | undefined)?.svcConnection;
 }

@@ -1,10 +1,12 @@
 /** Jobs and their logs: /v2/executions. */
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { removeJob } from '../jobs/remove.ts';
 import { killJob } from '../jobs/kill.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Guards } from './auth.ts';
+import { createFollowers } from './followers.ts';
 import { jobLogHandler, jobLogHeaders, jobLogQuery, jobLogResponses } from './job-log.ts';
 import { ExecutionsResponse, Job } from './job-structures.ts';
 import { createGroup, json, notSent, operation, problems, removed } from './operation.ts';
@@ -16,7 +18,12 @@ const tags = ['executions'];
 const workflowParam = z.object({ id: int64('The workflow.', 4) });
 const jobParam = z.object({ id_job: int64('The job.') });
 
-export function createExecutionRoutes(adapters: Pick<Adapters, 'jobs' | 'files'>, guards: Guards) {
+export function createExecutionRoutes(
+  adapters: Pick<Adapters, 'jobs' | 'files'>,
+  config: Pick<Config, 'limits'>,
+  guards: Guards,
+) {
+  const followers = createFollowers(config.limits);
   const guard = guards.require('jobs:read');
   const killGuard = guards.require('jobs:run');
 
@@ -96,7 +103,7 @@ export function createExecutionRoutes(adapters: Pick<Adapters, 'jobs' | 'files'>
       responses: { ...jobLogResponses, ...problems(400) },
     }),
     async (c) =>
-      await jobLogHandler(adapters, c, {
+      await jobLogHandler({ ...adapters, followers }, c, {
         idOrg: c.get('principal').idOrg,
         idJob: c.req.valid('param').id_job,
         ...c.req.valid('query'),

@@ -5,7 +5,8 @@ import { followJobLog, readJobLog, streamJobLog } from '../jobs/log.ts';
 import type { LogEvent } from '../jobs/log.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import { negotiate } from './accept.ts';
-import type { AppEnv } from './env.ts';
+import { connectionOf, type AppEnv } from './env.ts';
+import type { Followers } from './followers.ts';
 import { JobLog } from './job-structures.ts';
 import { byteCount, int32 } from './parameters.ts';
 
@@ -48,7 +49,7 @@ export interface LogQuestion {
   readonly lastEventId?: number;
 }
 
-type LogAdapters = Pick<Adapters, 'jobs' | 'files'>;
+type LogAdapters = Pick<Adapters, 'jobs' | 'files'> & { readonly followers: Followers };
 
 export async function jobLogHandler(
   adapters: LogAdapters,
@@ -98,8 +99,12 @@ async function asEvents(adapters: LogAdapters, c: Context<AppEnv>, question: Log
   };
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
 
+  const leave = adapters.followers.enter(c.get('principal'));
   const ending = new AbortController();
   const signal = AbortSignal.any([ending.signal, c.req.raw.signal]);
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave);
+  connectionOf(c)?.followedUntil(() => ending.abort());
   const events = followJobLog(adapters, idOrg, idJob, {
     offset,
     pollMs,
@@ -110,11 +115,16 @@ async function asEvents(adapters: LogAdapters, c: Context<AppEnv>, question: Log
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const next = await nextOrQuiet(events, waiting);
+        const next = await nextOrQuiet(events, waiting).catch((error: unknown) => {
+          leave();
+          throw error;
+        });
         waiting = next.waiting;
         if (next.event === null) controller.enqueue(encoder.encode(': \n\n'));
-        else if (next.event.done) controller.close();
-        else controller.enqueue(encoder.encode(formatEvent(idJob, next.event.value)));
+        else if (next.event.done) {
+          leave();
+          controller.close();
+        } else controller.enqueue(encoder.encode(formatEvent(idJob, next.event.value)));
       },
       cancel() {
         ending.abort();

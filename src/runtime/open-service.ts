@@ -37,7 +37,7 @@ export interface OpenedService {
   /** for `host.route(path, app)` */
   readonly app: OpenAPIHono<AppEnv>;
   /** for hosts of web-standard requests */
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly fetch: (request: Request, env?: AppEnv['Bindings']) => Response | Promise<Response>;
   /** for node:http, Express, Fastify and their like; nothing may have read the body before */
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
   readonly adapters: Adapters;
@@ -112,7 +112,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     };
     return {
       app,
-      fetch: (request) => app.fetch(request),
+      fetch: (request, env) => app.fetch(request, env),
       listener: (request, response) => void listener(request, response),
       adapters,
       config,

@@ -2,12 +2,17 @@
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
-import { boundConnections, isVoid, type RequestHead } from '../adapters/node/bounded-connections.ts';
+import {
+  boundConnections,
+  isVoid,
+  type BoundConnections,
+  type RequestHead,
+} from '../adapters/node/bounded-connections.ts';
 import { continueOnRead } from '../adapters/node/expected-body.ts';
 import { ConfigError } from '../config.ts';
 import { fixedLimits } from '../limits.ts';
 import type { Environment } from './home.ts';
-import { openService } from './open-service.ts';
+import { openService, type OpenedService } from './open-service.ts';
 import type { OpenedHome } from './open.ts';
 
 export interface ServiceOptions {
@@ -59,19 +64,22 @@ function readAddress(environment: Environment): { readonly host: string; readonl
 }
 
 function listen(
-  fetch: (request: Request) => Response | Promise<Response>,
+  fetch: OpenedService['fetch'],
   {
     host: hostname,
     port,
     connections,
   }: { readonly host: string; readonly port: number; readonly connections: number },
 ): Promise<{ readonly server: Server; readonly url: string }> {
+  let bound: BoundConnections;
   const answer = (
     request: Request,
     { incoming }: { readonly incoming: RequestHead },
   ): Response | Promise<Response> =>
     // bare, as the parser's own refusals are
-    isVoid(incoming) ? new Response(null, { status: 400, headers: { Connection: 'close' } }) : fetch(request);
+    isVoid(incoming)
+      ? new Response(null, { status: 400, headers: { Connection: 'close' } })
+      : fetch(request, { svcConnection: bound.of(incoming) });
   return new Promise((resolve, reject) => {
     // No limit on the whole request: an upload may take hours. One on silence instead.
     const serverOptions = {
@@ -93,7 +101,7 @@ function listen(
     };
     server.once('error', refused);
     server.setTimeout(fixedLimits.idleConnectionMs);
-    boundConnections(server, { connections, unreadBytes: fixedLimits.unreadBytes });
+    bound = boundConnections(server, { connections, unreadBytes: fixedLimits.unreadBytes });
     continueOnRead(server);
   });
 }

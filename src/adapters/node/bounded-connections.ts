@@ -1,9 +1,19 @@
 /** How many connections an HTTP server holds, and what of answers, and which of them makes room for a new one. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { HeldConnection } from '../../ports/held-connection.ts';
 
 /** Requests that stand in a queue on one connection: each is worked on, and its answer waits for those before it. */
 const mostInQueue = 32;
+
+/** Of the connections, those that followers leave to requests that end by themselves, probes among them. */
+const keptFraction = 0.1;
+
+/** A follower that gives way may send the end of its answer for so long. */
+const giveWayMs = 1000;
+
+/** A connection so young may well bring a request yet. */
+const freshMs = 1000;
 
 export interface ConnectionBounds {
   /** at a time */
@@ -12,30 +22,71 @@ export interface ConnectionBounds {
   readonly unreadBytes: number;
 }
 
+export interface BoundConnections {
+  /** That of a request that is being answered. */
+  of(request: Pick<IncomingMessage, 'socket'>): HeldConnection;
+}
+
+interface Connection {
+  /** answers under way */
+  readonly answers: Set<ServerResponse>;
+  /** an organisation, or the address while nobody has named one */
+  group: string;
+  /** a key of the organisation */
+  holder: string;
+  giveWay: (() => void) | null;
+  /** when it was opened */
+  readonly sinceMs: number;
+}
+
 /**
- * At most so many at a time. Where one more comes, the one goes that has been without a request for longest: it is kept alive for a
- * client that may open another, or its request never comes. Where requests are under way on all, the new one is closed: who holds
- * them keeps others out for no longer than bodies and answers may take. Where answers that wait to be read are too much memory,
- * those are dropped that were asked for first.
+ * At most so many at a time. Where one more comes, one goes that is without a request, kept alive for a client that may open another:
+ * of the address that holds most of those the one that is so for longest. Where there is none but some that have only just come, the
+ * oldest follower of who has most goes; where requests are under way on all, one of who holds most, a follower before others; the new one
+ * where nobody holds more than one. Followers leave a part to other
+ * requests: where one more comes, the oldest of who has most of them ends, and takes its log up again later. Where answers that wait to
+ * be read are too much memory, those are dropped that were asked for first.
  */
-export function boundConnections(server: Server, { connections, unreadBytes }: ConnectionBounds): void {
-  /** answers under way; by age: who has just been served stands last */
-  const open = new Map<Socket, Set<ServerResponse>>();
+export function boundConnections(
+  server: Server,
+  { connections, unreadBytes }: ConnectionBounds,
+): BoundConnections {
+  /** by age: who has just been served stands last */
+  const open = new Map<Socket, Connection>();
+  const mostFollowers = connections - Math.max(1, Math.ceil(connections * keptFraction));
 
   function makeRoom(newest: Socket): void {
     if (open.size <= connections) return;
-    for (const [socket, answers] of open) {
-      if (answers.size > 0) continue;
-      close(socket);
-      return;
-    }
-    newest.destroy();
+    const others = [...open].filter(([socket]) => socket !== newest);
+    const leaves = idleOne(others) ?? busyOne(others);
+    if (leaves === undefined) close(newest);
+    else leave(leaves);
+  }
+
+  /** Of those that have no request, and need not have one yet: a follower makes room for some who have only just come. */
+  function idleOne(those: readonly Held[]): Held | undefined {
+    const idle = those.filter(([, { answers }]) => answers.size === 0);
+    const now = performance.now();
+    const fresh = (one: Held): boolean => now - one[1].sinceMs < freshMs;
+    const waiting = idle.filter((one) => !fresh(one));
+    if (waiting.length > 0) return mostOf(waiting, ([, { group }]) => group)[0];
+    const follower = idle.length < connections / 2 ? oldestFollower(those) : undefined;
+    return follower ?? mostOf(idle, ([, { group }]) => group)[0];
+  }
+
+  function leave([socket, { answers, giveWay }]: Held): void {
+    if (giveWay === null) return close(socket);
+    open.delete(socket);
+    const timer = setTimeout(() => socket.destroy(), giveWayMs);
+    for (const answer of answers) answer.once('finish', () => socket.destroySoon());
+    socket.once('close', () => clearTimeout(timer));
+    giveWay();
   }
 
   function dropUnread(newest: Socket): void {
     let unread = 0;
-    for (const answers of open.values()) unread += sizeOf(answers);
-    for (const [socket, answers] of open) {
+    for (const { answers } of open.values()) unread += sizeOf(answers);
+    for (const [socket, { answers }] of open) {
       if (unread <= unreadBytes) return;
       const bytes = sizeOf(answers);
       if (socket === newest || bytes === 0) continue;
@@ -51,33 +102,89 @@ export function boundConnections(server: Server, { connections, unreadBytes }: C
 
   server.on('connection', (socket: Socket) => {
     socket.once('close', () => open.delete(socket));
-    open.set(socket, new Set());
+    const address = `address ${socket.remoteAddress ?? ''}`;
+    open.set(socket, {
+      answers: new Set(),
+      group: address,
+      holder: address,
+      giveWay: null,
+      sinceMs: performance.now(),
+    });
     makeRoom(socket);
   });
   // before the one that answers
   server.prependListener('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
-    const answers = open.get(socket);
-    if (answers === undefined) return;
+    const connection = open.get(socket);
+    if (connection === undefined) return;
+    const { answers } = connection;
     answers.add(answer);
-    moveToEnd(socket, answers);
+    moveToEnd(socket);
     if (answers.size > mostInQueue) close(socket);
     answer.once('prefinish', () => {
       if (answer.writableLength > 0) dropUnread(socket);
     });
     answer.once('close', () => {
       answers.delete(answer);
-      moveToEnd(socket, answers);
+      connection.giveWay = null;
+      moveToEnd(socket);
     });
   });
 
   // Silence of a client that waits for us is none: exports take minutes, and say nothing until they are done.
   server.on('timeout', (socket: Socket) => {
-    if (![...(open.get(socket) ?? [])].some(isWorkedOn)) close(socket);
+    if (![...(open.get(socket)?.answers ?? [])].some(isWorkedOn)) close(socket);
   });
 
-  function moveToEnd(socket: Socket, answers: Set<ServerResponse>): void {
-    if (open.delete(socket)) open.set(socket, answers);
+  function moveToEnd(socket: Socket): void {
+    const connection = open.get(socket);
+    if (connection !== undefined && open.delete(socket)) open.set(socket, connection);
   }
+
+  return {
+    of: ({ socket }) => ({
+      heldBy(idOrg, idKey) {
+        const connection = open.get(socket);
+        if (connection === undefined) return;
+        connection.group = `organisation ${idOrg}`;
+        connection.holder = `${idOrg} ${idKey}`;
+      },
+      followedUntil(giveWay) {
+        const connection = open.get(socket);
+        if (connection === undefined) return giveWay();
+        const before = [...open].filter(([, other]) => other.giveWay !== null);
+        if (before.length > 0 && before.length >= mostFollowers) leave(oldestFollower(before) ?? before[0]!);
+        connection.giveWay = giveWay;
+      },
+    }),
+  };
+}
+
+type Held = readonly [socket: Socket, connection: Connection];
+
+/** One with a request under way, of who holds more than one. */
+function busyOne(those: readonly Held[]): Held | undefined {
+  const most = ofWhoHasMost(those);
+  return most.length > 1 ? (most.find(([, { giveWay }]) => giveWay !== null) ?? most[0]) : undefined;
+}
+
+function oldestFollower(those: readonly Held[]): Held | undefined {
+  const most = ofWhoHasMost(those.filter(([, { giveWay }]) => giveWay !== null));
+  return most.length > 1 ? most[0] : undefined;
+}
+
+/** Of the organisation that holds most the key that holds most, in their order. */
+function ofWhoHasMost(those: readonly Held[]): readonly Held[] {
+  return mostOf(
+    mostOf(those, ([, { group }]) => group),
+    ([, { holder }]) => holder,
+  );
+}
+
+/** The largest group of those that have one name. */
+function mostOf<T>(those: readonly T[], nameOf: (one: T) => string): readonly T[] {
+  let most: readonly T[] = [];
+  for (const group of Map.groupBy(those, nameOf).values()) if (group.length > most.length) most = group;
+  return most;
 }
 
 /** The request is all there, and its answer has not begun. */
