@@ -23,6 +23,7 @@ import { requestId } from './http/request-id.ts';
 import { createRunRoutes } from './http/run.ts';
 import { createSchemaRoutes } from './http/schemas.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { createTargetRoutes } from './http/targets.ts';
 import { createWorkflowRoutes } from './http/workflows.ts';
 import type { Adapters } from './ports/adapters.ts';
 
@@ -61,6 +62,7 @@ export function createApp(
   // before the schemas, whose `/v2/schema/{id}` would take its paths
   app.route('/', createMigrationRoutes(adapters, config, guards));
   app.route('/', createSchemaRoutes(adapters, config, guards));
+  app.route('/', createTargetRoutes(adapters, guards));
   app.route('/', createMappingRoutes(adapters, config, guards));
   app.route('/', createDiagramRoutes(adapters, config, guards));
   app.route('/', createCilRoutes(adapters, config, guards));

@@ -111,6 +111,14 @@ export const limitSpecs = {
     past: '429',
     why: 'the queue is a table: it must not grow for as long as somebody keeps asking',
   },
+  targetNames: {
+    property: 'svc.limits.target_names',
+    kind: 'count',
+    initial: '1000',
+    meaning: 'SQL schemas of the metadata database (metadb:NAME) of one organisation',
+    past: 'F',
+    why: 'names are shared by all organisations, and a name that is taken is refused to others',
+  },
   jobDeadlineMs: {
     property: 'svc.limits.job_deadline',
     kind: 'time',

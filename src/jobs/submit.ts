@@ -73,7 +73,7 @@ export async function submitCommands(
   if (faults.length > 0) throw asError(faults);
 
   const accepted = requests.filter((one) => one !== null);
-  await claimTargets(adapters.catalog, caller.idOrg, accepted);
+  await checkOwners(adapters.catalog, caller.idOrg, accepted);
   const submitted = await adapters.jobs.submit({
     idOrg: caller.idOrg,
     workflowName: request.name ?? null,
@@ -175,8 +175,8 @@ function parse(
   }
 }
 
-/** The SQL schemas of the metadata database that are named become the organisation's. AppError `target_not_owned`: another one has it. */
-async function claimTargets(
+/** AppError `target_not_owned` where a SQL schema of the metadata database is another organisation's. None is taken before a job loads. */
+async function checkOwners(
   catalog: CatalogStore,
   idOrg: number,
   requests: readonly ToolRequest[],
@@ -185,7 +185,7 @@ async function claimTargets(
   for (const text of new Set(texts)) {
     const target = parseTarget(text);
     if ('fault' in target || target.kind !== 'metadb') continue;
-    await catalog.claimTargetSchema(idOrg, target.sqlSchema);
+    await catalog.ownsTargetSchema(idOrg, target.sqlSchema);
   }
 }
 

@@ -216,10 +216,23 @@ export interface CatalogStore {
   /** Removes an origin with all that was made of it. False: there is none. AppError `conflict` while a job uses it. */
   removeOrigin(idOrg: number, idSch: number): Promise<boolean>;
   /**
-   * Makes a SQL schema of the metadata database (`metadb:NAME`) the organisation's, the first time it is named.
-   * AppError `target_not_owned` when another organisation owns it, `invalid_parameter` for a reserved name.
+   * Whether a SQL schema of the metadata database (`metadb:NAME`) is the organisation's, which it is while a job of it loads there and
+   * while it holds tables. AppError `target_not_owned` where it is another one's.
    */
-  claimTargetSchema(idOrg: number, name: string): Promise<void>;
+  ownsTargetSchema(idOrg: number, name: string): Promise<boolean>;
+  /**
+   * Makes it the organisation's, for a job that loads into it. AppError `target_not_owned` when it is another one's, `conflict` where
+   * the organisation has `mostNames`, `invalid_parameter` for a reserved name.
+   */
+  claimTargetSchema(
+    idOrg: number,
+    name: string,
+    claim: { readonly idJob: number; readonly mostNames: number },
+  ): Promise<void>;
+  /** By name; `created` in epoch milliseconds. */
+  listTargetSchemas(idOrg: number): Promise<readonly { readonly name: string; readonly created: number }[]>;
+  /** Drops it with its rows, so that the name is nobody's. False: there is none. AppError `conflict` while a job loads into it. */
+  removeTargetSchema(idOrg: number, name: string): Promise<boolean>;
   /** Identity of this metadata database: two installations may number their jobs alike. */
   installation(): Promise<string>;
 }

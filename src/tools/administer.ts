@@ -5,6 +5,7 @@ import { issueKey } from '../access/issue-key.ts';
 import { readBuildInfo } from '../adapters/node/build-info.ts';
 import { ConfigError } from '../config.ts';
 import { AppError } from '../errors.ts';
+import type { Adapters } from '../ports/adapters.ts';
 import { allScopes, type AccessStore, type Scope } from '../ports/access-store.ts';
 import { openHome } from '../runtime/open.ts';
 import { createTerminal } from './terminal.ts';
@@ -18,6 +19,8 @@ conversion-job-service keys list [--org ID]
 conversion-job-service keys revoke ID
 conversion-job-service orgs create NAME [--description TEXT]
 conversion-job-service orgs list
+conversion-job-service targets list [--org ID]
+conversion-job-service targets remove NAME [--org ID]
 conversion-job-service audit [--org ID] [--page N] [--size N]
 
 --json prints JSON. Scopes: ${allScopes.join(', ')}.
@@ -45,7 +48,9 @@ interface Answer {
   readonly json: unknown;
 }
 
-type Command = (access: AccessStore, words: readonly string[], options: Options) => Promise<Answer>;
+type Stores = Pick<Adapters, 'access' | 'catalog'>;
+
+type Command = (stores: Stores, words: readonly string[], options: Options) => Promise<Answer>;
 
 const commands: Readonly<
   Record<string, { readonly words: number; readonly options: readonly string[]; run: Command }>
@@ -53,7 +58,7 @@ const commands: Readonly<
   'keys issue': {
     words: 0,
     options: ['name', 'scopes', 'org', 'expires'],
-    async run(access, _, { name = '', scopes = '', org = '1', expires }) {
+    async run({ access }, _, { name = '', scopes = '', org = '1', expires }) {
       if (name === '' || name.length > 200)
         throw new UsageError('--name is needed, with at most 200 characters');
       const idOrg = number('--org', org, 1);
@@ -70,7 +75,7 @@ const commands: Readonly<
   'keys list': {
     words: 0,
     options: ['org'],
-    async run(access, _, { org }) {
+    async run({ access }, _, { org }) {
       const keys = (await access.listKeys(org === undefined ? null : number('--org', org, 1))).map((key) => ({
         id_key: key.idKey,
         id_org: key.idOrg,
@@ -98,7 +103,7 @@ const commands: Readonly<
   'keys revoke': {
     words: 1,
     options: [],
-    async run(access, [idKey = '']) {
+    async run({ access }, [idKey = '']) {
       if (!(await access.revoke(null, idKey))) throw new AppError('not_found', `there is no key ${idKey}`);
       await record(access, 1, 'keys revoke', `key ${idKey}`);
       return { text: `key ${idKey} has ended`, json: { id_key: idKey } };
@@ -107,7 +112,7 @@ const commands: Readonly<
   'orgs create': {
     words: 1,
     options: ['description'],
-    async run(access, [name = ''], { description = null }) {
+    async run({ access }, [name = ''], { description = null }) {
       if (name === '' || name.length > 200) throw new UsageError('the name has 1 to 200 characters');
       const org = await access.createOrg({ name, description });
       await record(access, 1, 'orgs create', `organisation ${org.id_org}`);
@@ -117,7 +122,7 @@ const commands: Readonly<
   'orgs list': {
     words: 0,
     options: [],
-    async run(access) {
+    async run({ access }) {
       const orgs = await access.listOrgs();
       const rows = orgs.map((org) => [
         String(org.id_org),
@@ -129,10 +134,30 @@ const commands: Readonly<
       return { text: textTable(['ORG', 'NAME', 'SCHEMAS', 'JOBS', 'CREATED'], rows), json: orgs };
     },
   },
+  'targets list': {
+    words: 0,
+    options: ['org'],
+    async run({ catalog }, _, { org = '1' }) {
+      const targets = await catalog.listTargetSchemas(number('--org', org, 1));
+      const rows = targets.map(({ name, created }) => [name, time(created)]);
+      return { text: textTable(['TARGET', 'CREATED'], rows), json: targets };
+    },
+  },
+  'targets remove': {
+    words: 1,
+    options: ['org'],
+    async run({ access, catalog }, [name = ''], { org = '1' }) {
+      const idOrg = number('--org', org, 1);
+      if (!(await catalog.removeTargetSchema(idOrg, name)))
+        throw new AppError('not_found', `organisation ${idOrg} has no target metadb:${name}`);
+      await record(access, idOrg, 'targets remove', `metadb:${name}`);
+      return { text: `metadb:${name} is removed`, json: { name } };
+    },
+  },
   audit: {
     words: 0,
     options: ['org', 'page', 'size'],
-    async run(access, _, { org, page = '0', size = '50' }) {
+    async run({ access }, _, { org, page = '0', size = '50' }) {
       const idOrg = org === undefined ? null : number('--org', org, 1);
       const found = await access.listAudit(idOrg, number('--page', page, 0), number('--size', size, 1));
       const rows = found.content.map((line) => [
@@ -166,7 +191,7 @@ async function administer(argv: readonly string[]): Promise<number> {
     const { command, words, options } = parseCommand(argv);
     const home = await openHome(process.env, { role: 'tool', write: () => undefined });
     try {
-      const { text, json } = await command.run(home.adapters.access, words, options);
+      const { text, json } = await command.run(home.adapters, words, options);
       terminal.log(options.json === true ? JSON.stringify(json) : text);
       return exitCodes.completed;
     } finally {

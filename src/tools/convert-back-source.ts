@@ -29,7 +29,7 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
     }
     default: {
       const { createPostgresRowSource } = await import('../adapters/postgres/postgres-row-source.ts');
-      return createPostgresRowSource({ ...(await postgresPlace(session, target)), installation });
+      return createPostgresRowSource({ ...(await postgresPlace(session, target, 'read')), installation });
     }
   }
 }
@@ -42,7 +42,7 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
       '-i: unload knows targets postgresql:// and metadb:; files are written anew by another load (-S o)',
     );
   }
-  const place = await postgresPlace(session, target);
+  const place = await postgresPlace(session, target, 'read');
   const { createPostgresRowRemover } = await import('../adapters/postgres/postgres-row-remover.ts');
   return createPostgresRowRemover(place);
 }

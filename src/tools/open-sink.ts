@@ -21,7 +21,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     case 'metadb':
     case 'postgresql': {
       const { createPostgresRowSink } = await import('../adapters/postgres/postgres-row-sink.ts');
-      const place = await postgresPlace(session, target);
+      const place = await postgresPlace(session, target, 'load');
       if (target.kind === 'metadb' && !session.home.roles.loader)
         session.log(
           'the metadata database lets us make no role for loading: rows are written as its own user',

@@ -1,4 +1,5 @@
 /** A PostgreSQL target of a job: where it is, and as whom it is reached; for reading (`-i`) as for writing (`-o`). */
+import { AppError } from '../errors.ts';
 import { isHostAllowed, type Target } from '../jobs/target.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -17,8 +18,12 @@ export interface PostgresPlace {
 }
 
 /** The metadata database is reached under a role that cannot touch the service's own tables, where one can be made. */
-export async function postgresPlace(session: ToolSession, target: DatabaseTarget): Promise<PostgresPlace> {
-  const { request, home, idOrg } = session;
+export async function postgresPlace(
+  session: ToolSession,
+  target: DatabaseTarget,
+  use: 'read' | 'load',
+): Promise<PostgresPlace> {
+  const { request, home } = session;
   const { sqlSchema } = target;
   if (target.kind === 'postgresql') {
     const { targetAddresses } = await import('./target-addresses.ts');
@@ -32,14 +37,27 @@ export async function postgresPlace(session: ToolSession, target: DatabaseTarget
     };
   }
   const { loaderRole } = await import('../adapters/postgres/loader-role.ts');
-  // another organisation's rows are none of ours
-  await home.adapters.catalog.claimTargetSchema(idOrg, sqlSchema);
+  await takePlace(session, sqlSchema, use);
   return {
     url: home.databaseUrl,
     sqlSchema,
     label: `metadb:${sqlSchema}`,
     ...(home.roles.loader ? { setRole: loaderRole } : {}),
   };
+}
+
+/** Another organisation's rows are none of ours; nobody's are those of whoever may read the home folder. */
+async function takePlace(
+  { home, idOrg, idJob, byHand }: ToolSession,
+  sqlSchema: string,
+  use: 'read' | 'load',
+): Promise<void> {
+  const { catalog } = home.adapters;
+  if (use === 'load') {
+    const mostNames = home.config.limits.targetNames;
+    await catalog.claimTargetSchema(idOrg, sqlSchema, { idJob, mostNames });
+  } else if (!(await catalog.ownsTargetSchema(idOrg, sqlSchema)) && !byHand)
+    throw new AppError('input_not_found', `metadb:${sqlSchema}: nothing has been loaded there`);
 }
 
 /** The address to connect to, with the credentials of the request before those in the target's text. */

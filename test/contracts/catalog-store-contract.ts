@@ -689,19 +689,30 @@ export function describeCatalogStore(name: string, open: () => Promise<CatalogSt
       expect((await catalog.createOrigin(origin(idOrg, { name: 'other' }))).version).toBe(1);
     });
 
-    test('a target schema belongs to who named it first', async () => {
+    test('a target schema belongs to who loads into it first, and names are counted', async () => {
       const [idOrg, other] = [await fixture.createOrg(), await fixture.createOrg()];
       const target = `lake "${idOrg}"`;
-      await catalog.claimTargetSchema(idOrg, target);
-      await catalog.claimTargetSchema(idOrg, target);
-      await expect(catalog.claimTargetSchema(other, target)).rejects.toMatchObject({
-        code: 'target_not_owned',
-      });
-      for (const reserved of ['svc', 'public', 'pg_toast', 'information_schema', '', 'x'.repeat(64)]) {
-        await expect(catalog.claimTargetSchema(idOrg, reserved)).rejects.toMatchObject({
-          code: 'invalid_parameter',
-        });
-      }
+      const claim = async (org: number, name: string, mostNames = 2): Promise<void> =>
+        catalog.claimTargetSchema(org, name, { idJob: await fixture.createJob(org), mostNames });
+      expect([await catalog.ownsTargetSchema(idOrg, target), await catalog.listTargetSchemas(idOrg)]).toEqual(
+        [false, []],
+      );
+      await claim(idOrg, target);
+      await claim(idOrg, target);
+      expect(await catalog.ownsTargetSchema(idOrg, target)).toBe(true);
+      const refused = { code: 'target_not_owned' };
+      await expect(claim(other, target)).rejects.toMatchObject(refused);
+      await expect(catalog.ownsTargetSchema(other, target)).rejects.toMatchObject(refused);
+      await claim(idOrg, `${target} too`);
+      await expect(claim(idOrg, `${target} three`)).rejects.toMatchObject({ code: 'conflict' });
+      await claim(idOrg, target);
+      const names = (await catalog.listTargetSchemas(idOrg)).map(({ name }) => name);
+      expect(names.toSorted()).toEqual([target, `${target} too`]);
+      expect(await catalog.removeTargetSchema(other, target)).toBe(false);
+      const raced = await Promise.allSettled([claim(idOrg, 'raced', 9), claim(other, 'raced', 9)]);
+      expect(raced.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      for (const reserved of ['svc', 'public', 'pg_toast', 'information_schema', '', 'x'.repeat(64)])
+        await expect(claim(idOrg, reserved, 9)).rejects.toMatchObject({ code: 'invalid_parameter' });
     });
   });
 }

@@ -1,5 +1,4 @@
 /** The catalog store on PostgreSQL (migrations 0003 to 0005). */
-import { AppError } from '../../errors.ts';
 import type { CatalogStore } from '../../ports/catalog-store.ts';
 import { findCompiledSet, rememberCompiledSet } from './catalog-compiled-sets.ts';
 import {
@@ -22,10 +21,15 @@ import {
 } from './catalog-origins.ts';
 import { loadOriginFiles } from './catalog-origin-files.ts';
 import { listNaturalKeys, loadDiagram, removeOrigin, saveDiagram, saveNaturalKeys } from './catalog-views.ts';
-import { sqlState } from './connect.ts';
 import type { Sql } from './connect.ts';
 import { readInTransaction, withinOrganisation, type OrganisationReader } from './organisation.ts';
 import { targetKeys } from './target-keys.ts';
+import {
+  claimTargetSchema,
+  listTargetSchemas,
+  ownsTargetSchema,
+  removeTargetSchema,
+} from './target-names.ts';
 
 /** `read` answers what is only asked; absent: in transactions on the same pool. */
 export function createPostgresCatalogStore(
@@ -72,26 +76,9 @@ export function createPostgresCatalogStore(
       return row!.installation;
     },
 
-    // across organisations: it tells whether the name is another's
-    async claimTargetSchema(idOrg, name) {
-      try {
-        const [row] = await sql<{ id_org: number }[]>`
-          insert into svc.target_schema (name, id_org) values (${name}, ${idOrg})
-          on conflict (name) do update set name = excluded.name
-          returning id_org`;
-        if (row?.id_org !== idOrg)
-          throw new AppError(
-            'target_not_owned',
-            `the SQL schema ${JSON.stringify(name)} belongs to another organisation`,
-          );
-      } catch (error) {
-        if (sqlState(error) !== '23514') throw error;
-        throw new AppError(
-          'invalid_parameter',
-          `${JSON.stringify(name)} cannot be the name of a target schema`,
-          { cause: error },
-        );
-      }
-    },
+    ownsTargetSchema: (idOrg, name) => ownsTargetSchema(sql, idOrg, name),
+    claimTargetSchema: (idOrg, name, claim) => claimTargetSchema(sql, idOrg, name, claim),
+    listTargetSchemas: (idOrg) => listTargetSchemas(sql, idOrg),
+    removeTargetSchema: (idOrg, name) => removeTargetSchema(sql, idOrg, name),
   };
 }
