@@ -4,22 +4,8 @@
  * or in the `Config` that is made of them.
  */
 import { parseCount, parseQuantity, sizeUnits, timeUnits } from './config-values.ts';
-import { defaultEngineLimits, type EngineLimits } from './engine/limits.ts';
-
-export interface LimitSpec {
-  readonly property: `svc.limits.${string}`;
-  readonly kind: 'count' | 'size' | 'time';
-  /** as it would be written in the properties */
-  readonly initial: string;
-  /** what is limited */
-  readonly meaning: string;
-  /** what happens past it */
-  readonly past: string;
-  /** what it guards against, and why it is so high */
-  readonly why: string;
-}
-
-const fails = 'F with line and column';
+import { engineLimitSpecs, type LimitSpec } from './config-engine-limits.ts';
+import type { EngineLimits } from './engine/limits.ts';
 
 /** Of requests, jobs, compilation and archives. */
 export const limitSpecs = {
@@ -183,6 +169,14 @@ export const limitSpecs = {
     past: 'F',
     why: 'a message is held whole, and its server may be anybody’s; rows with larger values need more',
   },
+  compiles: {
+    property: 'svc.limits.compiles',
+    kind: 'count',
+    initial: '1',
+    meaning: 'schemas of one organisation that a process makes over the API at once',
+    past: 'the request waits',
+    why: 'a process compiles two at a time, and one set may take all the time that it is allowed',
+  },
   archiveExpansion: {
     property: 'svc.limits.archive_expansion',
     kind: 'count',
@@ -233,74 +227,6 @@ export const limitSpecs = {
   },
 } as const satisfies Readonly<Record<string, LimitSpec>>;
 
-/** Of untrusted XML and XSD: the engine's own defaults, as properties. */
-export const engineLimitSpecs = {
-  xmlMaxDepth: {
-    property: 'svc.limits.xml_depth',
-    kind: 'count',
-    initial: String(defaultEngineLimits.xmlMaxDepth),
-    meaning: 'nesting of elements',
-    past: fails,
-    why: 'each open element is remembered; documents of people are less than 100 deep',
-  },
-  xmlMaxAttributes: {
-    property: 'svc.limits.xml_attributes',
-    kind: 'count',
-    initial: String(defaultEngineLimits.xmlMaxAttributes),
-    meaning: 'attributes of one element',
-    past: fails,
-    why: 'all of a tag are held until its end, to tell that no name comes twice',
-  },
-  xmlMaxNameBytes: {
-    property: 'svc.limits.xml_name',
-    kind: 'size',
-    initial: inUnits(defaultEngineLimits.xmlMaxNameBytes, 'KiB'),
-    meaning: 'size of a name',
-    past: fails,
-    why: 'every name met is kept for as long as the document lasts',
-  },
-  xmlMaxEntityExpansionBytes: {
-    property: 'svc.limits.xml_entity_expansion',
-    kind: 'size',
-    initial: inUnits(defaultEngineLimits.xmlMaxEntityExpansionBytes, 'MiB'),
-    meaning: 'size of what entities expand to',
-    past: fails,
-    why: 'entities in entities double with every line',
-  },
-  xmlMaxEntityAmplification: {
-    property: 'svc.limits.xml_entity_factor',
-    kind: 'count',
-    initial: String(defaultEngineLimits.xmlMaxEntityAmplification),
-    meaning: 'what entities expand to, as a multiple of the document',
-    past: fails,
-    why: 'one large entity named often needs no nesting',
-  },
-  xmlMaxTextBytes: {
-    property: 'svc.limits.xml_text',
-    kind: 'size',
-    initial: inUnits(defaultEngineLimits.xmlMaxTextBytes, 'GiB'),
-    meaning: 'size of one text value',
-    past: fails,
-    why: 'a value is one field of a row, which PostgreSQL keeps to 1 GiB',
-  },
-  xsdMaxFiles: {
-    property: 'svc.limits.xsd_files',
-    kind: 'count',
-    initial: String(defaultEngineLimits.xsdMaxFiles),
-    meaning: 'files of an XSD set',
-    past: 'F or 422',
-    why: 'each is held as a tree; the largest standards have hundreds',
-  },
-  xsdMaxComponents: {
-    property: 'svc.limits.xsd_components',
-    kind: 'count',
-    initial: String(defaultEngineLimits.xsdMaxComponents),
-    meaning: 'components of an XSD set',
-    past: 'F or 422',
-    why: 'groups in groups double with every level',
-  },
-} as const satisfies Readonly<Record<keyof EngineLimits, LimitSpec>>;
-
 /** Those that are no properties. */
 export const fixedLimits = {
   /** Levels of a JSON body, past it 400: code that walks it may be recursive. No request has more than ten. */
@@ -325,6 +251,10 @@ export const fixedLimits = {
   uploadTokenMs: 5 * 60_000,
   /** Answer of another host that is held whole (keys of an identity provider, list of a cloud folder); past it the host has failed. */
   answerBytes: 4 * 1024 * 1024,
+  /** Schemas of an organisation that wait to be made, past it 429: each holds a request. */
+  waitingCompiles: 20,
+  /** Until the turn of such a schema comes, else 503: with its compiling less than the silence after which connections close. */
+  compileWaitMs: 50_000,
   /** Exports and imports of an organisation that wait, past it 429: each holds a request, and runs as a program once it has a place. */
   waitingMigrations: 100,
   /** A package that is fetched from cloud storage, past it the import fails: as much as an upload may have. */
@@ -388,7 +318,3 @@ function parseLimit(text: string, kind: LimitSpec['kind']): number {
 export const defaultLimits: Limits = readLimits((property, parse) =>
   parse(everySpec.find((spec) => spec.property === property)!.initial),
 );
-
-function inUnits(bytes: number, unit: 'KiB' | 'MiB' | 'GiB'): string {
-  return `${bytes / sizeUnits[unit.toLowerCase()]!} ${unit}`;
-}

@@ -46,6 +46,7 @@ export async function createSchema(
   const find = async (fingerprint: string): Promise<CompiledSet | null> =>
     (known = await catalog.findCompiledSet(idOrg, fingerprint));
   const sources = {
+    idOrg,
     xsd: await resolve(wanted.xsd),
     xml: await resolve(wanted.xml),
     ...(wanted.root === undefined ? {} : { root: wanted.root }),

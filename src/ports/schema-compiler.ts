@@ -5,6 +5,8 @@ import type { SourceModel } from '../engine/model/source-model.ts';
 import type { NewOriginFile } from './catalog-store.ts';
 
 export interface SchemaSources {
+  /** whose they are: organisations take turns */
+  readonly idOrg: number;
   /** absolute locations, as a FileStore resolved them: files, folders or archives */
   readonly xsd: readonly string[];
   readonly xml: readonly string[];
@@ -39,7 +41,8 @@ export type FindCompiled = (fingerprint: string) => Promise<Pick<CompiledSchema,
 export interface SchemaCompiler {
   /**
    * AppError `unprocessable_input`, its `errors` naming file, line and column, when no model can be made or a limit is reached;
-   * `runtime_unsupported` where nothing can be compiled.
+   * `runtime_unsupported` where nothing can be compiled; `too_many_requests` where too many of the organisation wait for their turn,
+   * `service_unavailable` where it does not come.
    */
   compile(sources: SchemaSources, find?: FindCompiled): Promise<CompiledSchema>;
 }

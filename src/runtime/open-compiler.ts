@@ -1,8 +1,9 @@
 /** The compiler of schemas that are made over the API. Loaded with the first of them: no tool makes one. */
 import { join } from 'node:path';
 import { createFetchingCompiler } from '../adapters/node/fetching-compiler.ts';
+import { createTurns } from '../adapters/node/fair-turns.ts';
 import { createIsolatedSchemaCompiler } from '../adapters/node/isolated-schema-compiler.ts';
-import type { Limits } from '../limits.ts';
+import { fixedLimits, type Limits } from '../limits.ts';
 import type { FileStore } from '../ports/file-store.ts';
 import type { SchemaCompiler } from '../ports/schema-compiler.ts';
 import type { Home } from './home.ts';
@@ -16,7 +17,23 @@ export function openCompiler(files: FileStore, home: Home, limits: Limits): Sche
     timeMs: limits.xsdTimeMs,
     memoryBytes: limits.xsdMemoryBytes,
     settings: limits,
-    concurrency: compilerThreads,
   });
-  return createFetchingCompiler(files, join(home.directory, 'tmp'), isolated);
+  const compiler = createFetchingCompiler(files, join(home.directory, 'tmp'), isolated);
+  const turns = createTurns({
+    places: compilerThreads,
+    placesOfOne: limits.compiles,
+    mostWaiting: fixedLimits.waitingCompiles,
+    waitMs: fixedLimits.compileWaitMs,
+    what: 'schemas',
+  });
+  return {
+    async compile(sources, find) {
+      const end = await turns.take(sources.idOrg);
+      try {
+        return await compiler.compile(sources, find);
+      } finally {
+        end();
+      }
+    },
+  };
 }

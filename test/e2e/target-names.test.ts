@@ -12,6 +12,26 @@ import {
 } from '../support/service.ts';
 import { createServiceClient, execution, type ServiceClient } from '../support/service-client.ts';
 
+const load = async (
+  client: ServiceClient,
+  name: string,
+  xml = '<a><b>1</b></a>',
+  more: [string, string?][] = [],
+) => {
+  const path = await client.upload('xml', 'a.xml', new TextEncoder().encode(xml));
+  const { jobs } = await client.run([execution('xml2er', path, [['-o', `metadb:${name}`], ...more])]);
+  return await client.ended(jobs[0]!);
+};
+const status = async (client: ServiceClient, name: string): Promise<number> => {
+  const path = await client.upload('xml', 'a.xml', new TextEncoder().encode('<a/>'));
+  const { status: answered } = await client.post('/v2/run/cmd', {
+    executions: [execution('xml2er', path, [['-s'], ['-o', `metadb:${name}`]])],
+  });
+  return answered;
+};
+const remove = async (client: ServiceClient, name: string): Promise<number> =>
+  (await client.fetch(`/v2/target?name=${encodeURIComponent(name)}`, { method: 'DELETE' })).status;
+
 describe('names of targets', { timeout: 120_000 }, () => {
   let home: ServiceHome;
   let service: RunningService;
@@ -36,26 +56,6 @@ describe('names of targets', { timeout: 120_000 }, () => {
     await service?.end('SIGTERM');
     await home?.remove();
   });
-
-  const load = async (
-    client: ServiceClient,
-    name: string,
-    xml = '<a><b>1</b></a>',
-    more: [string, string?][] = [],
-  ) => {
-    const path = await client.upload('xml', 'a.xml', new TextEncoder().encode(xml));
-    const { jobs } = await client.run([execution('xml2er', path, [['-o', `metadb:${name}`], ...more])]);
-    return await client.ended(jobs[0]!);
-  };
-  const status = async (client: ServiceClient, name: string): Promise<number> => {
-    const path = await client.upload('xml', 'a.xml', new TextEncoder().encode('<a/>'));
-    const { status: answered } = await client.post('/v2/run/cmd', {
-      executions: [execution('xml2er', path, [['-s'], ['-o', `metadb:${name}`]])],
-    });
-    return answered;
-  };
-  const remove = async (client: ServiceClient, name: string): Promise<number> =>
-    (await client.fetch(`/v2/target?name=${encodeURIComponent(name)}`, { method: 'DELETE' })).status;
 
   it('are taken by jobs that load, not by inputs, dry runs and loads that fail', async () => {
     const done = await load(own, 'mine');

@@ -2,13 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, properties, readConfig } from '../../src/config.ts';
 import { defaultEngineLimits } from '../../src/engine/limits.ts';
-import {
-  defaultLimits,
-  engineLimitSpecs,
-  limitProperties,
-  limitSpecs,
-  type LimitSpec,
-} from '../../src/limits.ts';
+import { defaultLimits, limitProperties, limitSpecs } from '../../src/limits.ts';
+import { engineLimitSpecs, type LimitSpec } from '../../src/config-engine-limits.ts';
 import {
   environmentName,
   initialProperties,
@@ -41,9 +36,6 @@ describe('settings', () => {
       jsonBodyBytes: 1024 ** 2,
       uploadBytes: 10 * 1024 ** 3,
       executions: 100,
-      followersPerKey: 20,
-      followersPerOrganisation: 100,
-      targetNames: 1000,
       runningJobs: 4,
       queuedJobs: 10_000,
       jobDeadlineMs: 24 * 3_600_000,
@@ -129,6 +121,10 @@ describe('limits', () => {
       requestsPerSecond: 100,
       requestBurst: 200,
       connections: 2000,
+      followersPerKey: 20,
+      followersPerOrganisation: 100,
+      targetNames: 1000,
+      compiles: 1,
       runningJobs: 4,
       queuedJobs: 10_000,
       jobDeadlineMs: 24 * 3_600_000,

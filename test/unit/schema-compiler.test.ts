@@ -35,7 +35,6 @@ function compiler(more: { timeMs?: number; memoryBytes?: number; module?: URL; s
     timeMs: 60_000,
     memoryBytes: 256 * 1024 * 1024,
     settings: defaultLimits,
-    concurrency: 1,
     ...more,
   });
 }
@@ -44,7 +43,14 @@ describe('a compiler thread', () => {
   it('makes models of XSD files and documents', async () => {
     const xsd = [await file('items.xsd', items)];
     const xml = [await file('items.xml', '<items><item>1</item><item>2</item></items>')];
-    const made = await compiler().compile({ xsd, xml, mapLevel: 1, nameMaxLength: 20, root: 'items' });
+    const made = await compiler().compile({
+      idOrg: 1,
+      xsd,
+      xml,
+      mapLevel: 1,
+      nameMaxLength: 20,
+      root: 'items',
+    });
     expect(made.source.elements.map(({ name }) => name.localName)).toEqual(['items', 'item']);
     expect(made.model).toMatchObject({ mapLevel: 1, nameMaxLength: 20 });
     expect(made.statistics).toMatchObject({ documents: 1 });
@@ -52,7 +58,7 @@ describe('a compiler thread', () => {
       ['items.xsd', 64],
       ['items.xml', 64],
     ]);
-    const inferred = await compiler().compile({ xsd: [], xml, mapLevel: 3 });
+    const inferred = await compiler().compile({ idOrg: 1, xsd: [], xml, mapLevel: 3 });
     expect(inferred.model.tables.map(({ name }) => name)).toEqual(['items', 'item']);
   });
 
@@ -88,6 +94,7 @@ describe('a compiler thread', () => {
 
   it('takes known models as they are, and reads documents all the same', async () => {
     const sources = {
+      idOrg: 1,
       xsd: [await file('items.xsd', items)],
       xml: [await file('two.xml', '<items><item>1</item></items>')],
       mapLevel: 3,
@@ -109,7 +116,7 @@ describe('a compiler thread', () => {
       archive,
       zipped(['a', 'b', 'c'].map((name) => ({ name: `${name}.xml`, bytes: Buffer.from(`<${name}/>`) }))),
     );
-    const sources = { xsd: [], xml: [archive], mapLevel: 3 } as const;
+    const sources = { idOrg: 1, xsd: [], xml: [archive], mapLevel: 3 } as const;
     expect((await compiler().compile(sources)).statistics).toMatchObject({ documents: 3 });
     const settings = { ...defaultLimits, archiveMembers: 2 };
     await expect(compiler({ settings }).compile(sources)).rejects.toMatchObject({
@@ -123,7 +130,7 @@ describe('a compiler thread', () => {
 
   it('names file, line and column of what is wrong', async () => {
     const two = xs('<xs:element name="a" type="Nowhere"/>\n<xs:element name="b" type="Neither"/>');
-    const fault = compiler().compile({ xsd: [await file('wrong.xsd', two)], xml: [], mapLevel: 3 });
+    const fault = compiler().compile({ idOrg: 1, xsd: [await file('wrong.xsd', two)], xml: [], mapLevel: 3 });
     await expect(fault).rejects.toMatchObject({
       code: 'unprocessable_input',
       errors: expect.arrayContaining([
@@ -131,6 +138,7 @@ describe('a compiler thread', () => {
       ]),
     });
     const document = compiler().compile({
+      idOrg: 1,
       xsd: [],
       xml: [await file('wrong.xml', '<a>\n<b></a>')],
       mapLevel: 3,
@@ -140,7 +148,9 @@ describe('a compiler thread', () => {
       errors: [{ pointer: '/xml', detail: expect.stringMatching(/^wrong\.xml: line 2, column/) }],
     });
     const xsd = [await file('items.xsd', items)];
-    await expect(compiler().compile({ xsd, xml: [], mapLevel: 3, root: 'nothing' })).rejects.toMatchObject({
+    await expect(
+      compiler().compile({ idOrg: 1, xsd, xml: [], mapLevel: 3, root: 'nothing' }),
+    ).rejects.toMatchObject({
       code: 'unprocessable_input',
       message: expect.stringContaining('nothing'),
     });
@@ -149,7 +159,7 @@ describe('a compiler thread', () => {
   it('ends at its deadline, however busy', async () => {
     const module = new URL('data:text/javascript,for(;;);');
     await expect(
-      compiler({ module, timeMs: 300 }).compile({ xsd: [], xml: [], mapLevel: 3 }),
+      compiler({ module, timeMs: 300 }).compile({ idOrg: 1, xsd: [], xml: [], mapLevel: 3 }),
     ).rejects.toMatchObject({
       code: 'unprocessable_input',
       message: expect.stringContaining('longer than 300 ms'),
@@ -159,6 +169,7 @@ describe('a compiler thread', () => {
   it('ends when its memory is spent', async () => {
     const module = new URL('data:text/javascript,const all=[];for(;;)all.push({a:all.length,b:[1]})');
     const made = compiler({ module, memoryBytes: 32 * 1024 * 1024 }).compile({
+      idOrg: 1,
       xsd: [],
       xml: [],
       mapLevel: 3,
@@ -167,12 +178,5 @@ describe('a compiler thread', () => {
       code: 'unprocessable_input',
       message: expect.stringContaining('32 MiB'),
     });
-  });
-
-  it('waits for its turn', async () => {
-    const one = compiler();
-    const xsd = [await file('items.xsd', items)];
-    const all = await Promise.all([1, 2, 3].map(() => one.compile({ xsd, xml: [], mapLevel: 3 })));
-    expect(all.map(({ files }) => files.length)).toEqual([1, 1, 1]);
   });
 });

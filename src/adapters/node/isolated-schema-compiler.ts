@@ -19,8 +19,6 @@ export interface IsolatedSchemaCompilerOptions {
   readonly memoryBytes: number;
   /** what the module is told beside the sources */
   readonly settings: unknown;
-  /** threads at a time; more requests wait, and their waiting counts as time */
-  readonly concurrency: number;
 }
 
 export interface CompilerRequest {
@@ -41,33 +39,6 @@ export type CompilerAnswer =
   { readonly compiled: CompiledApart } | { readonly fault: string; readonly errors: readonly ErrorDetail[] };
 
 export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOptions): SchemaCompiler {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  async function turn(signal: AbortSignal): Promise<void> {
-    if (running < options.concurrency) {
-      running += 1;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const start = (): void => resolve();
-      waiting.push(start);
-      signal.addEventListener('abort', () => {
-        const at = waiting.indexOf(start);
-        if (at < 0) return;
-        waiting.splice(at, 1);
-        reject(tooSlow());
-      });
-    });
-  }
-
-  /** The place goes straight to who waits longest. */
-  function endTurn(): void {
-    const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next();
-  }
-
   function tooSlow(): AppError {
     return new AppError('unprocessable_input', `compiling took longer than ${options.timeMs} ms`);
   }
@@ -123,13 +94,7 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
 
   return {
     async compile(sources, find = () => Promise.resolve(null)) {
-      const signal = AbortSignal.timeout(options.timeMs);
-      await turn(signal);
-      try {
-        return await compileInThread(sources, find, signal);
-      } finally {
-        endTurn();
-      }
+      return await compileInThread(sources, find, AbortSignal.timeout(options.timeMs));
     },
   };
 }

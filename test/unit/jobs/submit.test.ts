@@ -158,17 +158,15 @@ describe('submitting', () => {
   });
 
   it('refuses an SQL schema that another organisation owns', async () => {
-    adapters.files.put(2, 'b.xml', new Uint8Array(1));
-    await submitCommands(
-      adapters,
-      on,
-      { idOrg: 2 },
-      { executions: [execution('b.xml', [['-o', 'metadb:theirs']])] },
-      null,
-    );
+    await adapters.catalog.claimTargetSchema(2, 'theirs', { idJob: 1, mostNames: 1 });
     expect(await refused([execution('uploads/1/a.xml', [['-o', 'metadb:theirs']])])).toMatchObject({
       code: 'target_not_owned',
     });
+  });
+
+  it('takes no name: who loads first has it', async () => {
+    await submit([execution('uploads/1/a.xml', [['-o', 'metadb:wanted']])]);
+    expect(await adapters.catalog.ownsTargetSchema(2, 'wanted')).toBe(false);
   });
 
   it('gives the first answer again for the same key and body', async () => {

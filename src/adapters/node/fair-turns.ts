@@ -1,0 +1,83 @@
+/** Who may use one of few places next: organisations take turns, however much any of them asks for. */
+import { AppError } from '../../errors.ts';
+
+export interface TurnSettings {
+  /** places in all */
+  readonly places: number;
+  /** of them for one organisation */
+  readonly placesOfOne: number;
+  /** requests of one organisation that wait; past it AppError `too_many_requests` */
+  readonly mostWaiting: number;
+  /** past it AppError `service_unavailable` */
+  readonly waitMs: number;
+  /** what is waited for, as in "the organisation has 20 … waiting" */
+  readonly what: string;
+}
+
+export interface Turns {
+  /** Waits for a place; answers what gives it back, to be called once. */
+  take(idOrg: number): Promise<() => void>;
+}
+
+export function createTurns(settings: TurnSettings): Turns {
+  const held = new Map<number, number>();
+  /** by organisation; who has been served stands last */
+  const waiting = new Map<number, (() => void)[]>();
+  let free = settings.places;
+
+  function mayTake(idOrg: number): boolean {
+    return free > 0 && (held.get(idOrg) ?? 0) < settings.placesOfOne;
+  }
+
+  function enter(idOrg: number): void {
+    free -= 1;
+    held.set(idOrg, (held.get(idOrg) ?? 0) + 1);
+  }
+
+  function leave(idOrg: number): void {
+    free += 1;
+    const left = (held.get(idOrg) ?? 1) - 1;
+    if (left === 0) held.delete(idOrg);
+    else held.set(idOrg, left);
+    for (const [next, those] of waiting) {
+      if (!mayTake(next)) continue;
+      const [first, ...rest] = those;
+      waiting.delete(next);
+      if (rest.length > 0) waiting.set(next, rest);
+      enter(next);
+      first!();
+      return;
+    }
+  }
+
+  function wait(idOrg: number): Promise<void> {
+    const those = waiting.get(idOrg) ?? [];
+    if (those.length >= settings.mostWaiting)
+      throw refusal('too_many_requests', `the organisation has ${those.length} ${settings.what} waiting`);
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        const rest = (waiting.get(idOrg) ?? []).filter((other) => other !== start);
+        if (rest.length > 0) waiting.set(idOrg, rest);
+        else waiting.delete(idOrg);
+        reject(refusal('service_unavailable', `${settings.what} before it take long`));
+      }, settings.waitMs);
+      waiting.set(idOrg, [...those, start]);
+    });
+  }
+
+  return {
+    async take(idOrg) {
+      if (mayTake(idOrg) && !waiting.has(idOrg)) enter(idOrg);
+      else await wait(idOrg);
+      return () => leave(idOrg);
+    },
+  };
+}
+
+function refusal(code: 'too_many_requests' | 'service_unavailable', detail: string): AppError {
+  return new AppError(code, `${detail}: try again later`, { headers: { 'Retry-After': '10' } });
+}
