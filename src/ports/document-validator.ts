@@ -2,6 +2,9 @@
 export interface ValidityFault {
   /** from 1, where the faulty tag ends: of the text that was given */
   readonly line: number;
+  /** the element, from the root: each time which child element of the one before it, from 1; null where the program tells lines alone */
+  readonly path: readonly number[] | null;
+  /** on one line */
   readonly message: string;
   /** local name, where the program tells it */
   readonly element: string | null;
@@ -10,10 +13,17 @@ export interface ValidityFault {
 }
 
 export interface Validity {
-  /** the first of them; none: the document is valid */
+  /** the first of them; none: the document is valid, or was not judged */
   readonly faults: readonly ValidityFault[];
   /** how many there are */
   readonly count: number;
+  /** why the program cannot judge the document, and where that was; null: it has */
+  readonly unjudged: Unjudged | null;
+}
+
+export interface Unjudged {
+  readonly reason: string;
+  readonly place: Pick<ValidityFault, 'line' | 'path'> | null;
 }
 
 /** AppError `unprocessable_input` from each: the program cannot make use of the XSD set, and so tells nothing of documents. */

@@ -4,13 +4,14 @@ import type { RowElementName } from '../engine/shred/row-elements.ts';
 import { createRootCheck, type RootRule } from '../engine/shred/unknown-root.ts';
 import { createFastXmlTokenizer } from '../engine/xml/fast-tokenizer.ts';
 import { createNameTable } from '../engine/xml/name-table.ts';
-import type { TextLocation } from '../engine/xml/tokens.ts';
-import type { DocumentValidator, Validity, ValidityFault } from '../ports/document-validator.ts';
+import type { TextLocation, TokenBatch } from '../engine/xml/tokens.ts';
+import type { DocumentValidator, Unjudged, Validity } from '../ports/document-validator.ts';
 import { createDocumentCut, documentName, type DocumentCut } from './document-cut.ts';
 import type { InputMember, InputSet } from './input-files.ts';
 import { walkDocument, type DocumentReader } from './read-document.ts';
 import type { Rejects } from './rejects.ts';
-import { createFaultFinder, createTagMarker, isUtf8 } from './tag-lines.ts';
+import { createFaultFinder, type FaultLead } from './fault-places.ts';
+import { createStreamMarker, createTagMarker, isUtf8 } from './tag-lines.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** A document of more bytes goes to the validator as it comes; of smaller ones many are checked at a time. */
@@ -168,8 +169,10 @@ class DocumentCheck {
       yield first;
       for (let more = await chunks.next(); more.done !== true; more = await chunks.next()) yield more.value;
     };
-    const validity = await validator.check(this.#sound(member, all(), validator));
-    if (validity.count > 0) this.#invalid.set(place, { name: member.name, validity, marked: false });
+    const marker = isUtf8(Buffer.concat(head)) ? createStreamMarker() : null;
+    const validity = await validator.check(this.#sound(member, all(), validator, marker));
+    if (isValid(validity)) return;
+    this.#invalid.set(place, { name: member.name, validity, marked: marker !== null });
   }
 
   /** A small document, until there are enough to be checked. */
@@ -189,7 +192,7 @@ class DocumentCheck {
     if (this.#validator === null || waiting.length === 0) return;
     const answers = await this.#validator.checkAll(waiting.map(({ bytes }) => bytes));
     for (const [at, validity] of answers.entries()) {
-      if (validity.count === 0) continue;
+      if (isValid(validity)) continue;
       const { place, name, marked } = waiting[at]!;
       this.#invalid.set(place, { name, validity, marked });
     }
@@ -201,30 +204,30 @@ class DocumentCheck {
     member: InputMember,
     chunks: AsyncIterable<Uint8Array>,
     { maxTextBytes, program }: DocumentValidator,
+    marker: ReturnType<typeof createStreamMarker> | null,
   ): AsyncIterable<Uint8Array> {
     const { kernels } = this.#session;
     const xmlMaxTextBytes = Math.min(this.#session.limits.xmlMaxTextBytes, maxTextBytes);
     const limits = { ...this.#session.limits, xmlMaxTextBytes };
     this.#documents.beginFile(member.name);
-    const tokenizer = createFastXmlTokenizer(
-      {
-        names: this.#names,
-        limits,
-        fileName: member.name,
-        onBatch: (batch) => this.#documents.consume(batch, (at) => tokenizer.locate(at)),
-      },
-      kernels,
-    );
+    const locate = (record: number): TextLocation => tokenizer.locate(record);
+    const onBatch = (batch: TokenBatch): void => {
+      this.#documents.consume(batch, locate);
+      marker?.take(batch, locate);
+    };
+    const options = { names: this.#names, limits, fileName: member.name, onBatch };
+    const tokenizer = createFastXmlTokenizer(options, kernels);
     try {
       for await (const chunk of chunks) {
         for (let at = 0; at < chunk.length; at += pieceBytes) {
           const piece = chunk.subarray(at, at + pieceBytes);
           tokenizer.write(piece);
           this.#tell(this.#bytes + piece.length);
-          yield piece;
+          yield marker?.marked(piece) ?? piece;
         }
       }
       tokenizer.end();
+      if (marker !== null) yield marker.rest();
     } catch (error) {
       const isTooLong = error instanceof InputError && error.diagnostic.code === 'xml_text_limit';
       if (!isTooLong || this.#session.limits.xmlMaxTextBytes <= maxTextBytes) throw error;
@@ -241,8 +244,7 @@ class DocumentCheck {
     for await (const member of this.#inputs.members()) {
       const invalid = this.#invalid.get(place);
       if (invalid !== undefined) {
-        const [fault] = invalid.validity.faults;
-        errors.set(place, invalidity(invalid, await this.#placeOf(member, fault!, invalid.marked)));
+        errors.set(place, await this.#errorOf(member, invalid));
         if (errors.size === this.#invalid.size) break;
       }
       place += 1;
@@ -251,25 +253,43 @@ class DocumentCheck {
     return errors;
   }
 
-  async #placeOf(member: InputMember, fault: ValidityFault, marked: boolean): Promise<TextLocation | null> {
-    const finder = createFaultFinder(fault, marked, this.#names);
+  /** Its line and column in the document, whatever the program was given. */
+  async #errorOf(member: InputMember, { name, validity, marked }: Invalid): Promise<InputError> {
+    const { faults, unjudged } = validity;
+    // of what has no place, the root element
+    const lead = faults[0] ?? unjudged?.place ?? { line: 1, path: [1] };
+    const found = await this.#placeOf(member, lead, marked);
+    return new InputError({
+      code: unjudged === null ? 'xml_not_valid' : 'xml_not_judged',
+      severity: 'error',
+      message: unjudged === null ? invalidity(validity) : this.#unjudged(unjudged),
+      file: name,
+      line: found?.line ?? (marked ? 1 : lead.line),
+      column: found?.column ?? 1,
+    });
+  }
+
+  #unjudged({ reason }: Unjudged): string {
+    const program = this.#validator?.program ?? '';
+    const install = program.includes('xmllint')
+      ? ''
+      : ', or install xmllint (libxml2-utils), which may be able to';
+    return `--validate: ${program} cannot check this document: ${reason}; load it without --validate${install}`;
+  }
+
+  async #placeOf(member: InputMember, lead: FaultLead, marked: boolean): Promise<TextLocation | null> {
+    const finder = createFaultFinder(lead, marked, this.#names);
     await this.#read(member, (batch, locate) => finder.take(batch, locate));
     return finder.place;
   }
 }
 
-function invalidity({ name, validity, marked }: Invalid, place: TextLocation | null): InputError {
-  const [fault] = validity.faults;
-  const others = validity.count === 1 ? '' : ` (the first of ${validity.count} faults)`;
-  const told = marked ? undefined : fault!.line;
-  const line = place?.line ?? told;
-  return new InputError({
-    code: 'xml_not_valid',
-    severity: 'error',
-    message: `not valid: ${fault!.message}${others}`,
-    file: name,
-    ...(line === undefined ? {} : { line, column: place?.column ?? 1 }),
-  });
+function isValid({ count, unjudged }: Validity): boolean {
+  return count === 0 && unjudged === null;
+}
+
+function invalidity({ faults, count }: Validity): string {
+  return `not valid: ${faults[0]!.message}${count === 1 ? '' : ` (the first of ${count} faults)`}`;
 }
 
 async function* oneChunk(bytes: Uint8Array): AsyncIterable<Uint8Array> {

@@ -1,7 +1,12 @@
-/** What checks documents against the XSD set of an origin (`--validate`): xmllint where it is installed, else WebAssembly. */
+/** What checks documents against the XSD set of an origin (`--validate`): libxml2 in WebAssembly; xmllint, where it is installed, takes large ones. */
 import { AppError } from '../errors.ts';
-import type { DocumentValidator } from '../ports/document-validator.ts';
+import type { DocumentValidator, Validity } from '../ports/document-validator.ts';
 import type { ToolSession } from './tool-session.ts';
+
+/** for one document that is held as a tree; of them all, the hardest of real ones takes less than a second */
+const documentMs = 60_000;
+/** in which nothing of a document that comes bit by bit is taken: a value of the most bytes it may have takes a minute */
+const silentMs = 300_000;
 
 /** AppError `invalid_option` where the origin has no XSD files, or they were not kept. */
 export async function openValidator(session: ToolSession, idSch: number): Promise<DocumentValidator> {
@@ -18,11 +23,38 @@ export async function openValidator(session: ToolSession, idSch: number): Promis
     stored.map(({ name, content }) => ({ name, bytes: content })),
     { limits: session.limits, ...(entries.length === 0 ? {} : { entries }) },
   );
-  const { createXmllintValidator, findXmllint } = await import('../adapters/node/xmllint-validator.ts');
-  const program = await findXmllint();
-  if (program !== null) return createXmllintValidator(program, set, session.interrupted);
   const { createLibxml2Validator } = await import('../adapters/node/libxml2-validator.ts');
-  return createLibxml2Validator(set);
+  const { createXmllintValidator, findXmllint } = await import('../adapters/node/xmllint-validator.ts');
+  const module = new URL('./bin/validator-thread.mjs', import.meta.url);
+  const { interrupted } = session;
+  const own = await createLibxml2Validator(set, { module, timeMs: documentMs, interrupted });
+  const program = await findXmllint();
+  if (program === null) return own;
+  return together(own, await createXmllintValidator(program, set, { timeMs: silentMs, interrupted }));
+}
+
+/**
+ * One of them judges all that both can hold, so that places and words are the same wherever it runs; the other one takes what is
+ * too large for a tree, and what is over a limit of the first.
+ */
+function together(own: DocumentValidator, xmllint: DocumentValidator): DocumentValidator {
+  return {
+    program: `${own.program}, and ${xmllint.program} for large documents`,
+    maxTextBytes: xmllint.maxTextBytes,
+    async checkAll(documents) {
+      const answers: Validity[] = [];
+      for (const [at, answer] of (await own.checkAll(documents)).entries()) {
+        const [other] = answer.unjudged === null ? [answer] : await xmllint.checkAll([documents[at]!]);
+        answers.push(other!.unjudged === null ? other! : answer);
+      }
+      return answers;
+    },
+    check: (chunks) => xmllint.check(chunks),
+    async close() {
+      await own.close();
+      await xmllint.close();
+    },
+  };
 }
 
 export function noXsdSet(reason: string): AppError {

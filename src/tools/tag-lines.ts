@@ -1,15 +1,12 @@
 /**
  * Validators tell lines, where a document may have but one. So each tag of a document that is checked gets a line end of its own
- * (white space before `>` means nothing), and from a line told the very tag is found, with its line and column in the document.
+ * (white space before `>` means nothing), and from a line told the very tag is found, with its line and column in the document (fault-places.ts).
  */
-import type { ValidityFault } from '../ports/document-validator.ts';
 import {
-  KIND_ATTRIBUTE,
   KIND_END,
   KIND_MASK,
   KIND_START,
   RECORD_INTS,
-  type NameTable,
   type TextLocation,
   type TokenBatch,
 } from '../engine/xml/tokens.ts';
@@ -17,9 +14,13 @@ import {
 type Locate = (recordIndex: number) => TextLocation;
 
 const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 const lessThan = 0x3c;
 const greaterThan = 0x3e;
 const slash = 0x2f;
+const exclamation = 0x21;
+const question = 0x3f;
+const lineEnd = Uint8Array.of(lineFeed);
 
 /** Whether offsets of the tokeniser, which are those of the text in UTF-8, are those of the bytes. */
 export function isUtf8(bytes: Uint8Array): boolean {
@@ -28,6 +29,16 @@ export function isUtf8(bytes: Uint8Array): boolean {
   const [, encoding = 'utf-8'] =
     /^(?:\xef\xbb\xbf)?<\?xml[^>]*\sencoding\s*=\s*["']([^"']*)/.exec(head) ?? [];
   return /^(?:utf-8|us-ascii)$/i.test(encoding);
+}
+
+/** A CR alone is a line end, too, and some programs do not count it. */
+function withLineFeeds(document: Uint8Array): Uint8Array {
+  let at = document.indexOf(carriageReturn);
+  if (at < 0) return document;
+  const changed = document.slice();
+  for (; at >= 0; at = document.indexOf(carriageReturn, at + 1))
+    if (document[at + 1] !== lineFeed) changed[at] = lineFeed;
+  return changed;
 }
 
 /** The tags of a batch; an empty element's tag once. */
@@ -58,7 +69,8 @@ export function createTagMarker() {
       }
     },
     /** The document with a line end before the end of each tag; null where it has tags in the text of entities. */
-    marked(document: Uint8Array): Uint8Array | null {
+    marked(given: Uint8Array): Uint8Array | null {
+      const document = withLineFeeds(given);
       const marked = new Uint8Array(document.length + ends.length);
       let from = 0;
       let to = 0;
@@ -76,39 +88,63 @@ export function createTagMarker() {
   };
 }
 
-/** Finds the tag, or the attribute, that a fault speaks of. `marked`: the fault's line is that of the marked document. */
-export function createFaultFinder(fault: ValidityFault, marked: boolean, names: NameTable) {
-  let tags = 0;
-  let place: TextLocation | null = null;
+/** A tag whose end is not known yet may be of so many bytes; what looks like one in a comment is not waited for longer. */
+const maxHeldBytes = 64 * 1024 * 1024;
+
+/** Marks a document that comes bit by bit, as its tokeniser finds the tags. */
+export function createStreamMarker() {
+  /** from here on nothing was given on */
+  let held: Uint8Array = new Uint8Array(0);
+  let heldFrom = 0;
+  /** of tags in what is held: where each begins and ends */
+  let tags: { readonly start: number; readonly end: number }[] = [];
+  /** false: tags lie in the text of entities; those from the first of them on have no lines of their own */
+  let isWhole = true;
   return {
-    /** null until it is found */
-    get place(): TextLocation | null {
-      return place;
-    },
     take(batch: TokenBatch, locate: Locate): void {
       for (const record of tagsOf(batch)) {
-        if (place !== null) return;
         const n = record * RECORD_INTS;
-        tags += 1;
-        const tag = batch.bytes.subarray(batch.events[n + 2], batch.events[n + 3]);
-        const start = locate(record);
-        const lines = tag.reduce((sum, byte) => sum + (byte === lineFeed ? 1 : 0), 0);
-        const endLine = start.line + lines + (marked ? tags : 0);
-        if (endLine !== fault.line) continue;
-        const isNamed = fault.element === null || names.localName(batch.events[n + 1]!) === fault.element;
-        if (marked || isNamed) place = attributePlace(batch, record, locate) ?? start;
+        const start = locate(record).offset;
+        tags.push({ start, end: start + batch.events[n + 3]! - batch.events[n + 2]! });
       }
     },
+    /** What is sure of the document so far, its tags marked; `piece` has gone through the tokeniser. */
+    marked(piece: Uint8Array): Uint8Array {
+      held = held.length === 0 ? piece.slice() : Buffer.concat([held, piece]);
+      const done = tags.at(-1)?.end ?? heldFrom;
+      return release(Math.max(done - heldFrom, sureBytes(Math.max(0, done - heldFrom))));
+    },
+    rest: (): Uint8Array => release(held.length),
   };
 
-  function attributePlace(batch: TokenBatch, tag: number, locate: Locate): TextLocation | null {
-    if (fault.attribute === null) return null;
-    for (let record = tag + 1; record < batch.count; record += 1) {
-      const kind = batch.events[record * RECORD_INTS]! & KIND_MASK;
-      if (kind === KIND_START || kind === KIND_END) return null;
-      if (kind !== KIND_ATTRIBUTE) continue;
-      if (names.localName(batch.events[record * RECORD_INTS + 1]!) === fault.attribute) return locate(record);
+  /** Up to what may be a tag that is not known yet, or half of a line end. */
+  function sureBytes(from: number): number {
+    if (held.length - from > maxHeldBytes) return held.length;
+    for (let at = held.indexOf(lessThan, from); at >= 0; at = held.indexOf(lessThan, at + 1)) {
+      const next = held[at + 1];
+      if (next !== exclamation && next !== question) return at;
     }
-    return null;
+    return held.at(-1) === carriageReturn ? held.length - 1 : held.length;
+  }
+
+  function release(bytes: number): Uint8Array {
+    const sure = withLineFeeds(held.subarray(0, bytes));
+    const parts: Uint8Array[] = [];
+    let from = 0;
+    for (const { start, end } of tags) {
+      const [at, behind] = [start - heldFrom, end - heldFrom];
+      if (!isWhole || sure[at] !== lessThan || sure[behind - 1] !== greaterThan) {
+        isWhole = false;
+        break;
+      }
+      const close = sure[behind - 2] === slash ? behind - 2 : behind - 1;
+      parts.push(sure.subarray(from, close), lineEnd);
+      from = close;
+    }
+    parts.push(sure.subarray(from));
+    tags = [];
+    held = held.subarray(bytes);
+    heldFrom += bytes;
+    return Buffer.concat(parts);
   }
 }

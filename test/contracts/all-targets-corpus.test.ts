@@ -25,7 +25,7 @@ function documentsOf(xsd: string): string[] {
     .map(([, , document]) => join(corpusDirectory, document!));
 }
 
-describe.each(sets)('%s', needs('corpus'), (xsd) => {
+describe.each(sets)('%s', needs(['corpus', 'whole run']), (xsd) => {
   let home: ServiceHome;
   let targets: EveryTarget;
 

@@ -326,7 +326,7 @@ function lines(from: number): Uint8Array {
 describe('S3, beyond the contract', needs('s3 server', s3 !== null), () => {
   const objects = s3 === null ? null : createS3ObjectStore(s3.settings);
 
-  it('takes a body of several parts, and leaves none of one that is too large', async () => {
+  it('takes a body of several parts, none of one that is too large', needs('whole run'), async () => {
     const size = 40 * 1024 * 1024 + 5;
     const bodyOfSize = (): ReadableStream<Uint8Array> => {
       let sent = 0;
@@ -353,7 +353,7 @@ describe('S3, beyond the contract', needs('s3 server', s3 !== null), () => {
     await objects!.remove('parts/whole');
   });
 
-  it('lists more than a page, in order', async () => {
+  it('lists more than a page, in order', needs('whole run'), async () => {
     const names = Array.from({ length: 1100 }, (_, at) => `page/${String(at).padStart(5, '0')}`);
     for (let from = 0; from < names.length; from += 50)
       await Promise.all(names.slice(from, from + 50).map((key) => objects!.write(key, new Uint8Array(1))));

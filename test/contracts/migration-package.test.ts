@@ -16,6 +16,7 @@ import type { Claim, JobStore } from '../../src/ports/job-store.ts';
 import { dumpFamily } from '../support/migration-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { compiled, modelOf } from '../support/shredding.ts';
+import { needs } from '../support/needs.ts';
 
 const idOrg = 1;
 const one = { idOrg, idJob: null };
@@ -39,7 +40,7 @@ describe('a package', { timeout: 60_000 }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('holds 20,000 mappings as well as three', async () => {
+  it('holds 20,000 mappings as well as three', needs('whole run'), async () => {
     const idSch = await store(source, 'wide', 200, 100);
     const catalog = createPostgresCatalogStore(source.sql);
     const { idLschma } = (await catalog.loadLogicalSchema(idOrg, { idSch }))!;

@@ -20,7 +20,7 @@ import {
   type Value,
 } from './library-rows.ts';
 import { duckDbReader, type TextRow } from './row-sink-readers.ts';
-
+import { needs } from '../support/needs.ts';
 let folders = '';
 let directory = '';
 let file = '';
@@ -354,7 +354,7 @@ test('a row longer than the reader’s buffers arrives', async () => {
   expect(await values()).toEqual(['short', long, 'short']);
 });
 
-test('a job that fills hundreds of tables, in a new file and then in that', async () => {
+test('a job that fills hundreds of tables, in a new file and then in it', needs('whole run'), async () => {
   const book = libraryModel.tables[at.book]!;
   const columns = book.columns.map((column) =>
     column.references === null ? column : { ...column, references: 0 },

@@ -29,7 +29,7 @@ const quiet = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
 
-describe('/doc in a browser, offline', { timeout: 60_000, ...needs('chromium') }, () => {
+describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 'whole run']) }, () => {
   let server: Server;
   let origin: string;
   let browser: Browser;

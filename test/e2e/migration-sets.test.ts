@@ -47,7 +47,7 @@ async function chooseSets(): Promise<readonly MovedSet[]> {
 
 describe(
   'real sets that move',
-  { timeout: 600_000, ...needs('postgresql'), ...needs('corpus', sets.length > 0) },
+  { timeout: 600_000, ...needs(['postgresql', 'whole run']), ...needs('corpus', sets.length > 0) },
   () => {
     let external: ExternalPostgres;
     let from: Installed;

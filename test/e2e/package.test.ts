@@ -12,7 +12,7 @@ import { stopEmbeddedPostgres } from '../../src/adapters/node/embedded-postgres.
 import { createEmptyDatabase } from '../support/postgres.ts';
 import { freightDocumentFolder } from '../support/service-fixtures.ts';
 import { projectRoot } from '../rules/project-files.ts';
-import { skipFor } from '../support/needs.ts';
+import { needs, skipFor } from '../support/needs.ts';
 import { firstLine } from '../support/tool-cache.ts';
 import { readBlocks } from './readme-blocks.ts';
 import { runShell, startShell } from './shell.ts';
@@ -80,7 +80,7 @@ function own(): string {
   return join(folder, 'node_modules', 'conversion-job-service');
 }
 
-describe('the package', { timeout: 180_000 }, () => {
+describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
   it('brings what it needs and nothing of its development', async (context) => {
     if (!installed) return skipFor(context, 'npm registry', lack);
     const manifest = JSON.parse(await readFile(join(own(), 'package.json'), 'utf8')) as Record<

@@ -1,5 +1,5 @@
 /** Every command of the README is run, and what it shows is what comes out. */
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { properties } from '../../src/config.ts';
 import { stopEmbeddedPostgres } from '../../src/adapters/node/embedded-postgres.ts';
 import { projectRoot, readText } from '../rules/project-files.ts';
+import { needs } from '../support/needs.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 import { readBlocks } from './readme-blocks.ts';
 import { runShell, startShell } from './shell.ts';
@@ -35,6 +36,8 @@ describe('README', { timeout: 180_000 }, () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'readme-'));
+    // a server of root's that has no other way enters it as somebody else
+    await chmod(folder, 0o755);
   });
 
   afterAll(async () => {
@@ -90,7 +93,7 @@ describe('README', { timeout: 180_000 }, () => {
     );
   });
 
-  it('Five calls: from an upload to the tables', async () => {
+  it('Five calls: from an upload to the tables', needs('curl'), async () => {
     const service = startShell(adapt(code('Five calls', 'sh', 0), folder), { PORT: '0' });
     try {
       const [, url] = await service.waitFor(/listening on (http:\/\/\S+)/);

@@ -26,7 +26,7 @@ const sample: CorpusGroup[] = corpusGroups()
   .filter(({ documents }) => documents.length > 0);
 const cases = sample.map((group, index) => ({ ...group, index, of: group.xsd ?? 'inferred' }));
 
-describe('documents of the corpus', needs('corpus'), () => {
+describe('documents of the corpus', needs(['corpus', 'whole run']), () => {
   let database: TestDatabase;
   let equal = 0;
 

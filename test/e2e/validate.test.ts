@@ -29,7 +29,7 @@ const badPlace = {
     bad
       .split('\n')
       .find((line) => line.includes('>eight<'))!
-      .indexOf('</f:weight>') + 1,
+      .indexOf('<f:weight') + 1,
 };
 
 describe('--validate', { timeout: 120_000 }, () => {

@@ -8,6 +8,7 @@
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { isHere } from '../support/needs.ts';
 
 const seed = Number(process.env['PROPERTY_SEED'] ?? 20_260_101);
 const runs = process.env['PROPERTY_RUNS'];
@@ -15,7 +16,7 @@ const seconds = Number(process.env['PROPERTY_SECONDS'] ?? 0);
 const toldEveryMs = 15_000;
 
 export interface PropertyOptions {
-  /** without PROPERTY_RUNS */
+  /** without PROPERTY_RUNS; an eighth of it where not all tests are run */
   readonly runs: number;
   /** the share of PROPERTY_RUNS that is worth its time (1) */
   readonly share?: number;
@@ -26,7 +27,8 @@ export async function holds<Case>(
   check: (value: Case) => void | Promise<void>,
   options: PropertyOptions,
 ): Promise<void> {
-  const numRuns = runs === undefined ? options.runs : Math.ceil(Number(runs) * (options.share ?? 1));
+  const few = isHere('whole run') ? options.runs : Math.ceil(options.runs / 8);
+  const numRuns = runs === undefined ? few : Math.ceil(Number(runs) * (options.share ?? 1));
   const watched = runs === undefined ? check : watch(check, numRuns);
   const property = fc.asyncProperty(cases, async (value) => {
     await watched(value);

@@ -10,7 +10,6 @@ const longFiles: Readonly<Record<string, string>> = {
   'src/engine/shred/shredder.ts': 'the hot path: one state machine whose steps share its locals',
   'test/contracts/catalog-store-contract.ts': 'one contract, case after case',
   'test/contracts/job-store-contract.ts': 'one contract, case after case',
-  'test/contracts/row-sink-folder.test.ts': 'one contract, case after case',
   'test/contracts/row-sink-postgres.test.ts': 'one contract, case after case',
   'test/support/memory-job-store.ts': 'one table in memory, with every operation of its port',
 };

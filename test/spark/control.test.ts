@@ -26,7 +26,7 @@ async function processesWith(text: string): Promise<string[]> {
   return lines.filter((line) => line.includes(text));
 }
 
-describe('a job on Spark', { timeout: 150_000, ...needs('spark') }, () => {
+describe('a job on Spark', { timeout: 150_000, ...needs(['whole run', 'spark']) }, () => {
   let home: ServiceHome;
   let work: string;
   let documents: string;

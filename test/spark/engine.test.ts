@@ -32,7 +32,7 @@ async function contents(reader: TargetReader): Promise<Record<string, string[]>>
   return found;
 }
 
-describe('jobs on Spark', { timeout: 200_000, ...needs('spark') }, () => {
+describe('jobs on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }, () => {
   let home: ServiceHome;
   let sql: Sql;
   let origin: string;

@@ -34,7 +34,7 @@ async function endOf(client: ServiceClient, idJob: number): Promise<unknown> {
   }
 }
 
-describe('what fails on Spark', { timeout: 300_000, ...needs('spark') }, () => {
+describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spark']) }, () => {
   let home: ServiceHome;
   let cluster: SparkCluster;
   let work: string;

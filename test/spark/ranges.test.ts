@@ -37,7 +37,7 @@ function findings(output: string): string[] {
     .filter((line) => !/^\{|Spark/.test(line));
 }
 
-describe('ranges on Spark', { timeout: 200_000, ...needs('spark') }, () => {
+describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }, () => {
   let home: ServiceHome;
   let origin: string;
   let large: string;

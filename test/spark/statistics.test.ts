@@ -14,7 +14,7 @@ const submit = programOf('spark');
 /** sets with recursion, mixed content, many roots and namespaces, and values of every class */
 const corpora = ['cldr', 'iso20022', 'sumo', 'xmark', 'musicxml'];
 
-describe('statistics on Spark', { timeout: 120_000, ...needs('spark') }, () => {
+describe('statistics on Spark', { timeout: 120_000, ...needs(['whole run', 'spark']) }, () => {
   let home: ServiceHome;
   let sql: Sql;
   let work: string;

@@ -3,6 +3,7 @@
  * skipped where that is not there; the table at the end of a run tells which, and why. Parts that REQUIRE names, comma-separated,
  * have to be there: without one, what needs it fails.
  */
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants, globSync, existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { TestContext, TestOptions } from 'vitest';
@@ -66,8 +67,17 @@ const parts = {
     how: 'ADMIN_SERVER=1, with Java 17, Maven and its central repository',
     find: () => process.env['ADMIN_SERVER'] === '1',
   },
+  setpriv: { how: 'Debian: util-linux', programs: ['setpriv'] },
   sqlite3: { how: 'Debian: sqlite3', programs: ['sqlite3'], variable: 'SQLITE3' },
   'systemd-analyze': { how: 'Debian: systemd', programs: ['systemd-analyze'] },
+  'user namespaces': {
+    how: 'unshare (Debian: util-linux), where a container may have user namespaces',
+    find: () => spawnSync('unshare', ['--user', 'true'], { stdio: 'ignore' }).status === 0,
+  },
+  'whole run': {
+    how: 'takes long: npm run test:all',
+    find: () => process.env['TEST_SCOPE'] === 'all',
+  },
   xmllint: { how: 'Debian: libxml2-utils', programs: ['xmllint'] },
   // What only a trial tells: it is given to `needs` and `skipFor`.
   azcopy: { how: 'Debian: libsecret-1-0, on x86-64' },
@@ -159,4 +169,9 @@ export function skipFor({ task, skip }: TestContext, part: Part, why: string): n
   refuseRequired(lacks);
   task.meta.lacks = lacks;
   return skip(`${part}: ${why}`);
+}
+
+/** The first of many alike, where not all tests are run. */
+export function some<One>(all: readonly One[], count: number): readonly One[] {
+  return isHere('whole run') ? all : all.slice(0, count);
 }

@@ -291,7 +291,7 @@ describe('the folders and users it can live with', () => {
   test.each([
     ['an ordinary user', 1],
     ['an ordinary user without a name', 61_234],
-  ])('%s', needs('root'), async (_, uid) => {
+  ])('%s', needs(['root', 'user namespaces']), async (_, uid) => {
     await chown(home, uid, uid);
     const { url, child } = await inProcess('startEmbeddedPostgres', {}, uid);
     expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
@@ -303,25 +303,29 @@ describe('the folders and users it can live with', () => {
   test.each([
     ['user namespaces are', ['unshare']],
     ['user namespaces and capabilities are', ['unshare', 'setpriv']],
-  ])('root where %s switched off, under a number that nobody else has', needs('root'), async (_, absent) => {
-    const tools = join(home, 'bin');
-    await mkdir(tools);
-    for (const tool of absent) await writeFile(join(tools, tool), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-    const path = `${tools}:${process.env.PATH}`;
-    if (absent.length === 1) await chmod(home, 0o700);
-    const { url, child } = await inProcess('startEmbeddedPostgres', {}, undefined, path);
-    expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
-    const uid = Number((await statusOf(await serverPid())).match(/^Uid:\t(\d+)/m)?.[1]);
-    expect(uid).toBeGreaterThan(60_000);
-    expect(uid).not.toBe(65_534);
-    expect((await stat(join(directory, 'data'))).uid).toBe(uid);
-    expect(
-      (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':')[2]),
-    ).not.toContain(String(uid));
-    child.kill('SIGKILL');
-  });
+  ])(
+    'root where %s switched off, under a number that nobody else has',
+    needs(['root', 'setpriv']),
+    async (_, absent) => {
+      const tools = join(home, 'bin');
+      await mkdir(tools);
+      for (const tool of absent) await writeFile(join(tools, tool), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+      const path = `${tools}:${process.env.PATH}`;
+      if (absent.length === 1) await chmod(home, 0o700);
+      const { url, child } = await inProcess('startEmbeddedPostgres', {}, undefined, path);
+      expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
+      const uid = Number((await statusOf(await serverPid())).match(/^Uid:\t(\d+)/m)?.[1]);
+      expect(uid).toBeGreaterThan(60_000);
+      expect(uid).not.toBe(65_534);
+      expect((await stat(join(directory, 'data'))).uid).toBe(uid);
+      expect(
+        (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':')[2]),
+      ).not.toContain(String(uid));
+      child.kill('SIGKILL');
+    },
+  );
 
-  test('data of nobody, as an earlier version left it', needs('root'), async () => {
+  test('data of nobody, as an earlier version left it', needs(['root', 'user namespaces']), async () => {
     await (await startEmbeddedPostgres({ directory })).stop();
     await chmod(directory, 0o755);
     spawnSync('chown', ['-R', '65534:65534', join(directory, 'data')]);
@@ -332,7 +336,7 @@ describe('the folders and users it can live with', () => {
     await server.stop();
   });
 
-  test('root, whose server no process of nobody can touch', needs('root'), async () => {
+  test('root, whose server no process of nobody can touch', needs(['root', 'user namespaces']), async () => {
     const server = await startEmbeddedPostgres({ directory });
     const pid = await serverPid();
     expect(await statusOf(pid)).toMatch(/^CapEff:\t0+$/m);

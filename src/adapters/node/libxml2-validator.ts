@@ -1,88 +1,101 @@
-/** Documents checked by libxml2 in WebAssembly, where no xmllint is installed. It holds each document as a tree. */
+/**
+ * Documents checked by libxml2 in WebAssembly, in a thread that is ended when a document takes too long, and begun anew when one has
+ * broken it: nothing but that document is lost. It holds each document as a tree.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import type { StandaloneXsdSet } from '../../engine/xsd/standalone-set.ts';
-import { AppError } from '../../errors.ts';
 import type { DocumentValidator, Validity } from '../../ports/document-validator.ts';
-import { addFault, uncheckable, validityFault, type FaultList } from './validity-messages.ts';
+import { notJudged, uncheckable, type SetFault } from './validity-messages.ts';
+
+export interface Libxml2Options {
+  /** the module of the thread: posts a `Libxml2Opened` for the XSD set in its workerData, then a Validity for each document */
+  readonly module: URL;
+  /** for one document; the set gets ten times as much */
+  readonly timeMs: number;
+  /** ends the thread and the check */
+  readonly interrupted?: AbortSignal;
+}
+
+export type Libxml2Opened = { readonly opened: true } | { readonly faults: readonly SetFault[] };
 
 /** A tree takes ten times its document. */
 const maxDocumentBytes = 50 * 1024 * 1024;
 const program = 'libxml2 (WebAssembly)';
 
-export async function createLibxml2Validator(set: StandaloneXsdSet): Promise<DocumentValidator> {
-  const {
-    ParseOption,
-    XmlBufferInputProvider,
-    XmlDocument,
-    XmlLibError,
-    XmlValidateError,
-    XsdValidator,
-    xmlCleanupInputProvider,
-    xmlRegisterInputProvider,
-  } = await import('libxml2-wasm');
-  const option = ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_BIG_LINES | ParseOption.XML_PARSE_HUGE;
-  const contents = Object.fromEntries(set.files.map(({ name, bytes }) => [`/set/${name}`, bytes]));
-  // nothing but the set can be opened
-  xmlRegisterInputProvider(new XmlBufferInputProvider(contents));
-  const fail = (error: unknown): never => {
-    if (!(error instanceof XmlLibError)) throw error;
-    throw uncheckable(
-      program,
-      set,
-      error.details.map(({ file = '', line, message }) => ({
-        file: file.replace(/^\/set\//, ''),
-        line,
-        message,
-      })),
-    );
-  };
-  let schema: InstanceType<typeof XmlDocument> | null = null;
-  let validator: ReturnType<typeof XsdValidator.fromDoc>;
-  try {
-    schema = XmlDocument.fromBuffer(contents[`/set/${set.main}`]!, { url: `/set/${set.main}`, option });
-    validator = XsdValidator.fromDoc(schema);
-  } catch (error) {
-    schema?.dispose();
-    xmlCleanupInputProvider();
-    return fail(error);
+export async function createLibxml2Validator(
+  set: StandaloneXsdSet,
+  { module, timeMs, interrupted = new AbortController().signal }: Libxml2Options,
+): Promise<DocumentValidator> {
+  async function begin(): Promise<Worker> {
+    const thread = new Worker(module, { workerData: set, env: {} });
+    const answer = await answerOf<Libxml2Opened>(thread, timeMs * 10, interrupted);
+    if (typeof answer !== 'string' && 'opened' in answer) return thread;
+    await thread.terminate();
+    const faults = typeof answer === 'string' ? [{ file: '', line: 0, message: answer }] : answer.faults;
+    throw uncheckable(program, set, faults);
   }
 
-  function checkOne(bytes: Uint8Array): Validity {
-    const list: FaultList = { faults: [], count: 0 };
-    const document = XmlDocument.fromBuffer(bytes, { option });
-    try {
-      validator.validate(document);
-    } catch (error) {
-      if (!(error instanceof XmlValidateError)) throw error;
-      for (const { line, message } of error.details) addFault(list, validityFault(line, message));
-      if (list.count === 0) addFault(list, validityFault(1, error.message));
-    } finally {
-      document.dispose();
-    }
-    return list;
+  let thread: Worker | null = await begin();
+
+  async function checkOne(bytes: Uint8Array): Promise<Validity> {
+    thread ??= await begin();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    thread.postMessage(bytes);
+    const answer = await answerOf<Validity>(thread, timeMs, interrupted);
+    if (typeof answer !== 'string') return answer;
+    await thread.terminate();
+    thread = null;
+    return notJudged(answer);
   }
 
   return {
     program,
     maxTextBytes: Infinity,
-    checkAll: (documents) => Promise.resolve(documents.map(checkOne)),
+    async checkAll(documents) {
+      const answers: Validity[] = [];
+      for (const bytes of documents) answers.push(await checkOne(bytes));
+      return answers;
+    },
     async check(chunks) {
       const parts: Uint8Array[] = [];
       let bytes = 0;
       for await (const chunk of chunks) {
         bytes += chunk.length;
         if (bytes > maxDocumentBytes)
-          throw new AppError(
-            'unprocessable_input',
-            `--validate: a document of more than ${maxDocumentBytes / 1024 / 1024} MB is checked by xmllint only: install it (libxml2-utils)`,
-          );
+          return notJudged(`it has more than ${maxDocumentBytes / 1024 / 1024} MB`);
         parts.push(chunk);
       }
       return checkOne(new Uint8Array(Buffer.concat(parts)));
     },
     async close() {
-      validator.dispose();
-      schema.dispose();
-      xmlCleanupInputProvider();
+      await thread?.terminate();
     },
   };
+}
+
+/** What the thread posts next, or why it does not. Throws the reason of an interruption. */
+async function answerOf<Answer>(
+  asked: Worker,
+  withinMs: number,
+  interrupted: AbortSignal,
+): Promise<Answer | string> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), withinMs);
+  try {
+    // an error of the thread is thrown
+    const [answer] = (await once(asked, 'message', {
+      signal: AbortSignal.any([limit.signal, interrupted]),
+    })) as [Answer];
+    return answer;
+  } catch (error) {
+    if (interrupted.aborted) {
+      await asked.terminate();
+      throw interrupted.reason;
+    }
+    if (limit.signal.aborted) return `it takes longer than ${withinMs / 1000} s`;
+    return `it ended with "${(error as Error).message}"`;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,4 +1,4 @@
-/** Documents checked by `xmllint --stream`, a process: the XSD set and small documents lie in a folder of its own. */
+/** Documents checked by `xmllint --stream`, a process for each, which lets them stream: the XSD set lies in a folder of its own. */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,9 +9,16 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { StandaloneXsdSet } from '../../engine/xsd/standalone-set.ts';
-import { AppError } from '../../errors.ts';
 import type { DocumentValidator, Validity } from '../../ports/document-validator.ts';
-import { addFault, uncheckable, validityFault, type FaultList } from './validity-messages.ts';
+import {
+  addMessage,
+  emptyValidity,
+  judged,
+  notJudged,
+  uncheckable,
+  type SetFault,
+  type ValidityList,
+} from './validity-messages.ts';
 
 /** No settings of ours, and no catalogue that leads documents elsewhere. */
 function environment(): Record<string, string> {
@@ -40,10 +47,17 @@ const maxLine = 2000;
 const neverAborted: AbortSignal = new AbortController().signal;
 
 /** `interrupted`: the program ends with it. */
+export interface XmllintOptions {
+  /** without taking more of the document, or ending */
+  readonly timeMs: number;
+  /** ends the program and the check */
+  readonly interrupted?: AbortSignal;
+}
+
 export async function createXmllintValidator(
   program: string,
   set: StandaloneXsdSet,
-  interrupted: AbortSignal = neverAborted,
+  { timeMs, interrupted = neverAborted }: XmllintOptions,
 ): Promise<DocumentValidator> {
   const folder = await mkdtemp(join(tmpdir(), 'xml-validate-'));
   try {
@@ -52,137 +66,138 @@ export async function createXmllintValidator(
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
-  const run = (names: readonly string[], input: Readable | null): Promise<readonly Validity[]> =>
-    runXmllint({ program, set, folder, interrupted }, names, input);
+  const place = { program, set, folder, timeMs, interrupted };
   return {
     program,
     maxTextBytes,
     async checkAll(documents) {
-      if (documents.length === 0) return [];
-      // A document may quote what xmllint prints: names that cannot be known keep its words apart from the program's
-      const key = randomBytes(12).toString('hex');
-      const names = documents.map((_, at) => `${key}-${at}.xml`);
-      try {
-        for (const [at, bytes] of documents.entries())
-          await writeFile(join(folder, names[at]!), bytes, { mode: 0o600 });
-        return await run(names, null);
-      } finally {
-        for (const name of names) await rm(join(folder, name), { force: true });
+      const answers: Validity[] = [];
+      for (const bytes of documents) {
+        // A document may quote what xmllint prints: a name that cannot be known keeps its words apart from the program's
+        const name = `${randomBytes(12).toString('hex')}.xml`;
+        await writeFile(join(folder, name), bytes, { mode: 0o600 });
+        try {
+          answers.push(await runXmllint(place, name, null));
+        } finally {
+          await rm(join(folder, name), { force: true });
+        }
       }
+      return answers;
     },
-    async check(chunks) {
-      const [validity] = await run(['-'], Readable.from(chunks, { objectMode: false }));
-      return validity!;
-    },
+    check: (chunks) => runXmllint(place, '-', chunks),
     close: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
-interface Place {
+interface Place extends Required<XmllintOptions> {
   readonly program: string;
   readonly set: StandaloneXsdSet;
   readonly folder: string;
-  readonly interrupted: AbortSignal;
 }
 
 async function runXmllint(
-  { program, set, folder, interrupted }: Place,
-  names: readonly string[],
-  input: Readable | null,
-): Promise<readonly Validity[]> {
-  const child = spawn(
-    'xmllint',
-    ['--stream', '--noout', '--nonet', '--huge', '--schema', set.main, ...names],
-    {
-      cwd: folder,
-      env: environment(),
-      stdio: [input === null ? 'ignore' : 'pipe', 'ignore', 'pipe'],
-      shell: false,
-      signal: interrupted,
-      killSignal: 'SIGKILL',
-    },
-  );
+  { program, set, folder, timeMs, interrupted }: Place,
+  name: string,
+  /** null: it lies in the folder */
+  chunks: AsyncIterable<Uint8Array> | null,
+): Promise<Validity> {
+  const argv = ['--stream', '--noout', '--nonet', '--huge', '--schema', set.main, name];
+  const child = spawn('xmllint', argv, {
+    cwd: folder,
+    env: environment(),
+    stdio: [chunks === null ? 'ignore' : 'pipe', 'ignore', 'pipe'],
+    shell: false,
+    signal: interrupted,
+    killSignal: 'SIGKILL',
+  });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
   });
-  const answers = new AnswerReader(names);
+  const answer = new AnswerReader(name);
   const reading = (async () => {
     for await (const line of createInterface({ input: child.stderr!, crlfDelay: 0 }))
-      answers.take(line.slice(0, maxLine));
+      answer.take(line.slice(0, maxLine));
   })();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    child.kill('SIGKILL');
+  }, timeMs);
+  const feed = async (from: AsyncIterable<Uint8Array>): Promise<void> => {
+    const taken = async function* (): AsyncIterable<Uint8Array> {
+      for await (const chunk of from) {
+        yield chunk;
+        timer.refresh();
+      }
+    };
+    await pipeline(Readable.from(taken(), { objectMode: false }), child.stdin!);
+  };
   let inputError: unknown = null;
   const feeding =
-    input === null
+    chunks === null
       ? Promise.resolve()
-      : pipeline(input, child.stdin!).catch((error: unknown) => {
+      : feed(chunks).catch((error: unknown) => {
           // it stops reading when it has seen enough; what the document's own reader throws is ours
-          if ((error as NodeJS.ErrnoException).code === 'EPIPE') return;
+          if (['EPIPE', 'ECONNRESET'].includes((error as NodeJS.ErrnoException).code ?? '')) return;
           inputError = error;
           child.kill('SIGKILL');
         });
-  const [code] = await Promise.all([ended, reading, feeding]);
+  const [code] = await Promise.all([ended, reading, feeding]).finally(() => clearTimeout(timer));
   if (inputError !== null) throw inputError as Error;
-  if (code === 5) throw uncheckable(program, set, answers.setFaults);
-  const silent = answers.silent();
-  if (silent !== null || (code !== 0 && code !== 1 && code !== 3))
-    throw new AppError(
-      'unprocessable_input',
-      `--validate: ${program} ended with ${code ?? 'a signal'} before it had checked every document` +
-        (answers.lastWords === '' ? '' : `: ${answers.lastWords}`),
-    );
-  return answers.validities;
+  if (code === 5) throw uncheckable(program, set, answer.setFaults);
+  const { validity, isWhole } = answer.end();
+  if (isWhole || validity.count > 0 || validity.unjudged !== null) return judged(validity);
+  if (late) return notJudged(`it takes longer than ${timeMs / 1000} s`);
+  return notJudged(
+    `it ended with ${code ?? 'a signal'}${answer.lastWords === '' ? '' : `: ${answer.lastWords}`}`,
+  );
 }
 
 /** Reads what xmllint prints: `NAME:LINE: [element a: ]Schemas validity error : TEXT`, then `NAME validates`. */
 class AnswerReader {
-  readonly validities: FaultList[];
-  readonly setFaults: { file: string; line: number; message: string }[] = [];
+  readonly setFaults: SetFault[] = [];
   lastWords = '';
-  readonly #at: ReadonlyMap<string, number>;
-  readonly #done = new Set<number>();
-  #open: { readonly document: number; readonly line: number; text: string } | null = null;
+  readonly #name: string;
+  readonly #validity = emptyValidity();
+  #isWhole = false;
+  #open: { readonly line: number; text: string } | null = null;
 
-  constructor(names: readonly string[]) {
-    this.validities = names.map(() => ({ faults: [], count: 0 }));
-    this.#at = new Map(names.map((name, at) => [name, at]));
+  constructor(name: string) {
+    this.#name = name;
   }
 
   take(line: string): void {
-    const fault = /^([^\s:]+):(\d+): (?:element [^:]*: )?Schemas validity error : (.*)$/.exec(line);
-    const document = fault === null ? undefined : this.#at.get(fault[1]!);
-    if (fault !== null && document !== undefined) {
-      this.#endFault();
-      this.#open = { document, line: Number(fault[2]), text: fault[3]! };
-      return;
-    }
-    const verdict = /^(\S+) (validates|fails to validate)$/.exec(line);
-    const judged = verdict === null ? undefined : this.#at.get(verdict[1]!);
-    if (verdict !== null && judged !== undefined) {
-      this.#endFault();
-      this.#done.add(judged);
-      const validity = this.validities[judged]!;
-      if (verdict[2] === 'fails to validate' && validity.count === 0)
-        addFault(validity, validityFault(1, 'not valid against the XSD set'));
-      return;
-    }
+    const said = line.startsWith(this.#name) ? line.slice(this.#name.length) : '';
+    const fault = /^:(\d+): (?:element [^:]*: )?(Schemas validity|parser) error : (.*)$/.exec(said);
+    const verdict = /^ (?:validates|fails to validate|validation generated an internal error)$/.test(said);
     const ofSet = /^([^\s:]+\.xsd):(\d+): .*?(?:parser|validity) error : (.*)$/.exec(line);
-    if (ofSet !== null) this.setFaults.push({ file: ofSet[1]!, line: Number(ofSet[2]), message: ofSet[3]! });
-    else if (this.#open !== null && this.#open.text.length < maxLine) this.#open.text += ` ${line}`;
+    // a note to its makers, in the middle of everything
+    if (line.startsWith('Unimplemented block at ')) return;
+    if (fault !== null || verdict) this.#endMessage();
+    if (verdict) this.#isWhole = true;
+    else if (fault?.[2] === 'parser') this.#limit(Number(fault[1]), fault[3]!);
+    else if (fault !== null) this.#open = { line: Number(fault[1]), text: fault[3]! };
+    else if (ofSet !== null)
+      this.setFaults.push({ file: ofSet[1]!, line: Number(ofSet[2]), message: ofSet[3]! });
+    else if (this.#open !== null && this.#open.text.length < maxLine) this.#open.text += `\n${line}`;
     else this.lastWords = line;
   }
 
-  /** The first document that nothing was said of; null: there is none. */
-  silent(): number | null {
-    this.#endFault();
-    const at = this.validities.findIndex((_, index) => !this.#done.has(index));
-    return at < 0 ? null : at;
+  /** Our own reader has found the document well-formed: what this one has against it is a limit of its own. */
+  #limit(line: number, reason: string): void {
+    this.#validity.unjudged ??= { reason, place: { line, path: null } };
   }
 
-  #endFault(): void {
+  end(): { readonly validity: ValidityList; readonly isWhole: boolean } {
+    this.#endMessage();
+    return { validity: this.#validity, isWhole: this.#isWhole };
+  }
+
+  #endMessage(): void {
     if (this.#open === null) return;
-    const { document, line, text } = this.#open;
+    const { line, text } = this.#open;
     this.#open = null;
-    addFault(this.validities[document]!, validityFault(line, text));
+    addMessage(this.#validity, text, () => ({ line, path: null }));
   }
 }

@@ -5,6 +5,7 @@ import { pathLimits } from '../../../src/engine/infer/path-tree.ts';
 import type { DocumentStatistics } from '../../../src/engine/infer/statistics.ts';
 import { createFastXmlTokenizer } from '../../../src/engine/xml/fast-tokenizer.ts';
 import { createNameTable } from '../../../src/engine/xml/name-table.ts';
+import { needs } from '../../support/needs.ts';
 
 const limit = expect.objectContaining({ diagnostic: expect.objectContaining({ code: 'path_count_limit' }) });
 const times = (count: number, text: (at: number) => string): string =>
@@ -31,12 +32,12 @@ describe('paths of documents', () => {
     expect(() => statisticsOf(children(100_000))).toThrow(limit);
   });
 
-  it('have so many attributes of one element, spread over many of its name', () => {
+  it('have so many attributes of one element, spread over many of its name', needs('whole run'), () => {
     expect(statisticsOf(attributes(2_000)).elements[1]!.attributes).toHaveLength(2_000);
     expect(() => statisticsOf(attributes(pathLimits.attributesOfOne + 1))).toThrow(limit);
   });
 
-  it('are so many in all, however few their names are', () => {
+  it('are so many in all, however few their names are', needs('whole run'), () => {
     const below = times(50, (inner) => `<y${inner}>${times(100, (leaf) => `<z${leaf}/>`)}</y${inner}>`);
     const document = `<a>${times(40, (at) => `<x${at}>${below}</x${at}>`)}</a>`;
     expect(() => statisticsOf(document)).toThrow(limit);

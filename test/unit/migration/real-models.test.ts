@@ -8,6 +8,7 @@ import { checkSourceModel } from '../../../src/migration/source-model-check.ts';
 import { corpusGroups, groupSource } from '../../support/round-trip-corpus.ts';
 import { compiled, inferred } from '../../support/shredding.ts';
 import { unusualDocuments } from '../../support/service-unusual-documents.ts';
+import { some } from '../../support/needs.ts';
 
 function copy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
@@ -49,7 +50,10 @@ describe('a model that was made here', () => {
 
   // of each corpus the XSD that its manifest names first
   const groups = [...Map.groupBy(corpusGroups(), ({ corpus }) => corpus).values()].map(([first]) => first!);
-  it.each(groups.map((group) => [group.corpus, group] as const))('of the corpus %s passes', (_, group) => {
-    expectToPass(groupSource(group).source, [3]);
-  });
+  it.each(some(groups, 3).map((group) => [group.corpus, group] as const))(
+    'of the corpus %s passes',
+    (_, group) => {
+      expectToPass(groupSource(group).source, [3]);
+    },
+  );
 });

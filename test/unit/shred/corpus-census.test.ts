@@ -39,7 +39,7 @@ const cases = sets.flatMap((corpus) => {
   }));
 });
 
-describe('documents of the corpus', needs('corpus'), () => {
+describe('documents of the corpus', needs(['corpus', 'whole run']), () => {
   it.each(cases)('$xsd, as the XSD says', ({ xsd, documents }) => {
     const { files, entries } = corpusXsdSet(xsd);
     const { model: source } = compileXsdSet(files, { missing: 'wildcard', entries });

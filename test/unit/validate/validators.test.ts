@@ -1,12 +1,12 @@
 /** `--validate`: the XSD set as another program reads it, what that program says, and where in the document that is. */
 import { afterAll, beforeAll, describe, expect, it, type TestOptions } from 'vitest';
-import { createLibxml2Validator } from '../../../src/adapters/node/libxml2-validator.ts';
-import { createXmllintValidator } from '../../../src/adapters/node/xmllint-validator.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer.ts';
 import { standaloneXsdSet, type StandaloneXsdSet } from '../../../src/engine/xsd/standalone-set.ts';
 import type { DocumentValidator } from '../../../src/ports/document-validator.ts';
-import { createFaultFinder, createTagMarker, isUtf8 } from '../../../src/tools/tag-lines.ts';
+import { createFaultFinder, type FaultLead } from '../../../src/tools/fault-places.ts';
+import { createStreamMarker, createTagMarker, isUtf8 } from '../../../src/tools/tag-lines.ts';
 import { needs } from '../../support/needs.ts';
+import { byXmllint, inWebAssembly, rejectsOf, type CreateValidator } from '../../support/validated.ts';
 
 const utf8 = new TextEncoder();
 const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
@@ -67,10 +67,9 @@ function mark(bytes: Uint8Array): Uint8Array | null {
   return marker.marked(bytes);
 }
 
-type CreateValidator = (set: StandaloneXsdSet) => Promise<DocumentValidator>;
 const programs: readonly (readonly [name: string, options: TestOptions, create: CreateValidator])[] = [
-  ['libxml2 in WebAssembly', {}, createLibxml2Validator],
-  ['xmllint', needs('xmllint'), (set) => createXmllintValidator('xmllint', set)],
+  ['libxml2 in WebAssembly', {}, inWebAssembly],
+  ['xmllint', needs('xmllint'), byXmllint],
 ];
 
 for (const [name, options, create] of programs)
@@ -116,7 +115,7 @@ for (const [name, options, create] of programs)
       const [first, second] = await validator.checkAll([utf8.encode(lie), utf8.encode(order('7'))]);
       expect(first!.count).toBeGreaterThan(0);
       expect(first!.faults.every(({ line }) => line <= 3)).toBe(true);
-      expect(second).toEqual({ faults: [], count: 0 });
+      expect(second).toEqual({ faults: [], count: 0, unjudged: null });
     });
 
     it('checks a document as it comes, and gives back what its reading throws', async () => {
@@ -165,6 +164,59 @@ for (const [name, options, create] of programs)
     });
   });
 
+const hardSet = setOf({
+  'hard.xsd': `<xs:schema ${xs}><xs:element name="e"><xs:complexType><xs:sequence><xs:element ref="e" minOccurs="0" maxOccurs="unbounded"/></xs:sequence>
+    <xs:attribute name="n" type="xs:int"/><xs:attribute name="p"><xs:simpleType><xs:restriction base="xs:string"><xs:pattern value="(([a-z])+.)+[A-Z]([a-z])+"/></xs:restriction></xs:simpleType></xs:attribute>
+    <xs:attribute name="s" type="xs:string"/></xs:complexType></xs:element></xs:schema>`,
+});
+
+/** Documents that take a validator for ever, or more than it has room for: each with what both say of it; null: it depends. */
+const hardDocuments = {
+  'a pattern of exponential time': `<e>\n <e p="${'a'.repeat(44)}"/></e>`,
+  'entities that are often repeated': `<!DOCTYPE e [<!ENTITY a "${'x'.repeat(20_000)}"><!ENTITY b "${'&a;'.repeat(10)}">]><e>\n${'<e s="&b;"/>'.repeat(9)}</e>`,
+  'elements within each other': '<e>'.repeat(3000) + '</e>'.repeat(3000),
+} as const;
+
+describe('documents that are hard for a validator', { timeout: 120_000 }, () => {
+  it.each(Object.entries(hardDocuments))(
+    'are rejected by themselves, with place, reason and what to do: %s',
+    async (_, text) => {
+      const validator = await inWebAssembly(hardSet, 2000);
+      const rejects = await rejectsOf(validator, ['<e n="1"/>', text, '<e>\n<e n="one"/></e>', '<e n="2"/>']);
+      await validator.close();
+      expect(rejects).toEqual([
+        expect.stringMatching(
+          /^2\.xml: line \d+, column \d+: --validate: libxml2 \(WebAssembly\) cannot check this document: .+; load it without --validate, or install xmllint/,
+        ),
+        expect.stringMatching(
+          /^3\.xml: line 2, column 7: not valid: Element 'e', attribute 'n': 'one' is not/,
+        ),
+      ]);
+    },
+  );
+
+  it('are rejected by xmllint where it gives up', needs('xmllint'), async () => {
+    const validator = await byXmllint(hardSet, 2000);
+    const text = hardDocuments['a pattern of exponential time'];
+    const rejects = await rejectsOf(validator, [text, '<e n="2"/>']);
+    await validator.close();
+    expect(rejects).toEqual([
+      expect.stringMatching(
+        /^1\.xml: line 1, column 1: --validate: xmllint cannot check this document: it takes longer than 2 s; load it without --validate$/,
+      ),
+    ]);
+  });
+
+  it('of entities are none where these are few: tags, text and attributes of entities are checked', async () => {
+    const validator = await inWebAssembly(hardSet);
+    const head = '<!DOCTYPE e [<!ENTITY one "<e n=\'1\'/>"><!ENTITY two "2"><!ENTITY bad "<e n=\'x\'/>">]>';
+    const texts = [`${head}<e>&one;<e n="&two;"/></e>`, `${head}<e>&one;&one;\n&bad;</e>`];
+    const rejects = await rejectsOf(validator, texts);
+    await validator.close();
+    expect(rejects).toEqual([expect.stringMatching(/^2\.xml: line 2, column 1: not valid: .* 'x' is not/)]);
+  });
+});
+
 describe('tags with lines of their own', () => {
   const text = `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "&#38;lt;">]><a b=">" c='2'><d/>&e;<d>zwei ü</d\n><!-- <d> --><d>3</d></a>`;
 
@@ -178,25 +230,51 @@ describe('tags with lines of their own', () => {
   });
 
   it('lead back to the tag, or its attribute', () => {
-    const place = (line: number, attribute: string | null = null): unknown => {
+    const place = (lead: Partial<FaultLead>): unknown => {
       const tokenizer = createXmlTokenizer({
         onBatch: (batch) => finder.take(batch, (record) => tokenizer.locate(record)),
       });
-      const finder = createFaultFinder(
-        { line, message: '', element: null, attribute },
-        true,
-        tokenizer.names,
-      );
+      const finder = createFaultFinder({ line: 0, path: null, ...lead }, true, tokenizer.names);
       tokenizer.write(utf8.encode(text));
       tokenizer.end();
       return finder.place;
     };
-    expect(place(2)).toMatchObject({ line: 1, column: text.indexOf('<a ') + 1 });
-    expect(place(2, 'c')).toMatchObject({ line: 1, column: text.indexOf("2'") + 1 });
-    expect(place(3)).toMatchObject({ line: 1, column: text.indexOf('<d/>') + 1 });
-    expect(place(6)).toMatchObject({ line: 1, column: text.indexOf('</d\n') + 1 });
-    expect(place(7)).toMatchObject({ line: 2, column: 14 });
-    expect(place(40)).toBeNull();
+    const root = { line: 1, column: text.indexOf('<a ') + 1 };
+    expect(place({ line: 2 })).toMatchObject(root);
+    expect(place({ line: 2, attribute: 'c' })).toMatchObject({ line: 1, column: text.indexOf("2'") + 1 });
+    expect(place({ line: 3 })).toMatchObject({ line: 1, column: text.indexOf('<d/>') + 1 });
+    // where an element ends, it is the element
+    expect(place({ line: 6 })).toMatchObject({ line: 1, column: text.indexOf('<d>zwei') + 1 });
+    expect(place({ line: 7 })).toMatchObject({ line: 2, column: 14 });
+    expect(place({ line: 9 })).toMatchObject(root);
+    expect(place({ line: 40 })).toBeNull();
+    expect(place({ path: [1] })).toMatchObject(root);
+    expect(place({ path: [1, 3] })).toMatchObject({ line: 2, column: 14 });
+    expect(place({ path: [1, 4] })).toBeNull();
+    // what is said of the content is said behind the tag before it, or at the child
+    expect(place({ line: 4, message: "Element 'd': Character content is not" })).toMatchObject({
+      column: text.indexOf('<d>zwei') + 1,
+    });
+    expect(place({ line: 3, message: "Element 'a': Element content is not allowed" })).toMatchObject(root);
+  });
+
+  it.each([1, 2, 3, 7, 1000])('are the same in a document that comes in pieces of %i bytes', (size) => {
+    const bytes = utf8.encode(
+      `${text.replace('</a>', '\r\n<e\r/>\r<!-- <e></e> --><![CDATA[<e>]]>\r</a>')}\r`,
+    );
+    const marker = createStreamMarker();
+    const tokenizer = createXmlTokenizer({
+      onBatch: (batch) => marker.take(batch, (record) => tokenizer.locate(record)),
+    });
+    const parts: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length; at += size) {
+      const piece = bytes.subarray(at, at + size);
+      tokenizer.write(piece);
+      parts.push(marker.marked(piece));
+    }
+    tokenizer.end();
+    parts.push(marker.rest());
+    expect(new TextDecoder().decode(Buffer.concat(parts))).toBe(new TextDecoder().decode(mark(bytes)!));
   });
 
   it('are made in texts of UTF-8 alone', () => {

@@ -264,7 +264,7 @@ test('every document of the W3C conformance suite is taken the same', () => {
   }
 });
 
-test('every document of the corpus is taken the same', needs('corpus'), () => {
+test('every document of the corpus is taken the same', needs(['corpus', 'whole run']), () => {
   const names = corpusFiles('.', '.xml').filter((name) => !name.startsWith('xsdtests'));
   expect(names.length, corpusDirectory).toBeGreaterThan(500);
   for (const [index, name] of names.entries()) {
