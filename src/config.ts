@@ -47,7 +47,12 @@ export interface Config {
   /** origins whose pages may read answers; none: no CORS headers at all */
   readonly corsOrigins: readonly string[];
   /** `binary`: a path, which starts from the installation where it is relative, or a name to be found in PATH */
-  readonly migration: { readonly binary: string; readonly azcopyBinary: string };
+  readonly migration: {
+    readonly binary: string;
+    readonly azcopyBinary: string;
+    /** other metadata databases that get the service's own password */
+    readonly passwordHosts: readonly string[];
+  };
   readonly spark: SparkConfig;
   readonly worker: {
     /** jobs the service's own process runs at the same time; 0: none, other processes run them */
@@ -146,6 +151,12 @@ export const properties = [
       'program that exports and imports schemas: a path, from the folder of the installation on, or a name that PATH finds',
   },
   {
+    name: 'svc.migration.password_hosts',
+    initial: '',
+    meaning:
+      'other metadata databases that get the service’s own password, by verified TLS: host or host:port, comma-separated',
+  },
+  {
     name: 'svc.migration.azcopy_binary',
     initial: 'azcopy',
     meaning: 'program that copies to and from cloud storage; builtin: the built-in client',
@@ -223,6 +234,7 @@ export function readConfig(record: PropertyRecord): Config {
     migration: {
       binary: read('svc.migration.binary', (value) => value),
       azcopyBinary: read('svc.migration.azcopy_binary', (value) => value),
+      passwordHosts: read('svc.migration.password_hosts', parseHosts).filter((host) => host !== '*'),
     },
     spark: readSpark(read),
     worker: {

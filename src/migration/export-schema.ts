@@ -39,7 +39,7 @@ export async function exportSchema(
     cloud === null
       ? await files.resolve(caller.idOrg, asked.output_path!, false).catch(atMember('/output_path'))
       : null;
-  const database = await chooseDatabase(asked, caller.idOrg, migrations, guard, settings.allowedHosts);
+  const database = await chooseDatabase(asked, caller.idOrg, migrations, guard, settings);
   if (database.own && (await catalog.findOrigin(caller.idOrg, idSch)) === null) throw absent;
 
   const { code, answer } = await runMigration(adapters, settings, caller, {

@@ -35,7 +35,7 @@ export async function importSchema(
   const folder = await files
     .resolve(caller.idOrg, asked.input_path, cloud === null)
     .catch(atMember('/input_path'));
-  const database = await chooseDatabase(asked, caller.idOrg, migrations, guard, settings.allowedHosts);
+  const database = await chooseDatabase(asked, caller.idOrg, migrations, guard, settings);
 
   const { answer } = await runMigration(adapters, settings, caller, {
     command: 'import',

@@ -1,6 +1,8 @@
 /** Which metadata database a migration works on, and whose password goes there (interface-decisions §6). */
 import type { OutgoingGuard } from '../access/outgoing-guard.ts';
+import { isLoopback, parseAddress } from '../access/network-address.ts';
 import { AppError } from '../errors.ts';
+import { isHostAllowed } from '../jobs/target.ts';
 import type { MetadataDatabase, MigrationProgram, MigrationRequest } from '../ports/migration-program.ts';
 
 /** Members of a request; absent and '' say nothing. Their form was checked. */
@@ -20,12 +22,19 @@ export interface ChosenDatabase {
   readonly secrets: readonly string[];
 }
 
+/** Where passwords of the operator's may go. A `Config` is one. */
+export interface PasswordSettings {
+  readonly allowedHosts: readonly string[];
+  readonly plainPasswordHosts: readonly string[];
+  readonly migration: { readonly passwordHosts: readonly string[] };
+}
+
 const defaultPort = 5432;
 
 /**
  * The service's own database is reached as it stands in its settings; any other host needs the operator's leave, and is
- * connected to by the addresses that were checked. A password that is not given is PGPASSWORD of the service, else its own;
- * it goes only where the operator said so by name. AppError `host_not_allowed`; `forbidden` where another database would
+ * connected to by the addresses that were checked. A password that is not given is PGPASSWORD of the service, for hosts that
+ * `svc.allow.hosts` names in full, else its own, for those of `svc.migration.password_hosts`; both by TLS alone. AppError `host_not_allowed`; `forbidden` where another database would
  * be opened with the service's own password for an organisation other than the operator's: organisations are numbered
  * there by someone else.
  */
@@ -34,7 +43,7 @@ export async function chooseDatabase(
   idOrg: number,
   program: Pick<MigrationProgram, 'ownDatabase' | 'environmentPassword'>,
   guard: OutgoingGuard,
-  allowedHosts: readonly string[],
+  settings: PasswordSettings,
 ): Promise<ChosenDatabase> {
   const own = program.ownDatabase;
   const host = asked.metadb_host ? hostForm(asked.metadb_host) : own.host;
@@ -46,9 +55,14 @@ export async function chooseDatabase(
   if (!isOwn && !asked.metadb_password && idOrg !== operatorsOrg)
     throw new AppError('forbidden', 'another metadata database needs a metadb_password of its own');
   const user = asked.metadb_user || own.user;
-  const trusted = ownServer || inFull(allowedHosts, host, port);
-  const operators = trusted ? (program.environmentPassword ?? own.password) : null;
-  const password = asked.metadb_password || operators;
+  const environments =
+    ownServer || inFull(settings.allowedHosts, host, port) ? program.environmentPassword : null;
+  const services = ownServer || inFull(settings.migration.passwordHosts, host, port) ? own.password : null;
+  const password = asked.metadb_password || (environments ?? services);
+  const isPlainAllowed = isHostAllowed(settings.plainPasswordHosts, host, port);
+  const mayBeRead = isPlainAllowed || isThisMachine(host) || asked.metadb_password || password === null;
+  const operators = environments === null ? 'verify-full' : 'require';
+  const sslMode = ownServer ? own.sslMode : mayBeRead ? 'prefer' : operators;
   // PGPASSWORD may be meant for another database: the service gets in here by the password of its settings
   const second = ownServer && user === own.user && !asked.metadb_password && own.password !== password;
   const known = [password, second ? own.password : null].filter((text) => text !== null);
@@ -61,7 +75,8 @@ export async function chooseDatabase(
       metadb_db: database,
       ...(password === null ? {} : { metadb_password: password }),
       ...(second && own.password !== null ? { metadb_own_password: own.password } : {}),
-      metadb_sslmode: ownServer ? own.sslMode : 'prefer',
+      metadb_sslmode: sslMode,
+      ...(isPlainAllowed ? { metadb_plain_password: true } : {}),
       ...(place === null ? {} : { metadb_addresses: place.addresses }),
     },
     secrets: known.flatMap((text) => [text, encodeURIComponent(text)]),
@@ -75,6 +90,11 @@ const operatorsOrg = 1;
 function hostForm(host: string): string {
   const lower = host.toLowerCase();
   return lower.includes(':') && !lower.startsWith('[') ? `[${lower}]` : lower;
+}
+
+function isThisMachine(host: string): boolean {
+  const address = parseAddress(host);
+  return host === 'localhost' || (address !== null && isLoopback(address));
 }
 
 function inFull(allowedHosts: readonly string[], host: string, port: number): boolean {

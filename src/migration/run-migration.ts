@@ -16,7 +16,8 @@ export type MigrationAdapters = Pick<
 /** A `Config` is one. */
 export interface MigrationSettings {
   readonly allowedHosts: readonly string[];
-  readonly migration: { readonly azcopyBinary: string };
+  readonly plainPasswordHosts: readonly string[];
+  readonly migration: { readonly azcopyBinary: string; readonly passwordHosts: readonly string[] };
   readonly limits: {
     readonly leaseMs: number;
     readonly heartbeatMs: number;

@@ -16,7 +16,7 @@ export interface MetadataDatabase {
 }
 
 /** What a run is asked for: one JSON object of texts, numbers and lists, as the program finds it in its file. */
-export type MigrationRequest = Readonly<Record<string, string | number | readonly string[]>>;
+export type MigrationRequest = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 export interface MigrationRun {
   /** exit code; null: ended by a signal, or never started */

@@ -1,8 +1,11 @@
 /** The database a migration works on: the one its request names, or that of the home folder, where it also has a job record. */
+import { createCheckedSockets } from '../adapters/postgres/checked-socket.ts';
 import { connectPostgres } from '../adapters/postgres/connect.ts';
 import type { Sql } from '../adapters/postgres/connect.ts';
 import { migrate, missingMigrations } from '../adapters/postgres/migrate.ts';
+import { targetFault } from '../adapters/postgres/postgres-row-sink-connection.ts';
 import { createPostgresMigrationStore } from '../adapters/postgres/migration-store.ts';
+import { closeWhenStalled } from '../adapters/postgres/watched-socket.ts';
 import { AppError } from '../errors.ts';
 import { createMask } from '../jobs/mask-secrets.ts';
 import { databaseOf } from '../migration/metadata-database.ts';
@@ -26,6 +29,10 @@ export interface MigrationDatabase {
   close(): Promise<void>;
 }
 
+/** A row of the catalog holds a whole model, packed. */
+const longestMessageBytes = 256 * 1024 * 1024;
+/** A database that takes no byte for so long does not come back. */
+const stallMs = 60_000;
 const leaseMs = 30_000;
 /** a kill is heard within it */
 const heartbeatMs = 2_000;
@@ -64,11 +71,15 @@ async function openNamed(
 ): Promise<MigrationDatabase> {
   const given = databaseOf({ ...request, metadb_host: host });
   const password = given.password ?? (process.env['PGPASSWORD'] || null);
-  const sql = await connectNamed(request, { ...given, password }).catch((error: unknown) => {
-    const own = request.metadb_own_password;
-    if (own === undefined || (error as { code?: unknown }).code !== refusedPassword) throw error;
-    return connectNamed(request, { ...given, password: own });
-  });
+  const sql = await connectNamed(request, { ...given, password })
+    .catch((error: unknown) => {
+      const own = request.metadb_own_password;
+      if (own === undefined || (error as { code?: unknown }).code !== refusedPassword) throw error;
+      return connectNamed(request, { ...given, password: own });
+    })
+    .catch((error: unknown) => {
+      throw targetFault(error, `the metadata database at ${given.host}:${given.port}`);
+    });
   try {
     await requireInstallation(sql, command);
   } catch (error) {
@@ -97,12 +108,18 @@ async function connectNamed(request: ToolMigration, parts: MetadataDatabase): Pr
   url.username = encodeURIComponent(parts.user);
   url.password = encodeURIComponent(parts.password ?? '');
   url.pathname = `/${encodeURIComponent(parts.database)}`;
-  url.searchParams.set('sslmode', request.metadb_sslmode ?? parts.sslMode);
+  const place = { host: literal ?? parts.host, port: parts.port };
+  const openSocket = createCheckedSockets({
+    places: addresses?.map((to) => ({ ...place, to })) ?? [place],
+    sslmode: request.metadb_sslmode ?? parts.sslMode,
+    longestMessageBytes,
+    mayAskPlainPassword: request.metadb_plain_password ?? false,
+  });
   const sql = connectPostgres(url.href, {
     applicationName: 'conversion-job-service migrate',
     max: 1,
     idOrg: String(request.id_org ?? 1),
-    ...(addresses === undefined ? {} : { addresses }),
+    openSocket: () => openSocket().then(({ socket }) => closeWhenStalled(socket, stallMs)),
   });
   try {
     await sql`select 1`;

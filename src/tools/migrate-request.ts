@@ -18,6 +18,8 @@ export interface ToolMigration extends MetadbFields {
   readonly id_org?: number;
   readonly id_job?: number;
   readonly metadb_sslmode?: string;
+  /** the database may ask for the password as text or MD5 without TLS */
+  readonly metadb_plain_password?: boolean;
   /** for the same user, where the server refuses `metadb_password` */
   readonly metadb_own_password?: string;
   /** addresses that were checked: nothing else is connected to */
@@ -46,6 +48,7 @@ const databaseMembers = ['host', 'port', 'user', 'db', 'password', 'own_password
 );
 const textMembers = ['origin_id', ...pathMembers, ...databaseMembers];
 const numberMembers = ['id_org', 'id_job'];
+const flagMembers = ['metadb_plain_password'];
 const listMembers = ['metadb_addresses', 'az_addresses'];
 
 /** AppError `invalid_option` for what is no call of it; the message never repeats a value of the file. */
@@ -115,6 +118,7 @@ async function readRequest(file: string): Promise<ToolMigration> {
     const fits =
       (textMembers.includes(name) && typeof member === 'string') ||
       (numberMembers.includes(name) && Number.isSafeInteger(member)) ||
+      (flagMembers.includes(name) && typeof member === 'boolean') ||
       (listMembers.includes(name) &&
         Array.isArray(member) &&
         member.every((item) => typeof item === 'string'));

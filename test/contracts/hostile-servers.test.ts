@@ -4,6 +4,7 @@ import { connectTarget } from '../../src/adapters/postgres/postgres-row-sink-con
 import { createMessageCheck } from '../../src/adapters/postgres/message-check.ts';
 import { createPostgresRowSink } from '../../src/adapters/postgres/postgres-row-sink.ts';
 import { createPostgresRowSource } from '../../src/adapters/postgres/postgres-row-source.ts';
+import { openMigrationDatabase } from '../../src/tools/migrate-database.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 import {
   accepted,
@@ -199,6 +200,22 @@ describe('a server that sends', () => {
     expect(error.code).toBe('service_unavailable');
     expect(error.message).toContain('hung up before it let us in');
     expect(server.connections()).toBeLessThan(4);
+  });
+
+  it('the same to an export: it ends, with the reason', async () => {
+    server = await startHostilePostgres({
+      greet: (socket) => {
+        socket.write(message('R', int32(3)));
+        socket.once('data', () => socket.destroy());
+      },
+    });
+    const metadb_port = new URL(server.url).port;
+    await expect(
+      openMigrationDatabase('export', { metadb_host: '127.0.0.1', metadb_port, metadb_password: 'x' }),
+    ).rejects.toThrow(
+      `the metadata database at 127.0.0.1:${metadb_port}: the server hung up before it let us in`,
+    );
+    expect(server.connections()).toBeLessThan(3);
   });
 
   it('all this to one who reads', async () => {

@@ -202,12 +202,31 @@ describe('what the program is handed', () => {
     Parameters<typeof createApp>[0],
     Record<string, string>,
     string | undefined,
+    string?,
   ][] = [
     [
-      'its own, to a host named in full',
-      {},
+      'its own, by verified TLS, to a host named for it',
+      { settings: { 'svc.migration.password_hosts': 'other.example:6000' } },
       { metadb_host: 'other.example', metadb_port: '6000' },
       'own-c4nary',
+      'verify-full',
+    ],
+    [
+      'its own, as it comes, where the operator lets it be read, too',
+      {
+        settings: {
+          'svc.migration.password_hosts': 'other.example',
+          'svc.allow.plain_passwords': 'other.example:6000',
+        },
+      },
+      { metadb_host: 'other.example', metadb_port: '6000' },
+      'own-c4nary',
+    ],
+    [
+      'none, to a host that is only allowed',
+      {},
+      { metadb_host: 'other.example', metadb_port: '6000' },
+      undefined,
     ],
     [
       'none, to a host that only * allows',
@@ -220,6 +239,7 @@ describe('what the program is handed', () => {
       { environmentPassword: 'pg' },
       { metadb_host: 'other.example', metadb_port: '6000' },
       'pg',
+      'require',
     ],
     [
       'not even PGPASSWORD where only * allows',
@@ -237,12 +257,12 @@ describe('what the program is handed', () => {
     ['PGPASSWORD to itself', { environmentPassword: 'pg' }, {}, 'pg'],
     ['… and to another database of its server', { environmentPassword: 'pg' }, { metadb_db: 'other' }, 'pg'],
   ];
-  it.each(passwords)('the password: %s', async (_, options, metadb, expected) => {
+  it.each(passwords)('the password: %s', async (_, options, metadb, expected, sslMode = 'prefer') => {
     const { post, calls } = await createApp(options);
     expect((await post('import', { input_path: 'in', ...metadb })).status).toBe(200);
     expect(calls[0]!.request['metadb_password']).toBe(expected);
     if (metadb['metadb_host'] !== undefined) {
-      expect(calls[0]!.request).toMatchObject({ metadb_addresses: ['192.0.2.1'], metadb_sslmode: 'prefer' });
+      expect(calls[0]!.request).toMatchObject({ metadb_addresses: ['192.0.2.1'], metadb_sslmode: sslMode });
       expect(calls[0]!.request).not.toHaveProperty('id_job');
     }
   });

@@ -6,7 +6,8 @@ import { createMemoryAdapters, type MemoryAdapters } from '../../support/memory-
 
 const settings = {
   allowedHosts: [],
-  migration: { azcopyBinary: 'builtin' },
+  plainPasswordHosts: [],
+  migration: { azcopyBinary: 'builtin', passwordHosts: [] },
   limits: { leaseMs: 2_000, heartbeatMs: 10, migrationTimeMs: 60_000 },
 };
 const caller = { idOrg: 1, requestId: 'r' };
