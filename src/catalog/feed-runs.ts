@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts';
 import type { JobStatus, JobType } from '../jobs/job.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { JobRun, Page } from '../ports/job-store.ts';
+import type { BrokenKey } from '../ports/row-sink.ts';
 import { findFeed, idsOf, listFeeds } from './feeds.ts';
 import type { Feed } from './feeds.ts';
 
@@ -32,6 +33,8 @@ export interface FeedRunDetails extends FeedRun {
     readonly code: string | null;
     readonly message: string;
   }[];
+  /** natural keys that the target does not have, as values of the run broke them */
+  readonly broken_keys: readonly { readonly table_name: string; readonly columns: readonly string[] }[];
   readonly versions: readonly { readonly id_sch: number; readonly version: number }[];
 }
 
@@ -49,6 +52,7 @@ interface RunSummary {
     readonly rejects?: readonly (Omit<FeedRunDetails['rejects'][number], 'code'> & {
       readonly code?: string | null;
     })[];
+    readonly broken_keys?: readonly BrokenKey[];
   };
 }
 
@@ -112,6 +116,7 @@ function runDetails(run: JobRun, feed: Feed): FeedRunDetails {
     unmapped_xpaths: details.unmapped ?? [],
     ignored: details.ignored ?? 0,
     rejects: (details.rejects ?? []).map((reject) => ({ ...reject, code: reject.code ?? null })),
+    broken_keys: (details.broken_keys ?? []).map(({ table, columns }) => ({ table_name: table, columns })),
     versions: feed.versions.map(({ id_sch, version }) => ({ id_sch, version })),
   };
 }

@@ -46,7 +46,7 @@ export interface FeedSequence {
   readonly target_column: string;
   /** from 1; parents come before children */
   readonly load_order: number;
-  /** the highest key given out in the target that was loaded last; elsewhere how many rows completed runs loaded */
+  /** the highest key given out in the target that was loaded last; where that is not known, how many rows completed runs loaded */
   readonly last_value: number;
   readonly increment: number;
 }
@@ -157,7 +157,7 @@ export async function listFeedSequences(
   return sequences;
 }
 
-/** As the target that the feed was loaded into last tells it; null where that is out of the service's own reach. */
+/** As the target that the feed was loaded into last tells it, or told the run; null where neither is known. */
 async function latestKeys(
   { catalog, jobs }: Stores,
   idOrg: number,
@@ -168,7 +168,10 @@ async function latestKeys(
     ({ record }) => record.status === 'C' && record.job_type === 'Parse' && record.parm_path_output !== null,
   );
   const sqlSchema = /^metadb:(.+)$/.exec(latest?.record.parm_path_output ?? '')?.[1];
-  return sqlSchema === undefined ? null : await catalog.targetKeys(idOrg, sqlSchema);
+  const summary = latest?.summary as { readonly details?: { readonly keys?: Record<string, number> } } | null;
+  const told = summary?.details?.keys;
+  const known = told === undefined ? null : new Map(Object.entries(told));
+  return sqlSchema === undefined ? known : ((await catalog.targetKeys(idOrg, sqlSchema)) ?? known);
 }
 
 async function chosenTargets(

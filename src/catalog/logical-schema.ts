@@ -3,8 +3,10 @@ import { renderDdl } from '../engine/dialects/ddl.ts';
 import type { DialectName } from '../engine/dialects/dialect.ts';
 import { AppError } from '../errors.ts';
 import type { CatalogStore, MappingRecord, StoredLogicalSchema } from '../ports/catalog-store.ts';
-import { withNaturalKeys } from './natural-keys.ts';
-import { findOrigin } from './origin.ts';
+import { oneLine } from '../jobs/one-line.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import { brokenNaturalKeys, withNaturalKeys, withoutBroken } from './natural-keys.ts';
+import { findOrigin, originFamily } from './origin.ts';
 
 /** The origin's newest logical schema, or the selected one; `not_found` when the origin is absent, or has none yet. */
 export async function findLogicalSchema(
@@ -20,14 +22,19 @@ export async function findLogicalSchema(
 
 /** DDL of the logical schema in that dialect. */
 export async function logicalSchemaDdl(
-  catalog: CatalogStore,
+  { catalog, jobs }: Pick<Adapters, 'catalog' | 'jobs'>,
   idOrg: number,
   idSch: number,
   options: { readonly dialect: DialectName; readonly idLschma?: number },
 ): Promise<string> {
   const { model } = await findLogicalSchema(catalog, idOrg, idSch, options.idLschma);
-  const keys = await catalog.listNaturalKeys(idOrg, idSch);
-  return renderDdl(withNaturalKeys(model, keys), { dialect: options.dialect });
+  const declared = await catalog.listNaturalKeys(idOrg, idSch);
+  if (declared.length === 0) return renderDdl(model, { dialect: options.dialect });
+  const family = await originFamily(catalog, idOrg, idSch);
+  const ids = family.map(({ id_sch }) => id_sch);
+  const { keys, notes } = withoutBroken(declared, await brokenNaturalKeys(jobs, idOrg, ids));
+  const lines = notes.map((text) => `-- ${oneLine(text)}\n`).join('');
+  return lines + renderDdl(withNaturalKeys(model, keys), { dialect: options.dialect });
 }
 
 /** How long names may be, and the longest that there is (in UTF-8 bytes; the first of equals), null while there is no logical schema. */

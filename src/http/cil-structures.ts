@@ -73,6 +73,13 @@ const CILVersion = z.object({ id_sch: int, version: z.int() }).openapi('CILVersi
   example: { id_sch: 11, version: 1 },
 });
 
+const CILBrokenKey = z
+  .object({ table_name: z.string(), columns: z.array(z.string()) })
+  .openapi('CILBrokenKey', {
+    description: 'A natural key that the target does not have, as values of the run broke it.',
+    example: { table_name: 'item', columns: ['id'] },
+  });
+
 export const CILJobDetailsDto = z
   .object({
     ...CILJob.shape,
@@ -80,6 +87,7 @@ export const CILJobDetailsDto = z
     unmapped_xpaths: z.array(CILUnmappedXpath),
     ignored: int,
     rejects: z.array(CILReject),
+    broken_keys: z.array(CILBrokenKey),
     versions: z.array(CILVersion),
   })
   .openapi('CILJobDetailsDto', {
@@ -94,6 +102,7 @@ export const CILJobDetailsDto = z
       unmapped_xpaths: [{ xpath: '/items/item/allergen', count: 1 }],
       ignored: 0,
       rejects: [],
+      broken_keys: [],
       versions: [{ id_sch: 11, version: 1 }],
     },
   });

@@ -87,6 +87,8 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       path: '/v2/mapping/get_stats/{idSch}/{idJob}',
       operationId: 'listMappingStatisticsOfJob',
       summary: 'List what the documents of one job held at each mapping',
+      description:
+        'Of an imported schema, the import (`id_job` of the schema) stands for all jobs whose statistics came with the package.',
       tags,
       ...guard,
       request: {

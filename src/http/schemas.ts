@@ -40,7 +40,7 @@ const ddlQuery = logicalSchemaQuery.extend({
 });
 
 export function createSchemaRoutes(
-  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler'>,
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs'>,
   config: Config,
   guards: Guards,
 ) {
@@ -108,7 +108,7 @@ export function createSchemaRoutes(
       const { dialect = 'postgresql', id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
       return c.text(
-        await logicalSchemaDdl(catalog, c.get('principal').idOrg, idSch, { dialect, idLschma }),
+        await logicalSchemaDdl(adapters, c.get('principal').idOrg, idSch, { dialect, idLschma }),
         200,
       );
     },

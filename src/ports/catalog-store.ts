@@ -186,7 +186,7 @@ export interface CatalogStore {
   ): Promise<void>;
   /** In the order asked for. A job without statistics, or of another organisation: AppError `not_found`. */
   loadStatistics(idOrg: number, idJobs: readonly number[]): Promise<readonly unknown[]>;
-  /** What one job found in documents of this origin; null when it left none there. */
+  /** What one job found in documents of this origin, an import what came with its package; null when it left none there. */
   loadJobStatistics(idOrg: number, idSch: number, idJob: number): Promise<unknown>;
   /**
    * Switches lines of a map on or off, all or none. AppError `not_found` when one of the ids is no line of it.

@@ -45,6 +45,16 @@ export interface Published {
   readonly already: boolean;
   /** changes made to the target beyond rows: widened types, dropped NOT NULLs; for the log */
   readonly changes: readonly string[];
+  /** natural keys that the target does not have, as values of these rows break them */
+  readonly brokenKeys?: readonly BrokenKey[];
+  /** the highest keys given out, by table name; absent where keys follow from the documents */
+  readonly keys?: Readonly<Record<string, number>>;
+}
+
+/** A natural key that was declared, by the names in the target. */
+export interface BrokenKey {
+  readonly table: string;
+  readonly columns: readonly string[];
 }
 
 export interface RowSink {

@@ -1,4 +1,5 @@
 import type { BrokenRule } from '../engine/identity/broken-rules.ts';
+import type { BrokenKey } from '../ports/row-sink.ts';
 import type { SchemaChosen } from './schema-choice.ts';
 
 /** What the job record keeps beside the summary that is printed: what met no place, and what was left out. */
@@ -16,6 +17,10 @@ export interface ConversionDetails {
   }[];
   /** keys, uniques and keyrefs of the XSD that documents broke; absent where none are declared */
   readonly broken?: readonly BrokenRule[];
+  /** natural keys that values broke, so that the target does not have them; absent for none */
+  readonly broken_keys?: readonly BrokenKey[];
+  /** the highest row keys given out, by table; absent where they follow from the documents, or nothing was loaded */
+  readonly keys?: Readonly<Record<string, number>>;
 }
 
 export const noDetails: ConversionDetails = { unmapped: [], ignored: 0, rejects: [] };

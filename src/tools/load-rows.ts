@@ -90,7 +90,11 @@ export async function loadRows(
   return {
     documents: findings.documents,
     skipped: loader.skipped,
-    details: detailsOf(findings, options.rejects.details),
+    details: {
+      ...detailsOf(findings, options.rejects.details),
+      ...(published.brokenKeys?.length ? { broken_keys: published.brokenKeys } : {}),
+      ...(published.keys === undefined ? {} : { keys: published.keys }),
+    },
     kept: findings.kept,
     rows: published.rows,
     unknownPaths: findings.unmapped.length,

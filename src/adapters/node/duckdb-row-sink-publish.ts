@@ -201,6 +201,18 @@ async function addSideRows(
   }
 }
 
+/** The highest keys given out; nothing where they follow from the documents. */
+export async function givenKeys({
+  database,
+  plan,
+}: DuckDbPublication): Promise<{ readonly keys?: Readonly<Record<string, number>> }> {
+  if (plan.keys === 'hash') return {};
+  const rows = await database.read<{ name: string; last: bigint }>(
+    `SELECT table_name AS name, last_value AS last FROM ${doubleQuoted(sideTableNames.keys)}`,
+  );
+  return { keys: Object.fromEntries(rows.map(({ name, last }) => [name, Number(last)])) };
+}
+
 /** `_keys`: the highest key ever given out, of every table that took rows. */
 async function keepKeys({ database, plan, tables, staged }: DuckDbPublication): Promise<void> {
   if (plan.keys === 'hash') return;

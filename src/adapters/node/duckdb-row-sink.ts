@@ -19,7 +19,7 @@ import { readDuckDbLoads } from './duckdb-ledger.ts';
 import type { StagedCsv } from './duckdb-row-sink-csv.ts';
 import { foldedName, memoryFor, openDuckDb, type DuckDb } from './duckdb-row-sink-database.ts';
 import { columnId, temporaryName, type DuckDbPublication } from './duckdb-row-sink-publication.ts';
-import { publishRows } from './duckdb-row-sink-publish.ts';
+import { givenKeys, publishRows } from './duckdb-row-sink-publish.ts';
 import {
   lockDatabaseFile,
   makeStagingFolder,
@@ -338,7 +338,7 @@ class DuckDbRowSink implements RowSink {
       changes: [],
     };
     const rows = await publishRows(publication);
-    return { rows, already: false, changes: publication.changes };
+    return { rows, already: false, changes: publication.changes, ...(await givenKeys(publication)) };
   }
 
   #checkTables(known: KnownTables): void {

@@ -166,6 +166,7 @@ class FolderRowSink implements RowSink {
         rows: this.#added(manifest),
         already: false,
         changes: [...lines(this.#widened, 'widened to text'), ...lines(this.#relaxed, 'NOT NULL dropped')],
+        ...(this.#plan.keys === 'hash' ? {} : { keys: manifest.keys }),
       };
     });
   }

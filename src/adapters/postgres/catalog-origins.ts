@@ -1,4 +1,5 @@
 /** Origins: source models, their names and versions, their statistics. */
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { packSourceModel, unpackSourceModel } from '../../engine/model/packed-models.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { AppError } from '../../errors.ts';
@@ -225,5 +226,20 @@ export async function loadJobStatistics(
   const [row] = await sql<{ statistics: string }[]>`
     select t.statistics from svc.job_statistics t join svc.origin s using (id_sch)
      where s.id_org = ${idOrg} and t.id_sch = ${idSch} and t.id_job = ${idJob}`;
-  return row === undefined ? null : (JSON.parse(row.statistics) as unknown);
+  return row === undefined
+    ? importedStatistics(sql, idOrg, idSch, idJob)
+    : (JSON.parse(row.statistics) as unknown);
+}
+
+/** What came with a package has no job here but the import: under its number all of it is given together. */
+async function importedStatistics(sql: Sql, idOrg: number, idSch: number, idJob: number): Promise<unknown> {
+  const rows = await sql<{ statistics: string }[]>`
+    select t.statistics
+      from svc.job_statistics t join svc.origin s using (id_sch) join svc.job j on j.id_job = s.id_job
+     where s.id_org = ${idOrg} and s.id_sch = ${idSch} and j.id_job = ${idJob} and j.job_type = 'Import' and t.id_job is null
+     order by t.id_statistics`;
+  const parts = rows.map(({ statistics }) => JSON.parse(statistics) as DocumentStatistics);
+  if (parts.length === 0) return null;
+  const { mergeStatistics } = await import('../../engine/infer/merge-statistics.ts');
+  return parts.reduce(mergeStatistics);
 }

@@ -1,7 +1,7 @@
 /** What the steps of a publishing transaction share. */
 import { doubleQuoted } from '../../engine/dialects/dialect.ts';
 import type { PhysicalTable } from '../../engine/dialects/physical-model.ts';
-import type { SinkPlan } from '../../ports/row-sink.ts';
+import type { BrokenKey, Published, SinkPlan } from '../../ports/row-sink.ts';
 import type { TransactionSql } from './connect.ts';
 import type { StagedTable } from './postgres-row-sink-staged-table.ts';
 import type { StagingArea } from './postgres-row-sink-staging.ts';
@@ -33,6 +33,19 @@ export interface Publication {
   /** staged tables that became tables of the target */
   readonly moved: Set<StagedTable>;
   readonly changes: string[];
+  readonly brokenKeys: BrokenKey[];
+  /** filled at the end */
+  readonly keys: Map<string, number>;
+}
+
+/** What is told of it beside the rows. */
+export function reportOf({
+  plan,
+  changes,
+  brokenKeys,
+  keys,
+}: Publication): Omit<Published, 'rows' | 'already'> {
+  return { changes, brokenKeys, ...(plan.keys === 'hash' ? {} : { keys: Object.fromEntries(keys) }) };
 }
 
 export function columnId(table: number, column: number): string {

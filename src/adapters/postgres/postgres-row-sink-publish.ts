@@ -288,6 +288,8 @@ async function insert(
         `ALTER TABLE ${relation(publication, table.name)} DROP CONSTRAINT ${doubleQuoted(broken!)}`,
       );
       publication.changes.push(`${table.name}: unique key ${broken} dropped, its values repeat`);
+      const { columns: own } = table.uniqueKeys.find((key) => key.name === broken)!;
+      publication.brokenKeys.push({ table: table.name, columns: own });
     }
   }
 }
@@ -368,4 +370,8 @@ async function keepKeys(publication: Publication): Promise<void> {
        ON CONFLICT (table_name) DO UPDATE SET last_value = greatest(k.last_value, excluded.last_value)`,
   );
   await runAll(publication.tx, statements);
+  const given = await publication.tx.unsafe<{ name: string; last: number }[]>(
+    `SELECT table_name AS name, last_value AS last FROM ${relation(publication, sideTableNames.keys)}`,
+  );
+  for (const { name, last } of given) publication.keys.set(name, Number(last));
 }

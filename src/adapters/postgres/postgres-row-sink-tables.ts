@@ -156,6 +156,7 @@ async function addUniqueKeys(publication: Publication, table: PhysicalTable): Pr
       // unique_violation; an index row that is too long; a name that is taken
       if (!['23505', '54000', '42P07', '42710'].includes(sqlState(error) ?? '')) throw error;
       publication.changes.push(`${table.name}: unique key ${key.name} left out, its values do not allow it`);
+      publication.brokenKeys.push({ table: table.name, columns: key.columns });
     }
   }
 }

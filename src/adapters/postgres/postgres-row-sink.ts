@@ -30,7 +30,7 @@ import {
 } from './postgres-row-sink-leftovers.ts';
 import { readLoadedDocuments, readTargetLoads } from './postgres-ledger.ts';
 import { misfitRow, misfits } from './postgres-row-sink-misfits.ts';
-import { columnId, type Publication } from './postgres-row-sink-publication.ts';
+import { columnId, reportOf, type Publication } from './postgres-row-sink-publication.ts';
 import { publishRows } from './postgres-row-sink-publish.ts';
 import { defineStaged } from './postgres-row-sink-staged-forms.ts';
 import { StagingArea } from './postgres-row-sink-staging.ts';
@@ -358,6 +358,8 @@ class PostgresRowSink implements RowSink {
       keyed: new Set(),
       moved: new Set(),
       changes: [],
+      brokenKeys: [],
+      keys: new Map(),
     };
   }
 
@@ -384,7 +386,7 @@ class PostgresRowSink implements RowSink {
     await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
     if (!(await fence()))
       throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
-    return { rows, already: false, changes: publication.changes };
+    return { rows, already: false, ...reportOf(publication) };
   }
 
   async #guarded<T>(work: () => Promise<T>): Promise<T> {

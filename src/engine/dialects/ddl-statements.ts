@@ -24,7 +24,7 @@ export function createTable(dialect: Dialect, table: PhysicalTable, options: Cre
     lines.push(`CONSTRAINT ${dialect.quote(key.name)} UNIQUE (${list(dialect, key.columns)})`);
   }
   if (capabilities.indexes === 'inline' && table.index.length > 0)
-    lines.push(`INDEX ${dialect.quote(indexName(table))} (${list(dialect, table.index)})`);
+    lines.push(`INDEX ${dialect.quote(table.indexName)} (${list(dialect, table.index)})`);
   for (const key of options.foreignKeys) lines.push(foreignKeyClause(dialect, options.sqlSchema, key));
   const ifNotExists = options.ifNotExists && capabilities.createIfNotExists ? 'IF NOT EXISTS ' : '';
   const comment = inline === null ? '' : ` ${inline.table(commentLine(table.comment, inline.maxLength))}`;
@@ -78,16 +78,12 @@ export function indexStatements(
     }
   }
   if (table.index.length > 0 && dialect.capabilities.indexes !== 'inline') {
-    const name = dialect.quote(indexName(table));
+    const name = dialect.quote(table.indexName);
     statements.push(
       `CREATE INDEX ${ifNotExists ? 'IF NOT EXISTS ' : ''}${name} ON ${place} (${list(dialect, table.index)})`,
     );
   }
   return statements;
-}
-
-function indexName(table: PhysicalTable): string {
-  return `${table.name}_${table.index.join('_')}_idx`;
 }
 
 function foreignKeyClause(dialect: Dialect, sqlSchema: string | null, key: PhysicalForeignKey): string {

@@ -63,7 +63,7 @@ export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlP
       .map((statement) => `${statement};`)
       .join('\n');
   const { documents, ...others } = sideTableDefinitions;
-  before.push(paragraph(physicalSideTable(documents, dialect), true, []));
+  before.push(paragraph(physicalSideTable(documents, dialect, model), true, []));
   for (const [index, table] of physicalTables(drawn, dialect, model).entries()) {
     if (!wanted(index)) continue;
     const keys = table.foreignKeys.filter((key) => wanted(key.parent));
@@ -76,7 +76,7 @@ export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlP
     before.push([...notes.map(note), paragraph(table, options.ifNotExists ?? false, inline)].join('\n'));
   }
   for (const definition of Object.values(others))
-    before.push(paragraph(physicalSideTable(definition, dialect), true, []));
+    before.push(paragraph(physicalSideTable(definition, dialect, model), true, []));
   return { before, after };
 }
 

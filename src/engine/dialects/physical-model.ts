@@ -4,7 +4,7 @@ import type { Column, RelationalModel, Table } from '../model/relational-model.t
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
 import { columnComment, identityNotes, tableComment } from './comment-text.ts';
 import type { Dialect } from './dialect.ts';
-import { physicalName, physicalNames, type PhysicalTableNames } from './physical-names.ts';
+import { modelName, physicalName, physicalNames, type PhysicalTableNames } from './physical-names.ts';
 
 export interface PhysicalColumn {
   readonly name: string;
@@ -41,6 +41,7 @@ export interface PhysicalTable {
   readonly foreignKeys: readonly PhysicalForeignKey[];
   /** columns of an index beside the keys; empty for none */
   readonly index: readonly string[];
+  readonly indexName: string;
   /** what the database cannot have */
   readonly notes: readonly string[];
 }
@@ -83,6 +84,7 @@ export function physicalTables(
       get index() {
         return read().index;
       },
+      indexName: '',
       get notes() {
         return read().notes;
       },
@@ -90,7 +92,13 @@ export function physicalTables(
   });
 }
 
-export function physicalSideTable(definition: SideTableDefinition, dialect: Dialect): PhysicalTable {
+/** `within`: the model beside whose tables it stands, for names that follow from others. */
+export function physicalSideTable(
+  definition: SideTableDefinition,
+  dialect: Dialect,
+  within?: Pick<RelationalModel, 'nameMaxLength'>,
+): PhysicalTable {
+  const indexName = physicalName(dialect, `${definition.name}_${definition.index.join('_')}_idx`);
   return {
     name: physicalName(dialect, definition.name),
     comment: definition.comment,
@@ -109,6 +117,7 @@ export function physicalSideTable(definition: SideTableDefinition, dialect: Dial
     uniqueKeys: [],
     foreignKeys: [],
     index: dialect.capabilities.indexes === 'none' ? [] : definition.index,
+    indexName: within === undefined ? indexName : modelName(within, indexName),
     notes: [],
   };
 }
@@ -159,6 +168,7 @@ function physicalTable(
       return key === null ? [] : [{ ...key, column: columns[at]! }];
     }),
     index: [],
+    indexName: '',
     notes,
   };
 }

@@ -13,11 +13,19 @@ export interface PhysicalTableNames {
  * A name as it is, unless the dialect cannot have it: then what it refuses becomes an underscore, what is too long is cut,
  * and a hash of the whole name follows, so that different names stay different.
  */
-export function physicalName(dialect: Dialect, name: string): string {
+export function physicalName(
+  dialect: Pick<Dialect, 'identifierMaxBytes' | 'refusedCharacters'>,
+  name: string,
+): string {
   const refused = dialect.refusedCharacters;
   const clean = refused === null ? name : name.replaceAll(new RegExp(refused.source, 'gu'), '_');
   if (clean === name && byteLength(name) <= dialect.identifierMaxBytes) return name;
   return `${truncateToBytes(clean, dialect.identifierMaxBytes - 9)}_${stableHash(name)}`;
+}
+
+/** What belongs to a model beside its tables and columns: no longer than its own names. */
+export function modelName({ nameMaxLength }: Pick<RelationalModel, 'nameMaxLength'>, name: string): string {
+  return physicalName({ identifierMaxBytes: nameMaxLength, refusedCharacters: null }, name);
 }
 
 /** Names of all tables and columns in that dialect, in the model's order; of a large model, when they are looked at. */
