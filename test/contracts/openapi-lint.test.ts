@@ -2,10 +2,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { installLinters, lintOpenApi, type Linters } from '../../scripts/lint-openapi/linters.ts';
 import { createTestApp } from '../support/memory-adapters.ts';
-import { skipFor } from '../support/needs.ts';
+import { needs, skipFor } from '../support/needs.ts';
 import { firstLine, toolCache } from '../support/tool-cache.ts';
 
-describe('the OpenAPI document', () => {
+describe('the OpenAPI document', needs('whole run'), () => {
   let linters: Linters | null = null;
   /** why there are none */
   let lack = '';

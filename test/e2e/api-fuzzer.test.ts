@@ -16,7 +16,7 @@ import {
   type ServiceHome,
 } from '../support/service.ts';
 import { convertFreight, type Conversion } from '../support/service-conversion.ts';
-import { skipFor } from '../support/needs.ts';
+import { needs, skipFor } from '../support/needs.ts';
 import { firstLine, pythonProgram } from '../support/tool-cache.ts';
 
 const examples = process.env['FUZZ_EXAMPLES'] ?? '10';
@@ -107,7 +107,7 @@ async function documentWithRecords(): Promise<object> {
 
 it(
   'finds nothing: no 5xx, no status or body that is not declared, nothing wrong let in',
-  { timeout: 1_800_000 },
+  { timeout: 1_800_000, ...needs('whole run') },
   async (context) => {
     if (program === null) return skipFor(context, 'schemathesis', lack);
     const config = join(folder, 'schemathesis.toml');

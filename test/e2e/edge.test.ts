@@ -12,6 +12,7 @@ import {
 import { createServiceClient, type ServiceClient } from '../support/service-client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service-fixtures.ts';
 import { convert } from '../support/service-tools.ts';
+import { needs } from '../support/needs.ts';
 
 const document = join(freightDocumentFolder, 'manifest-1.xml');
 
@@ -67,23 +68,27 @@ describe('at the edge, with R2 and Hyperdrive', { timeout: 120_000 }, () => {
     }
   });
 
-  it('streams uploads into the bucket, whatever their size, and keeps to their limit', async () => {
-    const small = await client.upload('xml', 'small.xml', new TextEncoder().encode('<a/>'));
-    expect(small).toMatch(/^uploads\/[0-9a-f]+\/small\.xml$/);
-    const large = await client.upload('xml', 'large.xml', new Uint8Array(40 * 1024 * 1024).fill(32));
-    expect(large).toMatch(/large\.xml$/);
-    const removed = await client.fetch(`/v2/file?path=${encodeURIComponent(large)}`, { method: 'DELETE' });
-    expect(removed.status).toBe(204);
-    const { body } = await client.post<{ token: string }>('/v2/file/upload/token', {
-      kind: 'xml',
-      max_bytes: 10,
-    });
-    const over = await fetch(`${edge.url}/v2/file/upload/xml?token=${body.token}&name=over.xml`, {
-      method: 'POST',
-      body: '<much-more-than-ten-bytes/>',
-    });
-    expect(over.status).toBe(413);
-  });
+  it(
+    'streams uploads into the bucket, whatever their size, and keeps to their limit',
+    needs('whole run'),
+    async () => {
+      const small = await client.upload('xml', 'small.xml', new TextEncoder().encode('<a/>'));
+      expect(small).toMatch(/^uploads\/[0-9a-f]+\/small\.xml$/);
+      const large = await client.upload('xml', 'large.xml', new Uint8Array(40 * 1024 * 1024).fill(32));
+      expect(large).toMatch(/large\.xml$/);
+      const removed = await client.fetch(`/v2/file?path=${encodeURIComponent(large)}`, { method: 'DELETE' });
+      expect(removed.status).toBe(204);
+      const { body } = await client.post<{ token: string }>('/v2/file/upload/token', {
+        kind: 'xml',
+        max_bytes: 10,
+      });
+      const over = await fetch(`${edge.url}/v2/file/upload/xml?token=${body.token}&name=over.xml`, {
+        method: 'POST',
+        body: '<much-more-than-ten-bytes/>',
+      });
+      expect(over.status).toBe(413);
+    },
+  );
 
   it('changes what can be changed without Node: activation, keys, generation of a model', async () => {
     const [schema] = await client.get<{ id_sch: number }[]>('/v2/schema/all');
@@ -96,7 +101,7 @@ describe('at the edge, with R2 and Hyperdrive', { timeout: 120_000 }, () => {
     expect(made.status).toBe(201);
   });
 
-  it('answers many requests at once, each with a connection of its own', async () => {
+  it('answers many requests at once, each with a connection of its own', needs('whole run'), async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => client.fetch('/v2/executions/all').then((answer) => answer.status)),
     );

@@ -18,7 +18,7 @@ import { feedSuite } from './suite/feeds.ts';
 import { migrationSuite } from './suite/migration.ts';
 import { operationSuite } from './suite/operation.ts';
 import { openSession, type OpenDeployment, type Session } from './suite/session.ts';
-import { isHere, needs } from '../support/needs.ts';
+import { isHere, needs, some } from '../support/needs.ts';
 
 describe('every deployment', { timeout: 120_000 }, () => {
   let database: TestDatabase;
@@ -46,7 +46,10 @@ describe('every deployment', { timeout: 120_000 }, () => {
     await database?.drop();
   });
 
-  for (const deployment of deploymentsOf(() => installation))
+  for (const deployment of some(
+    deploymentsOf(() => installation),
+    2,
+  ))
     describe(deployment.name, needs(deployment.parts ?? []), () => {
       let opened: OpenDeployment | null = null;
       let session: Session | null = null;

@@ -81,7 +81,8 @@ describe('README', { timeout: 180_000 }, () => {
     expect(code('Try it', 'sh', 1)).toBe('npm ci && npm test\n');
     const ci = readText('.ci/run');
     expect(ci).toMatch(/^npm ci\b/m);
-    expect(ci).toMatch(/^npm test\b/m);
+    expect(ci).toMatch(/^PATH=\$\(scripts\/bare-path\) npm test\b/m);
+    expect(ci).toMatch(/^npm run test:all\b/m);
   });
 
   it('Five calls: curl streams what it uploads, and an older one takes every option', () => {

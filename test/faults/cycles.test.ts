@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runFaults } from '../../scripts/faults/run.ts';
+import { needs } from '../support/needs.ts';
 
 const rounds = Number(process.env['FAULT_CYCLES'] ?? 3);
 
-describe('cycles of faults', { timeout: 600_000 }, () => {
+describe('cycles of faults', { ...needs('whole run'), timeout: 600_000 }, () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'fault-cycles-'));

@@ -12,6 +12,7 @@ import {
 import { toolProcesses } from '../support/service-processes.ts';
 import { leftovers } from '../support/service-schema.ts';
 import { eventually } from '../support/service-waiting.ts';
+import { needs } from '../support/needs.ts';
 
 const megabytes = Number(process.env['FAULT_MEGABYTES'] ?? 60);
 
@@ -65,7 +66,7 @@ describe('jobs that are ended', { timeout: 180_000 }, () => {
     expect(await leftovers(sql)).toEqual([]);
   });
 
-  it('kill -9 of the tool in every attempt: F with the reason, and no rows', async () => {
+  it('kill -9 of the tool in every attempt: F with the reason, and no rows', needs('whole run'), async () => {
     const idJob = await load.submit(service.client, 'always_killed');
     await killTool(idJob, 1);
     await killTool(idJob, 2);
@@ -117,18 +118,22 @@ describe('jobs that are ended', { timeout: 180_000 }, () => {
     await expectLoadedOnce(sql, 'finished', load.document);
   });
 
-  it('SIGTERM without time to finish: the job is handed back, and another service runs it', async () => {
-    const idJob = await load.submit(service.client, 'handed_back');
-    await service.client.running(idJob);
-    expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(await toolProcesses(load.home)).toEqual([]);
-    service = await startService(load.home);
-    const job = await service.client.ended(idJob);
-    expect(job).toMatchObject({ status: 'C', failure: null });
-    await reconnect();
-    await expectLoadedOnce(sql, 'handed_back', load.document);
-    expect(await leftovers(sql)).toEqual([]);
-  });
+  it(
+    'SIGTERM without time to finish: the job is handed back, and another service runs it',
+    needs('whole run'),
+    async () => {
+      const idJob = await load.submit(service.client, 'handed_back');
+      await service.client.running(idJob);
+      expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
+      expect(await toolProcesses(load.home)).toEqual([]);
+      service = await startService(load.home);
+      const job = await service.client.ended(idJob);
+      expect(job).toMatchObject({ status: 'C', failure: null });
+      await reconnect();
+      await expectLoadedOnce(sql, 'handed_back', load.document);
+      expect(await leftovers(sql)).toEqual([]);
+    },
+  );
 
   /** The embedded database ends with its service; the next one may have another port. */
   async function reconnect(): Promise<void> {

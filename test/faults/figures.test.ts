@@ -15,6 +15,7 @@ import { kill } from '../../scripts/faults/victims.ts';
 import { freightXsdFolder } from '../support/service-fixtures.ts';
 import { writeLargeDocument } from '../support/service-large-document.ts';
 import { toolProcesses } from '../support/service-processes.ts';
+import { needs, some } from '../support/needs.ts';
 
 describe('under default settings', { timeout: 300_000 }, () => {
   let folder: string;
@@ -36,7 +37,12 @@ describe('under default settings', { timeout: 300_000 }, () => {
   });
 
   // a stopped worker is what `kill.test.ts` waits for
-  it.each(killStates.filter((state) => state !== 'worker stopped'))('kills in %s', async (state) => {
+  it.each(
+    some(
+      killStates.filter((state) => state !== 'worker stopped'),
+      1,
+    ),
+  )('kills in %s', async (state) => {
     expect(await measureKills(scene, state, 1)).toMatchObject({ kills: 1, wrong: 0, left: 0 });
   });
 
@@ -44,7 +50,7 @@ describe('under default settings', { timeout: 300_000 }, () => {
     expect(await measureLag(scene, 1, 3)).toMatchObject({ followers: 3, different: 0 });
   });
 
-  it('every kind of job and target while tools are killed', async () => {
+  it('every kind of job and target while tools are killed', needs('whole run'), async () => {
     const told: string[] = [];
     const fault = async (): Promise<string> => {
       for (const { pid } of await toolProcesses(scene.installation.home)) kill(pid, 'SIGKILL');
@@ -62,7 +68,7 @@ describe('under default settings', { timeout: 300_000 }, () => {
     expect(counts.completed).toBe(counts.jobs);
   });
 
-  it('a flood of one organisation', async () => {
+  it('a flood of one organisation', needs('whole run'), async () => {
     const flood = await measureFlood(scene, 200, 2);
     expect(flood).toMatchObject({ queued: 200, others: 2, wrong: 0 });
     expect(flood.ran).toBeGreaterThan(0);

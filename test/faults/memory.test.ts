@@ -9,6 +9,7 @@ import { createLargeLoad, expectLoadedOnce, type LargeLoad } from '../support/se
 import { peakMemory, toolProcesses } from '../support/service-processes.ts';
 import { startTool } from '../support/service-tools.ts';
 import { eventually } from '../support/service-waiting.ts';
+import { needs } from '../support/needs.ts';
 
 const megabytes = Number(process.env['MEMORY_MEGABYTES'] ?? 60);
 const limitBytes = 400e6;
@@ -24,7 +25,7 @@ async function watch(pid: number): Promise<number> {
   });
 }
 
-describe(`a document of ${megabytes} MB`, { timeout: 300_000 }, () => {
+describe(`a document of ${megabytes} MB`, { ...needs('whole run'), timeout: 300_000 }, () => {
   let load: LargeLoad;
   let service: RunningService;
 

@@ -16,6 +16,7 @@ import { execution } from '../support/service-client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service-fixtures.ts';
 import { shortLeases } from '../support/service-leases.ts';
 import { convert } from '../support/service-tools.ts';
+import { some } from '../support/needs.ts';
 
 describe('a job left while it published', { timeout: 120_000 }, () => {
   let home: ServiceHome;
@@ -63,7 +64,7 @@ describe('a job left while it published', { timeout: 120_000 }, () => {
     ],
   ];
 
-  it.each(targets)(
+  it.each(some(targets, 1))(
     '%s: C where the rows are there, tried again where they are not',
     async (_, target, wipe) => {
       const { client } = service;

@@ -31,6 +31,7 @@ export async function rejectsOf(
     limits: defaultEngineLimits,
     kernels: createTokenizerKernels(),
     request: { onError: 'skip' },
+    progress: () => undefined,
   } as unknown as ToolSession;
   const members = documents.map((document, at) => ({
     name: `${at + 1}.xml`,

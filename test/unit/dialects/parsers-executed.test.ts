@@ -90,7 +90,7 @@ const expectedOthers: Readonly<Record<(typeof dialectNames)[number], Record<stri
   databricks: { Alter: circle },
 };
 
-describe.each(dialectNames)('%s', (dialect) => {
+describe.each(dialectNames)('%s', needs('whole run'), (dialect) => {
   test('is understood whole', (context) => {
     if (parsed === null) return skipFor(context, 'sqlglot', lack);
     const statements = parsed[dialect]!;

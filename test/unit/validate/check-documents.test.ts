@@ -39,6 +39,7 @@ it('a value that the validator would take hours for ends the check of its docume
     limits: defaultEngineLimits,
     kernels: createTokenizerKernels(),
     request: { onError: 'skip' },
+    progress: () => undefined,
   } as unknown as ToolSession;
   const inputs = await openInputs([folder], (name) => name.endsWith('.xml'));
   await checkDocuments(
