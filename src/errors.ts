@@ -30,6 +30,7 @@ export const errorCatalogue = {
   not_acceptable: { title: 'None of the accepted media types can be given', retryable: false },
   unsupported_media_type: { title: 'The media type is not understood', retryable: false },
   payload_too_large: { title: 'The body is over its limit', retryable: false },
+  range_not_satisfiable: { title: 'There is nothing in that range', retryable: false },
   job_not_terminal: { title: 'The job has not ended yet', retryable: true },
   conflict: { title: 'The request conflicts with what exists', retryable: false },
   idempotency_key_reused: { title: 'The idempotency key was used for another body', retryable: false },

@@ -29,8 +29,14 @@ export async function readHealth(
   const readinessState: HealthComponent = { status: probe.acceptsTraffic() ? 'UP' : 'OUT_OF_SERVICE' };
   if (group === 'liveness') return { livenessState };
   if (group === 'readiness') return { readinessState };
-  const [db, diskSpace, worker] = await Promise.all([probe.db(), probe.diskSpace(), probe.worker()]);
-  return { db, diskSpace, livenessState, readinessState, worker };
+  const [db, diskSpace, objectStore, worker] = await Promise.all([
+    probe.db(),
+    probe.diskSpace(),
+    probe.objectStore?.() ?? null,
+    probe.worker(),
+  ]);
+  const parts = { db, diskSpace, livenessState, readinessState, worker };
+  return objectStore === null ? parts : { ...parts, objectStore };
 }
 
 export function aggregate(components: Readonly<Record<string, HealthTree>>): HealthTree {

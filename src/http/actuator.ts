@@ -3,13 +3,15 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import { negotiate } from './accept.ts';
 import { clientPath } from './address.ts';
-import { actuatorTypes, aggregate, readHealth, toWire } from './actuator-health.ts';
+import { answer, inEveryType, typeFor } from './actuator-answer.ts';
+import { aggregate, readHealth, toWire } from './actuator-health.ts';
 import type { ActuatorType } from './actuator-health.ts';
+import { actuatorOperations } from './actuator-operations.ts';
 import { apiKeySchemeName } from './auth.ts';
 import type { Guards } from './auth.ts';
 import type { AppEnv } from './env.ts';
+import { prometheusText } from './metric-families.ts';
 import type { Metrics } from './metrics.ts';
 import { createGroup, operation, problems, problemsOnly, rawOperation } from './operation.ts';
 
@@ -35,10 +37,6 @@ const Info = z.looseObject({}).openapi('Info', {
   },
 });
 
-function inEveryType<S extends z.ZodType>(schema: S, description: string) {
-  return { description, content: Object.fromEntries(actuatorTypes.map((type) => [type, { schema }])) };
-}
-
 const healthResponses = {
   200: inEveryType(Health, 'UP or UNKNOWN.'),
   ...problemsOnly(401, 403, 404, 406, 500),
@@ -49,7 +47,7 @@ const tags = ['actuator'];
 const security: Record<string, string[]>[] = [{}, { [apiKeySchemeName]: [] }];
 
 export function createActuatorRoutes(
-  adapters: Pick<Adapters, 'health' | 'build' | 'jobs'>,
+  adapters: Pick<Adapters, 'health' | 'build' | 'jobs' | 'process' | 'log' | 'settings'>,
   metrics: Metrics,
   guards: Guards,
 ) {
@@ -74,6 +72,17 @@ export function createActuatorRoutes(
           'health-path': link('/health/{*path}', true),
           info: link('/info'),
           prometheus: link('/prometheus'),
+          metrics: link('/metrics'),
+          'metrics-requiredMetricName': link('/metrics/{requiredMetricName}', true),
+          env: link('/env'),
+          'env-toMatch': link('/env/{toMatch}', true),
+          ...(adapters.log === undefined
+            ? {}
+            : {
+                loggers: link('/loggers'),
+                'loggers-name': link('/loggers/{name}', true),
+                logfile: link('/logfile'),
+              }),
         },
       });
     },
@@ -192,11 +201,19 @@ export function createActuatorRoutes(
     }),
     async (c) => {
       c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-      return c.body(await metrics.render(adapters), 200) as never;
+      return c.body(prometheusText(await metrics.families(adapters)), 200) as never;
     },
   );
 
-  return createGroup([prometheus, links, info, health, part, partOfGroup]);
+  return createGroup([
+    prometheus,
+    links,
+    info,
+    health,
+    part,
+    partOfGroup,
+    ...actuatorOperations(adapters, metrics, guards),
+  ]);
 }
 
 function noSuchPart(): AppError {
@@ -205,16 +222,6 @@ function noSuchPart(): AppError {
 
 function isoTime(epochMs: number | null): { readonly time?: string } {
   return epochMs === null ? {} : { time: new Date(epochMs).toISOString() };
-}
-
-function typeFor(c: Context<AppEnv>): ActuatorType {
-  const type = negotiate(c.req.header('Accept'), actuatorTypes);
-  if (type === null) throw new AppError('not_acceptable', `one of ${actuatorTypes.join(', ')} can be given`);
-  return type;
-}
-
-function answer(c: Context<AppEnv>, type: ActuatorType, body: unknown, status: 200 | 503 = 200): Response {
-  return c.body(JSON.stringify(body), status, { 'Content-Type': type, Vary: 'Accept' });
 }
 
 function healthAnswer(c: Context<AppEnv>, type: ActuatorType, status: string, body: unknown): Response {

@@ -1,5 +1,6 @@
 /** What the OpenAPI document says beside the operations. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import { LevelRequest } from './actuator-structures.ts';
 import { apiKeySchemeName, uploadTokenSchemeName } from './auth.ts';
 import type { AppEnv } from './env.ts';
 
@@ -61,6 +62,8 @@ export function registerComponents(app: OpenAPIHono<AppEnv>): void {
     name: 'token',
     description: 'An upload token: one use, five minutes, one kind of file.',
   });
+  // its operation reads the body itself
+  app.openAPIRegistry.register('LevelRequest', LevelRequest);
   // the interface's own name of a structure that generators cannot give to a class
   app.openAPIRegistry.registerComponent('schemas', schemaAlias, {
     $ref: '#/components/schemas/SchemaDetails',

@@ -9,12 +9,12 @@ import type { AppEnv } from './env.ts';
 const jsonType = /^application\/(?:[a-z.-]+\+)?json$/;
 
 /** Reads the body once, for the validator that runs after it (Hono looks into `bodyCache` before it reads the request). */
-export function jsonBody(maxBytes: number): MiddlewareHandler<AppEnv> {
+export function jsonBody(maxBytes: number, mediaType = jsonType): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const bytes = await readLimited(c.req.raw, maxBytes);
     if (bytes.byteLength === 0) throw new AppError('missing_body', 'the operation needs a JSON body');
     checkCoding(c.req.header('Content-Encoding'));
-    checkMediaType(c.req.header('Content-Type'));
+    checkMediaType(c.req.header('Content-Type'), mediaType);
     // Hono declares the cache by what comes out of the promises that it holds.
     (c.req.bodyCache as Record<string, unknown>).text = Promise.resolve(decodeJson(bytes));
     await next();
@@ -62,11 +62,11 @@ function checkCoding(header: string | undefined): void {
   });
 }
 
-function checkMediaType(header: string | undefined): void {
+function checkMediaType(header: string | undefined, expected: RegExp): void {
   const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
   const utf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
-  if (!jsonType.test(type) || !utf8) {
+  if (!expected.test(type) || !utf8) {
     throw new AppError('unsupported_media_type', 'the body must be application/json in UTF-8', {
       headers: { Accept: 'application/json' },
     });

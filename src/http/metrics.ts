@@ -1,84 +1,93 @@
-/** Metrics in the text format of Prometheus 0.0.4: requests of this process, jobs of the queue. */
-import type { MiddlewareHandler } from 'hono';
+/** Metrics of this process and of the queue: requests, jobs, the process itself. */
+import type { Context, MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
 import { legalTransitions } from '../jobs/job.ts';
 import type { JobStatus } from '../jobs/job.ts';
 import type { Adapters } from '../ports/adapters.ts';
+import { ownAddress } from './address.ts';
 import type { AppEnv } from './env.ts';
+import { createJobMetrics } from './job-metrics.ts';
+import { createCounter, createHistogram, gauge, type Family } from './metric-families.ts';
 
 /** upper bounds in seconds */
-const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+export type MetricSources = Pick<Adapters, 'jobs' | 'health' | 'build' | 'process'>;
 
 export interface Metrics {
   readonly count: MiddlewareHandler<AppEnv>;
-  render(adapters: Pick<Adapters, 'jobs' | 'health' | 'build'>): Promise<string>;
+  families(sources: MetricSources): Promise<Family[]>;
 }
 
 export function createMetrics(nowMs: () => number): Metrics {
-  const requests = new Map<string, number>();
-  const inBucket = buckets.map(() => 0);
-  let seconds = 0;
-  let total = 0;
+  const requests = createCounter();
+  const durations = createHistogram(bounds);
   const startedMs = nowMs();
+  const jobMetrics = createJobMetrics(startedMs);
 
   return {
     async count(c, next) {
       const beganMs = nowMs();
       await next();
       const method = knownMethods.has(c.req.method) ? c.req.method : 'other';
-      const labels = `method="${method}",status="${c.res.status}"`;
-      requests.set(labels, (requests.get(labels) ?? 0) + 1);
-      const took = (nowMs() - beganMs) / 1000;
-      seconds += took;
-      total += 1;
-      for (const [at, bound] of buckets.entries()) if (took <= bound) inBucket[at]! += 1;
+      const labels = { method, route: routeOf(c), status: `${Math.floor(c.res.status / 100)}xx` };
+      requests.add(labels);
+      durations.observe({ method, route: labels.route }, (nowMs() - beganMs) / 1000);
     },
 
-    async render({ jobs, health, build }) {
-      const [counts, worker] = await Promise.all([jobs.countByStatus(), health.worker()]);
+    async families({ jobs, health, build, process }) {
+      const [counts, worker, ofJobs, figures] = await Promise.all([
+        jobs.countByStatus(),
+        health.worker(),
+        jobMetrics.families(jobs),
+        process?.read() ?? null,
+      ]);
       const running = worker.details?.['running'];
       const states = Object.keys(legalTransitions) as JobStatus[];
-      const lines = [
-        ...family('svc_build_info', 'gauge', 'The program; always 1.', [
-          [`version="${escape(build.version)}"`, 1],
-        ]),
-        ...family('svc_start_time_seconds', 'gauge', 'When this process began, in Unix time.', [
-          ['', startedMs / 1000],
-        ]),
-        ...family(
+      return [
+        gauge('svc_build_info', 'The program; always 1.', [{ labels: { version: build.version }, value: 1 }]),
+        gauge('svc_start_time_seconds', 'When this process began, in Unix time.', startedMs / 1000),
+        gauge(
           'svc_jobs',
-          'gauge',
           'Jobs on record, by state.',
-          states.map((status) => [`status="${status}"`, counts.get(status) ?? 0]),
+          states.map((status) => ({ labels: { status }, value: counts.get(status) ?? 0 })),
         ),
-        ...family('svc_worker_running_jobs', 'gauge', 'Jobs that run in this process now.', [
-          ['', typeof running === 'number' ? running : 0],
-        ]),
-        ...family('svc_http_requests_total', 'counter', 'Requests answered.', [...requests].toSorted()),
-        '# HELP svc_http_request_duration_seconds Time until the answer began.',
-        '# TYPE svc_http_request_duration_seconds histogram',
-        ...buckets.map(
-          (bound, at) => `svc_http_request_duration_seconds_bucket{le="${bound}"} ${inBucket[at]}`,
+        gauge(
+          'svc_worker_running_jobs',
+          'Jobs that run in this process now.',
+          typeof running === 'number' ? running : 0,
         ),
-        `svc_http_request_duration_seconds_bucket{le="+Inf"} ${total}`,
-        `svc_http_request_duration_seconds_sum ${seconds}`,
-        `svc_http_request_duration_seconds_count ${total}`,
+        ...ofJobs,
+        requests.family('svc_http_requests_total', 'Requests answered, by route and class of status.'),
+        durations.family('svc_http_request_duration_seconds', 'Time until the answer began.'),
+        ...(figures === null ? [] : processFamilies(figures)),
       ];
-      return `${lines.join('\n')}\n`;
     },
   };
 }
 
-function family(
-  name: string,
-  type: 'gauge' | 'counter',
-  help: string,
-  samples: readonly (readonly [labels: string, value: number])[],
-): string[] {
-  const values = samples.map(([labels, value]) => `${name}${labels === '' ? '' : `{${labels}}`} ${value}`);
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...values];
+/** The template of the path, never the path: that names jobs and schemas, and there is no end of them. */
+function routeOf(c: Context<AppEnv>): string {
+  const { route } = ownAddress(routePath(c), c.req.path);
+  return route.endsWith('*') ? 'none' : route.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-function escape(label: string): string {
-  return label.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+/** Under the names that Prometheus' own clients give them. */
+function processFamilies(figures: Readonly<Record<string, number>>): Family[] {
+  const help: Readonly<Record<string, string>> = {
+    process_cpu_seconds_total: 'User and system time of this process.',
+    process_start_time_seconds: 'When this process began, in Unix time.',
+    process_resident_memory_bytes: 'Memory that this process has resident.',
+    process_virtual_memory_bytes: 'Address space of this process.',
+    process_heap_bytes: 'Memory of this process for objects of JavaScript.',
+    process_open_fds: 'Files and connections that this process has open.',
+    process_max_fds: 'How many it may have open.',
+  };
+  return Object.entries(figures).map(([name, value]) => ({
+    name,
+    type: name.endsWith('_total') ? ('counter' as const) : ('gauge' as const),
+    help: help[name] ?? name,
+    samples: [{ labels: {}, value }],
+  }));
 }

@@ -67,6 +67,7 @@ const meanings: Readonly<Record<number, string>> = {
   409: 'Not in the present state.',
   413: 'The body is over its limit.',
   415: 'The media type of the body is not understood.',
+  416: 'There is nothing in that range.',
   422: 'Understood, and still not possible.',
   429: 'Too many requests; see Retry-After.',
   500: 'Unexpected fault.',

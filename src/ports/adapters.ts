@@ -8,9 +8,11 @@ import type { HealthProbe } from './health-probe.ts';
 import type { JobStore } from './job-store.ts';
 import type { Logger } from './logger.ts';
 import type { MigrationProgram } from './migration-program.ts';
+import type { ProcessFigures } from './process-figures.ts';
 import type { HostCallers } from './host-callers.ts';
 import type { HostResolver } from './outgoing.ts';
 import type { SchemaCompiler } from './schema-compiler.ts';
+import type { ServiceLog } from './service-log.ts';
 import type { SecretBox } from './secret-box.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
@@ -37,6 +39,14 @@ export interface BuildInfo {
   } | null;
 }
 
+/** A setting and who gave it; the value is told of defaults alone. */
+export interface SettingOrigin {
+  readonly name: string;
+  readonly source: 'systemEnvironment' | 'backend.properties' | 'default';
+  /** as it would be written in the file; null where it was given, as it may hold a secret */
+  readonly value: string | null;
+}
+
 export interface Adapters {
   readonly jobs: JobStore;
   readonly catalog: CatalogStore;
@@ -46,6 +56,10 @@ export interface Adapters {
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** absent where the runtime keeps the log itself */
+  readonly log?: ServiceLog;
+  /** where each setting was read */
+  readonly settings: readonly SettingOrigin[];
   readonly health: HealthProbe;
   readonly assets: AssetStore;
   /** of the identity provider whose tokens are accepted beside our keys; absent where there is none */
@@ -53,6 +67,8 @@ export interface Adapters {
   /** of a host with a sign-in of its own; absent where there is none */
   readonly callers?: HostCallers;
   readonly runtime: RuntimeInfo;
+  /** absent where the runtime does not tell */
+  readonly process?: ProcessFigures;
   readonly build: BuildInfo;
   /** names of hosts that requests name, for the gate that they pass */
   readonly hosts: HostResolver;

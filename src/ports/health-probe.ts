@@ -12,6 +12,8 @@ export interface HealthProbe {
   db(): Promise<HealthComponent>;
   /** Free space below the home folder: details `total`, `free`, `threshold` in bytes, `path`, `exists`. UNKNOWN where there is no disk. */
   diskSpace(): Promise<HealthComponent>;
+  /** The store that files and logs lie in; absent where that is a folder. Never rejects; bounded in time. */
+  objectStore?(): Promise<HealthComponent>;
   /** The workers of this process; UP with `running: 0` where they run elsewhere. */
   worker(): Promise<HealthComponent>;
   /** False while the process drains: readiness is OUT_OF_SERVICE then. */

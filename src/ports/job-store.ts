@@ -112,6 +112,21 @@ export interface LoadedRows {
   readonly rows: number;
 }
 
+/** What figures are kept of. */
+export interface EndedJob {
+  readonly idJob: number;
+  readonly type: JobType;
+  readonly status: JobStatus;
+  /** epoch milliseconds; null: it never ran */
+  readonly startMs: number | null;
+  readonly endMs: number;
+  readonly failure: string | null;
+  /** of its summary; 0 where it has none */
+  readonly documents: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
 export interface JobStore {
   submit(submission: Submission): Promise<Submitted>;
   find(idOrg: number, idJob: number): Promise<JobRecord | null>;
@@ -178,6 +193,10 @@ export interface JobStore {
   ): Promise<Page<WorkflowRecord & { readonly jobs: readonly number[] }>>;
   /** Jobs of all organisations by state; states without jobs may be left out. */
   countByStatus(): Promise<ReadonlyMap<JobStatus, number>>;
+  /** Jobs of all organisations that ended at that time or later (epoch milliseconds), oldest first, at most 10,000. */
+  listEnded(sinceMs: number): Promise<readonly EndedJob[]>;
+  /** How long the job that could be run and has waited longest does so, in milliseconds; 0 where none waits. */
+  queueAgeMs(): Promise<number>;
   /** Jobs that speak of one of these origins (null: of any), newest first. */
   listRuns(
     idOrg: number,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createLocalFileStore } from '../adapters/node/local-file-store.ts';
 import { openLocalLog } from '../adapters/node/process-log.ts';
 import type { Config } from '../config.ts';
+import type { HealthComponent } from '../ports/health-probe.ts';
 import type { FileStore } from '../ports/file-store.ts';
 import type { LogAppender } from '../ports/log-appender.ts';
 import type { Home } from './home.ts';
@@ -11,6 +12,8 @@ export interface OpenedFiles {
   readonly files: FileStore;
   /** for a worker: where the output of an attempt goes */
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
+  /** of the store, where one is shared */
+  readonly storeHealth: (() => Promise<HealthComponent>) | null;
 }
 
 /** The code of a store that is not used is not loaded: each tool starts here. */
@@ -18,18 +21,21 @@ export async function openFiles(config: Config, home: Home): Promise<OpenedFiles
   const { filesDirectory, logsDirectory } = home;
   const folders = createLocalFileStore({ filesDirectory, logsDirectory, roots: config.fileRoots });
   if (config.objectStore === null) {
-    return { files: folders, openLog: (idJob) => openLocalLog(logsDirectory, idJob) };
+    return { files: folders, openLog: (idJob) => openLocalLog(logsDirectory, idJob), storeHealth: null };
   }
-  const { prefix } = config.objectStore;
-  const [{ createS3ObjectStore }, { createObjectFileStore }, { openObjectLog }] = await Promise.all([
-    import('../adapters/edge/s3-object-store.ts'),
-    import('../adapters/edge/object-file-store.ts'),
-    import('../adapters/edge/object-log.ts'),
-  ]);
+  const { prefix, bucket } = config.objectStore;
+  const [{ createS3ObjectStore }, { createObjectFileStore }, { openObjectLog }, { createObjectStoreHealth }] =
+    await Promise.all([
+      import('../adapters/edge/s3-object-store.ts'),
+      import('../adapters/edge/object-file-store.ts'),
+      import('../adapters/edge/object-log.ts'),
+      import('../adapters/edge/object-store-health.ts'),
+    ]);
   const objects = createS3ObjectStore(config.objectStore);
   return {
     files: createObjectFileStore({ objects, prefix, roots: config.fileRoots.length === 0 ? null : folders }),
     openLog: (idJob, epoch) => openObjectLog(objects, prefix, idJob, epoch),
+    storeHealth: createObjectStoreHealth({ objects, prefix, location: `s3://${bucket}/${prefix}` }),
   };
 }
 

@@ -6,6 +6,7 @@ import { readBuildInfo } from '../adapters/node/build-info.ts';
 import { createHostResolver } from '../adapters/node/host-resolver.ts';
 import { createNodeHealthProbe } from '../adapters/node/node-health-probe.ts';
 import { createOidcVerifier } from '../adapters/node/oidc-verifier.ts';
+import { createProcessFigures } from '../adapters/node/process-figures.ts';
 import { createPackageAssetStore } from '../adapters/node/package-asset-store.ts';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
@@ -77,11 +78,13 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
         databaseTimeoutMs: 2000,
         directory: home.directory,
         thresholdBytes: diskThresholdBytes,
+        objectStore: opened.storeHealth,
         runningJobs: () => worker?.running() ?? 0,
         acceptsTraffic: () => accepting,
       }),
       assets: createPackageAssetStore(),
       runtime: { name: 'node', version: process.versions.node, capabilities: { commands: true } },
+      process: createProcessFigures(),
       build: await readBuildInfo(),
       hosts: createHostResolver(),
       ...(config.oidc === null ? {} : { tokens: await createOidcVerifier(config.oidc) }),

@@ -1,6 +1,7 @@
 /** Opens a home folder: settings, database, stores. The service, workers and the tools all begin here. */
 import { createJsonLogger } from '../adapters/node/json-logger.ts';
 import { createSecretBox, decodeKey, readOrMakeKey } from '../adapters/node/secret-box.ts';
+import { createServiceLog } from '../adapters/node/service-log.ts';
 import { createSystemClock } from '../adapters/node/system-clock.ts';
 import { createPostgresAccessStore } from '../adapters/postgres/access-store.ts';
 import { createPostgresCatalogStore } from '../adapters/postgres/catalog-store.ts';
@@ -14,12 +15,13 @@ import { createMask } from '../jobs/mask-secrets.ts';
 import { settingHoldsSecret } from '../jobs/spark-settings.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { SchemaCompiler } from '../ports/schema-compiler.ts';
+import type { HealthComponent } from '../ports/health-probe.ts';
 import type { LogAppender } from '../ports/log-appender.ts';
 import { locateHome, openHomeFolder, readIfThere } from './home.ts';
 import type { Environment, Home } from './home.ts';
 import { openDatabase, type DatabaseRoles } from './open-database.ts';
 import { openFiles } from './open-files.ts';
-import { mergeSettings, parseProperties } from './properties.ts';
+import { mergeSettings, parseProperties, settingOrigins } from './properties.ts';
 
 export interface OpenOptions {
   /**
@@ -47,10 +49,12 @@ export interface OpenedHome {
   readonly databaseUrl: string;
   readonly adapters: Pick<
     Adapters,
-    'jobs' | 'catalog' | 'access' | 'files' | 'compiler' | 'secrets' | 'clock' | 'logger'
+    'jobs' | 'catalog' | 'access' | 'files' | 'compiler' | 'secrets' | 'clock' | 'logger' | 'log' | 'settings'
   >;
   /** for a worker: where the output of an attempt at a job goes */
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
+  /** of the store of files, where that is no folder */
+  readonly storeHealth: (() => Promise<HealthComponent>) | null;
   /** takes the secrets of this home, and what looks like one, out of a text */
   mask(text: string): string;
   /** Closes the connections; a service's embedded database ends with it. Idempotent. */
@@ -64,7 +68,8 @@ export async function openHome(environment: Environment, options: OpenOptions): 
   const config = readConfig(mergeSettings(file, environment));
   let maskKnown = createMask(secretsOf(config));
   const mask = (text: string): string => maskKnown(text);
-  const logger = createJsonLogger({ write: options.write, mask });
+  const log = createServiceLog(options.write);
+  const logger = createJsonLogger({ write: log.write, mask, level: log.level });
 
   const database = await openDatabase(config, home, options, logger);
   maskKnown = createMask([...secretsOf(config), ...passwordsOf(database.url)]);
@@ -83,7 +88,7 @@ export async function openHome(environment: Environment, options: OpenOptions): 
         ? await readOrMakeKey(home.secretKeyFile)
         : decodeKey(config.secretKey, 'svc.secret.key');
     const { limits } = config;
-    const { files, openLog } = await openFiles(config, home);
+    const { files, openLog, storeHealth } = await openFiles(config, home);
     const jobSettings = {
       maxRunningPerOrg: limits.runningJobs,
       maxQueuedPerOrg: limits.queuedJobs,
@@ -119,8 +124,11 @@ export async function openHome(environment: Environment, options: OpenOptions): 
         ),
         clock: createSystemClock(),
         logger,
+        log,
+        settings: settingOrigins(file, environment),
       },
       openLog,
+      storeHealth,
       mask,
       close: () => {
         closed ??= jobs

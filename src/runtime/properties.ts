@@ -1,6 +1,7 @@
 /** Files of properties as Java reads them, and where each setting comes from. */
 import { properties } from '../config.ts';
 import type { PropertyRecord } from '../config.ts';
+import type { SettingOrigin } from '../ports/adapters.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -56,10 +57,27 @@ export function mergeSettings(file: PropertyRecord, environment: Environment): P
   for (const { name } of properties) {
     const given = environment[environmentName(name)];
     // Set to nothing is not set: container tools pass empty variables on, and the file must not lose to one
-    if (given !== undefined && given.trim() !== '') merged[name] = given;
+    if (isGiven(given)) merged[name] = given;
   }
-  if ((merged['metadb.url'] ?? '').trim() === '') merged['metadb.url'] = environment['DATABASE_URL'];
+  if (!isGiven(merged['metadb.url'])) merged['metadb.url'] = environment['DATABASE_URL'];
   return merged;
+}
+
+function isGiven(text: string | undefined): boolean {
+  return text !== undefined && text.trim() !== '';
+}
+
+/** Who gave each setting, in the order of the list. */
+export function settingOrigins(file: PropertyRecord, environment: Environment): SettingOrigin[] {
+  return properties.map(({ name, initial }) => {
+    const inFile = isGiven(file[name]);
+    const byPlatform = name === 'metadb.url' && !inFile && isGiven(environment['DATABASE_URL']);
+    if (byPlatform || isGiven(environment[environmentName(name)]))
+      return { name, source: 'systemEnvironment', value: null };
+    return inFile
+      ? { name, source: 'backend.properties', value: null }
+      : { name, source: 'default', value: initial };
+  });
 }
 
 /**

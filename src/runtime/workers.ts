@@ -3,6 +3,7 @@
  * and logs in an object store that Node workers read, too. Jobs go into the queue; those workers run them.
  */
 import { createObjectFileStore } from '../adapters/edge/object-file-store.ts';
+import { createObjectStoreHealth } from '../adapters/edge/object-store-health.ts';
 import { createR2ObjectStore, type R2Bucket } from '../adapters/edge/r2-object-store.ts';
 import { createS3ObjectStore } from '../adapters/edge/s3-object-store.ts';
 import { createJsonLogger } from '../adapters/node/json-logger.ts';
@@ -21,9 +22,9 @@ import { AppError } from '../errors.ts';
 import { createMask } from '../jobs/mask-secrets.ts';
 import { docAssetNames } from '../ports/asset-store.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import type { FileStore } from '../ports/file-store.ts';
 import type { HealthComponent } from '../ports/health-probe.ts';
-import { mergeSettings } from './properties.ts';
+import type { ObjectStore } from '../ports/object-store.ts';
+import { mergeSettings, settingOrigins } from './properties.ts';
 import packageFacts from '../../package.json' with { type: 'json' };
 
 /** Bindings of wrangler.toml; settings stand beside them as text, `SVC_…` as in the environment of Node. */
@@ -106,6 +107,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
     }),
   );
   const { sql } = database;
+  const store = storeOf(env, config);
   const { limits } = config;
   const logger = createJsonLogger({
     write: (line) => console.log(line.trimEnd()),
@@ -121,7 +123,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
     }),
     catalog: createPostgresCatalogStore(sql),
     access: createPostgresAccessStore(sql),
-    files: filesOf(env, config),
+    files: createObjectFileStore({ ...store, roots: null }),
     compiler: {
       compile: () =>
         Promise.reject(
@@ -137,9 +139,11 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
     ),
     clock: createSystemClock(),
     logger,
+    settings: settingOrigins({}, settings),
     health: {
       db: () => databaseHealth(database),
       diskSpace: () => Promise.resolve({ status: 'UNKNOWN' }),
+      objectStore: createObjectStoreHealth(store),
       worker: () => Promise.resolve({ status: 'UP', details: { running: 0 } }),
       acceptsTraffic: () => true,
     },
@@ -165,16 +169,20 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
 /** workerd has none of its own: what it does follows the compatibility date of wrangler.toml */
 const runtimeVersion = 'edge';
 
-function filesOf(env: WorkerEnvironment, config: Config): FileStore {
-  const { objectStore } = config;
-  if (objectStore !== null)
-    return createObjectFileStore({
-      objects: createS3ObjectStore(objectStore),
-      prefix: objectStore.prefix,
-      roots: null,
-    });
+interface Store {
+  readonly objects: ObjectStore;
+  readonly prefix: string;
+  /** for people */
+  readonly location: string;
+}
+
+function storeOf(env: WorkerEnvironment, { objectStore }: Config): Store {
+  if (objectStore !== null) {
+    const { bucket, prefix } = objectStore;
+    return { objects: createS3ObjectStore(objectStore), prefix, location: `s3://${bucket}/${prefix}` };
+  }
   if (env.FILES !== undefined)
-    return createObjectFileStore({ objects: createR2ObjectStore(env.FILES), prefix: '', roots: null });
+    return { objects: createR2ObjectStore(env.FILES), prefix: '', location: 'FILES' };
   throw new ConfigError(['svc.files.store: bind FILES, or set SVC_FILES_STORE']);
 }
 

@@ -740,6 +740,42 @@ export function describeJobStore(name: string, open: () => Promise<JobStoreFixtu
       expect(await jobs.findWorkflow(idOrg, idWorkflow)).toBeNull();
     });
 
+    test('what figures are made of: jobs that ended since a time, and how long the queue has waited', async () => {
+      await drain();
+      const before = Date.now() - minute;
+      const idOrg = await fixture.createOrg();
+      const { idJobs } = await jobs.submit(submission(idOrg, 2));
+      const age = await jobs.queueAgeMs();
+      expect(age).toBeGreaterThanOrEqual(0);
+      expect(await jobs.queueAgeMs()).toBeGreaterThanOrEqual(age);
+      const done = await claimJob(idJobs[0]!);
+      await jobs.report(done, { summary: { documents: 3, rows: 50, bytes: 7000, tables: {} } });
+      await jobs.finish(done, 'C', null);
+      const failed = await claimJob(idJobs[1]!);
+      await jobs.finish(failed, 'F', 'line 3, column 7: what');
+      const ended = await jobs.listEnded(before);
+      const [first, second] = idJobs.map((id) => ended.find(({ idJob }) => idJob === id)!);
+      const { start_date: startMs, end_date: endMs } = (await jobs.find(idOrg, idJobs[0]!))!;
+      expect({ ...first, startMs, endMs }).toEqual({
+        idJob: idJobs[0],
+        type: 'Parse',
+        status: 'C',
+        failure: null,
+        startMs,
+        endMs,
+        documents: 3,
+        rows: 50,
+        bytes: 7000,
+      });
+      // times of the database are finer than milliseconds
+      expect(Math.abs(first!.endMs - endMs!)).toBeLessThanOrEqual(1);
+      expect(Math.abs(first!.startMs! - startMs!)).toBeLessThanOrEqual(1);
+      expect(second).toMatchObject({ status: 'F', failure: 'line 3, column 7: what', rows: 0 });
+      expect(ended.map((one) => one.endMs)).toEqual(ended.map((one) => one.endMs).toSorted((a, b) => a - b));
+      expect((await jobs.listEnded(Math.max(...ended.map((one) => one.endMs)) + 1000)).length).toBe(0);
+      await drain();
+    });
+
     test('the end is set exactly in the states that are an end', async () => {
       const idOrg = await fixture.createOrg();
       const { idJobs } = await jobs.submit(submission(idOrg, 2));

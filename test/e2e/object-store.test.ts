@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createObjectFileStore } from '../../src/adapters/edge/object-file-store.ts';
 import { createS3ObjectStore } from '../../src/adapters/edge/s3-object-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { eventually } from '../support/service-waiting.ts';
 import { startS3Server } from '../support/s3-server.ts';
 import {
   createServiceHome,
@@ -157,5 +158,24 @@ describe('files and logs on S3', { timeout: 120_000, ...needs('s3 server', s3 !=
       attempt: 1,
       failure: expect.stringContaining('DuckDB'),
     });
+  });
+
+  it('health tells of the store, and that it is gone', async () => {
+    const part = (): Promise<Response> => service.client.fetch('/actuator/health/objectStore');
+    const up = await part();
+    expect([up.status, await up.json()]).toEqual([
+      200,
+      { status: 'UP', details: { location: `s3://${s3!.settings.bucket}/jobs/` } },
+    ]);
+    await s3!.end();
+    const down = await eventually('the store known to be gone', async () => {
+      const answer = await part();
+      return answer.status === 503 ? answer : null;
+    });
+    expect(await down.json()).toMatchObject({ status: 'DOWN' });
+    const whole = await service.client.fetch('/actuator/health');
+    expect([whole.status, await whole.json()]).toMatchObject([503, { status: 'DOWN' }]);
+    for (const group of ['liveness', 'readiness'])
+      expect((await fetch(`${service.url}/actuator/health/${group}`)).status).toBe(200);
   });
 });

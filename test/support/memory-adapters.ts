@@ -1,4 +1,5 @@
 /** Everything `createApp` is given, in memory, with handles to steer it. */
+import { createServiceLog, type WrittenLog } from '../../src/adapters/node/service-log.ts';
 import { issueKey } from '../../src/access/issue-key.ts';
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
@@ -36,6 +37,7 @@ export interface MemoryAdapters extends Adapters {
   readonly time: { nowMs: number };
   readonly healthStates: MemoryHealth;
   readonly logLines: LogLine[];
+  readonly serviceLog: WrittenLog;
 }
 
 /** Organisations 1 and 2 exist; the clock stands still until `time.nowMs` is moved. */
@@ -54,6 +56,7 @@ export function createMemoryAdapters(): MemoryAdapters {
     worker: { status: 'UP', details: { running: 0 } },
     acceptsTraffic: true,
   };
+  const serviceLog = createServiceLog(() => undefined);
   return {
     jobs,
     access,
@@ -63,6 +66,12 @@ export function createMemoryAdapters(): MemoryAdapters {
     secrets: createMemorySecretBox(),
     clock,
     logger: createMemoryLogger(logLines),
+    log: serviceLog,
+    settings: [
+      { name: 'cmd.enabled', source: 'systemEnvironment', value: null },
+      { name: 'metadb.url', source: 'backend.properties', value: null },
+      { name: 'svc.oidc.scope_claim', source: 'default', value: 'scope' },
+    ],
     health: {
       db: async () => healthStates.db,
       diskSpace: async () => healthStates.diskSpace,
@@ -81,6 +90,7 @@ export function createMemoryAdapters(): MemoryAdapters {
     },
     hosts: { resolve: async () => ['192.0.2.1'] },
     migrations: null,
+    serviceLog,
     time,
     healthStates,
     logLines,

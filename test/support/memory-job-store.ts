@@ -6,7 +6,14 @@ import { pause } from '../../src/jobs/waiting.ts';
 import { copyOf, paged, recordOf, runOf, sumLoaded, workflowRecord } from './memory-job-rows.ts';
 import type { Row, WorkflowRow } from './memory-job-rows.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { Claim, JobStore, NewJob, Submitted, WorkerIdentity } from '../../src/ports/job-store.ts';
+import type {
+  Claim,
+  EndedJob,
+  JobStore,
+  NewJob,
+  Submitted,
+  WorkerIdentity,
+} from '../../src/ports/job-store.ts';
 
 export interface MemoryJobStoreOptions {
   readonly maxRunningPerOrg: number;
@@ -403,6 +410,29 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       const counts = new Map<JobStatus, number>();
       for (const { record } of rows) counts.set(record.status, (counts.get(record.status) ?? 0) + 1);
       return counts;
+    },
+    listEnded: async (sinceMs) =>
+      rows
+        .filter(({ record }) => record.end_date !== null && record.end_date >= sinceMs)
+        .map((row) => {
+          const { record } = row;
+          const told = (record.status === 'C' ? runOf(row).summary : null) as Partial<EndedJob> | null;
+          return {
+            idJob: record.id_job,
+            type: record.job_type,
+            status: record.status,
+            startMs: record.start_date,
+            endMs: record.end_date!,
+            failure: record.failure,
+            documents: told?.documents ?? 0,
+            rows: told?.rows ?? 0,
+            bytes: told?.bytes ?? 0,
+          };
+        }),
+    queueAgeMs: async () => {
+      const waiting = rows.filter(({ record }) => record.status === 'Q' || record.status === 'W');
+      const created = waiting.map(({ deadline }) => deadline - settings.deadlineMs);
+      return created.length === 0 ? 0 : clock.nowMs() - Math.min(...created);
     },
     listRuns: async (idOrg, idSchs, page, size) =>
       paged(

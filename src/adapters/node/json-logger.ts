@@ -1,15 +1,24 @@
 /** One JSON object a line: time, level, message, then the event's own fields. */
 import type { Logger } from '../../ports/logger.ts';
+import { logLevels, type LogLevel } from '../../ports/service-log.ts';
 
 export interface JsonLoggerOptions {
   /** takes one line, its end included */
   readonly write: (line: string) => void;
+  /** below it nothing is written; absent: all is */
+  readonly level?: () => LogLevel;
   /** takes the secrets out of a text */
   readonly mask: (text: string) => string;
 }
 
 export function createJsonLogger(options: JsonLoggerOptions): Logger {
-  const log = (level: string, message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
+  const log = (
+    level: 'error' | 'warn' | 'info',
+    message: string,
+    fields: Readonly<Record<string, unknown>> = {},
+  ): void => {
+    const lowest = logLevels.indexOf(options.level?.() ?? 'INFO');
+    if (logLevels.findIndex((name) => name.toLowerCase() === level) > lowest) return;
     const event = { time: new Date().toISOString(), level, message, ...fields };
     const line = JSON.stringify(event, (_, value: unknown) => plain(value, options.mask));
     options.write(`${line}\n`);

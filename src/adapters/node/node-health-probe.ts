@@ -1,6 +1,6 @@
 /** The states of a Node process's parts. */
 import { statfs } from 'node:fs/promises';
-import type { HealthProbe } from '../../ports/health-probe.ts';
+import type { HealthComponent, HealthProbe } from '../../ports/health-probe.ts';
 
 export interface NodeHealthProbeOptions {
   /** one small query; a rejection means DOWN */
@@ -9,6 +9,8 @@ export interface NodeHealthProbeOptions {
   readonly directory: string;
   /** free bytes below which the disk counts as full */
   readonly thresholdBytes: number;
+  /** null: files lie in folders */
+  readonly objectStore: (() => Promise<HealthComponent>) | null;
   /** jobs running in this process */
   readonly runningJobs: () => number;
   /** false once the process drains */
@@ -47,6 +49,7 @@ export function createNodeHealthProbe(options: NodeHealthProbeOptions): HealthPr
         return { status: 'DOWN', details: { threshold, path: options.directory, exists: false } };
       }
     },
+    ...(options.objectStore === null ? {} : { objectStore: options.objectStore }),
     worker: async () => ({ status: 'UP', details: { running: options.runningJobs() } }),
     acceptsTraffic: options.acceptsTraffic,
   };

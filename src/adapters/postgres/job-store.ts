@@ -15,6 +15,7 @@ import {
   settleCommit,
 } from './job-queue.ts';
 import { find, findWorkflow, list, listOfWorkflow, listWorkflows, requestKill } from './job-reading.ts';
+import { listEnded, queueAgeMs } from './job-figures.ts';
 import { countByStatus, findRun, listRuns, removeJob, sumLoadedRows } from './job-runs.ts';
 import { readInTransaction, withinOrganisation, type OrganisationReader } from './organisation.ts';
 import { rerun, startByHand, submit } from './job-submission.ts';
@@ -84,6 +85,8 @@ export function createPostgresJobStore(
     findWorkflow: (idOrg, idWorkflow) =>
       within(idOrg, (tx) => findWorkflow(tx, idOrg, idWorkflow), 'isolation level repeatable read read only'),
     countByStatus: () => countByStatus(sql),
+    listEnded: (sinceMs) => listEnded(sql, sinceMs),
+    queueAgeMs: () => queueAgeMs(sql),
     listRuns: (idOrg, idSchs, page, size) => read(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size)),
     findRun: (idOrg, idJob) => read(idOrg, (tx) => findRun(tx, idOrg, idJob)),
     sumLoadedRows: (idOrg) => read(idOrg, (tx) => sumLoadedRows(tx, idOrg)),

@@ -45,15 +45,53 @@ export function operationSuite(session: () => Session): void {
         status: 'UP',
         groups: ['liveness', 'readiness'],
       });
+      // files of workerd lie in a store
+      const store = session().supports('getLogfile') ? [] : ['objectStore'];
       const whole = await client.get<{ components: Record<string, { status: string }> }>('/actuator/health');
       expect(Object.keys(whole.components).toSorted()).toEqual(
-        ['db', 'diskSpace', 'livenessState', 'readinessState', 'worker'].toSorted(),
+        ['db', 'diskSpace', 'livenessState', 'readinessState', 'worker', ...store].toSorted(),
       );
       expect(whole.components['db']!.status).toBe('UP');
       expect((await open('/actuator/health/db')).status).toBe(404);
       expect(await client.get('/actuator/health/db')).toMatchObject({ status: 'UP' });
       expect(await client.get('/actuator/health/readiness/readinessState')).toEqual({ status: 'UP' });
       expect((await open('/actuator/health/readiness')).status).toBe(200);
+    });
+
+    it('lets operators look on: metrics one by one, settings, the log and its level', async () => {
+      const { admin, client, supports } = session();
+      // it has the scope, and is of another organisation
+      expect((await client.fetch('/actuator/logfile')).status).toBe(403);
+      const { names } = await admin.get<{ names: string[] }>('/actuator/metrics');
+      for (const name of names) {
+        const answer = await admin.fetch(`/actuator/metrics/${name}`);
+        expect([name, answer.status]).toEqual([name, 200]);
+      }
+      expect(names).toEqual(expect.arrayContaining(['svc.jobs', 'svc.http.requests', 'svc.job.duration']));
+      expect(await admin.get('/actuator/env/cmd.enabled')).toMatchObject({ property: { value: '******' } });
+      const settings = await (await admin.fetch('/actuator/env')).text();
+      expect(settings).not.toMatch(/postgres(?:ql)?:\/\//);
+      if (!supports('getLogfile')) {
+        expect((await admin.fetch('/actuator/logfile')).status).toBe(404);
+        return;
+      }
+      const setLevel = (configuredLevel: string | null): Promise<Response> =>
+        admin.fetch('/actuator/loggers/ROOT', {
+          method: 'POST',
+          headers: { 'Content-Type': v2 },
+          body: JSON.stringify({ configuredLevel }),
+        });
+      expect((await setLevel('ERROR')).status).toBe(204);
+      expect(await admin.get('/actuator/loggers')).toMatchObject({
+        loggers: { ROOT: { effectiveLevel: 'ERROR' } },
+      });
+      expect((await setLevel(null)).status).toBe(204);
+      expect(await admin.get('/actuator/loggers/ROOT')).toEqual({ effectiveLevel: 'INFO' });
+      const log = await admin.fetch('/actuator/logfile', { headers: { Range: 'bytes=-1' } });
+      expect([log.status, await log.text()]).toEqual(
+        log.status === 206 ? [206, '\n'] : [416, expect.anything()],
+      );
+      expect((await admin.fetch('/actuator/logfile')).status).toBe(200);
     });
 
     it('has metrics for key holders', async () => {
@@ -121,6 +159,8 @@ export function operationSuite(session: () => Session): void {
           asset.endsWith('/page.css') ? 50 : 100,
         );
       }
+      const webhooks = (await (await open('/doc/webhooks')).json()) as { webhooks: object };
+      expect(Object.keys(webhooks.webhooks)).toEqual(['jobEnded']);
       expect((await open('/doc/no-such.js')).status).toBe(404);
       expect((await open('/doc/..%2fpackage.json')).status).toBe(404);
     });

@@ -121,8 +121,10 @@ describe('GET /actuator/prometheus', () => {
     const text = await answer.text();
     expect(text).toContain('svc_jobs{status="Q"} 2\n');
     expect(text).toContain('svc_jobs{status="C"} 0\n');
-    expect(text).toContain('svc_http_requests_total{method="GET",status="404"} 1\n');
-    expect(text).toContain('svc_http_request_duration_seconds_bucket{le="+Inf"} 2\n');
+    expect(text).toContain('svc_http_requests_total{method="GET",route="none",status="4xx"} 1\n');
+    expect(text).toContain(
+      'svc_http_request_duration_seconds_bucket{method="GET",route="/v2/executions/all",le="+Inf"} 1\n',
+    );
     for (const line of text.trimEnd().split('\n'))
       expect(line).toMatch(
         /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? [\d.e+-]+)$/,

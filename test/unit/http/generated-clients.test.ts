@@ -134,11 +134,12 @@ describe('the OpenAPI document, for generators of clients', () => {
     }
   });
 
+  // a part (206) is of the same form as the whole
   it('gives content to one status of success alone', async () => {
     const { operations } = await read();
     for (const { method, path, responses } of operations) {
       const full = Object.entries(responses).filter(
-        ([status, { content }]) => status < '300' && content !== undefined,
+        ([status, { content }]) => status < '300' && status !== '206' && content !== undefined,
       );
       expect([method, path, full.length]).toEqual([method, path, full.length > 1 ? 'one' : full.length]);
     }

@@ -40,6 +40,13 @@ describe('/actuator', () => {
         'health-path': { href: `${base}/health/{*path}`, templated: true },
         info: { href: `${base}/info`, templated: false },
         prometheus: { href: `${base}/prometheus`, templated: false },
+        metrics: { href: `${base}/metrics`, templated: false },
+        'metrics-requiredMetricName': { href: `${base}/metrics/{requiredMetricName}`, templated: true },
+        env: { href: `${base}/env`, templated: false },
+        'env-toMatch': { href: `${base}/env/{toMatch}`, templated: true },
+        loggers: { href: `${base}/loggers`, templated: false },
+        'loggers-name': { href: `${base}/loggers/{name}`, templated: true },
+        logfile: { href: `${base}/logfile`, templated: false },
       },
     });
   });

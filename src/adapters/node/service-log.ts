@@ -1,0 +1,35 @@
+/** The log of a service: written where its host wants it, the last of it held in memory for those who may read it. */
+import { type LogLevel, type ServiceLog } from '../../ports/service-log.ts';
+
+/** of the last lines */
+const heldBytes = 1024 * 1024;
+const initialLevel: LogLevel = 'INFO';
+
+export interface WrittenLog extends ServiceLog {
+  /** takes one line, its end included */
+  write(line: string): void;
+}
+
+/** `write` takes what is written; lines are held until there is more than 1 MiB of them. */
+export function createServiceLog(write: (line: string) => void): WrittenLog {
+  const lines: Buffer[] = [];
+  let held = 0;
+  let total = 0;
+  let configured: LogLevel | null = null;
+  return {
+    write(line) {
+      const bytes = Buffer.from(line);
+      lines.push(bytes);
+      held += bytes.length;
+      total += bytes.length;
+      while (held > heldBytes && lines.length > 1) held -= lines.shift()!.length;
+      write(line);
+    },
+    level: () => configured ?? initialLevel,
+    configured: () => configured,
+    setLevel: (level) => {
+      configured = level;
+    },
+    held: () => ({ from: total - held, bytes: new Uint8Array(Buffer.concat(lines)) }),
+  };
+}

@@ -1,0 +1,23 @@
+/** Why a job did not complete, in few words: figures are kept by them, so there must not be many. */
+import type { JobStatus } from './job.ts';
+
+export type FailureReason =
+  'input' | 'memory' | 'deadline' | 'killed' | 'predecessor' | 'lost' | 'unreachable' | 'other';
+
+const byStatus: Readonly<Partial<Record<JobStatus, FailureReason>>> = { E: 'deadline', L: 'lost' };
+
+const byText: readonly (readonly [FailureReason, RegExp])[] = [
+  ['memory', /\bmemory\b/i],
+  [
+    'input',
+    /\bline \d+\b|\bdocuments? (?:was|were|is|are) (?:rejected|refused)\b|\brejected\b|\bnot well-formed\b/i,
+  ],
+  ['unreachable', /\b(?:cannot be reached|does not answer|connection|refused)\b/i],
+];
+
+/** `failure`: the line of the job's record. Null for a job that completed or has not ended. */
+export function failureReason(status: JobStatus, failure: string | null): FailureReason | null {
+  if (status === 'K') return failure?.startsWith('not run:') === true ? 'predecessor' : 'killed';
+  if (status !== 'F') return byStatus[status] ?? null;
+  return byText.find(([, pattern]) => pattern.test(failure ?? ''))?.[0] ?? 'other';
+}

@@ -1,0 +1,14 @@
+/** What the process that answers uses of its machine. */
+export type ProcessFigure =
+  | 'process_cpu_seconds_total'
+  | 'process_start_time_seconds'
+  | 'process_resident_memory_bytes'
+  | 'process_virtual_memory_bytes'
+  | 'process_heap_bytes'
+  | 'process_open_fds'
+  | 'process_max_fds';
+
+export interface ProcessFigures {
+  /** By the names that Prometheus' clients have; what the machine does not tell is left out. */
+  read(): Promise<Readonly<Partial<Record<ProcessFigure, number>>>>;
+}

@@ -1,0 +1,17 @@
+/** The log of the service itself: how much of it is written, and what was written last. */
+export const logLevels = ['OFF', 'ERROR', 'WARN', 'INFO'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Bytes from `from` on, counted from the first that this process wrote; what came before is no longer held. */
+export interface HeldLog {
+  readonly from: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export interface ServiceLog {
+  level(): LogLevel;
+  /** null: as at the start; `configured` is then null, too */
+  setLevel(level: LogLevel | null): void;
+  configured(): LogLevel | null;
+  held(): HeldLog;
+}
