@@ -89,7 +89,24 @@ function decodeJson(bytes: Uint8Array): string {
   } catch {
     throw new AppError('malformed_json', 'the body is not JSON');
   }
+  refuseLargeIntegers(text);
   const fault = ambiguity(text);
   if (fault !== null) throw new AppError('malformed_json', `the body ${fault}`);
   return text;
+}
+
+const maxInt64 = 2n ** 63n - 1n;
+
+/** Read as doubles, 2^63 and the largest id are one number: they are told apart as they were written. */
+function refuseLargeIntegers(text: string): void {
+  if (!/\d{19}/.test(text)) return;
+  const digits = /^-?\d{19,}$/;
+  const check = (key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown => {
+    if (typeof value !== 'number' || !digits.test(source)) return value;
+    const written = BigInt(source);
+    if (written <= maxInt64 && written >= -maxInt64) return value;
+    const detail = `${key}: must be an integer from 0 to ${maxInt64}`;
+    throw new AppError('invalid_body', detail, { errors: [{ pointer: '', detail }] });
+  };
+  JSON.parse(text, check);
 }

@@ -62,6 +62,9 @@ export async function checkPlaces(
     else if (target.kind === 'postgresql') {
       const fault = hostFault(settings, target);
       if (fault !== null) faults.push({ pointer, ...fault });
+      // else it would be the user that the service runs as
+      else if (target.user === null && request.outUser === undefined)
+        faults.push({ pointer, code: 'target_not_allowed', detail: 'names no user: give one with -u' });
     }
   }
   const origins = [

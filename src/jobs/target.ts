@@ -116,6 +116,9 @@ function postgresql(text: string): Target | { readonly fault: string } {
   if (decoded.user === undefined || decoded.password === undefined || decoded.database === undefined) {
     return { fault: 'has a % that is no escape' };
   }
+  // NUL ends a parameter of the protocol: what stands behind it would be the next one
+  if (Object.values(decoded).some((part) => part !== null && /\p{Cc}/u.test(part!)))
+    return { fault: 'has control characters in its user, password or database' };
   const host = place[1]!.toLowerCase();
   return {
     kind: 'postgresql',

@@ -1,5 +1,6 @@
 /** The options each tool has: an allow-list (engine.md §8). What is not in this table does not exist. */
 import { parseExtraColumn } from './extra-column.ts';
+import { namePart, ofRequests } from './name-part.ts';
 import { reservedName, reservedStart } from './reserved-names.ts';
 import type { RequestDraft, Tool } from './tool-request.ts';
 
@@ -145,6 +146,8 @@ function statistics(draft: RequestDraft, value: string): string | null {
 }
 
 function renames(draft: RequestDraft, value: string): string | null {
+  const fault = namePart(value);
+  if (fault !== null) return fault;
   const pairs: [string, string][] = [];
   for (const part of value.split(',')) {
     const equals = part.indexOf('=');
@@ -238,7 +241,7 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(['-i', '--in'], readers, ['TARGET', 'where the rows are'], text('in', pathLength)),
   withValue(['-D', '--document'], readers, ['NAME', 'one document of them'], text('document', pathLength)),
   withValue(['-o', '--out'], writers, ['TARGET', 'where to write'], text('out', pathLength)),
-  withValue(['-u', '--out-user'], users, ['USER', 'user of the target'], text('outUser', 256)),
+  withValue(['-u', '--out-user'], users, ['USER', 'user of the target'], ofRequests(text('outUser', 256))),
   withValue(
     ['-p', '--out-password'],
     users,
@@ -261,9 +264,9 @@ export const toolOptions: readonly OptionSpec[] = [
     ['-r', '--prefix'],
     makers,
     ['TEXT', 'before every table name'],
-    text('prefix', 64, reservedStart),
+    text('prefix', 64, (value) => namePart(value) ?? reservedStart(value)),
   ),
-  withValue(['-y', '--suffix'], makers, ['TEXT', 'after every table name'], text('suffix', 64)),
+  withValue(['-y', '--suffix'], makers, ['TEXT', 'after every table name'], text('suffix', 64, namePart)),
   withValue(
     [null, '--namemode'],
     makers,
@@ -295,12 +298,17 @@ export const toolOptions: readonly OptionSpec[] = [
       joinsNext: parseExtraColumn.joinsNext,
     },
   ),
-  withValue([null, '--root'], makers, ['QNAME', 'which element is a document'], text('root', 1024)),
+  withValue(
+    [null, '--root'],
+    makers,
+    ['QNAME', 'which element is a document'],
+    ofRequests(text('root', 1024)),
+  ),
   withValue(
     [null, '--row-tag'],
     loaders,
     ['QNAME', 'which element starts a document inside a larger file'],
-    text('rowTag', 1024),
+    ofRequests(text('rowTag', 1024)),
   ),
   withValue(
     [null, '--keys'],

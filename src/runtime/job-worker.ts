@@ -10,6 +10,7 @@ import { createWorker } from '../jobs/worker.ts';
 import type { Worker } from '../jobs/worker.ts';
 import type { ProcessRunner } from '../ports/process-runner.ts';
 import type { Environment, Home } from './home.ts';
+import { createPathMask } from './host-paths.ts';
 import { jobFolder } from './open-files.ts';
 import type { OpenedHome } from './open.ts';
 import { readWorkerIdentity } from './worker-identity.ts';
@@ -58,15 +59,15 @@ function clearing(runner: ProcessRunner, home: Home): ProcessRunner {
   };
 }
 
-/** Takes the secrets of the home and of the job's own request out of what its tool, and whatever that starts, prints. */
+/** Takes the secrets of the home and of the job's own request, and this machine's paths, out of what its tool, and whatever that starts, prints. */
 async function maskOf(opened: OpenedHome, idJob: number): Promise<(text: string) => string> {
   const { jobs, secrets } = opened.adapters;
-  const { request } = await jobs.request(idJob);
+  const { request, record } = await jobs.request(idJob);
   const known = secretsIn(await openRequest(request, secrets));
   // The log is masked byte by byte: what is not ASCII in a secret has several of them
-  const bytes = known.flatMap(secretForms).map((form) => Buffer.from(form).toString('latin1'));
-  const maskBytes = createMask(bytes);
-  return (text) => opened.mask(maskBytes(text));
+  const maskBytes = createMask(known.flatMap(secretForms).map(inBytes));
+  const hidePaths = createPathMask(opened.home, record.id_org, inBytes);
+  return (text) => hidePaths(opened.mask(maskBytes(text)));
 }
 
 /** The settings go along, and where Spark is; the address of the database does not: tools read it from the home folder's private file. */
@@ -84,4 +85,9 @@ function toolEnvironment(environment: Environment, directory: string): Record<st
   }
   tool['SVC_HOME'] = directory;
   return tool;
+}
+
+/** A text as the log holds it: its bytes, each a character. */
+function inBytes(text: string): string {
+  return Buffer.from(text).toString('latin1');
 }

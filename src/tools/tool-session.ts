@@ -21,6 +21,7 @@ import { createProgressLines, type PassProgress } from './progress-lines.ts';
 import { createRejects, type Rejects } from './rejects.ts';
 import { createRootAdvice } from './root-advice.ts';
 import { summaryOfWritten } from './summary.ts';
+import { createPathMask } from '../runtime/host-paths.ts';
 import { openHome, type OpenedHome } from '../runtime/open.ts';
 import { rememberReads } from './remembered-catalog.ts';
 import { readWorkerIdentity } from '../runtime/worker-identity.ts';
@@ -205,9 +206,11 @@ function session(
   parts: SessionParts,
 ): ToolSession {
   const maskRequest = createMask(secretsIn(request));
-  const mask = (text: string): string => home.mask(maskRequest(text));
+  // by hand, the paths are a person's own
+  const hidePaths = parts.byHand ? (text: string): string => text : createPathMask(home.home, parts.idOrg);
+  const mask = (text: string): string => hidePaths(home.mask(maskRequest(text)));
   const { jobs } = home.adapters;
-  const reports = createJobReports((progress) => jobs.report(parts.claim, progress));
+  const reports = createJobReports((progress) => jobs.report(parts.claim, withoutPaths(progress, hidePaths)));
   let lastProgress = 0;
   let pending: Promise<unknown> = Promise.resolve();
   const reported = async (): Promise<void> => {
@@ -285,5 +288,18 @@ function session(
       await kept?.close();
       await home.close();
     },
+  };
+}
+
+/** What people read of a record. */
+function withoutPaths(progress: JobProgress, hide: (text: string) => string): JobProgress {
+  const { outputPath, failure, summary } = progress;
+  return {
+    ...progress,
+    ...(outputPath === undefined ? {} : { outputPath: hide(outputPath) }),
+    ...(failure === undefined ? {} : { failure: hide(failure) }),
+    ...(summary === undefined
+      ? {}
+      : { summary: JSON.parse(hide(JSON.stringify(summary))) as typeof summary }),
   };
 }

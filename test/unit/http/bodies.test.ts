@@ -197,3 +197,17 @@ describe('the limit on JSON bodies', () => {
     expect((await post(chunked(padded(1_048_577)))).status).toBe(413);
   });
 });
+
+describe('ids in a body', () => {
+  it('end at 2^63 - 1, told apart as they are written', async () => {
+    const app = await createTestApp();
+    const ask = async (id: string) =>
+      (await post(`{"id_sch":${id},"ids":[1]}`, { ...jsonType }, app, '/v2/mapping/activate')).status;
+    expect(
+      await Promise.all(['9223372036854775808', '99999999999999999999', '-9223372036854775809'].map(ask)),
+    ).toEqual([400, 400, 400]);
+    expect(await Promise.all(['9223372036854775807', '9007199254740993', '12345'].map(ask))).toEqual([
+      404, 404, 404,
+    ]);
+  });
+});

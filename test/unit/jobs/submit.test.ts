@@ -131,6 +131,23 @@ describe('submitting', () => {
     await expect(submit([execution('elsewhere/*.xml')])).rejects.toMatchObject({ code: 'input_not_found' });
   });
 
+  it('never logs in as the user that the service runs as', async () => {
+    const settings = { ...on, allowedHosts: ['*'] };
+    const run = (...options: Item[]) =>
+      submitCommands(
+        adapters,
+        settings,
+        caller,
+        { executions: [execution('uploads/1/a.xml', options)] },
+        null,
+      );
+    await expect(run(['-o', 'postgresql://dwh/lake'])).rejects.toMatchObject({
+      message: expect.stringContaining('-u'),
+    });
+    await run(['-o', 'postgresql://dwh/lake'], ['-u', 'etl']);
+    await run(['-o', 'postgresql://etl@dwh/lake']);
+  });
+
   it('reaches no host that the operator has not named', async () => {
     const target: Item[] = [['-o', 'postgresql://u:c4n4ry@127.0.0.1:5432/x?schema=y']];
     const error = await refused([execution('uploads/1/a.xml', target)]);

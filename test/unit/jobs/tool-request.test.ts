@@ -258,6 +258,19 @@ describe('items of a request', () => {
     }
   });
 
+  it('takes nothing that is invisible, or turns text around, into a name', () => {
+    for (const hidden of ['\u0007', '\n', '\u202e', '\u2066', '\u2028', '\u0085'])
+      for (const flag of ['--prefix', '--suffix', '--rename', '--root', '--row-tag', '-u']) {
+        const value = flag === '--rename' ? `a=b${hidden}` : `a${hidden}b`;
+        const given = [input, item(0, flag, value), item(1, '-o', 'x')];
+        expect([flag, failure(() => parseExecution('xml2er', given, 1)).message]).toEqual([
+          flag,
+          expect.stringContaining('must not hold control characters'),
+        ]);
+      }
+    expect(() => parseToolArguments('xml2er', ['a.xml', '--prefix', 'a\tb'])).toThrow('control characters');
+  });
+
   it('refers to earlier executions only', () => {
     expect(parseExecution('xml2er', [input, item(0, '-x', '$0')], 1).originId).toEqual({ ref: 0 });
     expect(failure(() => parseExecution('xml2er', [input, item(0, '-x', '$1')], 1)).message).toContain(
