@@ -1,5 +1,6 @@
 /** Health and info for operators: /actuator, in the JSON of Spring Boot's actuator (interface-decisions §8). */
 import { createRoute, z } from '@hono/zod-openapi';
+import { zValidator } from '@hono/zod-validator';
 import type { Context } from 'hono';
 import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
@@ -13,7 +14,7 @@ import type { Guards } from './auth.ts';
 import type { AppEnv } from './env.ts';
 import { prometheusText } from './metric-families.ts';
 import type { Metrics } from './metrics.ts';
-import { createGroup, operation, problems, problemsOnly, rawOperation } from './operation.ts';
+import { createGroup, operation, problems, problemsOnly, rawOperation, refuseInvalid } from './operation.ts';
 
 const ActuatorLink = z.object({ href: z.string(), templated: z.boolean() }).openapi('ActuatorLink', {
   description: '`templated`: the address has a part in braces to fill in.',
@@ -205,7 +206,7 @@ export function createActuatorRoutes(
     },
   );
 
-  return createGroup([
+  const group = createGroup([
     prometheus,
     links,
     info,
@@ -214,7 +215,19 @@ export function createActuatorRoutes(
     partOfGroup,
     ...actuatorOperations(adapters, metrics, guards),
   ]);
+  // parts of parts, as deep as they go: OpenAPI has no form for that
+  group.get('/actuator/health/:path{.+}', zValidator('param', deepPath, refuseInvalid), (c) =>
+    showPart(c, c.req.valid('param').path),
+  );
+  return group;
 }
+
+const deepPath = z.object({
+  path: z
+    .string()
+    .max(1000)
+    .transform((path) => path.split('/')),
+});
 
 function noSuchPart(): AppError {
   return new AppError('not_found', 'there is no such health component');

@@ -156,10 +156,11 @@ const places: Readonly<Record<string, string>> = {
 };
 
 type ValidationResult = { readonly target: string } & (
-  { readonly success: true } | { readonly success: false; readonly error: z.ZodError }
+  { readonly success: true } | { readonly success: false; readonly error: Pick<z.core.$ZodError, 'issues'> }
 );
 
-function refuseInvalid(result: ValidationResult): void {
+/** What a validator found wrong, as the problem that says so. */
+export function refuseInvalid(result: ValidationResult): void {
   if (result.success) return;
   const errors = result.error.issues.flatMap((issue): ErrorDetail[] => {
     const pointer = `${places[result.target] ?? ''}${issue.path.map((step) => `/${escapeStep(String(step))}`).join('')}`;

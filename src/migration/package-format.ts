@@ -2,10 +2,11 @@
  * The package: `manifest.json` and, beside it, parts of one JSON value a line. Data only; nothing in it is ever executed.
  * Every version of a schema goes along, with all that was made of it.
  */
+import { z } from 'zod';
 import { isDeeperThan } from '../files/strict-json.ts';
 import { fixedLimits } from '../limits.ts';
 import type { PackageFolder, PartDigest } from '../ports/package-folder.ts';
-import { array, integer, object, packageFault, text } from './shape.ts';
+import { packageFault, sha256Text, shapeOf, storableText, wholeNumber } from './shape.ts';
 
 export const manifestName = 'manifest.json';
 
@@ -28,23 +29,32 @@ export const partNames = [
 ] as const;
 export type PartName = (typeof partNames)[number];
 
-export interface PartEntry extends PartDigest {
-  readonly name: PartName;
-}
+const partEntry = z.object({
+  name: storableText(),
+  records: wholeNumber(0),
+  bytes: wholeNumber(0),
+  sha256: sha256Text,
+});
+export type PartEntry = PartDigest & { readonly name: PartName };
 
-export interface Manifest {
-  readonly format: string;
-  readonly format_version: number;
+const manifestSchema = z.object({
+  format: storableText(),
+  format_version: wholeNumber(1),
   /** epoch milliseconds */
-  readonly created: number;
+  created: wholeNumber(0),
   /** the installation it was made by, as its database names itself */
-  readonly installation: string;
+  installation: storableText(),
   /** the origin that was asked for, as it was numbered there */
-  readonly origin_id: string;
-  readonly parts: readonly PartEntry[];
+  origin_id: storableText(/^\d{1,16}$/),
+  parts: z.array(partEntry, { error: 'is not a list' }),
   /** of the manifest itself: of its JSON without this member */
-  readonly sha256: string;
-}
+  sha256: sha256Text,
+});
+export type Manifest = Readonly<Omit<z.infer<typeof manifestSchema>, 'parts'>> & {
+  readonly parts: readonly PartEntry[];
+};
+
+const checkManifest = shapeOf(manifestSchema);
 
 /** no manifest of ours comes near */
 const maxManifestBytes = 64 * 1024;
@@ -57,17 +67,6 @@ export async function writeManifest(
   const whole: Manifest = { ...manifest, sha256: await sha256(JSON.stringify(manifest)) };
   await folder.write(manifestName, [JSON.stringify(whole, null, 2)]);
 }
-
-const hash = text(/^[0-9a-f]{64}$/);
-const manifestShape = object({
-  format: text(),
-  format_version: integer(1),
-  created: integer(0),
-  installation: text(),
-  origin_id: text(/^\d{1,16}$/),
-  parts: array(object({ name: text(), records: integer(0), bytes: integer(0), sha256: hash })),
-  sha256: hash,
-});
 
 /** AppError `unprocessable_input` unless the manifest is whole and the folder holds its parts and nothing else. */
 export async function readManifest(folder: PackageFolder): Promise<Manifest> {
@@ -91,7 +90,7 @@ async function parseManifest(folder: PackageFolder): Promise<Manifest> {
   const lines: string[] = [];
   for await (const line of folder.read(manifestName).lines) lines.push(line);
   const value = parseJson(lines.join('\n'), manifestName);
-  manifestShape(value, manifestName);
+  checkManifest(value, manifestName);
   const { sha256: stated, ...content } = value as Manifest;
   if (content.format !== formatName) throw packageFault('its manifest is of another format');
   if (content.format_version !== formatVersion)

@@ -1,34 +1,64 @@
 /** The lines of a package's parts. Ids are those of the installation that wrote it: they only tie the parts together. */
+import { z } from 'zod';
 import type { RelationalModel } from '../engine/model/relational-model.ts';
 import type { SourceModel } from '../engine/model/source-model.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import { checkRelationalModel } from './relational-model-check.ts';
-import { flag, integer, nullable, object, oneOf, text } from './shape.ts';
+import { object, sha256Text, shapeOf, storableText, wholeNumber } from './shape.ts';
 import type { Shape } from './shape.ts';
 import { checkSourceModel } from './source-model-check.ts';
 import { checkStatistics } from './statistics-check.ts';
 import type { PartName } from './package-format.ts';
 
-export interface OriginLine {
-  readonly origin: number;
-  readonly parent: number | null;
-  readonly name: string;
-  readonly version: number;
-  readonly source_type: 'xsd' | 'xml' | 'xsd+xml';
-  readonly created: string;
-}
+const id = wholeNumber(1);
+const place = wholeNumber(0, 2_147_483_647);
+const number = wholeNumber(1, 2_147_483_647);
+const moment = storableText(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+const name = storableText(/./);
+const flag = z.boolean({ error: 'is neither true nor false' });
+
+const originLine = z.object({
+  origin: id,
+  parent: id.nullable(),
+  name: storableText(/^[^/]+$/),
+  version: number,
+  source_type: z.enum(['xsd', 'xml', 'xsd+xml'], { error: 'is not one of the known values' }),
+  created: moment,
+});
+export type OriginLine = Readonly<z.infer<typeof originLine>>;
+
+/** `content`: base64, of the files whose content is kept with the origin. */
+const fileLine = z.object({
+  origin: id,
+  position: place,
+  name: storableText(),
+  bytes: wholeNumber(0),
+  sha256: storableText(),
+  content: storableText(/^[A-Za-z0-9+/]*={0,2}$/).optional(),
+  entry: flag.optional(),
+});
+export type FileLine = OriginFile & Readonly<z.infer<typeof fileLine>>;
+
+const naturalKeyLine = z.object({ table: name, column: name, position: number });
+export type NaturalKeyLine = Readonly<z.infer<typeof naturalKeyLine>>;
+
+/** `line`: place in the map, from 0. The model makes the line; what people switched is told here. */
+const mappingLine = z.object({
+  logical_schema: id,
+  line: wholeNumber(0),
+  xpath: storableText().nullable(),
+  table: storableText(),
+  column: storableText().nullable(),
+  active: flag,
+});
+export type MappingLine = Readonly<z.infer<typeof mappingLine>>;
+
+const diagramLine = z.object({ logical_schema: id, saved: moment, svg: name });
+export type DiagramLine = Readonly<z.infer<typeof diagramLine>>;
 
 export interface SourceModelLine {
   readonly origin: number;
   readonly model: SourceModel;
-}
-
-/** `content`: base64, of the files whose content is kept with the origin. */
-export interface FileLine extends OriginFile {
-  readonly origin: number;
-  readonly position: number;
-  readonly content?: string;
-  readonly entry?: boolean;
 }
 
 export interface StatisticsLine {
@@ -40,12 +70,6 @@ export interface JobStatisticsLine extends StatisticsLine {
   readonly created: string;
 }
 
-export interface NaturalKeyLine {
-  readonly table: string;
-  readonly column: string;
-  readonly position: number;
-}
-
 export interface LogicalSchemaLine {
   readonly logical_schema: number;
   readonly origin: number;
@@ -54,22 +78,6 @@ export interface LogicalSchemaLine {
   readonly model: RelationalModel;
   /** absent: no variant */
   readonly variant?: boolean;
-}
-
-/** `line`: place in the map, from 0. The model makes the line; what people switched is told here. */
-export interface MappingLine {
-  readonly logical_schema: number;
-  readonly line: number;
-  readonly xpath: string | null;
-  readonly table: string;
-  readonly column: string | null;
-  readonly active: boolean;
-}
-
-export interface DiagramLine {
-  readonly logical_schema: number;
-  readonly saved: string;
-  readonly svg: string;
 }
 
 export interface PartLines {
@@ -84,46 +92,29 @@ export interface PartLines {
   readonly 'diagrams.ndjson': DiagramLine;
 }
 
-const id = integer(1);
-const moment = text(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
-const hash = text(/^[0-9a-f]{64}$/);
+const owner = shapeOf(id);
 
 export const lineShapes: { readonly [Part in PartName]: Shape } = {
-  'origins.ndjson': object<OriginLine>({
-    origin: id,
-    parent: nullable(id),
-    name: text(/^[^/]+$/),
-    version: integer(1, 2_147_483_647),
-    source_type: oneOf('xsd', 'xml', 'xsd+xml'),
-    created: moment,
-  }),
-  'source_models.ndjson': object<SourceModelLine>({ origin: id, model: checkSourceModel }),
-  'files.ndjson': object<FileLine>(
-    { origin: id, position: integer(0, 2_147_483_647), name: text(), bytes: integer(0), sha256: text() },
-    { content: text(/^[A-Za-z0-9+/]*={0,2}$/), entry: flag },
-  ),
-  'statistics.ndjson': object<StatisticsLine>({ origin: id, statistics: checkStatistics }),
+  'origins.ndjson': shapeOf(originLine),
+  'source_models.ndjson': object<SourceModelLine>({ origin: owner, model: checkSourceModel }),
+  'files.ndjson': shapeOf(fileLine),
+  'statistics.ndjson': object<StatisticsLine>({ origin: owner, statistics: checkStatistics }),
   'job_statistics.ndjson': object<JobStatisticsLine>({
-    origin: id,
+    origin: owner,
     statistics: checkStatistics,
-    created: moment,
+    created: shapeOf(moment),
   }),
-  'natural_keys.ndjson': object<NaturalKeyLine>({
-    table: text(/./),
-    column: text(/./),
-    position: integer(1, 2_147_483_647),
-  }),
+  'natural_keys.ndjson': shapeOf(naturalKeyLine),
   'logical_schemas.ndjson': object<LogicalSchemaLine>(
-    { logical_schema: id, origin: id, created: moment, model_hash: hash, model: checkRelationalModel },
-    { variant: flag },
+    {
+      logical_schema: owner,
+      origin: owner,
+      created: shapeOf(moment),
+      model_hash: shapeOf(sha256Text),
+      model: checkRelationalModel,
+    },
+    { variant: shapeOf(flag) },
   ),
-  'mappings.ndjson': object<MappingLine>({
-    logical_schema: id,
-    line: integer(0),
-    xpath: nullable(text()),
-    table: text(),
-    column: nullable(text()),
-    active: flag,
-  }),
-  'diagrams.ndjson': object<DiagramLine>({ logical_schema: id, saved: moment, svg: text(/./) }),
+  'mappings.ndjson': shapeOf(mappingLine),
+  'diagrams.ndjson': shapeOf(diagramLine),
 };

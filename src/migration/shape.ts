@@ -1,5 +1,30 @@
 /** Checks of the shape of values that came from outside. Members that a shape does not name may hold anything. */
+import { z } from 'zod';
 import { AppError } from '../errors.ts';
+
+/** A schema's own check: of what is wrong, the first is told. */
+export function shapeOf(schema: z.ZodType): Shape {
+  return (value, at) => {
+    const { error } = schema.safeParse(value);
+    if (error === undefined) return;
+    const [issue] = error.issues;
+    throw shapeFault([at, ...issue!.path].join('/'), issue!.message);
+  };
+}
+
+/** A text that PostgreSQL can hold, as it is. */
+export function storableText(form?: RegExp): z.ZodString {
+  const fault = { error: 'is not such a text' };
+  const stored = z.string(fault).refine((value) => !value.includes('\0') && value.isWellFormed(), fault);
+  return form === undefined ? stored : stored.regex(form, fault);
+}
+
+export const sha256Text = storableText(/^[0-9a-f]{64}$/);
+
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodInt {
+  const fault = { error: 'is not such a whole number' };
+  return z.int(fault).min(min, fault).max(max, fault);
+}
 
 /** Throws AppError `unprocessable_input` naming the place; `at` is where the value stands, for people. */
 export type Shape = (value: unknown, at: string) => void;

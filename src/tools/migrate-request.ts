@@ -2,30 +2,40 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import { parseCloudLocation } from '../migration/cloud-location.ts';
 import type { MetadbFields } from '../migration/metadata-database.ts';
 import type { MigrationCommand } from '../ports/migration-program.ts';
 
+const text = z.string().optional();
+const addresses = z.array(z.string()).readonly().optional();
+
 /** Members of the request file. Those of the service's own making come last. */
-export interface ToolMigration extends MetadbFields {
-  readonly origin_id?: string;
-  readonly output_path?: string;
-  readonly az_output_path?: string;
-  readonly input_path?: string;
-  readonly az_input_path?: string;
-  readonly azcopy_binary?: string;
-  readonly id_org?: number;
-  readonly id_job?: number;
-  readonly metadb_sslmode?: string;
+const requestFile = z.strictObject({
+  origin_id: text,
+  output_path: text,
+  az_output_path: text,
+  input_path: text,
+  az_input_path: text,
+  metadb_host: text,
+  metadb_port: text,
+  metadb_user: text,
+  metadb_db: text,
+  metadb_password: text,
+  azcopy_binary: text,
+  id_org: z.int().optional(),
+  id_job: z.int().optional(),
+  metadb_sslmode: text,
   /** the database may ask for the password as text or MD5 without TLS */
-  readonly metadb_plain_password?: boolean;
+  metadb_plain_password: z.boolean().optional(),
   /** for the same user, where the server refuses `metadb_password` */
-  readonly metadb_own_password?: string;
+  metadb_own_password: text,
   /** addresses that were checked: nothing else is connected to */
-  readonly metadb_addresses?: readonly string[];
-  readonly az_addresses?: readonly string[];
-}
+  metadb_addresses: addresses,
+  az_addresses: addresses,
+});
+export type ToolMigration = Readonly<z.infer<typeof requestFile>>;
 
 export interface MigrateCall {
   readonly command: MigrationCommand;
@@ -41,15 +51,6 @@ migrate import -i FOLDER             what a package holds, under new ids
 
 A cloud location holds a token, which belongs into a file, not into a command line; so does metadb_password.
 The last line of the output is the answer as JSON: {"error":false,"origin_ids":"12, 13"}`;
-
-const pathMembers = ['output_path', 'az_output_path', 'input_path', 'az_input_path', 'azcopy_binary'];
-const databaseMembers = ['host', 'port', 'user', 'db', 'password', 'own_password', 'sslmode'].map(
-  (name) => `metadb_${name}`,
-);
-const textMembers = ['origin_id', ...pathMembers, ...databaseMembers];
-const numberMembers = ['id_org', 'id_job'];
-const flagMembers = ['metadb_plain_password'];
-const listMembers = ['metadb_addresses', 'az_addresses'];
 
 /** AppError `invalid_option` for what is no call of it; the message never repeats a value of the file. */
 export async function readMigrateCall(argv: readonly string[]): Promise<MigrateCall> {
@@ -113,18 +114,12 @@ async function readRequest(file: string): Promise<ToolMigration> {
     const { code } = error as NodeJS.ErrnoException;
     throw wrong(`the file of --request ${code === undefined ? 'is not JSON' : `cannot be read (${code})`}`);
   }
-  if (typeof value !== 'object' || value === null) throw wrong('the file of --request holds no object');
-  for (const [name, member] of Object.entries(value)) {
-    const fits =
-      (textMembers.includes(name) && typeof member === 'string') ||
-      (numberMembers.includes(name) && Number.isSafeInteger(member)) ||
-      (flagMembers.includes(name) && typeof member === 'boolean') ||
-      (listMembers.includes(name) &&
-        Array.isArray(member) &&
-        member.every((item) => typeof item === 'string'));
-    if (!fits) throw wrong(`the member ${JSON.stringify(name)} of the file is not known, or not of its type`);
-  }
-  return value as ToolMigration;
+  const { data, error } = requestFile.safeParse(value);
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  const member = issue!.code === 'unrecognized_keys' ? issue!.keys[0] : issue!.path[0];
+  if (member === undefined) throw wrong('the file of --request holds no object');
+  throw wrong(`the member ${JSON.stringify(member)} of the file is not known, or not of its type`);
 }
 
 /** What no log and no record may hold. */

@@ -57,7 +57,7 @@ const areas: readonly Area[] = [
   { name: 'catalog', ...domain },
   { name: 'access', ...domain },
   { name: 'files', ...domain },
-  { name: 'migration', ...domain },
+  { name: 'migration', ...domain, packages: ['zod'] },
   { name: 'events', ...domain },
   {
     name: 'http',
@@ -86,7 +86,7 @@ const areas: readonly Area[] = [
   { name: 'index.ts', values: ['*'], packages: [] },
   { name: 'runtime/workers.ts', values: ['*'], packages: web },
   { name: 'runtime', values: ['*'], packages: ['node:', '@hono/node-server', 'postgres', ...web] },
-  { name: 'tools', values: ['*'], packages: ['node:', 'postgres', 'yauzl', 'tar-stream'] },
+  { name: 'tools', values: ['*'], packages: ['node:', 'postgres', 'yauzl', 'tar-stream', 'zod'] },
 ];
 
 const domains = new Set(['jobs', 'catalog', 'access', 'files', 'migration', 'events']);

