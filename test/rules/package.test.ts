@@ -76,6 +76,24 @@ describe('dependencies', () => {
     expect(missing, 'node scripts/complete-lock.mjs adds them').toEqual([]);
   });
 
+  it('are held to a checksum, and to no host they come from', () => {
+    const text = readText('package-lock.json');
+    const { packages } = JSON.parse(text) as {
+      packages: Record<
+        string,
+        { integrity?: string; link?: boolean; os?: readonly string[]; optional?: boolean }
+      >;
+    };
+    const unchecked = Object.entries(packages)
+      .filter(
+        ([path, { integrity, link }]) => path !== '' && link !== true && !integrity?.startsWith('sha512-'),
+      )
+      // of other platforms, which the registry at hand may not have: npm never fetches them here
+      .filter(([, { os, optional }]) => os === undefined || optional !== true);
+    expect(unchecked.map(([path]) => path)).toEqual([]);
+    expect(text).not.toMatch(/"resolved"|https?:\/\/[^"]*registry/);
+  });
+
   it('run no install script but that of the package `node`', () => {
     expect(manifest.allowScripts).toEqual({ node: true });
   });

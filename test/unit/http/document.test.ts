@@ -96,6 +96,7 @@ const listed = [
   'DELETE /v2/schema/{id}',
   'DELETE /v2/executions/{id}',
   'DELETE /v2/file',
+  'DELETE /v2/target',
   'GET /actuator/prometheus',
   'GET /actuator/metrics',
   'GET /actuator/metrics/{name}',
