@@ -87,11 +87,13 @@ describe('--validate', { timeout: 120_000 }, () => {
     expect(await documentsIn('v_skip')).toEqual(['1-good.xml', '4-good.xml']);
     expect(await rejectsOf(summary!.job!)).toEqual([
       {
+        code: 'xml_not_valid',
         document: '2-bad.xml',
         ...badPlace,
         message: expect.stringMatching(/^not valid: Element '\{urn:example:freight\}weight': 'eight' is not/),
       },
       {
+        code: 'xml_unexpected_end',
         document: '3-broken.xml',
         line: expect.any(Number),
         column: expect.any(Number),
