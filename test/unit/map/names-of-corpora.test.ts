@@ -5,7 +5,7 @@ import { pruneSourceModel } from '../../../src/engine/map/prune.ts';
 import { useOf } from '../../../src/engine/model/column-uses.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { readCorpus } from '../../support/corpus.ts';
-import { isHere } from '../../support/needs.ts';
+import { needs } from '../../support/needs.ts';
 import { expectSameMeanings, meaningsOf } from '../../support/name-meanings.ts';
 import { corpusGroups, groupModel, groupSource } from '../../support/round-trip-corpus.ts';
 import { shred, statisticsOf } from '../../support/shredding.ts';
@@ -33,32 +33,36 @@ function rowsByUse(model: RelationalModel, documents: readonly Uint8Array[]): Ma
   return all;
 }
 
-describe.skipIf(!isHere('corpus'))('names over a model and its pruned one', { timeout: 300_000 }, () => {
-  // one set of each standard; NeTEx alone takes as long as all others
-  const sets = corpusGroups().filter(({ xsd, corpus }) => xsd !== null && corpus !== 'netex');
-  const groups = [...Map.groupBy(sets, ({ corpus }) => corpus).values()].map((group) => group.at(-1)!);
+describe(
+  'names over a model and its pruned one',
+  { timeout: 300_000, ...needs(['corpus', 'whole run']) },
+  () => {
+    // one set of each standard; NeTEx alone takes as long as all others
+    const sets = corpusGroups().filter(({ xsd, corpus }) => xsd !== null && corpus !== 'netex');
+    const groups = [...Map.groupBy(sets, ({ corpus }) => corpus).values()].map((group) => group.at(-1)!);
 
-  it.each(groups.map((group) => [`${group.corpus} ${group.xsd ?? ''}`, group] as const))(
-    'stand for the same: %s',
-    (_, group) => {
-      const { source } = groupSource(group);
-      const documents = group.documents.slice(0, loaded).map((name) => readCorpus(name));
-      const whole = groupModel(source, 3, documents);
-      const roots = whole.roots.map(({ name }) => name);
-      const pruned = pruneSourceModel(source, statisticsOf(documents));
-      const fresh = buildRelationalModel(pruned, { mapLevel: 3, roots });
-      const kept = buildRelationalModel(pruned, { mapLevel: 3, roots, previous: whole, keepSplits: false });
-      expectSameMeanings(whole, kept);
-      expect(kept.tables.filter(({ continues }) => continues !== undefined)).toHaveLength(
-        fresh.tables.filter(({ continues }) => continues !== undefined).length,
-      );
-      expect(rowsByUse(kept, documents)).toEqual(rowsByUse(fresh, documents));
-      const again = buildRelationalModel(source, { mapLevel: 3, roots, previous: kept });
-      expectSameMeanings(kept, again);
-      // all names are those of the model before it was pruned
-      const common = expectSameMeanings(whole, again);
-      if (!whole.tables.some(({ continues }) => continues !== undefined))
-        expect(common).toBe(meaningsOf(whole).size);
-    },
-  );
-});
+    it.each(groups.map((group) => [`${group.corpus} ${group.xsd ?? ''}`, group] as const))(
+      'stand for the same: %s',
+      (_, group) => {
+        const { source } = groupSource(group);
+        const documents = group.documents.slice(0, loaded).map((name) => readCorpus(name));
+        const whole = groupModel(source, 3, documents);
+        const roots = whole.roots.map(({ name }) => name);
+        const pruned = pruneSourceModel(source, statisticsOf(documents));
+        const fresh = buildRelationalModel(pruned, { mapLevel: 3, roots });
+        const kept = buildRelationalModel(pruned, { mapLevel: 3, roots, previous: whole, keepSplits: false });
+        expectSameMeanings(whole, kept);
+        expect(kept.tables.filter(({ continues }) => continues !== undefined)).toHaveLength(
+          fresh.tables.filter(({ continues }) => continues !== undefined).length,
+        );
+        expect(rowsByUse(kept, documents)).toEqual(rowsByUse(fresh, documents));
+        const again = buildRelationalModel(source, { mapLevel: 3, roots, previous: kept });
+        expectSameMeanings(kept, again);
+        // all names are those of the model before it was pruned
+        const common = expectSameMeanings(whole, again);
+        if (!whole.tables.some(({ continues }) => continues !== undefined))
+          expect(common).toBe(meaningsOf(whole).size);
+      },
+    );
+  },
+);
