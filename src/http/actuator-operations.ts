@@ -21,7 +21,7 @@ import type { AppEnv } from './env.ts';
 import { bodyText, jsonBody } from './json-body.ts';
 import { actuatorMetric, actuatorName, type ActuatorMetric } from './metric-families.ts';
 import type { Metrics } from './metrics.ts';
-import { notSent, operation, problems, rawOperation } from './operation.ts';
+import { operation, problems, rawOperation } from './operation.ts';
 
 const tags = ['actuator'];
 const masked = '******';
@@ -167,8 +167,6 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
         },
       },
       responses: {
-        200: notSent,
-        201: notSent,
         204: { description: 'It is set.' },
         ...problems(400, 413, 415),
       },

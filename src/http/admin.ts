@@ -9,7 +9,7 @@ import type { Adapters } from '../ports/adapters.ts';
 import { Org } from './about.ts';
 import type { Guards } from './auth.ts';
 import { jsonBody } from './json-body.ts';
-import { createGroup, json, notSent, operation, problems, removed } from './operation.ts';
+import { createGroup, json, operation, problems, removed } from './operation.ts';
 import { bodyId, plainText } from './parameters.ts';
 import { defaultPageSize, pageOf, pageParam, sizeQuery, toWirePage } from './paging.ts';
 import { wire } from './wire.ts';
@@ -132,7 +132,6 @@ export function createAdminRoutes(
       ...withBody,
       request: { body: { required: true, content: { 'application/json': { schema: NewApiKey } } } },
       responses: {
-        200: notSent,
         201: json(IssuedApiKey, 'The key.'),
         ...problems(400, 413, 415),
       },
@@ -223,7 +222,6 @@ export function createAdminRoutes(
       ...withBody,
       request: { body: { required: true, content: { 'application/json': { schema: NewOrg } } } },
       responses: {
-        200: notSent,
         201: json(Org, 'The organisation.'),
         ...problems(400, 409, 413, 415),
       },

@@ -9,7 +9,7 @@ import type { Guards } from './auth.ts';
 import { createFollowers } from './followers.ts';
 import { jobLogHandler, jobLogHeaders, jobLogQuery, jobLogResponses } from './job-log.ts';
 import { ExecutionsResponse, Job } from './job-structures.ts';
-import { createGroup, json, notSent, operation, problems, removed } from './operation.ts';
+import { createGroup, json, operation, problems, removed } from './operation.ts';
 import { defaultPageSize, pageParam, sizeQuery, toWirePage } from './paging.ts';
 import { int64 } from './parameters.ts';
 import { wire } from './wire.ts';
@@ -122,8 +122,6 @@ export function createExecutionRoutes(
       ...killGuard,
       request: { params: jobParam },
       responses: {
-        200: notSent,
-        201: notSent,
         202: json(Job, 'The job record after the request.'),
         ...problems(400),
       },

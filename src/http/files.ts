@@ -60,7 +60,12 @@ const queryParameters = [
   },
 ];
 
+/**
+ * The same bytes, in the two ways that OpenAPI has of saying so. With the first of them in both, some generated clients cannot tell
+ * the media types apart, and write the bytes as JSON.
+ */
 const binary = { schema: { type: 'string' as const, format: 'binary' } };
+const binaryAsJson = { schema: { type: 'string' as const, contentMediaType: 'application/octet-stream' } };
 
 export function createFileRoutes(
   adapters: Pick<Adapters, 'access' | 'files'>,
@@ -83,7 +88,6 @@ export function createFileRoutes(
         body: { required: true, content: { 'application/json': { schema: uploadTokenRequest(maxUpload) } } },
       },
       responses: {
-        200: notSent,
         201: json(UploadToken, 'The token.'),
         ...problems(400, 413, 415),
       },
@@ -147,7 +151,7 @@ export function createFileRoutes(
         request: {
           body: {
             required: true,
-            content: { 'application/octet-stream': binary, 'application/json': binary },
+            content: { 'application/octet-stream': binary, 'application/json': binaryAsJson },
           },
         },
         responses: {

@@ -7,6 +7,7 @@ import { mappingStatistics } from '../catalog/mapping-statistics.ts';
 import type { Config } from '../config.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import { activationOperations } from './activation.ts';
+import { negotiate } from './accept.ts';
 import type { Guards } from './auth.ts';
 import { attachment } from './attachment.ts';
 import { jsonArray } from './json-array.ts';
@@ -35,6 +36,8 @@ const contentTypes = {
   csv: 'text/csv; charset=utf-8',
   json: 'application/json',
 } as const;
+
+const bytesType = 'application/octet-stream';
 
 export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: Guards) {
   const { catalog } = adapters;
@@ -156,6 +159,8 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
           }),
           content: {
             [contentTypes.xlsx]: { schema: ByteArrayResource },
+            // generators that know bytes by this type alone take it
+            [bytesType]: { schema: ByteArrayResource },
             'text/csv': { schema: ByteArrayResource },
             'application/json': { schema: z.array(Mapping) },
           },
@@ -168,7 +173,8 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       const { idSch } = c.req.valid('param');
       const file = await downloadMappings(catalog, c.get('principal').idOrg, idSch, { format, idLschma });
       return c.body(file.content, 200, {
-        'Content-Type': contentTypes[format],
+        'Content-Type':
+          negotiate(c.req.header('Accept'), [contentTypes[format], bytesType]) ?? contentTypes[format],
         'Content-Disposition': attachment(file.name),
       }) as never;
     },

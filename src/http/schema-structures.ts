@@ -280,7 +280,8 @@ export const SchemaDetails = z
     },
   });
 
-const paths = z.array(plainText(4096)).min(1).max(1000).optional();
+/** An empty list is none: some generated clients send one for what was not given. */
+const paths = z.array(plainText(4096)).max(1000).optional();
 
 export const CreateSchemaRequest = z
   .strictObject({
@@ -296,7 +297,7 @@ export const CreateSchemaRequest = z
     default_varchar_len: z.int().min(1).max(1_000_000).optional().openapi({ format: 'int32' }),
     id_parent_sch: bodyId().optional(),
   })
-  .refine(({ xsd, xml }) => xsd !== undefined || xml !== undefined, { error: 'must name xsd or xml' })
+  .refine(({ xsd = [], xml = [] }) => xsd.length + xml.length > 0, { error: 'must name xsd or xml' })
   .openapi('CreateSchemaRequest', {
     description:
       'Paths are those that uploads returned; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema.',

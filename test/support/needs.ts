@@ -35,6 +35,10 @@ const isRoot = (): boolean => process.getuid?.() === 0;
 
 const parts = {
   chromium: { how: 'Debian: chromium', programs: ['chromium'], variable: 'CHROMIUM' },
+  'client generators': {
+    how: 'GENERATED_CLIENTS=1, with Python, Java 17, Maven, Go and their registries',
+    find: () => process.env['GENERATED_CLIENTS'] === '1',
+  },
   corpus: {
     how: 'real XSD sets and documents beside the project; CORPUS_DIR names another place',
     find: () => existsSync(join(corpusDirectory, 'MANIFEST.tsv')),

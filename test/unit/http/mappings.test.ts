@@ -193,6 +193,18 @@ describe('GET /v2/mapping/compare', () => {
 });
 
 describe('GET /v2/mapping/download', () => {
+  it('is called bytes for those who take nothing else', async () => {
+    const { send, idSch } = await createWithDonuts();
+    for (const [accept, type] of [
+      ['application/octet-stream', 'application/octet-stream'],
+      ['*/*', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+      ['text/html', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+    ] as const) {
+      const answer = await send(`/v2/mapping/download/${idSch}`, { headers: { Accept: accept } });
+      expect([answer.headers.get('Content-Type'), (await answer.text()).slice(0, 2)]).toEqual([type, 'PK']);
+    }
+  });
+
   it('is a workbook by default, with formulas made harmless', async () => {
     const { send, idSch, mappings, catalog } = await createWithDonuts();
     const answer = await send(`/v2/mapping/download/${idSch}`);
