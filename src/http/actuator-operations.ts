@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { AppError } from '../errors.ts';
 import { fixedLimits } from '../limits.ts';
 import type { Adapters, SettingOrigin } from '../ports/adapters.ts';
-import { logLevels, type ServiceLog } from '../ports/service-log.ts';
+import type { ServiceLog } from '../ports/service-log.ts';
 import { answer, inEveryType, typeFor } from './actuator-answer.ts';
 import {
   EnvironmentSetting,
@@ -14,6 +14,7 @@ import {
   Loggers,
   Metric,
   MetricNames,
+  logLevels,
 } from './actuator-structures.ts';
 import type { Guards } from './auth.ts';
 import { byteRange } from './byte-range.ts';

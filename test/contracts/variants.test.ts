@@ -11,7 +11,7 @@ import { donutRelationalModel, donutSourceModel } from '../support/donut-models.
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
 const idOrg = 1;
-const file = new URL('../../src/adapters/postgres/migrations/0015_variants.sql', import.meta.url);
+const file = new URL('../../src/adapters/postgres/migrations/0016_variants.sql', import.meta.url);
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));

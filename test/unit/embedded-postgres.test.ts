@@ -110,7 +110,7 @@ describe('the embedded database', () => {
   test('starts, keeps its data and its address, and is closed to others', async () => {
     const first = await startEmbeddedPostgres({ directory });
     expect(first.adopted).toBe(false);
-    expect(first.url).toMatch(/^postgres:\/\/postgres:[\w-]{32}@127\.0\.0\.1:\d+\/postgres$/);
+    expect(first.url).toMatch(/^postgresql:\/\/postgres:[\w-]{32}@127\.0\.0\.1:\d+\/postgres$/);
     await query(first.url, 'create table kept as select 42 as n');
     const [settings] = await query(
       first.url,

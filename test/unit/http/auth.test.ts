@@ -63,6 +63,7 @@ const scopes: Readonly<Record<string, Scope | null>> = {
   updateCilKeys: 'schemas:write',
   removeExecution: 'jobs:run',
   removeFile: 'files:upload',
+  removeTarget: 'schemas:write',
   listCilJobs: 'jobs:read',
   listCilJobsPage: 'jobs:read',
   getCilLatestJob: 'jobs:read',
