@@ -26,8 +26,25 @@ export function listMappings(
 ): MappingEntry[] {
   const paths = createPathPrinter(source, rootElements);
   const listing = new MappingListing(source, plan, paths);
-  for (const [index, root] of plan.roots.entries()) listing.visit(root, paths.root(rootElements[index]!), []);
+  for (const [index, root] of plan.roots.entries()) listing.list(root, paths.root(rootElements[index]!));
   return listing.entries;
+}
+
+/** Work that is left of a walk through the plan: elements may nest deeper than calls. */
+type Task =
+  /** `xpath`: of the element for a root, else of its parent */
+  | { readonly kind: 'element'; readonly edge: PlanEdge; readonly xpath: string; readonly isRoot: boolean }
+  | ContentTask
+  | { readonly kind: 'leave'; readonly nodes: readonly number[] };
+
+/** What stands in an element. */
+interface ContentTask {
+  readonly kind: 'content';
+  readonly edge: PlanEdge;
+  /** that of the element, then that of its type, where xsi:type names another */
+  readonly nodes: readonly number[];
+  readonly xpath: string;
+  readonly recursive: boolean;
 }
 
 class MappingListing {
@@ -39,6 +56,8 @@ class MappingListing {
   readonly #rowColumns: (table: number) => readonly RowColumn[];
   /** per node: it can lead back to itself */
   readonly #cyclic: Uint8Array;
+  /** per node: how often it stands above what is being listed */
+  readonly #above: Uint32Array;
 
   constructor(source: SourceModel, plan: Plan, paths: PathPrinter) {
     this.#source = source;
@@ -46,13 +65,33 @@ class MappingListing {
     this.#paths = paths;
     this.#rowColumns = rowColumnsOf(plan);
     this.#cyclic = cyclicNodes(plan);
+    this.#above = new Uint32Array(plan.nodes.length);
   }
 
-  visit(edge: PlanEdge, xpath: string, ancestors: readonly number[]): void {
+  list(root: PlanEdge, xpath: string): void {
+    const tasks: Task[] = [{ kind: 'element', edge: root, xpath, isRoot: true }];
+    for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
+      if (task.kind === 'leave') for (const node of task.nodes) this.#above[node]! -= 1;
+      else if (task.kind === 'content') {
+        const children = this.#content(task);
+        for (const node of task.nodes) this.#above[node]! += 1;
+        tasks.push({ kind: 'leave', nodes: task.nodes });
+        for (let at = children.length - 1; at >= 0; at -= 1)
+          tasks.push({ kind: 'element', edge: children[at]!, xpath: task.xpath, isRoot: false });
+      } else {
+        const { edge, isRoot } = task;
+        const path = isRoot ? task.xpath : this.#paths.child(task.xpath, edge.name);
+        for (const content of this.#element(edge, path).toReversed()) tasks.push(content);
+      }
+    }
+  }
+
+  /** Its own line; answers what is to be listed of it. */
+  #element(edge: PlanEdge, xpath: string): ContentTask[] {
     const node = this.#plan.nodes[edge.node]!;
-    const recursive = ancestors.includes(edge.node);
+    const recursive = this.#above[edge.node]! > 0;
     const repeated = this.#visited.has(edge.node) && this.entries.length > manyMappings;
-    if (repeated && this.entries.length > mostMappings) return;
+    if (repeated && this.entries.length > mostMappings) return [];
     if (node.opensRow) {
       this.#add(node, { xpath, nodeType: 'element', edge, column: null, sourceType: this.#typeName(node) });
     } else if (node.presenceColumn >= 0) {
@@ -64,23 +103,21 @@ class MappingListing {
         sourceType: this.#typeName(node),
       });
     }
-    if (repeated) return;
+    if (repeated) return [];
     this.#visited.add(edge.node);
-    this.#content(edge, node, xpath, [...ancestors, edge.node], recursive);
-    for (const typeEdge of node.typeEdges) {
-      const target = this.#plan.nodes[typeEdge.node]!;
-      if (ancestors.includes(typeEdge.node)) continue;
-      this.#content(edge, target, xpath, [...ancestors, edge.node, typeEdge.node], recursive);
-    }
+    const types = node.typeEdges.filter((typeEdge) => this.#above[typeEdge.node] === 0);
+    return [[edge.node], ...types.map((typeEdge) => [edge.node, typeEdge.node])].map((nodes) => ({
+      kind: 'content',
+      edge,
+      nodes,
+      xpath,
+      recursive,
+    }));
   }
 
-  #content(
-    edge: PlanEdge,
-    node: PlanNode,
-    xpath: string,
-    ancestors: readonly number[],
-    recursive: boolean,
-  ): void {
+  /** The lines of the last of the nodes; answers the children that are to be listed. */
+  #content({ edge, nodes, xpath, recursive }: ContentTask): readonly PlanEdge[] {
+    const node = this.#plan.nodes[nodes.at(-1)!]!;
     const type = this.#source.types[node.sourceType]!;
     if (node.textColumn >= 0) {
       const sourceType = type.value === null ? 'string' : typeLabel(type.value);
@@ -119,13 +156,13 @@ class MappingListing {
         column: node.anyAttributeColumn,
       });
     }
-    for (const child of node.edges) {
+    if (!recursive) return node.edges;
+    return node.edges.filter((child) => {
       const inner = this.#plan.nodes[child.node]!;
       // what stands below the second round of a recursion is listed there too, but for further rounds
-      if (recursive && (inner.opensRow ? this.#cyclic[child.node] === 1 : ancestors.includes(child.node)))
-        continue;
-      this.visit(child, this.#paths.child(xpath, child.name), ancestors);
-    }
+      if (inner.opensRow) return this.#cyclic[child.node] === 0;
+      return this.#above[child.node] === 0 && !nodes.includes(child.node);
+    });
   }
 
   #typeName(node: PlanNode): string {

@@ -65,7 +65,11 @@ export function createSyntaxChecker(report: XsdReport): (file: SchemaFile) => vo
 
     const check = (node: XmlElement, construct: Construct, depth: number) => {
       if (depth > maxNesting) {
-        report.fatal('xsd_too_deep', `Elements nest more than ${maxNesting} deep`, { node, document });
+        const next = 'give the types inside names, and refer to them';
+        report.fatal('xsd_too_deep', `Elements nest more than ${maxNesting} deep; ${next}`, {
+          node,
+          document,
+        });
         report.throwIfUnusable();
       }
       checkAttributes(node, construct);
