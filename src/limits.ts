@@ -232,7 +232,7 @@ export const fixedLimits = {
   /** Levels of a JSON body, past it 400: code that walks it may be recursive. No request has more than ten. */
   jsonDepth: 64,
   /** A body that sets the level of a logger, past it 413: it is one word. */
-  levelBytes: 4096,
+  levelBytes: 128 * 1024,
   /** Records on a page, past it 400: a page is held whole. */
   pageSize: 500,
   /** Complaints in one answer: more help nobody, and each may repeat a name of the request. */

@@ -174,7 +174,8 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
         if (place !== 'path' || schema['type'] !== 'string') continue;
         for (const wrong of ['%00', 'a%00b', '%F0%9F%8D%A9', '%22%27%3B--', '..%2f..', 'x'.repeat(3000)]) {
           const path = addressOf(operation, (one, other) => (other === name ? wrong : ofOwn()(one, other)));
-          const { status } = await send(operation, path);
+          const body = goodBodies(own)[operation.operationId];
+          const { status } = await send(operation, path, body === undefined ? {} : json(body));
           expect([operation.method, path, status]).toEqual([operation.method, path, 404]);
         }
       }
@@ -209,7 +210,8 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
         ['array', json([]), 400],
         ['text', json('"x"'), 400],
         ['null', json('null'), 400],
-        ['empty object', json({}), 400],
+        // a level that is not given is that of the start, as Spring has it
+        ['empty object', json({}), operation.operationId === 'setLoggerLevel' ? 204 : 400],
         ['unknown member', json({ ...example, surprise: 1 }), 400],
         ['wrong types', json(Object.fromEntries(Object.keys(example).map((name) => [name, { x: 1 }]))), 400],
         ['too large', json({ ...example, padding: 'x'.repeat(2_200_000) }), 413],
@@ -306,7 +308,7 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
     const { client } = service;
     for (const [operationId, body] of Object.entries(goodBodies(own))) {
       const operation = operations.find((one) => one.operationId === operationId)!;
-      const answer = await send(operation, operation.path, json(body));
+      const answer = await send(operation, addressOf(operation, ofOwn()), json(body));
       expect([operationId, answer.status, answer.status < 300 ? '' : answer.text]).toEqual([
         operationId,
         expect.any(Number),

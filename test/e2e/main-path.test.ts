@@ -285,7 +285,8 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
       expect(await client.get(`/v2/executions/log/${id}?tail=2`)).toMatchObject({
         log: `${lines.slice(-2).join('\n')}\n`,
       });
-      expect(lines.at(-1)).toContain(`job ${id}: C`);
+      expect(file).toContain(`job ${id}: C`);
+      expect(lines.at(-1)).toMatch(/^loaded 1, unknown root 0, rejected 0, \d+ values kept in _unmapped/);
       expect(lines.filter((line) => line.startsWith('  package '))).toHaveLength(1);
     });
 

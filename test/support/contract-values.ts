@@ -51,6 +51,7 @@ export const valuesOf =
       component: path.includes('{group}') ? 'readinessState' : 'readiness',
       group: 'readiness',
       id_key: idKey,
+      name: path.includes('/metrics') ? 'svc.jobs' : path.includes('/env') ? 'metadb.url' : 'ROOT',
     };
     const value = known[name];
     if (value === undefined) throw new Error(`${path}: no value for ${name}`);
@@ -71,6 +72,7 @@ export const takesJson = ({ path, requestBody }: ListedOperation): boolean =>
 
 /** Bodies that work, and change nothing that other cases rely on. */
 export const goodBodies = (conversion: Conversion): Readonly<Record<string, unknown>> => ({
+  setLoggerLevel: { configuredLevel: null },
   runCommands: {
     executions: [
       {

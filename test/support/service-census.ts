@@ -62,11 +62,16 @@ interface Place {
   readonly step: string;
 }
 
+/** A column that says whether the element is there, beside the one with its value. */
+function tellsPresence({ column_name: name, data_type: type }: MappingAnswer): boolean {
+  return type === 'boolean' && name !== null && /_present(_|$)/.test(name);
+}
+
 function factsOfDocuments({ mapping, namespaces, documents }: CensusInput): string[] {
   const targets = new Map<string, PathTargets>();
   const known = new Set<string>();
   for (const entry of mapping) {
-    if (entry.xpath === null) continue;
+    if (entry.xpath === null || tellsPresence(entry)) continue;
     const found = targets.get(entry.xpath) ?? { tables: [], columns: [] };
     targets.set(entry.xpath, found);
     if (entry.column_name === null) found.tables.push(entry.table_name);
@@ -181,7 +186,7 @@ async function factsOfRows(
   };
   const columns = new Map<string, MappingAnswer>();
   for (const entry of mapping) {
-    if (entry.xpath !== null && entry.column_name !== null)
+    if (entry.xpath !== null && entry.column_name !== null && !tellsPresence(entry))
       columns.set(`${entry.table_name}.${entry.column_name}`, entry);
   }
   const empty = new Set(
