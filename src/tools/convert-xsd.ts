@@ -8,6 +8,7 @@ import { compileApart } from './compile-apart.ts';
 import { noDetails, nothingKept, type Conversion } from './conversion.ts';
 import { choicesAfterParent, storeModel } from './logical-schema.ts';
 import { buildModel } from './new-model.ts';
+import { requireDocumentElements } from './document-elements.ts';
 import { storeOrigin } from './new-origin.ts';
 import { inputPaths } from './session-inputs.ts';
 import { setFingerprint } from './set-fingerprint.ts';
@@ -36,6 +37,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   const known = fingerprint === null ? null : await catalog.findCompiledSet(idOrg, fingerprint);
   const { source, diagnostics } = known ?? (await compile(session, set));
   printDiagnostics(session, diagnostics);
+  requireDocumentElements(source, files, diagnostics);
   step(known === null ? 'compile' : 'compiled before');
   session.log(
     `XSD set: ${files.length} files, ${source.elements.length} elements, ${source.types.length} types, ` +

@@ -21,6 +21,7 @@ import type { Limits } from '../limits.ts';
 import type { OriginFile } from '../ports/catalog-store.ts';
 import type { SchemaSources } from '../ports/schema-compiler.ts';
 import { archiveLimitsOf } from './archive-members.ts';
+import { requireDocumentElements } from './document-elements.ts';
 import { openInputs } from './input-files.ts';
 import { buildModel } from './new-model.ts';
 import { readDocument } from './read-document.ts';
@@ -70,6 +71,7 @@ async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<C
   const isKnown = fingerprint !== null && (await ask({ fingerprint }));
   const xsd =
     set === null || isKnown ? null : compileXsdSet(set.files, compileOptions(set, request, limits.engine));
+  if (xsd !== null) requireDocumentElements(xsd.model, set!.files, xsd.diagnostics);
   const documents = wanted.xml.length === 0 ? null : await readDocuments(wanted.xml, limits);
   const makeModels = (): CompiledApart['models'] => {
     const source = xsd?.model ?? inferSourceModel(documents!.statistics);

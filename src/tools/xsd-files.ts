@@ -6,11 +6,13 @@ import { InputError } from '../engine/diagnostics.ts';
 import type { EngineLimits } from '../engine/limits.ts';
 import type { CompileOptions } from '../engine/xsd/compile-xsd-set.ts';
 import { parseXmlTree } from '../engine/xml/tree.ts';
+import { AppError } from '../errors.ts';
 import type { ToolRequest } from '../jobs/tool-request.ts';
 import { fixedLimits } from '../limits.ts';
 import type { NewOriginFile } from '../ports/catalog-store.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archive-members.ts';
-import { openInputs } from './input-files.ts';
+import { openInputs, type InputMember } from './input-files.ts';
+import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';
 
 export interface XsdSetFiles {
   readonly files: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }[];
@@ -47,25 +49,34 @@ export async function readXsdSet(
   follow: boolean,
   limits: ArchiveLimits = defaultArchiveLimits,
 ): Promise<XsdSetFiles> {
-  const set = await openInputs(inputs, isXsd, limits, follow ? 'follow' : 'refuse');
+  const candidates = new Set<string>();
+  const accept = (name: string): boolean => {
+    if (isXsd(name)) return true;
+    if (mayBeCatalog(name)) candidates.add(name.replaceAll('\\', '/'));
+    return mayBeCatalog(name);
+  };
+  const set = await openInputs(inputs, accept, limits, follow ? 'follow' : 'refuse');
   let held = 0;
   const members: { name: string; path: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
+  const catalogs: { name: string; path: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
   try {
     for await (const member of set.members()) {
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of member.chunks()) {
-        chunks.push(chunk);
-        held += chunk.length;
-        if (held > fixedLimits.xsdSetBytes) throw tooLarge(member.name);
-      }
-      members.push({ name: member.name, path: member.path, bytes: new Uint8Array(Buffer.concat(chunks)) });
+      const { name, path } = member;
+      const bytes = candidates.has(name)
+        ? await readCatalog(member.chunks())
+        : await readMember(member, fixedLimits.xsdSetBytes - held);
+      held += bytes?.length ?? 0;
+      if (held > fixedLimits.xsdSetBytes) throw tooLarge(name);
+      if (bytes !== null) (candidates.has(name) ? catalogs : members).push({ name, path, bytes });
     }
   } finally {
     await set.dispose();
   }
+  if (members.length === 0 && candidates.size > 0)
+    throw new AppError('input_not_found', `${inputs.join(', ')}: there is no XSD file (*.xsd) in it`);
   const alone =
     follow && inputs.every((input) => input !== '-' && isXsd(input)) && members.length === inputs.length;
-  if (!alone) return described(differentlyNamed(members, follow), undefined);
+  if (!alone) return described(differentlyNamed([...members, ...catalogs], follow), undefined);
   const all = await followReferences(members);
   const paths = [...all.keys()];
   const top = commonFolder(paths);
@@ -75,6 +86,17 @@ export async function readXsdSet(
     files,
     members.map((member) => nameOf(member.path)),
   );
+}
+
+async function readMember(member: InputMember, room: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of member.chunks()) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > room) throw tooLarge(member.name);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
 }
 
 /**
@@ -99,24 +121,52 @@ function differentlyNamed<
   return [...byName.values()];
 }
 
+/** The files that references lead to, by absolute path: relative ones, and what catalogs beside the files say of the others. */
 async function followReferences(
   members: readonly { readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }[],
 ): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const all = new Map(members.map((member) => [member.path, member.bytes]));
-  for (const [path, bytes] of all) {
-    for (const location of locationsIn(bytes)) {
-      const target = resolve(dirname(path), location);
-      if (all.has(target)) continue;
-      const content = await readFile(target).catch(() => null);
-      // the compiler reports what is missing, with its place
-      if (content !== null) all.set(target, new Uint8Array(content));
+  const pending = [...all.keys()];
+  const unmapped = new Set<SetReference>();
+  let catalogs: ReadonlyMap<string, Uint8Array<ArrayBuffer>> = new Map();
+  const follow = async (path: string): Promise<boolean> => {
+    if (all.has(path)) return true;
+    const content = await readFile(path).catch(() => null);
+    // the compiler reports what is missing, with its place
+    if (content === null) return false;
+    all.set(path, new Uint8Array(content));
+    pending.push(path);
+    return true;
+  };
+  while (pending.length > 0) {
+    for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+      for (const reference of referencesIn(all.get(path)!)) {
+        const { location } = reference;
+        const isRelative = location !== null && !/^(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])/.test(location);
+        if (!isRelative || !(await follow(resolve(dirname(path), location)))) unmapped.add(reference);
+      }
+    }
+    if (unmapped.size === 0) break;
+    // what is found by a catalog has references of its own
+    const found = await findCatalogs(foldersOf(all.keys()));
+    for (const reference of unmapped) {
+      const target = mappedFile(found, reference);
+      if (target === null || !(await follow(target))) continue;
+      unmapped.delete(reference);
+      catalogs = found.files;
     }
   }
-  return all;
+  return new Map([...all, ...catalogs]);
 }
 
-/** Relative schemaLocations of a schema document; none where it is not well-formed, which the compiler will say. */
-function locationsIn(bytes: Uint8Array): string[] {
+interface SetReference {
+  readonly location: string | null;
+  /** of an import */
+  readonly namespace: string | null;
+}
+
+/** What a schema document refers to; nothing where it is not well-formed, which the compiler will say. */
+function referencesIn(bytes: Uint8Array): SetReference[] {
   try {
     return parseXmlTree(bytes).children.flatMap((child) => {
       if (
@@ -125,10 +175,9 @@ function locationsIn(bytes: Uint8Array): string[] {
         !references.has(child.name.localName)
       )
         return [];
-      const location = child.attributes.find(({ name }) => name.localName === 'schemaLocation')?.value.trim();
-      return location === undefined || location === '' || /^(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])/.test(location)
-        ? []
-        : [location];
+      const of = (wanted: string): string | null =>
+        child.attributes.find(({ name }) => name.localName === wanted)?.value.trim() || null;
+      return [{ location: of('schemaLocation'), namespace: of('namespace') }];
     });
   } catch {
     return [];

@@ -1,5 +1,6 @@
 import type { XmlElement } from '../xml/tree.ts';
-import type { XsdReport } from './report.ts';
+import type { SchemaPlace, XsdReport } from './report.ts';
+import type { CatalogAnswer } from './xml-catalog.ts';
 import { leavesSet, type SchemaLocator } from './schema-location.ts';
 import {
   attributeOf,
@@ -135,6 +136,8 @@ export function loadDocuments(
       }
       const target = locator.locate(from.file, reference);
       if (target === undefined) {
+        const mapped = locator.mapped(reference);
+        if (mapped !== null) reportMapping(mapped, reference, at, report);
         if (isImport && (reference.location === null || reference.namespace === xmlNamespaceUri)) {
           if (reference.namespace !== xmlNamespaceUri)
             missing.push({ reference, from, namespace: reference.namespace, diagnostic: -1 });
@@ -169,6 +172,22 @@ export function loadDocuments(
     }
   }
   return { documents, links, missing };
+}
+
+/** An entry of a catalog that leads to nothing. */
+function reportMapping(
+  { path, uri, catalog, line }: CatalogAnswer,
+  { location, namespace }: DocumentReference,
+  at: SchemaPlace,
+  report: XsdReport,
+): void {
+  const what = location === null || location === '' ? namespace : location;
+  const where = path === null ? 'which lies outside of the set' : `and ${path} is not in the set`;
+  report.warning(
+    'xsd_catalog_target',
+    `${catalog}, line ${line}, says that "${what}" is "${uri}", ${where}`,
+    at,
+  );
 }
 
 /** The document of the built-in xml: attributes, for sets without one. */

@@ -2,6 +2,7 @@ import type { EngineLimits } from '../limits.ts';
 import { includeConditionally } from './conditional-inclusion.ts';
 import { InputError, type Diagnostic } from '../diagnostics.ts';
 import { parseXmlTree, type XmlElement } from '../xml/tree.ts';
+import { isCatalog } from './xml-catalog.ts';
 
 export const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
 export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';
@@ -29,6 +30,8 @@ export interface SchemaFile {
   readonly references: readonly DocumentReference[];
   /** why it cannot be used: not well-formed, or not an XSD document; such a file counts as empty */
   readonly fault: Diagnostic | null;
+  /** its root element, where it is no XSD document but an OASIS XML Catalog */
+  readonly catalog: XmlElement | null;
 }
 
 /** Value of an attribute without namespace. */
@@ -69,12 +72,12 @@ export function parseSchemaFile(
     root = includeConditionally(parseXmlTree(bytes, { limits, fileName: name }), isTypeKnown);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    return emptyFile(name, bytes, { ...error.diagnostic, file: name });
+    return emptyFile(name, bytes, null, { ...error.diagnostic, file: name });
   }
   if (root.name.localName !== 'schema' || root.name.namespaceUri !== xsdNamespace) {
     const message = `The root element is ${root.name.localName}, not schema of ${xsdNamespace}`;
     const { line, column } = root;
-    return emptyFile(name, bytes, {
+    return emptyFile(name, bytes, isCatalog(root) ? root : null, {
       code: 'xsd_not_a_schema',
       severity: 'error',
       message,
@@ -97,10 +100,15 @@ export function parseSchemaFile(
     });
   }
   const targetNamespace = collapse(attributeOf(root, 'targetNamespace') ?? '');
-  return { name, bytes, root, targetNamespace, references, fault: null };
+  return { name, bytes, root, targetNamespace, references, fault: null, catalog: null };
 }
 
-function emptyFile(name: string, bytes: Uint8Array, fault: Diagnostic): SchemaFile {
+function emptyFile(
+  name: string,
+  bytes: Uint8Array,
+  catalog: XmlElement | null,
+  fault: Diagnostic,
+): SchemaFile {
   const root: XmlElement = {
     name: { namespaceUri: xsdNamespace, localName: 'schema' },
     attributes: [],
@@ -109,5 +117,5 @@ function emptyFile(name: string, bytes: Uint8Array, fault: Diagnostic): SchemaFi
     line: 1,
     column: 1,
   };
-  return { name, bytes, root, targetNamespace: '', references: [], fault };
+  return { name, bytes, root, targetNamespace: '', references: [], fault, catalog };
 }

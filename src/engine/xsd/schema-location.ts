@@ -1,9 +1,12 @@
 import { xmlNamespaceUri, type DocumentReference, type SchemaFile } from './schema-file.ts';
+import { createXmlCatalogs, type CatalogAnswer } from './xml-catalog.ts';
 
 /** Finds the uploaded file that a schemaLocation or namespace means. */
 export interface SchemaLocator {
   /** undefined: nothing in the set answers. */
   locate(from: SchemaFile, reference: DocumentReference): SchemaFile | undefined;
+  /** What a catalog of the set says of a reference that leads to nothing; null where none does. */
+  mapped(reference: DocumentReference): CatalogAnswer | null;
 }
 
 /** Path of `location` seen from the file named `from`; null when it is a URL with a scheme, absolute, or leaves the set. */
@@ -37,8 +40,8 @@ function pathOf(location: string): string {
 }
 
 /**
- * First the path relative to the referring file; then the base name (of several candidates the one whose path agrees longest from
- * the end, if only one does); then, for an import, the namespace, if one file alone leads it. Includes want a file of the same or no
+ * First the path relative to the referring file; then what a catalog of the set says of the location; then the base name (of several candidates the one whose path agrees longest from
+ * the end, if only one does); then, for an import, what a catalog says of the namespace, then the one file that leads it, if there is one. Includes want a file of the same or no
  * namespace, imports one of the namespace they name, where there is a choice.
  */
 export function createSchemaLocator(files: readonly SchemaFile[]): SchemaLocator {
@@ -50,6 +53,11 @@ export function createSchemaLocator(files: readonly SchemaFile[]): SchemaLocator
     append(byBaseName, file.name.slice(file.name.lastIndexOf('/') + 1), file);
     append(byNamespace, file.targetNamespace, file);
   }
+  const catalogs = createXmlCatalogs(
+    files.flatMap(({ name, catalog }) => (catalog === null ? [] : { name, root: catalog })),
+  );
+  const fileOf = (answer: CatalogAnswer | null): SchemaFile | undefined =>
+    answer === null || answer.path === null ? undefined : byName.get(answer.path);
   const leaders = new Map<string, SchemaFile | undefined>();
 
   const byPath = (from: SchemaFile, location: string) => {
@@ -101,11 +109,17 @@ export function createSchemaLocator(files: readonly SchemaFile[]): SchemaLocator
     locate(from, reference) {
       const { location } = reference;
       if (location !== null && location !== '') {
-        const found = byPath(from, location) ?? byBase(from, reference, location);
+        const said = byPath(from, location) ?? fileOf(catalogs.location(location));
+        const found = said ?? byBase(from, reference, location);
         if (found !== undefined) return found;
       }
       if (reference.kind !== 'import' || reference.namespace === from.targetNamespace) return undefined;
-      return reference.namespace === '' ? undefined : leaderOf(reference.namespace);
+      if (reference.namespace === '') return undefined;
+      return fileOf(catalogs.namespace(reference.namespace)) ?? leaderOf(reference.namespace);
+    },
+    mapped({ kind, location, namespace }) {
+      const answer = location === null || location === '' ? null : catalogs.location(location);
+      return answer ?? (kind === 'import' && namespace !== '' ? catalogs.namespace(namespace) : null);
     },
   };
 }
