@@ -146,14 +146,46 @@ export class NameHistory {
         );
         continue;
       }
+      const uses = columns.map((column) => (column.use === null ? null : meanings.translate(column.use)));
+      if (this.#isFormerName(meanings.translate(path), name, uses)) {
+        this.#rename(meanings.translate(path), name, columns, uses);
+        continue;
+      }
       const rows = this.#rowsAt(meanings.translate(path), name);
-      for (const column of columns) {
-        const use = column.use === null ? null : meanings.translate(column.use);
+      for (const [at, column] of columns.entries()) {
+        const use = uses[at]!;
         const part = rows.part(name);
         rows.add(part, column.name, use, true);
         rows.parts[part]!.bytes += use?.startsWith('count ') === true ? 0 : columnBytes(roleOf(use));
       }
     }
+  }
+
+  /** All that the table held lies elsewhere now: it was no part of the rows, but what they were called. */
+  #isFormerName(path: string, name: string, uses: readonly (string | null)[]): boolean {
+    const rows = this.rows.get(path);
+    if (rows === undefined || rows.parts.some((part) => part.name === name)) return false;
+    return uses.every((use) => use !== null && rows.columns.has(use));
+  }
+
+  /** Its names stay taken. */
+  #rename(
+    path: string,
+    name: string,
+    columns: FormerTable['columns'],
+    uses: readonly (string | null)[],
+  ): void {
+    this.#mean(name, path);
+    const { meanings } = this.rows.get(path)!;
+    for (const [at, column] of columns.entries()) {
+      const lower = column.name.toLowerCase();
+      if (!meanings.has(lower)) meanings.set(lower, uses[at]!);
+    }
+    this.#unknown.push({
+      name,
+      path,
+      columns: columns.map((column, at) => ({ name: column.name, use: uses[at]! })),
+    });
   }
 
   #addRows(model: RelationalModel, index: number, first: Table, meanings: EarlierMeanings): void {
