@@ -95,8 +95,12 @@ describe('--workers', { timeout: 120_000 }, () => {
       expect(comparable(many)).toEqual(comparable(one));
       for (const table of ['trades', 'trade', 'leg', '_documents', '_unmapped', '_lexical'])
         expect(await rowsOf('many', table), table).toEqual(await rowsOf('one', table));
-      const details = await detailsOf(many.job);
-      expect(details).toEqual(await detailsOf(one.job));
+      // the last keys differ: those of threads have gaps
+      const { keys: _last, ...details } = await detailsOf(many.job);
+      expect({ ...details, keys: expect.anything() as unknown }).toEqual({
+        ...(await detailsOf(one.job)),
+        keys: expect.anything() as unknown,
+      });
       expect(details['unmapped']).not.toEqual([]);
       // keys ascend with the documents
       const [{ ascending }] = (await sql`
