@@ -202,7 +202,8 @@ describe('documents that are hard for a validator', { timeout: 120_000 }, () => 
     await validator.close();
     expect(rejects).toEqual([
       expect.stringMatching(
-        /^1\.xml: line 1, column 1: --validate: xmllint cannot check this document: it takes longer than 2 s; load it without --validate$/,
+        // libxml2 counts the steps of a pattern in some versions, and goes on for ever in others
+        /^1\.xml: line \d+, column \d+: --validate: xmllint cannot check this document: (?:it takes longer than 2 s|a value needs too many steps to be matched with the pattern of its type); load it without --validate$/,
       ),
     ]);
   });
