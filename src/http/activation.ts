@@ -27,6 +27,7 @@ function selection(name: string, verb: string) {
     })
     .openapi(name, {
       description: `Which lines of the newest map to ${verb}: at least one of \`ids\` and \`xpaths\` has items. An element takes with it all that lies below it.`,
+      minProperties: 2,
       example,
     });
 }

@@ -66,7 +66,11 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
           tag: z
             .union([z.string(), z.array(z.string())])
             .optional()
-            .openapi({ type: 'array', items: { type: 'string' }, example: ['status:2xx'] }),
+            .openapi({
+              type: 'array',
+              items: { type: 'string', pattern: '^[^:]+:' },
+              example: ['status:2xx'],
+            }),
         }),
       },
       responses: { 200: inEveryType(Metric, 'The metric.'), ...problems(400, 406) },

@@ -24,8 +24,8 @@ const seed = process.env['FUZZ_SEED'] ?? String(Math.floor(Math.random() * 1e9))
 
 /**
  * Operations whose declared form is not all that is asked of a request: a path must lie in the organisation's folders, an option
- * must be one of the tool's, a drawing must be harmless, a time must lie ahead, an upload must fit its token. What breaks that is
- * 400 or 413 by decision.
+ * must be one of the tool's, a drawing must be harmless, a time must lie ahead, an upload must fit its token, one of two lists must
+ * have items. What breaks that is 400 or 413 by decision.
  */
 const furtherRules = [
   'POST /v2/run/cmd',
@@ -37,6 +37,8 @@ const furtherRules = [
   'DELETE /v2/file',
   'POST /v2/file/upload/xml',
   'POST /v2/file/upload/xsd',
+  'POST /v2/mapping/activate',
+  'POST /v2/mapping/deactivate',
 ];
 
 let home: ServiceHome;
@@ -69,11 +71,16 @@ afterAll(async () => {
 });
 
 function settings(): string {
-  const accepted = '["2xx", 400, 401, 403, 404, 409, 413, 415, 422, 429]';
+  const refused = '400, 401, 403, 404, 409, 413, 415, 422, 429';
   return furtherRules
-    .map(
-      (rule) =>
-        `[[operations]]\ninclude-name = "${rule}"\nchecks.positive_data_acceptance.expected-statuses = ${accepted}\n`,
+    .map((rule) =>
+      [
+        '[[operations]]',
+        `include-name = "${rule}"`,
+        `checks.positive_data_acceptance.expected-statuses = ["2xx", ${refused}]`,
+        `checks.negative_data_rejection.expected-statuses = [${refused}]`,
+        '',
+      ].join('\n'),
     )
     .join('');
 }
