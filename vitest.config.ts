@@ -22,7 +22,7 @@ export default defineConfig({
       },
     ],
     reporters: ['default', './test/support/skipped-reporter.ts'],
-    globalSetup: ['test/support/postgres-setup.ts'],
+    globalSetup: ['test/support/servers/postgres-setup.ts'],
     pool: 'forks',
     // Tests share few cores with real servers and processes: patience instead of flakes.
     testTimeout: 60_000,

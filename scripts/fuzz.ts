@@ -14,7 +14,7 @@
 import { parseArgs } from 'node:util';
 import { fuzz } from '../test/fuzz/fuzzer.ts';
 import { createHangWatch } from '../test/fuzz/hang-watch.ts';
-import { fuzzTargets } from '../test/fuzz/targets.ts';
+import { fuzzTargets } from '../test/fuzz/targets/all.ts';
 
 const hangMs = 180_000;
 

@@ -2,8 +2,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../src/app.ts';
-import { readConfig } from '../src/config.ts';
-import { createMemoryAdapters } from '../test/support/memory-adapters.ts';
+import { readConfig } from '../src/config/properties.ts';
+import { createMemoryAdapters } from '../test/support/memory/adapters.ts';
 import { installLinters, lintOpenApi } from './lint-openapi/linters.ts';
 
 const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');

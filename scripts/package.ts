@@ -71,8 +71,8 @@ function copyExamples(): void {
   writeFileSync(
     join(examples, 'edge', 'wrangler.toml'),
     settings
-      .replace('main = "src/runtime/workers.ts"', 'main = "worker.ts"')
-      .replace(' (src/runtime/workers.ts)', ''),
+      .replace('main = "src/runtime/cloudflare.ts"', 'main = "worker.ts"')
+      .replace(' (src/runtime/cloudflare.ts)', ''),
   );
 }
 

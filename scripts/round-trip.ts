@@ -13,21 +13,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../src/adapters/node/embedded-postgres.ts';
-import { connectPostgres } from '../src/adapters/postgres/connect.ts';
+import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../src/adapters/embedded-postgres/server.ts';
+import { connectPostgres } from '../src/adapters/postgres/client/connect.ts';
 import type { MapLevel, RelationalModel } from '../src/engine/model/relational-model.ts';
-import { compareXml } from '../test/support/canonical-xml.ts';
+import { compareXml } from '../test/support/documents/canonical-xml.ts';
 import { readCorpus } from '../test/support/corpus.ts';
-import { mutated } from '../test/support/mutated-documents.ts';
-import { loadIntoPostgres, readFromPostgres } from '../test/support/postgres-round-trip.ts';
+import { mutated } from '../test/support/documents/mutated.ts';
+import { loadIntoPostgres, readFromPostgres } from '../test/support/round-trip/postgres.ts';
 import {
   corpusGroups,
   groupModel,
   groupSource,
   type CorpusGroup,
   type GroupSource,
-} from '../test/support/round-trip-corpus.ts';
-import { roundTrip } from '../test/support/round-trip.ts';
+} from '../test/support/round-trip/corpus.ts';
+import { roundTrip } from '../test/support/round-trip/in-memory.ts';
 import { formatTable } from './demo/text-table.ts';
 
 /** Documents to rows and back, in their order. */

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import asc from 'assemblyscript/asc';
-import { SCAN_KERNEL_BYTES } from '../src/engine/xml/wasm/scan-kernel.ts';
+import { SCAN_KERNEL_BYTES } from '../src/engine/xml/kernel/instance.ts';
 
 const engine = join(import.meta.dirname, '../src/engine');
 
@@ -20,16 +20,16 @@ interface Module {
 }
 
 const modules: readonly Module[] = [
-  { folder: 'xml/wasm', source: 'scan-content', constant: 'scanContentWasm', memoryBase: 4096 },
+  { folder: 'xml/kernel', source: 'scan', constant: 'scanContentWasm', memoryBase: 4096 },
   {
-    folder: 'shred/wasm',
-    source: 'shred-tape',
+    folder: 'shred/kernel',
+    source: 'shred',
     constant: 'shredTapeWasm',
     memoryBase: SCAN_KERNEL_BYTES + 4096,
   },
   {
-    folder: 'infer/wasm',
-    source: 'collect-tape',
+    folder: 'infer/kernel',
+    source: 'collect',
     constant: 'collectTapeWasm',
     memoryBase: SCAN_KERNEL_BYTES + 4096,
   },
@@ -65,8 +65,8 @@ async function compile({ folder, source, memoryBase }: Module): Promise<Uint8Arr
   return wasm;
 }
 
-function moduleText({ source, constant }: Module, wasm: Uint8Array): string {
-  return `/** WebAssembly made of ${source}.as by \`npm run wasm\`, as base64. */
+function moduleText({ folder, source, constant }: Module, wasm: Uint8Array): string {
+  return `/** WebAssembly made of src/engine/${folder}/${source}.as by \`npm run wasm\`, as base64. */
 export const ${constant} =
   '${Buffer.from(wasm).toString('base64')}';
 `;

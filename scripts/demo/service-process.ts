@@ -21,7 +21,7 @@ export interface ServiceProcess {
   readonly ended: Promise<void>;
 }
 
-const entry = fileURLToPath(new URL('../../src/runtime/node.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../../src/runtime/service-main.ts', import.meta.url));
 const host = '127.0.0.1';
 const startMs = 60_000;
 const stopMs = 20_000;

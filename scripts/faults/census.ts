@@ -1,6 +1,6 @@
 /** Rows of one target against those that its jobs should have added. */
-import type { Sql } from '../../src/adapters/postgres/connect.ts';
-import type { LargeDocument } from '../../test/support/service-large-document.ts';
+import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import type { LargeDocument } from '../../test/support/documents/large.ts';
 
 export interface Census {
   /** rows that completed jobs should have added and that are not there */

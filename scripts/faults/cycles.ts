@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
-import { execution, terminalStatuses, type JobAnswer } from '../../test/support/service-client.ts';
-import type { LargeDocument } from '../../test/support/service-large-document.ts';
-import { toolProcesses } from '../../test/support/service-processes.ts';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { execution, terminalStatuses, type JobAnswer } from '../../test/support/service/client.ts';
+import type { LargeDocument } from '../../test/support/documents/large.ts';
+import { toolProcesses } from '../../test/support/service/processes.ts';
 import { countRows } from './census.ts';
 import type { Installation } from './processes.ts';
 

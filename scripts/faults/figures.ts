@@ -1,7 +1,7 @@
 /** The figures that are promised, measured under default settings: each line says what was asked for and what was found. */
 import { join } from 'node:path';
-import { freightXsdFolder } from '../../test/support/service-fixtures.ts';
-import { writeLargeDocument } from '../../test/support/service-large-document.ts';
+import { freightXsdFolder } from '../../test/support/service/fixtures.ts';
+import { writeLargeDocument } from '../../test/support/documents/large.ts';
 import { measureFlood } from './flood.ts';
 import { measureLag } from './follower-lag.ts';
 import { killStates, measureKills } from './kill-latency.ts';

@@ -1,6 +1,6 @@
 /** Thousands of queued jobs of one organisation: what a claim costs then, and how long a job of another organisation waits. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { createServiceClient, execution, type ServiceClient } from '../../test/support/service-client.ts';
+import { createServiceClient, execution, type ServiceClient } from '../../test/support/service/client.ts';
 import { quantile, type Scene } from './scene.ts';
 
 export interface FloodFigures {

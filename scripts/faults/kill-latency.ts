@@ -1,7 +1,7 @@
 /** How long a kill takes, from each state a job can be in (interface-decisions §2: 15 s), with children that do not want to end. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { execution } from '../../test/support/service-client.ts';
-import { toolProcesses } from '../../test/support/service-processes.ts';
+import { execution } from '../../test/support/service/client.ts';
+import { toolProcesses } from '../../test/support/service/processes.ts';
 import { kill as signal } from './victims.ts';
 import { quantile, toolDescendants, type Scene } from './scene.ts';
 

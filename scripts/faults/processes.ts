@@ -6,7 +6,7 @@ import {
   startService,
   type RunningService,
   type ServiceHome,
-} from '../../test/support/service.ts';
+} from '../../test/support/service/start.ts';
 
 export interface Installation {
   readonly home: ServiceHome;
@@ -46,7 +46,7 @@ export async function startInstallation(
       });
     }
     while (running.size < workers) {
-      const worker = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/worker.ts'], {
+      const worker = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/worker-main.ts'], {
         cwd: projectRoot,
         env: serviceEnvironment(home, environment),
         stdio: 'ignore',

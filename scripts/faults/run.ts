@@ -1,12 +1,12 @@
 /** Builds an installation, lets cycles of faults run on it, and takes it down. */
 import { join } from 'node:path';
-import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/adapters/node/embedded-postgres.ts';
-import { createServiceHome, type ServiceHome } from '../../test/support/service.ts';
-import { execution } from '../../test/support/service-client.ts';
-import { freightXsdFolder } from '../../test/support/service-fixtures.ts';
-import { writeLargeDocument } from '../../test/support/service-large-document.ts';
-import { shortLeases } from '../../test/support/service-leases.ts';
-import { convert } from '../../test/support/service-tools.ts';
+import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/adapters/embedded-postgres/server.ts';
+import { createServiceHome, type ServiceHome } from '../../test/support/service/start.ts';
+import { execution } from '../../test/support/service/client.ts';
+import { freightXsdFolder } from '../../test/support/service/fixtures.ts';
+import { writeLargeDocument } from '../../test/support/documents/large.ts';
+import { shortLeases } from '../../test/support/service/leases.ts';
+import { convert } from '../../test/support/service/tools.ts';
 import { noCounts, runCycle, type Counts } from './cycles.ts';
 import { startInstallation } from './processes.ts';
 import { killDatabase, killSomething } from './victims.ts';

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { execution, terminalStatuses } from '../../test/support/service-client.ts';
+import { execution, terminalStatuses } from '../../test/support/service/client.ts';
 import { ended, noCounts, submit, type Counts } from './cycles.ts';
 import { placeKinds, placeOf, type Counted, type Place } from './places.ts';
 import { toolDescendants, type Scene } from './scene.ts';

@@ -2,7 +2,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { toolProcesses } from '../../test/support/service-processes.ts';
+import { toolProcesses } from '../../test/support/service/processes.ts';
 import type { Installation } from './processes.ts';
 import type { Scene } from './scene.ts';
 

@@ -4,7 +4,7 @@ usage: spark-submit driver.py WORK
 
 WORK is a folder that the driver and all executors see under the same path. From `job.json` there are taken: `name`, `units` (their
 count) and `command`, which executors start with WORK and the number of a unit; relative paths in it lie in `spark.archives`. What a
-unit is, and what comes of it, is between the command and the tool that made the folder (src/tools/spark-work.ts).
+unit is, and what comes of it, is between the command and the tool that made the folder (src/tools/load/spark/work.ts).
 
 Lines on stdout that start with `@spark ` are facts for that tool. Where it did not start this process itself (cluster mode: no
 XML2ER_PARENT in the environment) it reads them, and all other output, from `driver.log` in WORK. The driver ends with the tool: when

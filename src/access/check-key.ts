@@ -1,4 +1,4 @@
-import type { AccessStore, ApiKeyRecord, Scope } from '../ports/access-store.ts';
+import type { AccessStore, ApiKeyRecord, Scope } from '../ports/stores/access.ts';
 import type { Clock } from '../ports/clock.ts';
 import { equalInConstantTime, sha256Hex } from './credential.ts';
 

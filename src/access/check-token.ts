@@ -1,8 +1,8 @@
 /** Who a token of the identity provider speaks for: its claims as an organisation and scopes of ours. */
-import type { OidcConfig } from '../config-oidc.ts';
-import { allScopes } from '../ports/access-store.ts';
-import type { AccessStore } from '../ports/access-store.ts';
-import type { TokenVerifier } from '../ports/token-verifier.ts';
+import type { OidcConfig } from '../config/oidc.ts';
+import { allScopes } from '../ports/stores/access.ts';
+import type { AccessStore } from '../ports/stores/access.ts';
+import type { TokenVerifier } from '../ports/network/token-verifier.ts';
 import type { Principal } from './check-key.ts';
 
 /** null when the token is not valid, or its claims name no organisation that is there. A token without scopes may do what any key may. */

@@ -1,4 +1,4 @@
-import type { AccessStore, Scope } from '../ports/access-store.ts';
+import type { AccessStore, Scope } from '../ports/stores/access.ts';
 import { randomId, randomSecret, sha256Hex } from './credential.ts';
 
 export interface IssuedKey {

@@ -1,7 +1,7 @@
 /** The one gate for connections to hosts that a request names: database targets, migrations, cloud locations, webhooks. */
 import { AppError } from '../errors.ts';
-import { isHostAllowed } from '../jobs/target.ts';
-import type { HostResolver, OutgoingPlace } from '../ports/outgoing.ts';
+import { isHostAllowed } from '../jobs/request/target.ts';
+import type { HostResolver, OutgoingPlace } from '../ports/network/outgoing.ts';
 import { formatAddress, isLoopback, looksNumeric, parseAddress, specialRange } from './network-address.ts';
 
 export interface OutgoingGuard {

@@ -1,5 +1,5 @@
-import { allScopes } from '../ports/access-store.ts';
-import type { Scope } from '../ports/access-store.ts';
+import { allScopes } from '../ports/stores/access.ts';
+import type { Scope } from '../ports/stores/access.ts';
 
 /** What a key may be given, in the order that people list it. */
 export const grantableScopes: readonly Scope[] = allScopes;

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
-import { fixedLimits } from '../limits.ts';
-import type { AccessStore, UploadTokenClaim } from '../ports/access-store.ts';
+import { fixedLimits } from '../config/limits.ts';
+import type { AccessStore, UploadTokenClaim } from '../ports/stores/access.ts';
 import type { Principal } from './check-key.ts';
 import { randomSecret, sha256Hex } from './credential.ts';
 

@@ -1,5 +1,5 @@
 /** Names of files and tables in the form that OpenLineage gives datasets: a namespace and a name within it. */
-import type { JobRecord } from '../jobs/job.ts';
+import type { JobRecord } from '../jobs/record.ts';
 
 export interface DatasetName {
   readonly namespace: string;

@@ -1,10 +1,10 @@
 /** Delivers what the outbox holds: again and again, at longer and longer intervals, until it is taken or given up. */
 import type { OutgoingGuard } from '../access/outgoing-guard.ts';
 import { AppError } from '../errors.ts';
-import { pause } from '../jobs/waiting.ts';
-import type { EventKind, EventOutbox, OutboxEvent } from '../ports/event-outbox.ts';
+import { pause } from '../jobs/worker/waiting.ts';
+import type { EventKind, EventOutbox, OutboxEvent } from '../ports/stores/event-outbox.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { OutgoingHttp } from '../ports/outgoing.ts';
+import type { OutgoingHttp } from '../ports/network/outgoing.ts';
 
 /** Where events of one kind go, and what is sent. */
 export interface Receiver {

@@ -1,10 +1,10 @@
 /** Runs of jobs as OpenLineage tells of them (specification 2-0-2): START, then one of COMPLETE, FAIL and ABORT. */
 import { sha256Hex } from '../access/credential.ts';
-import { columnType, isText, transformationOf } from '../catalog/lineage.ts';
-import type { JobRecord, JobStatus } from '../jobs/job.ts';
+import { columnType, isText, transformationOf } from '../catalog/feeds/lineage.ts';
+import type { JobRecord, JobStatus } from '../jobs/record.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import type { MappingRecord, TableRecord } from '../ports/catalog-store.ts';
-import type { OutboxEvent } from '../ports/event-outbox.ts';
+import type { MappingRecord, TableRecord } from '../ports/stores/catalog.ts';
+import type { OutboxEvent } from '../ports/stores/event-outbox.ts';
 import { placeName, tableName } from './datasets.ts';
 import type { DatasetName, MetadataDatabase } from './datasets.ts';
 

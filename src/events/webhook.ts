@@ -1,6 +1,6 @@
 /** What a webhook tells of an ended job. */
-import type { JobStatus } from '../jobs/job.ts';
-import type { OutboxEvent } from '../ports/event-outbox.ts';
+import type { JobStatus } from '../jobs/record.ts';
+import type { OutboxEvent } from '../ports/stores/event-outbox.ts';
 
 const types: Readonly<Partial<Record<JobStatus, string>>> = {
   C: 'job.completed',

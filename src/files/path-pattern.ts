@@ -4,7 +4,7 @@
  * folder.
  */
 import { AppError } from '../errors.ts';
-import { fixedLimits } from '../limits.ts';
+import { fixedLimits } from '../config/limits.ts';
 
 export interface PathPattern {
   /** above the first wildcard: a path, `/` or `.` */

@@ -1,11 +1,11 @@
 import { spendUploadToken } from '../access/upload-token.ts';
 import type { UploadKind } from '../access/upload-token.ts';
 import { AppError } from '../errors.ts';
-import type { AccessStore } from '../ports/access-store.ts';
-import type { FileStore } from '../ports/file-store.ts';
-import { fixedLimits } from '../limits.ts';
+import type { AccessStore } from '../ports/stores/access.ts';
+import type { FileStore } from '../ports/files/organisation-files.ts';
+import { fixedLimits } from '../config/limits.ts';
 import { atPace } from './arriving-body.ts';
-import { cleanFileName, defaultFileName } from './file-name.ts';
+import { cleanFileName, defaultFileName } from './upload-name.ts';
 
 /** What came with the body; `declaredBytes` null where the client did not say. */
 export interface Upload {

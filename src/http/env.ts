@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Principal } from '../access/check-key.ts';
-import type { HeldConnection } from '../ports/held-connection.ts';
+import type { HeldConnection } from '../ports/network/held-connection.ts';
 
 /** What middleware leaves for the handlers of one request. */
 export interface AppEnv {

@@ -1,5 +1,5 @@
 /** Why a job did not complete, in few words: figures are kept by them, so there must not be many. */
-import type { JobStatus } from './job.ts';
+import type { JobStatus } from './record.ts';
 
 export type FailureReason =
   'input' | 'memory' | 'deadline' | 'killed' | 'predecessor' | 'lost' | 'unreachable' | 'other';

@@ -1,7 +1,7 @@
 /** POST /v2/executions/kill/{id_job}: asks for the end of a job; its worker ends the process group. */
 import { AppError } from '../errors.ts';
-import type { JobStore } from '../ports/job-store.ts';
-import type { JobRecord } from './job.ts';
+import type { JobStore } from '../ports/stores/jobs.ts';
+import type { JobRecord } from './record.ts';
 import type { Caller } from './submit.ts';
 
 /** The record after the request; a terminal job stays as it is. AppError `not_found`. */

@@ -1,11 +1,11 @@
 /** Job logs: a slice by bytes, the last lines, or the log as it grows (interface-decisions §2). */
 import { AppError, isOutage } from '../errors.ts';
-import type { FileStore } from '../ports/file-store.ts';
-import type { JobStore } from '../ports/job-store.ts';
-import { terminalStatuses } from './job.ts';
-import type { JobStatus } from './job.ts';
+import type { FileStore } from '../ports/files/organisation-files.ts';
+import type { JobStore } from '../ports/stores/jobs.ts';
+import { terminalStatuses } from './record.ts';
+import type { JobStatus } from './record.ts';
 import { textBoundary } from './text-boundary.ts';
-import { pause } from './waiting.ts';
+import { pause } from './worker/waiting.ts';
 
 type LogAdapters = { readonly jobs: JobStore; readonly files: FileStore };
 

@@ -1,7 +1,7 @@
 /** GET /v2/run/rerun/{id_job}: the same job again, in a workflow of its own. */
 import { AppError } from '../errors.ts';
-import type { JobRun, JobStore } from '../ports/job-store.ts';
-import type { RerunJobResponse } from './execution-request.ts';
+import type { JobRun, JobStore } from '../ports/stores/jobs.ts';
+import type { RerunJobResponse } from './request/execution-request.ts';
 import { commandLine, requireCommands } from './submit.ts';
 import type { Caller } from './submit.ts';
 

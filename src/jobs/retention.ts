@@ -1,8 +1,8 @@
 /** Removes what has been kept long enough (interface-decisions §10): jobs with their logs, uploads, idempotency keys, events. */
-import type { Limits } from '../limits.ts';
-import type { FileStore } from '../ports/file-store.ts';
+import type { Limits } from '../config/limits.ts';
+import type { FileStore } from '../ports/files/organisation-files.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { RetentionStore } from '../ports/retention-store.ts';
+import type { RetentionStore } from '../ports/stores/retention.ts';
 
 /** workflows that go in one transaction */
 const batch = 200;

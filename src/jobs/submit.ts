@@ -1,19 +1,19 @@
 /** POST /v2/run/cmd: every execution is checked first, then all their jobs are stored at once, or none (interface-decisions §2). */
 import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import type { CatalogStore } from '../ports/catalog-store.ts';
-import type { NewJob, Submission } from '../ports/job-store.ts';
-import { checkPlaces } from './check-places.ts';
-import type { PlaceFault, PlaceSettings } from './check-places.ts';
-import { executionItems, pointerOf } from './execution-items.ts';
-import type { Execution, ExecutionRequest, RunCmdResponse } from './execution-request.ts';
-import type { JobType } from './job.ts';
-import { maskSecrets } from './mask-secrets.ts';
-import { maskedParams, paramsJson } from './request-params.ts';
-import { sealRequest } from './stored-request.ts';
-import { parseTarget } from './target.ts';
-import { isTool, parseExecution, tools } from './tool-request.ts';
-import type { Tool, ToolRequest } from './tool-request.ts';
+import type { CatalogStore } from '../ports/stores/catalog.ts';
+import type { NewJob, Submission } from '../ports/stores/jobs.ts';
+import { checkPlaces } from './request/check-access.ts';
+import type { PlaceFault, PlaceSettings } from './request/check-access.ts';
+import { executionItems, pointerOf } from './request/execution-items.ts';
+import type { Execution, ExecutionRequest, RunCmdResponse } from './request/execution-request.ts';
+import type { JobType } from './record.ts';
+import { maskSecrets } from './secrets/mask-secrets.ts';
+import { maskedParams, paramsJson } from './request/params.ts';
+import { sealRequest } from './request/stored-request.ts';
+import { parseTarget } from './request/target.ts';
+import { isTool, parseExecution, tools } from './request/tool-request.ts';
+import type { Tool, ToolRequest } from './request/tool-request.ts';
 
 /** A `Config` is one. */
 export interface SubmitSettings extends PlaceSettings {

@@ -1,20 +1,20 @@
 /** All that the application is given from outside: one record, handed to `createApp`. */
-import type { AccessStore } from './access-store.ts';
-import type { AssetStore } from './asset-store.ts';
-import type { CatalogStore } from './catalog-store.ts';
+import type { AccessStore } from './stores/access.ts';
+import type { AssetStore } from './files/assets.ts';
+import type { CatalogStore } from './stores/catalog.ts';
 import type { Clock } from './clock.ts';
-import type { FileStore } from './file-store.ts';
+import type { FileStore } from './files/organisation-files.ts';
 import type { HealthProbe } from './health-probe.ts';
-import type { JobStore } from './job-store.ts';
+import type { JobStore } from './stores/jobs.ts';
 import type { Logger } from './logger.ts';
-import type { MigrationProgram } from './migration-program.ts';
-import type { ProcessFigures } from './process-figures.ts';
-import type { HostCallers } from './host-callers.ts';
-import type { HostResolver } from './outgoing.ts';
-import type { SchemaCompiler } from './schema-compiler.ts';
+import type { MigrationProgram } from './processes/transfer-program.ts';
+import type { ProcessFigures } from './processes/figures.ts';
+import type { HostCallers } from './network/host-callers.ts';
+import type { HostResolver } from './network/outgoing.ts';
+import type { SchemaCompiler } from './processes/schema-compiler.ts';
 import type { ServiceLog } from './service-log.ts';
-import type { SecretBox } from './secret-box.ts';
-import type { TokenVerifier } from './token-verifier.ts';
+import type { SecretBox } from './stores/secret-box.ts';
+import type { TokenVerifier } from './network/token-verifier.ts';
 
 /** Where the application runs, and what can be done there. */
 export interface RuntimeInfo {

@@ -1,7 +1,7 @@
 /** The first key of a new installation. */
 import { randomId, randomSecret, sha256Hex } from '../access/credential.ts';
-import { allScopes } from '../ports/access-store.ts';
-import type { AccessStore } from '../ports/access-store.ts';
+import { allScopes } from '../ports/stores/access.ts';
+import type { AccessStore } from '../ports/stores/access.ts';
 import { writePrivateFile } from './home.ts';
 
 /** The organisation every installation starts with. */

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { chmod, open, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { writeNewFile } from '../adapters/node/durable-file.ts';
-import { makeFolder } from '../adapters/node/made-folder.ts';
-import { ConfigError } from '../config.ts';
-import { initialProperties } from './properties.ts';
+import { writeNewFile } from '../adapters/file-staging/durable-file.ts';
+import { makeFolder } from '../adapters/file-staging/create-folder.ts';
+import { ConfigError } from '../config/properties.ts';
+import { initialProperties } from '../config/java-properties.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

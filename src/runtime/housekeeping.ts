@@ -1,10 +1,10 @@
 /** What a service and a worker do beside their work: deliver events, and remove what has been kept long enough. */
-import { createHostResolver } from '../adapters/node/host-resolver.ts';
-import { createPinnedHttp } from '../adapters/node/pinned-http.ts';
-import { createPostgresEventOutbox } from '../adapters/postgres/event-outbox.ts';
-import { createPostgresRetentionStore } from '../adapters/postgres/retention-store.ts';
+import { createHostResolver } from '../adapters/outgoing/host-resolver.ts';
+import { createPinnedHttp } from '../adapters/outgoing/checked-http.ts';
+import { createPostgresEventOutbox } from '../adapters/postgres/metadb/event-outbox.ts';
+import { createPostgresRetentionStore } from '../adapters/postgres/metadb/retention-store.ts';
 import { createOutgoingGuard } from '../access/outgoing-guard.ts';
-import type { Limits } from '../limits.ts';
+import type { Limits } from '../config/limits.ts';
 import { createEventDelivery } from '../events/deliver.ts';
 import type { Receiver } from '../events/deliver.ts';
 import type { MetadataDatabase } from '../events/datasets.ts';
@@ -12,10 +12,10 @@ import { openLineageBody } from '../events/open-lineage.ts';
 import { decodeWebhookSecret, signedHeaders } from '../events/signature.ts';
 import { webhookBody } from '../events/webhook.ts';
 import { sweepExpired } from '../jobs/retention.ts';
-import { pause } from '../jobs/waiting.ts';
-import { messageOf } from '../jobs/worker.ts';
+import { pause } from '../jobs/worker/waiting.ts';
+import { messageOf } from '../jobs/worker/run-jobs.ts';
 import type { BuildInfo } from '../ports/adapters.ts';
-import type { OpenedHome } from './open.ts';
+import type { OpenedHome } from './open/home-folder.ts';
 
 export interface Housekeeping {
   /** Ends what is under way. Idempotent. */

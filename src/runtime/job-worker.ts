@@ -1,18 +1,18 @@
 /** A worker on this machine: what the service runs inside itself and `npm run worker` runs alone. */
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { createProcessRunner } from '../adapters/node/process-runner.ts';
-import { sparkVariables } from '../config-spark.ts';
-import { createMask } from '../jobs/mask-secrets.ts';
-import { secretForms } from '../jobs/secret-forms.ts';
-import { openRequest, secretsIn } from '../jobs/stored-request.ts';
-import { createWorker } from '../jobs/worker.ts';
-import type { Worker } from '../jobs/worker.ts';
-import type { ProcessRunner } from '../ports/process-runner.ts';
+import { createProcessRunner } from '../adapters/processes/tool-runner.ts';
+import { sparkVariables } from '../config/spark.ts';
+import { createMask } from '../jobs/secrets/mask-secrets.ts';
+import { secretForms } from '../jobs/secrets/forms.ts';
+import { openRequest, secretsIn } from '../jobs/request/stored-request.ts';
+import { createWorker } from '../jobs/worker/run-jobs.ts';
+import type { Worker } from '../jobs/worker/run-jobs.ts';
+import type { ProcessRunner } from '../ports/processes/runner.ts';
 import type { Environment, Home } from './home.ts';
 import { createPathMask } from './host-paths.ts';
-import { jobFolder } from './open-files.ts';
-import type { OpenedHome } from './open.ts';
+import { jobFolder } from './open/files.ts';
+import type { OpenedHome } from './open/home-folder.ts';
 import { readWorkerIdentity } from './worker-identity.ts';
 
 /** Shortest of two means against a missed notification of new work. */

@@ -1,11 +1,11 @@
 /** How this service runs the migration program, `svc.migration.binary`. */
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createMigrationProgram } from '../adapters/node/migration-program.ts';
-import type { LocalMigrationProgram } from '../adapters/node/migration-program.ts';
-import type { MetadataDatabase } from '../ports/migration-program.ts';
+import { createMigrationProgram } from '../adapters/transfer/program.ts';
+import type { LocalMigrationProgram } from '../adapters/transfer/program.ts';
+import type { MetadataDatabase } from '../ports/processes/transfer-program.ts';
 import type { Environment } from './home.ts';
-import type { OpenedHome } from './open.ts';
+import type { OpenedHome } from './open/home-folder.ts';
 import { readWorkerIdentity } from './worker-identity.ts';
 
 export function createServiceMigrations(opened: OpenedHome, environment: Environment): LocalMigrationProgram {

@@ -2,26 +2,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import { readBuildInfo } from '../adapters/node/build-info.ts';
-import { createHostResolver } from '../adapters/node/host-resolver.ts';
-import { createNodeHealthProbe } from '../adapters/node/node-health-probe.ts';
-import { createOidcVerifier } from '../adapters/node/oidc-verifier.ts';
-import { createProcessFigures } from '../adapters/node/process-figures.ts';
-import { createPackageAssetStore } from '../adapters/node/package-asset-store.ts';
+import { readBuildInfo } from '../adapters/server/build-info.ts';
+import { createHostResolver } from '../adapters/outgoing/host-resolver.ts';
+import { createNodeHealthProbe } from '../adapters/server/health-probe.ts';
+import { createOidcVerifier } from '../adapters/system/oidc-verifier.ts';
+import { createProcessFigures } from '../adapters/system/process-figures.ts';
+import { createPackageAssetStore } from '../adapters/server/package-asset-store.ts';
 import { createApp } from '../app.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/properties.ts';
 import type { AppEnv } from '../http/env.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import type { HostCallers } from '../ports/host-callers.ts';
+import type { HostCallers } from '../ports/network/host-callers.ts';
 import { ensureAdminKey } from './admin-key.ts';
 import type { Environment } from './home.ts';
-import { unknownSettings } from './properties.ts';
+import { unknownSettings } from '../config/java-properties.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { startReaper, type Reaper } from '../jobs/reaper.ts';
+import { startReaper, type Reaper } from '../jobs/worker/reaper.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceMigrations } from './migrations.ts';
-import { openHome } from './open.ts';
-import type { OpenedHome } from './open.ts';
+import { openHome } from './open/home-folder.ts';
+import type { OpenedHome } from './open/home-folder.ts';
 
 export interface OpenServiceOptions {
   /** SVC_HOME and settings (`SVC_…`); the process's own environment is not looked at */

@@ -7,13 +7,13 @@ import {
   isVoid,
   type BoundConnections,
   type RequestHead,
-} from '../adapters/node/bounded-connections.ts';
-import { continueOnRead } from '../adapters/node/expected-body.ts';
-import { ConfigError } from '../config.ts';
-import { fixedLimits } from '../limits.ts';
+} from '../adapters/server/connection-limits.ts';
+import { continueOnRead } from '../adapters/server/expect-continue.ts';
+import { ConfigError } from '../config/properties.ts';
+import { fixedLimits } from '../config/limits.ts';
 import type { Environment } from './home.ts';
 import { openService, type OpenedService } from './open-service.ts';
-import type { OpenedHome } from './open.ts';
+import type { OpenedHome } from './open/home-folder.ts';
 
 export interface ServiceOptions {
   /** settings, SVC_HOME, HOST and PORT */

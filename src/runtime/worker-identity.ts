@@ -1,7 +1,7 @@
 /** How a process that runs jobs names itself in their records. */
 import { randomBytes } from 'node:crypto';
 import { hostname, networkInterfaces, userInfo } from 'node:os';
-import type { WorkerIdentity } from '../ports/job-store.ts';
+import type { WorkerIdentity } from '../ports/stores/jobs.ts';
 
 /** `basePath`: the home folder, which `log_file` and relative paths of the job records start from. */
 export function readWorkerIdentity(basePath: string): WorkerIdentity {

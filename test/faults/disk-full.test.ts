@@ -11,11 +11,11 @@ import {
   startService,
   type RunningService,
   type ServiceHome,
-} from '../support/service.ts';
-import { execution } from '../support/service-client.ts';
-import { freightDocumentFolder, freightXsdFolder } from '../support/service-fixtures.ts';
-import { writeLargeDocument } from '../support/service-large-document.ts';
-import { convert } from '../support/service-tools.ts';
+} from '../support/service/start.ts';
+import { execution } from '../support/service/client.ts';
+import { freightDocumentFolder, freightXsdFolder } from '../support/service/fixtures.ts';
+import { writeLargeDocument } from '../support/documents/large.ts';
+import { convert } from '../support/service/tools.ts';
 import { needs } from '../support/needs.ts';
 
 const run = promisify(execFile);

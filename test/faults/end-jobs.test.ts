@@ -1,17 +1,17 @@
 /** Jobs whose process dies, that somebody ends, or whose service is told to stop. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
-import { startService, type RunningService } from '../support/service.ts';
-import type { JobAnswer } from '../support/service-client.ts';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { startService, type RunningService } from '../support/service/start.ts';
+import type { JobAnswer } from '../support/service/client.ts';
 import {
   createLargeLoad,
   expectLoadedOnce,
   expectNothingLoaded,
   type LargeLoad,
-} from '../support/service-large-target.ts';
-import { toolProcesses } from '../support/service-processes.ts';
-import { leftovers } from '../support/service-schema.ts';
-import { eventually } from '../support/service-waiting.ts';
+} from '../support/documents/large-target.ts';
+import { toolProcesses } from '../support/service/processes.ts';
+import { leftovers } from '../support/service/schema.ts';
+import { eventually } from '../support/service/waiting.ts';
 import { needs } from '../support/needs.ts';
 
 const megabytes = Number(process.env['FAULT_MEGABYTES'] ?? 60);

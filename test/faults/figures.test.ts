@@ -12,9 +12,9 @@ import { killStates, measureKills } from '../../scripts/faults/kill-latency.ts';
 import { openScene, type Scene } from '../../scripts/faults/scene.ts';
 import { runVariety } from '../../scripts/faults/variety.ts';
 import { kill } from '../../scripts/faults/victims.ts';
-import { freightXsdFolder } from '../support/service-fixtures.ts';
-import { writeLargeDocument } from '../support/service-large-document.ts';
-import { toolProcesses } from '../support/service-processes.ts';
+import { freightXsdFolder } from '../support/service/fixtures.ts';
+import { writeLargeDocument } from '../support/documents/large.ts';
+import { toolProcesses } from '../support/service/processes.ts';
 import { needs, some } from '../support/needs.ts';
 
 describe('under default settings', { timeout: 300_000 }, () => {
@@ -36,7 +36,7 @@ describe('under default settings', { timeout: 300_000 }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  // a stopped worker is what `kill.test.ts` waits for
+  // a stopped worker is what `test/faults/kill.test.ts` waits for
   it.each(
     some(
       killStates.filter((state) => state !== 'worker stopped'),

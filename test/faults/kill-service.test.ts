@@ -4,18 +4,18 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
-import { startService, type RunningService } from '../support/service.ts';
-import { execution } from '../support/service-client.ts';
-import { freightDocumentFolder } from '../support/service-fixtures.ts';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { startService, type RunningService } from '../support/service/start.ts';
+import { execution } from '../support/service/client.ts';
+import { freightDocumentFolder } from '../support/service/fixtures.ts';
 import {
   createLargeLoad,
   expectLoadedOnce,
   expectNothingLoaded,
   type LargeLoad,
-} from '../support/service-large-target.ts';
-import { toolProcesses } from '../support/service-processes.ts';
-import { leftovers } from '../support/service-schema.ts';
+} from '../support/documents/large-target.ts';
+import { toolProcesses } from '../support/service/processes.ts';
+import { leftovers } from '../support/service/schema.ts';
 import { some } from '../support/needs.ts';
 
 const rounds = Number(process.env['FAULT_ROUNDS'] ?? 3);

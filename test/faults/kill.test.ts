@@ -7,17 +7,22 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
-import { projectRoot, serviceEnvironment, startService, type RunningService } from '../support/service.ts';
-import type { JobAnswer } from '../support/service-client.ts';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
+import {
+  projectRoot,
+  serviceEnvironment,
+  startService,
+  type RunningService,
+} from '../support/service/start.ts';
+import type { JobAnswer } from '../support/service/client.ts';
 import {
   createLargeLoad,
   expectLoadedOnce,
   expectNothingLoaded,
   type LargeLoad,
-} from '../support/service-large-target.ts';
-import { toolProcesses } from '../support/service-processes.ts';
-import { eventually } from '../support/service-waiting.ts';
+} from '../support/documents/large-target.ts';
+import { toolProcesses } from '../support/service/processes.ts';
+import { eventually } from '../support/service/waiting.ts';
 
 const megabytes = Number(process.env['FAULT_MEGABYTES'] ?? 30);
 
@@ -42,7 +47,7 @@ describe('kills, stops and clocks', { timeout: 180_000 }, () => {
 
   async function startWorker(environment: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
     await endWorker();
-    worker = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/worker.ts'], {
+    worker = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/worker-main.ts'], {
       cwd: projectRoot,
       env: serviceEnvironment(load.home, { SVC_METADB_URL: await load.home.databaseUrl(), ...environment }),
       stdio: 'ignore',
@@ -109,7 +114,7 @@ describe('kills, stops and clocks', { timeout: 180_000 }, () => {
 
   /** A second worker for as long as something takes. */
   async function beside(work: () => Promise<unknown>): Promise<void> {
-    const other = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/worker.ts'], {
+    const other = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/worker-main.ts'], {
       cwd: projectRoot,
       env: serviceEnvironment(load.home, { SVC_METADB_URL: await load.home.databaseUrl() }),
       stdio: 'ignore',

@@ -7,16 +7,16 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres } from '../../src/adapters/postgres/connect.ts';
-import { createPostgresJobStore } from '../../src/adapters/postgres/job-store.ts';
-import { submission, worker } from '../contracts/job-store-contract.ts';
+import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
+import { createPostgresJobStore } from '../../src/adapters/postgres/metadb/jobs/store.ts';
+import { submission, worker } from '../contracts/stores/job-contract.ts';
 import {
   createServiceHome,
   startService,
   type RunningService,
   type ServiceHome,
-} from '../support/service.ts';
-import { peakMemory } from '../support/service-processes.ts';
+} from '../support/service/start.ts';
+import { peakMemory } from '../support/service/processes.ts';
 
 const megabytes = Number(process.env['LOG_MEGABYTES'] ?? 40);
 

@@ -3,12 +3,12 @@
  * limit is promised for.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres } from '../../src/adapters/postgres/connect.ts';
-import { startService, type RunningService } from '../support/service.ts';
-import { createLargeLoad, expectLoadedOnce, type LargeLoad } from '../support/service-large-target.ts';
-import { peakMemory, toolProcesses } from '../support/service-processes.ts';
-import { startTool } from '../support/service-tools.ts';
-import { eventually } from '../support/service-waiting.ts';
+import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
+import { startService, type RunningService } from '../support/service/start.ts';
+import { createLargeLoad, expectLoadedOnce, type LargeLoad } from '../support/documents/large-target.ts';
+import { peakMemory, toolProcesses } from '../support/service/processes.ts';
+import { startTool } from '../support/service/tools.ts';
+import { eventually } from '../support/service/waiting.ts';
 import { needs } from '../support/needs.ts';
 
 const megabytes = Number(process.env['MEMORY_MEGABYTES'] ?? 60);

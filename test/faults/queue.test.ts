@@ -1,10 +1,10 @@
 /** Ten thousand queued jobs, most of them one organisation's: each runs once, and nobody waits for the flood. QUEUE_JOBS says how many. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres } from '../../src/adapters/postgres/connect.ts';
-import { createPostgresJobStore } from '../../src/adapters/postgres/job-store.ts';
-import { submission, worker } from '../contracts/job-store-contract.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
+import { createPostgresJobStore } from '../../src/adapters/postgres/metadb/jobs/store.ts';
+import { submission, worker } from '../contracts/stores/job-contract.ts';
+import { createTestDatabase, type TestDatabase } from '../support/servers/postgres.ts';
 
 const total = Number(process.env['QUEUE_JOBS'] ?? 10_000);
 /** of them are claimed and ended here */

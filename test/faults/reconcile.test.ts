@@ -5,17 +5,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
 import {
   createServiceHome,
   startService,
   type RunningService,
   type ServiceHome,
-} from '../support/service.ts';
-import { execution } from '../support/service-client.ts';
-import { freightDocumentFolder, freightXsdFolder } from '../support/service-fixtures.ts';
-import { shortLeases } from '../support/service-leases.ts';
-import { convert } from '../support/service-tools.ts';
+} from '../support/service/start.ts';
+import { execution } from '../support/service/client.ts';
+import { freightDocumentFolder, freightXsdFolder } from '../support/service/fixtures.ts';
+import { shortLeases } from '../support/service/leases.ts';
+import { convert } from '../support/service/tools.ts';
 import { some } from '../support/needs.ts';
 
 describe('a job left while it published', { timeout: 120_000 }, () => {

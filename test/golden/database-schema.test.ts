@@ -1,9 +1,9 @@
 /** The database that the migrations make, as text. `UPDATE_GOLDEN=1` writes it anew. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeDatabase } from '../../src/adapters/postgres/describe.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { describeDatabase } from '../../src/adapters/postgres/metadb/schema/describe.ts';
+import { createTestDatabase } from '../support/servers/postgres.ts';
+import type { TestDatabase } from '../support/servers/postgres.ts';
 
 const golden = new URL('./database-schema.txt', import.meta.url);
 

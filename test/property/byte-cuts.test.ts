@@ -1,13 +1,13 @@
 /** A document gives the same rows however its bytes are cut into pieces. */
 import { describe, expect, it } from 'vitest';
-import { bytesOf, compiled, shred, statisticsOf } from '../support/shredding.ts';
+import { bytesOf, compiled, shred, statisticsOf } from '../support/models/shredding.ts';
 import { createStatisticsCollector } from '../../src/engine/infer/collector.ts';
-import { createNameTable } from '../../src/engine/xml/name-table.ts';
-import { createXmlTokenizer } from '../../src/engine/xml/tokenizer.ts';
-import { deviate } from './document-deviations.ts';
+import { createNameTable } from '../../src/engine/xml/names/expanded-names.ts';
+import { createXmlTokenizer } from '../../src/engine/xml/tokenizer/portable.ts';
+import { deviate } from './documents/deviations.ts';
 import { modelFor } from './loading.ts';
-import { holds, propertyTimeoutMs } from './settings.ts';
-import { xsdCases } from './xsd-cases.ts';
+import { holds, propertyTimeoutMs } from './choices/settings.ts';
+import { xsdCases } from './xsd/cases.ts';
 
 describe('documents cut anywhere', { timeout: propertyTimeoutMs }, () => {
   it('give the same rows, at every byte and in pieces of every size', async () => {

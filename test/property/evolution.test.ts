@@ -2,17 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../src/engine/map/build-model.ts';
 import { pruneSourceModel } from '../../src/engine/map/prune.ts';
-import { coversModel } from '../../src/engine/model/model-coverage.ts';
+import { coversModel } from '../../src/engine/model/coverage.ts';
 import type { MapLevel, RelationalModel } from '../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../src/engine/model/source-model.ts';
-import { compareXml } from '../support/canonical-xml.ts';
-import { memoryDocumentRows } from '../support/memory-document-rows.ts';
-import { expectSameMeanings, withoutPaths } from '../support/name-meanings.ts';
-import { writeDocuments } from '../support/round-trip.ts';
-import { bytesOf, compiled, shred, statisticsOf, type Row } from '../support/shredding.ts';
+import { compareXml } from '../support/documents/canonical-xml.ts';
+import { memoryDocumentRows } from '../support/memory/document-rows.ts';
+import { expectSameMeanings, withoutPaths } from '../support/models/name-meanings.ts';
+import { writeDocuments } from '../support/round-trip/in-memory.ts';
+import { bytesOf, compiled, shred, statisticsOf, type Row } from '../support/models/shredding.ts';
 import { mapLevels } from './loading.ts';
-import { versionCases, type SchemaVersion } from './schema-versions.ts';
-import { holds, propertyTimeoutMs } from './settings.ts';
+import { versionCases, type SchemaVersion } from './schemas/versions.ts';
+import { holds, propertyTimeoutMs } from './choices/settings.ts';
 
 interface Version {
   readonly source: SourceModel;

@@ -1,12 +1,12 @@
 /** Models inferred from random documents alone. */
 import { describe, expect, it } from 'vitest';
-import { inferSourceModel } from '../../src/engine/infer/infer-model.ts';
+import { inferSourceModel } from '../../src/engine/infer/source-model.ts';
 import { mergeStatistics } from '../../src/engine/infer/merge-statistics.ts';
-import { inferred, modelOf, shred, statisticsOf, type Shredded } from '../support/shredding.ts';
+import { inferred, modelOf, shred, statisticsOf, type Shredded } from '../support/models/shredding.ts';
 import { expectCompleteCensus, expectNoDeviation, expectRoundTrip, mapLevels } from './loading.ts';
-import { holds, propertyTimeoutMs } from './settings.ts';
-import { shapeOf } from './statistics-shape.ts';
-import { treeCases } from './tree-cases.ts';
+import { holds, propertyTimeoutMs } from './choices/settings.ts';
+import { shapeOf } from './choices/statistics-shape.ts';
+import { treeCases } from './choices/tree-cases.ts';
 
 /** A type that was inferred holds every value it was inferred from, form and all, but for the zones that times are written with. */
 function expectNoTextsBeside({ rows }: Shredded): void {

@@ -3,10 +3,10 @@ import { expect } from 'vitest';
 import { buildRelationalModel } from '../../src/engine/map/build-model.ts';
 import type { MapLevel, RelationalModel } from '../../src/engine/model/relational-model.ts';
 import { clarkName, type QName, type SourceModel } from '../../src/engine/model/source-model.ts';
-import { compareXml } from '../support/canonical-xml.ts';
-import { compareCensus, treesOf } from '../support/census.ts';
-import { roundTrip } from '../support/round-trip.ts';
-import type { Shredded } from '../support/shredding.ts';
+import { compareXml } from '../support/documents/canonical-xml.ts';
+import { compareCensus, treesOf } from '../support/round-trip/census.ts';
+import { roundTrip } from '../support/round-trip/in-memory.ts';
+import type { Shredded } from '../support/models/shredding.ts';
 
 export const mapLevels = [0, 1, 2, 3] as const;
 

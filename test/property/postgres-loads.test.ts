@@ -1,19 +1,19 @@
 /** Random documents through a real PostgreSQL: its tables, keys and values. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderDdl } from '../../src/engine/dialects/ddl.ts';
+import { renderDdl } from '../../src/engine/sql/ddl.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../src/engine/model/source-model.ts';
-import { postgresReader } from '../contracts/row-sink-readers.ts';
-import { canonicalValue } from '../contracts/target-values.ts';
-import { compareXml } from '../support/canonical-xml.ts';
-import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
-import { loadIntoPostgres, readFromPostgres, type PostgresPlace } from '../support/postgres-round-trip.ts';
-import { bytesOf, compiled, inferred, modelOf, shred, type Row } from '../support/shredding.ts';
-import { deviate } from './document-deviations.ts';
+import { postgresReader } from '../contracts/row-sinks/readers.ts';
+import { canonicalValue } from '../contracts/targets/values.ts';
+import { compareXml } from '../support/documents/canonical-xml.ts';
+import { createEmptyDatabase, type TestDatabase } from '../support/servers/postgres.ts';
+import { loadIntoPostgres, readFromPostgres, type PostgresPlace } from '../support/round-trip/postgres.ts';
+import { bytesOf, compiled, inferred, modelOf, shred, type Row } from '../support/models/shredding.ts';
+import { deviate } from './documents/deviations.ts';
 import { mapLevels, modelFor } from './loading.ts';
-import { holds, propertyTimeoutMs } from './settings.ts';
-import { treeCases } from './tree-cases.ts';
-import { xsdCases } from './xsd-cases.ts';
+import { holds, propertyTimeoutMs } from './choices/settings.ts';
+import { treeCases } from './choices/tree-cases.ts';
+import { xsdCases } from './xsd/cases.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 /** WebAssembly and TypeScript make the same rows of a document, byte for byte, wherever its batches end. */
 import { describe, expect, it } from 'vitest';
-import { compiled, inferred, modelOf } from '../support/shredding.ts';
-import { shredToBytes, type ShreddingWay } from '../support/shredded-bytes.ts';
-import { deviate } from './document-deviations.ts';
+import { compiled, inferred, modelOf } from '../support/models/shredding.ts';
+import { shredToBytes, type ShreddingWay } from '../support/models/shredded-bytes.ts';
+import { deviate } from './documents/deviations.ts';
 import { mapLevels, modelFor } from './loading.ts';
-import { holds, propertyTimeoutMs } from './settings.ts';
-import { xsdCases } from './xsd-cases.ts';
+import { holds, propertyTimeoutMs } from './choices/settings.ts';
+import { xsdCases } from './xsd/cases.ts';
 
 const plain: ShreddingWay = { encoding: 'copy-text', kernelFrom: Infinity, tokenizer: 'plain' };
 

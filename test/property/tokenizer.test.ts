@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/engine/diagnostics.ts';
 import { parseXmlTree, type XmlElement } from '../../src/engine/xml/tree.ts';
-import { readTokens, type ReadOptions } from '../unit/xml/read-tokens.ts';
-import type { ElementNode } from './document-terms.ts';
-import { damaged, encoded } from './document-bytes.ts';
-import { nameKey } from './schema-terms.ts';
-import { holds, propertyTimeoutMs } from './settings.ts';
-import { treeCases } from './tree-cases.ts';
+import { readTokens, type ReadOptions } from '../unit/engine/xml/read-tokens.ts';
+import type { ElementNode } from './documents/terms.ts';
+import { damaged, encoded } from './documents/bytes.ts';
+import { nameKey } from './schemas/terms.ts';
+import { holds, propertyTimeoutMs } from './choices/settings.ts';
+import { treeCases } from './choices/tree-cases.ts';
 
 /** Names, attributes in any order, and text, white space of element-only content aside. */
 function saidBy(node: ElementNode): unknown {

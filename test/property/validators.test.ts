@@ -1,13 +1,13 @@
 /** `--validate`, whichever validator is there: the same documents are rejected, for the same reason at the same place. */
 import { describe, expect, it } from 'vitest';
-import { standaloneXsdSet, type StandaloneXsdSet } from '../../src/engine/xsd/standalone-set.ts';
+import { standaloneXsdSet, type StandaloneXsdSet } from '../../src/engine/xsd/read/standalone-set.ts';
 import { AppError } from '../../src/errors.ts';
-import type { DocumentValidator } from '../../src/ports/document-validator.ts';
+import type { DocumentValidator } from '../../src/ports/processes/document-validator.ts';
 import { needs } from '../support/needs.ts';
-import { byXmllint, inWebAssembly, rejectsOf, type CreateValidator } from '../support/validated.ts';
-import { deviate } from './document-deviations.ts';
-import { holds, propertyTimeoutMs } from './settings.ts';
-import { xsdCases } from './xsd-cases.ts';
+import { byXmllint, inWebAssembly, rejectsOf, type CreateValidator } from '../support/models/validated.ts';
+import { deviate } from './documents/deviations.ts';
+import { holds, propertyTimeoutMs } from './choices/settings.ts';
+import { xsdCases } from './xsd/cases.ts';
 
 const utf8 = new TextEncoder();
 

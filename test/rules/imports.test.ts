@@ -15,11 +15,21 @@ interface Area {
 }
 
 /** Sinks write a relational model in a dialect, and both are the engine's: quoting and DDL are there once. */
-const adapter = { values: ['ports', 'engine', 'errors.ts', 'limits.ts'], types: ['jobs', 'config.ts'] };
+const adapter = {
+  values: ['ports', 'engine', 'errors.ts', 'config/limits.ts'],
+  types: ['jobs', 'config/properties.ts'],
+};
+/** An adapter that runs on Node: what it is made with, and the other rooms of adapters that it stands on. */
+const onNode = (name: string, packages: readonly string[] = [], rooms: readonly string[] = []): Area => ({
+  name: `adapters/${name}`,
+  values: [...adapter.values, ...rooms.map((room) => `adapters/${room}`)],
+  types: adapter.types,
+  packages: ['node:', ...packages],
+});
 /** Domains: verbs on ports. They know neither HTTP nor SQL nor where they run. */
 const domain = {
-  values: ['ports', 'engine', 'errors.ts', 'limits.ts', 'domain'],
-  types: ['config.ts', 'config-oidc.ts'],
+  values: ['ports', 'engine', 'errors.ts', 'config/limits.ts', 'domain'],
+  types: ['config/properties.ts', 'config/oidc.ts'],
   packages: [],
 };
 const web = ['hono', '@hono/zod-openapi', '@hono/zod-validator', 'zod'];
@@ -27,29 +37,24 @@ const web = ['hono', '@hono/zod-openapi', '@hono/zod-validator', 'zod'];
 const areas: readonly Area[] = [
   { name: 'errors.ts', values: [], packages: [] },
   { name: 'engine', values: [], packages: [] },
-  { name: 'config-values.ts', values: [], packages: [] },
-  { name: 'config-engine-limits.ts', values: ['engine', 'config-values.ts'], packages: [] },
+  { name: 'config/values.ts', values: [], packages: [] },
   {
-    name: 'limits.ts',
-    values: ['config-engine-limits.ts', 'config-values.ts'],
+    name: 'config',
+    values: ['config/values.ts', 'config/limits.ts', 'config/properties.ts'],
+    types: ['ports'],
+    packages: [],
+  },
+  { name: 'config/oidc.ts', values: ['config/values.ts'], packages: [] },
+  { name: 'config/engine-limits.ts', values: ['engine', 'config/values.ts'], packages: [] },
+  {
+    name: 'config/limits.ts',
+    values: ['config/engine-limits.ts', 'config/values.ts'],
     types: ['engine'],
     packages: [],
   },
-  { name: 'config-oidc.ts', values: ['config-values.ts'], packages: [] },
-  { name: 'config-files.ts', values: ['config-values.ts'], packages: [] },
-  { name: 'config-events.ts', values: ['config-values.ts'], packages: [] },
-  { name: 'config-spark.ts', values: ['config-values.ts'], packages: [] },
   {
-    name: 'config.ts',
-    values: [
-      'engine',
-      'config-values.ts',
-      'config-oidc.ts',
-      'config-events.ts',
-      'config-files.ts',
-      'config-spark.ts',
-      'limits.ts',
-    ],
+    name: 'config/properties.ts',
+    values: ['config', 'config/values.ts', 'config/oidc.ts', 'config/limits.ts', 'engine'],
     packages: [],
   },
   { name: 'ports', values: [], types: ['engine', 'jobs'], packages: [] },
@@ -57,39 +62,36 @@ const areas: readonly Area[] = [
   { name: 'catalog', ...domain },
   { name: 'access', ...domain },
   { name: 'files', ...domain },
-  { name: 'migration', ...domain, packages: ['zod'] },
+  { name: 'transfer', ...domain, packages: ['zod'] },
   { name: 'events', ...domain },
   {
     name: 'http',
-    values: ['domain', 'engine', 'errors.ts', 'limits.ts'],
-    types: ['ports', 'config.ts'],
+    values: ['domain', 'engine', 'errors.ts', 'config/limits.ts'],
+    types: ['ports', 'config/properties.ts'],
     packages: web,
   },
-  { name: 'app.ts', values: ['http', 'errors.ts'], types: ['ports', 'config.ts'], packages: web },
+  { name: 'app.ts', values: ['http', 'errors.ts'], types: ['ports', 'config/properties.ts'], packages: web },
   { name: 'adapters/postgres', ...adapter, packages: ['node:', 'postgres'] },
-  {
-    name: 'adapters/node',
-    ...adapter,
-    packages: [
-      'node:',
-      'postgres',
-      'yauzl',
-      'tar-stream',
-      'swagger-ui-dist',
-      '@duckdb/node-api',
-      'libxml2-wasm',
-      'jose',
-      '@azure/storage-blob',
-    ],
-  },
-  { name: 'adapters/edge', ...adapter, packages: ['aws4fetch'] },
+  { name: 'adapters/object-store', ...adapter, packages: ['aws4fetch'] },
+  onNode('file-staging', [], ['folder']),
+  onNode('local-files'),
+  onNode('folder', [], ['duckdb', 'file-staging', 'local-files']),
+  onNode('duckdb', ['@duckdb/node-api'], ['folder', 'file-staging', 'local-files']),
+  onNode('processes', [], ['local-files']),
+  onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),
+  onNode('outgoing'),
+  onNode('transfer', ['@azure/storage-blob'], ['file-staging', 'outgoing', 'processes']),
+  onNode('schema-compiler', [], ['local-files']),
+  onNode('validators', ['libxml2-wasm']),
+  onNode('server', ['swagger-ui-dist']),
+  onNode('system', ['jose']),
   { name: 'index.ts', values: ['*'], packages: [] },
-  { name: 'runtime/workers.ts', values: ['*'], packages: web },
+  { name: 'runtime/cloudflare.ts', values: ['*'], packages: web },
   { name: 'runtime', values: ['*'], packages: ['node:', '@hono/node-server', 'postgres', ...web] },
   { name: 'tools', values: ['*'], packages: ['node:', 'postgres', 'yauzl', 'tar-stream', 'zod'] },
 ];
 
-const domains = new Set(['jobs', 'catalog', 'access', 'files', 'migration', 'events']);
+const domains = new Set(['jobs', 'catalog', 'access', 'files', 'transfer', 'events']);
 
 /** The area of a path under src/: the longest name that fits. */
 function areaOf(path: string): Area | undefined {
@@ -155,15 +157,15 @@ describe('import directions', () => {
     expect(brokenRule('ports/job-store.ts', '../jobs/job.ts', false)).toBe(
       'ports/job-store.ts: ports may import types of jobs only (jobs/job.ts)',
     );
-    expect(brokenRule('adapters/node/a.ts', '../postgres/b.ts', false)).toBe(
-      'adapters/node/a.ts: adapters/node must not import adapters/postgres (adapters/postgres/b.ts)',
+    expect(brokenRule('adapters/duckdb/a.ts', '../postgres/b.ts', false)).toBe(
+      'adapters/duckdb/a.ts: adapters/duckdb must not import adapters/postgres (adapters/postgres/b.ts)',
     );
-    expect(brokenRule('http/run.ts', '../runtime/node.ts', false)).toBe(
-      'http/run.ts: nothing imports runtime (runtime/node.ts)',
+    expect(brokenRule('http/run.ts', '../runtime/open.ts', false)).toBe(
+      'http/run.ts: nothing imports runtime (runtime/open.ts)',
     );
     expect(brokenRule('jobs/job.ts', './other', false)).toBe('jobs/job.ts: ./other needs its suffix .ts');
     expect(brokenRule('jobs/submit.ts', '../ports/job-store.ts', true)).toBeNull();
-    expect(brokenRule('tools/xml2er.ts', '../adapters/node/home.ts', false)).toBeNull();
+    expect(brokenRule('tools/xml2er.ts', '../adapters/folder/sink.ts', false)).toBeNull();
   });
 
   it('see every way of importing', () => {

@@ -3,10 +3,10 @@ import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { execution, type Options } from '../support/service-client.ts';
-import { createServiceHome, startService, type ServiceHome } from '../support/service.ts';
-import { runTool, startTool } from '../support/service-tools.ts';
-import { eventually } from '../support/service-waiting.ts';
+import { execution, type Options } from '../support/service/client.ts';
+import { createServiceHome, startService, type ServiceHome } from '../support/service/start.ts';
+import { runTool, startTool } from '../support/service/tools.ts';
+import { eventually } from '../support/service/waiting.ts';
 import { startSparkCluster, type SparkCluster } from './cluster.ts';
 import { needs, programOf } from '../support/needs.ts';
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { corpusFiles } from '../support/corpus.ts';
-import { createServiceHome, type ServiceHome } from '../support/service.ts';
-import { convert, runTool, type Summary } from '../support/service-tools.ts';
+import { createServiceHome, type ServiceHome } from '../support/service/start.ts';
+import { convert, runTool, type Summary } from '../support/service/tools.ts';
 import { loadedTables, targetArguments } from './loaded-tables.ts';
 import { corpusDirectory, needs, programOf } from '../support/needs.ts';
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
-import { folderReader, postgresReader, type TargetReader } from '../contracts/row-sink-readers.ts';
-import { createServiceHome, type ServiceHome } from '../support/service.ts';
-import { convert, runTool, startTool } from '../support/service-tools.ts';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { folderReader, postgresReader, type TargetReader } from '../contracts/row-sinks/readers.ts';
+import { createServiceHome, type ServiceHome } from '../support/service/start.ts';
+import { convert, runTool, startTool } from '../support/service/tools.ts';
 import { startSparkCluster } from './cluster.ts';
 import { needs, programOf } from '../support/needs.ts';
 

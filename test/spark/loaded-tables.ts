@@ -1,6 +1,6 @@
 /** All that a job left in its target, to be compared by value. */
 import { join } from 'node:path';
-import { connectPostgres } from '../../src/adapters/postgres/connect.ts';
+import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
 import {
   duckDbReader,
   duckDbRows,
@@ -8,8 +8,8 @@ import {
   folderReader,
   postgresReader,
   type TargetReader,
-} from '../contracts/row-sink-readers.ts';
-import type { ServiceHome } from '../support/service.ts';
+} from '../contracts/row-sinks/readers.ts';
+import type { ServiceHome } from '../support/service/start.ts';
 
 export type TargetKind = 'metadb' | 'csv' | 'jsonl' | 'parquet' | 'duckdb';
 

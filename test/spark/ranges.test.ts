@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createServiceHome, type ServiceHome } from '../support/service.ts';
-import { convert, runTool, type Summary } from '../support/service-tools.ts';
+import { createServiceHome, type ServiceHome } from '../support/service/start.ts';
+import { convert, runTool, type Summary } from '../support/service/tools.ts';
 import { loadedTables, targetArguments, type TargetKind } from './loaded-tables.ts';
 import { needs, programOf } from '../support/needs.ts';
 

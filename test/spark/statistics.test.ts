@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/connect.ts';
+import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
 import { corpusFiles } from '../support/corpus.ts';
-import { createServiceHome, type ServiceHome } from '../support/service.ts';
-import { convert, runTool, type Summary } from '../support/service-tools.ts';
+import { createServiceHome, type ServiceHome } from '../support/service/start.ts';
+import { convert, runTool, type Summary } from '../support/service/tools.ts';
 import { corpusDirectory, needs, programOf } from '../support/needs.ts';
 
 const submit = programOf('spark');

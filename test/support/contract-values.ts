@@ -1,6 +1,6 @@
 /** Addresses and bodies for the contract of every operation: what stands for each parameter, and bodies that work. */
 import type { Answered, ListedOperation } from './openapi-document.ts';
-import type { Conversion } from './service-conversion.ts';
+import type { Conversion } from './service/conversion.ts';
 
 /** What stands for a parameter: its text as it goes into the address, encoded already. */
 export type Values = (operation: ListedOperation, name: string) => string;

@@ -1,11 +1,11 @@
-/** `copy-bytes.ts FILE`: a document to COPY bytes that nobody reads, with a model known beforehand; prints counts as JSON. */
+/** `scripts/bench/runs/copy-bytes.ts FILE`: a document to COPY bytes that nobody reads, with a model known beforehand; prints counts as JSON. */
 import { openSync, readSync } from 'node:fs';
 import { createStatisticsCollector } from '../../../src/engine/infer/collector.ts';
-import { inferSourceModel } from '../../../src/engine/infer/infer-model.ts';
+import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { createShredder } from '../../../src/engine/shred/shredder.ts';
-import { createNameTable } from '../../../src/engine/xml/name-table.ts';
-import { createFastXmlTokenizer } from '../../../src/engine/xml/fast-tokenizer.ts';
+import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
+import { createFastXmlTokenizer } from '../../../src/engine/xml/tokenizer/fast.ts';
 import type { TokenBatch, XmlTokenizer } from '../../../src/engine/xml/tokens.ts';
 
 const path = process.argv[2]!;

@@ -1,12 +1,12 @@
 /**
- * gmlas.ts FILE XSD (postgresql|sqlite|csv) PLACE: the element-heavy document by GDAL's GMLAS driver, into the schema
+ * scripts/bench/runs/gmlas.ts FILE XSD (postgresql|sqlite|csv) PLACE: the element-heavy document by GDAL's GMLAS driver, into the schema
  * `bench_gmlas` of a database, a file, or a folder; prints the time of `ogr2ogr` and the rows that it wrote. Notes of an order
  * get no table: they are an array, or its text, in the order's row, and are counted there.
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { connectPostgres } from '../../../src/adapters/postgres/connect.ts';
+import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
 import { measure } from '../measured-process.ts';
 
 const [file, xsd, format, place] = process.argv.slice(2) as [string, string, string, string];

@@ -1,4 +1,4 @@
-/** `saxes.mjs FILE MODULE`: saxes, from where it is installed; prints what it found as JSON. */
+/** `scripts/bench/runs/saxes.mjs FILE MODULE`: saxes, from where it is installed; prints what it found as JSON. */
 import { createReadStream } from 'node:fs';
 
 const { SaxesParser } = await import(process.argv[3]);

@@ -1,7 +1,7 @@
-/** `tokenise.ts fast|plain FILE`: our tokeniser alone, or what it is without WebAssembly; prints what it found as JSON. */
+/** `scripts/bench/runs/tokenise.ts fast|plain FILE`: our tokeniser alone, or what it is without WebAssembly; prints what it found as JSON. */
 import { openSync, readSync } from 'node:fs';
-import { createFastXmlTokenizer } from '../../../src/engine/xml/fast-tokenizer.ts';
-import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer.ts';
+import { createFastXmlTokenizer } from '../../../src/engine/xml/tokenizer/fast.ts';
+import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
 import {
   KIND_ATTRIBUTE,
   KIND_MASK,

@@ -1,7 +1,7 @@
-/** `xsd-compile.ts FOLDER ENTRY`: compiles the XSD files below a folder, from an entry; prints what came out as JSON. */
+/** `scripts/bench/runs/xsd-compile.ts FOLDER ENTRY`: compiles the XSD files below a folder, from an entry; prints what came out as JSON. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileXsdSet } from '../../../src/engine/xsd/compile-xsd-set.ts';
+import { compileXsdSet } from '../../../src/engine/xsd/compile-set.ts';
 
 const [folder, entry] = process.argv.slice(2) as [string, string];
 const files = readdirSync(folder, { recursive: true })

@@ -1,5 +1,5 @@
 /** Identity rules in the form in which documents are held against them: names as interned ids, the plan's children at hand. */
-import { passes } from '../map/identity-rules.ts';
+import { passes } from '../map/tables/identity-rules.ts';
 import type {
   Column,
   IdentityPath,

@@ -3,7 +3,7 @@ import {
   createKernelThreshold,
   createTokenizerKernels,
   type TokenizerKernels,
-} from '../xml/fast-tokenizer.ts';
+} from '../xml/tokenizer/fast.ts';
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { KernelCollector } from './kernel-collector.ts';
 import { mergeStatistics } from './merge-statistics.ts';

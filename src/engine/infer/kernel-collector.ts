@@ -1,10 +1,10 @@
-/** As plain-collector.ts, and to the same effect, by the kernel of WebAssembly as long as it has room. */
-import type { TokenizerKernels } from '../xml/fast-tokenizer.ts';
+/** As src/engine/infer/plain-collector.ts, and to the same effect, by the kernel of WebAssembly as long as it has room. */
+import type { TokenizerKernels } from '../xml/tokenizer/fast.ts';
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { elementStatistics } from './path-tree.ts';
 import { PlainCollector, noteNamespace, notContentOf } from './plain-collector.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
-import { createCollectKernel, type CollectKernel } from './wasm/collect-kernel.ts';
+import { createCollectKernel, type CollectKernel } from './kernel/instance.ts';
 
 export interface KernelCollectorOptions {
   readonly samples: boolean;

@@ -12,7 +12,7 @@ import {
   type ElementStatistics,
   type ValueStatistics,
 } from './statistics.ts';
-import { CLASS_DECIMAL } from './value-classes.ts';
+import { CLASS_DECIMAL } from './values/classes.ts';
 
 /** The statistics of both runs together; neither argument is changed. */
 export function mergeStatistics(a: DocumentStatistics, b: DocumentStatistics): DocumentStatistics {

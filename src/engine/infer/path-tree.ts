@@ -3,7 +3,7 @@ import { InputError } from '../diagnostics.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import { packBits } from './sibling-order.ts';
 import { emptyElementStatistics, type ElementStatistics } from './statistics.ts';
-import { ValueCollector } from './value-collector.ts';
+import { ValueCollector } from './values/collector.ts';
 
 /**
  * Past these, names hold data, and no set of tables can be made of them. Each path has its statistics, and each child of an element
@@ -121,7 +121,7 @@ interface Step<Node> {
  * path alone decides, whatever else is open, so that the order of documents does not.
  *
  * But for an element that stands directly in one of its own name: that may be another thing (a comment's text is called `Comment`
- * too), so the first such one is counted apart (nested-elements.ts), and it alone: what it holds is on the path of what holds it.
+ * too), so the first such one is counted apart (src/engine/infer/nested-elements.ts), and it alone: what it holds is on the path of what holds it.
  */
 export function knownChild<Node extends Step<Node>>(
   node: Node,

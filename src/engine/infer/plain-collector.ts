@@ -12,7 +12,7 @@ import {
   type NameTable,
   type TokenBatch,
 } from '../xml/tokens.ts';
-import { ByteBuffer } from '../shred/byte-buffer.ts';
+import { ByteBuffer } from '../shred/rows/byte-buffer.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
 import { rangeText } from '../shred/xml-capture.ts';
 import {
@@ -28,7 +28,7 @@ import {
 } from './path-tree.ts';
 import { noteOrder } from './sibling-order.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
-import { ValueCollector } from './value-collector.ts';
+import { ValueCollector } from './values/collector.ts';
 
 /** What a collector that goes on where another stopped begins with. */
 export interface Collected {

@@ -4,7 +4,7 @@ export interface ValueStatistics {
   /** values seen, empty ones included */
   count: number;
   empty: number;
-  /** value-classes.ts: classes that every non-empty value has; all bits set while there was none */
+  /** src/engine/infer/values/classes.ts: classes that every non-empty value has; all bits set while there was none */
   classes: number;
   /** characters */
   minLength: number;

@@ -1,13 +1,13 @@
 /** From a source model to a relational model: the mapper's entry. */
 import type { QName, SourceModel } from '../model/source-model.ts';
 import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
-import { uniteAlikeTypes } from './alike-types.ts';
+import { uniteAlikeTypes } from './tables/alike-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
-import { listIdentityRules } from './identity-rules.ts';
-import { drawModel, type Drawing } from './draw-model.ts';
-import { finishTables, plainEdge, plainNodes, plainTables, type ExtraColumn } from './finish-model.ts';
+import { listIdentityRules } from './tables/identity-rules.ts';
+import { drawModel, type Drawing } from './tables/draw-model.ts';
+import { finishTables, plainEdge, plainNodes, plainTables, type ExtraColumn } from './tables/finish-model.ts';
 import { listMappings } from './mappings.ts';
-import { defaultNaming, type NamingOptions } from './names.ts';
+import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
 import {
   NameHistory,
   noPreviousNames,
@@ -15,10 +15,10 @@ import {
   recordedMeanings,
   recordsMeanings,
   withFormerNames,
-} from './previous-names.ts';
-import { settleTablePaths } from './table-paths.ts';
-import { unrecordedMeanings } from './unrecorded-meanings.ts';
-import { namespacesOf } from './use-paths.ts';
+} from './names/previous.ts';
+import { settleTablePaths } from './names/table-paths.ts';
+import { unrecordedMeanings } from './names/unrecorded-meanings.ts';
+import { namespacesOf } from './names/use-paths.ts';
 
 export interface MappingOptions {
   readonly mapLevel: MapLevel;

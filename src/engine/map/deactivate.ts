@@ -14,9 +14,9 @@ import type {
 import type { SourceModel } from '../model/source-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
 import { chooseRoots } from './chosen-roots.ts';
-import { createPathPrinter, type PathPrinter } from './paths.ts';
-import { NameHistory, recordedMeanings, recordsMeanings, withFormerNames } from './previous-names.ts';
-import { namespacesOf } from './use-paths.ts';
+import { createPathPrinter, type PathPrinter } from './names/paths.ts';
+import { NameHistory, recordedMeanings, recordsMeanings, withFormerNames } from './names/previous.ts';
+import { namespacesOf } from './names/use-paths.ts';
 
 /** What a line of the map is known by in every version of a model: its path, and the kind of content there. */
 export function lineIdentity(line: Pick<MappingEntry, 'xpath' | 'nodeType' | 'sourceType'>): string {

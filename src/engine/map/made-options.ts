@@ -1,6 +1,6 @@
 /** How a stored model was made: what is made to go on from it has names and columns of the same kind. */
 import type { ColumnType, RelationalModel } from '../model/relational-model.ts';
-import { defaultNaming, type NamingOptions } from './names.ts';
+import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
 
 export function namingLike({ options = {}, nameMaxLength }: RelationalModel): NamingOptions {
   return {

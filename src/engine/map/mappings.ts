@@ -2,8 +2,8 @@
 import type { MappingEntry, PlanEdge, PlanNode, Table } from '../model/relational-model.ts';
 import type { SourceModel, ValueType } from '../model/source-model.ts';
 import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
-import { createPathPrinter, type PathPrinter } from './paths.ts';
-import { stronglyConnected } from './type-graph.ts';
+import { createPathPrinter, type PathPrinter } from './names/paths.ts';
+import { stronglyConnected } from './tables/type-graph.ts';
 
 /** Lines beyond which the columns of a shared table are listed for the first path alone that leads to it. */
 const manyMappings = 40_000;

@@ -4,7 +4,7 @@
  */
 import type { DocumentStatistics } from '../infer/statistics.ts';
 import { clarkName, type SourceModel } from '../model/source-model.ts';
-import { actualTypesOf, variantsOf } from './type-graph.ts';
+import { actualTypesOf, variantsOf } from './tables/type-graph.ts';
 
 /** The same elements and types (by index) with the children, attributes, members and derivations that occurred. */
 export function pruneSourceModel(source: SourceModel, statistics: DocumentStatistics): SourceModel {

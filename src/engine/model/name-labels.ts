@@ -4,7 +4,7 @@
  */
 import type { RelationalModel } from './relational-model.ts';
 import { clarkName, type QName } from './source-model.ts';
-import { ncName } from '../xsd/lexical-form.ts';
+import { ncName } from '../xsd/values/lexical-form.ts';
 
 export const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
 export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';

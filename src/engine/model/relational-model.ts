@@ -58,7 +58,7 @@ export interface Column {
   /** absolute XPath of the first source of this column; null for keys and positions */
   readonly xpath: string | null;
   /**
-   * Which use of the source it stands for, with its role the same in every version of the model (`map/use-paths.ts`); of a parent
+   * Which use of the source it stands for, with its role the same in every version of the model (`src/engine/map/names/use-paths.ts`); of a parent
    * key, that of the child in the parent's row; of an extra column, its name. Absent in models of earlier releases.
    */
   readonly path?: string;
@@ -92,7 +92,7 @@ export interface Table {
   readonly columns: readonly Column[];
   /**
    * The table whose rows this one goes on with, one to one and under the same row key: a row that is wider than one table
-   * (`wide-rows.ts`). It follows that table, or another that continues it. Absent in a row's first table.
+   * (`src/engine/model/wide-rows.ts`). It follows that table, or another that continues it. Absent in a row's first table.
    */
   readonly continues?: number;
   /** natural keys declared or read from the XSD: column indexes */

@@ -1,11 +1,11 @@
 /** The mapping plan in the form the shredder walks: names as interned ids, conversions at hand; of a large model, what documents reach. */
-import { lazyArray } from '../model/lazy-array.ts';
-import { factsOf } from '../model/model-facts.ts';
+import { lazyArray } from '../model/packed/lazy-array.ts';
+import { factsOf } from '../model/facts.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { rowColumns, rowTables } from '../model/wide-rows.ts';
 import type { NameTable } from '../xml/tokens.ts';
-import { conversionFor, keepsSpace, type Conversion } from './value-conversion.ts';
-import type { RowEncoder } from './row-encoding.ts';
+import { conversionFor, keepsSpace, type Conversion } from './values/conversion.ts';
+import type { RowEncoder } from './rows/encoding.ts';
 
 export interface CompiledTable {
   readonly index: number;

@@ -11,7 +11,7 @@ import {
   createKernelThreshold,
   createTokenizerKernels,
   type TokenizerKernels,
-} from '../xml/fast-tokenizer.ts';
+} from '../xml/tokenizer/fast.ts';
 import {
   FLAG_DECODED,
   FLAG_WHITE_SPACE,
@@ -26,7 +26,7 @@ import {
   type TextLocation,
   type TokenBatch,
 } from '../xml/tokens.ts';
-import { ByteBuffer } from './byte-buffer.ts';
+import { ByteBuffer } from './rows/byte-buffer.ts';
 import {
   compilePlan,
   partOf,
@@ -35,11 +35,11 @@ import {
   type CompiledTable,
 } from './compiled-plan.ts';
 import { createDrift, type Drift } from './drift.ts';
-import { NamespaceScope } from './namespace-scope.ts';
-import { OpenRows } from './open-rows.ts';
-import { rowEncoderFor, type RowEncoder } from './row-encoding.ts';
-import { RowKeys } from './row-keys.ts';
-import { RowOutput } from './row-output.ts';
+import { NamespaceScope } from './values/namespace-scope.ts';
+import { OpenRows } from './rows/open-rows.ts';
+import { rowEncoderFor, type RowEncoder } from './rows/encoding.ts';
+import { RowKeys } from './rows/keys.ts';
+import { RowOutput } from './rows/output.ts';
 import {
   FRAME_INTS,
   FRAME_LAST_FOLDED,
@@ -53,10 +53,10 @@ import {
   FRAME_SCOPE,
   FRAME_SHOWN,
   ShredState,
-} from './shred-state.ts';
-import { EMPTY, FITS, MISFIT } from './value-conversion.ts';
+} from './open-elements.ts';
+import { EMPTY, FITS, MISFIT } from './values/conversion.ts';
 import { isXsdRoot, unknownRoot } from './unknown-root.ts';
-import { createShredKernel, type ShredKernel } from './wasm/shred-kernel.ts';
+import { createShredKernel, type ShredKernel } from './kernel/instance.ts';
 import { isWhiteSpace, rangeText, XmlCapture } from './xml-capture.ts';
 import { utf8Text } from '../xml/utf8.ts';
 

@@ -4,7 +4,7 @@ import { xsdNamespace } from '../model/name-labels.ts';
 import { clarkName, type QName } from '../model/source-model.ts';
 import { KIND_MASK, KIND_START, RECORD_INTS, type NameTable } from '../xml/tokens.ts';
 import type { TextLocation, TokenBatch } from '../xml/tokens.ts';
-import type { RowElementName } from './row-elements.ts';
+import type { RowElementName } from './row-tag/elements.ts';
 
 /** Which root elements documents may have; plain data. */
 export interface RootRule {

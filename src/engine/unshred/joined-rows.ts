@@ -1,4 +1,4 @@
-/** Rows that lie in several tables (wide-rows.ts), put together again by their row key. */
+/** Rows that lie in several tables (src/engine/model/wide-rows.ts), put together again by their row key. */
 import type { RelationalModel } from '../model/relational-model.ts';
 import type { DocumentRows, RowStream, RowValues } from './document-rows.ts';
 import { roleColumn } from './writing-plan.ts';

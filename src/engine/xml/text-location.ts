@@ -1,5 +1,5 @@
 import { CR, LF } from './characters.ts';
-import type { TokenizerMemory } from './tokenizer-memory.ts';
+import type { TokenizerMemory } from './tokenizer/memory.ts';
 import type { TextLocation } from './tokens.ts';
 
 /** A place in the text that moves on: `line` from 0, `column` in characters from 0. */

@@ -1,8 +1,8 @@
 import type { EngineLimits } from '../limits.ts';
 import type { QName } from '../model/source-model.ts';
-import { XML_NAMESPACE } from './namespace-contexts.ts';
+import { XML_NAMESPACE } from './names/namespace-contexts.ts';
 import { readBatchText } from './tape-text.ts';
-import { createXmlTokenizer } from './tokenizer.ts';
+import { createXmlTokenizer } from './tokenizer/portable.ts';
 import {
   KIND_ATTRIBUTE,
   KIND_END,

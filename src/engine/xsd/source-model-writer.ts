@@ -14,15 +14,15 @@ import type {
   ElementDeclaration,
   SimpleType,
   TypeDefinition,
-} from './components.ts';
-import { isEmptiable } from './complex-type-derivation.ts';
-import type { ChildSummary, ContentSummarizer, WildcardSummary } from './content-summary.ts';
-import { choosePrefixes } from './namespace-prefixes.ts';
-import type { XsdReading } from './reading.ts';
-import type { SchemaDocument } from './schema-document.ts';
-import type { SchemaFile } from './schema-file.ts';
-import { derivationMethods, type SubstitutionGroups } from './substitution-group.ts';
-import type { SymbolSpaces } from './symbol-spaces.ts';
+} from './components/terms.ts';
+import { isEmptiable } from './derive/complex-type-derivation.ts';
+import type { ChildSummary, ContentSummarizer, WildcardSummary } from './derive/content-summary.ts';
+import { choosePrefixes } from './components/namespace-prefixes.ts';
+import type { XsdReading } from './components/context.ts';
+import type { SchemaDocument } from './read/document.ts';
+import type { SchemaFile } from './read/file.ts';
+import { derivationMethods, type SubstitutionGroups } from './derive/substitution-group.ts';
+import type { SymbolSpaces } from './components/symbol-spaces.ts';
 
 /** What a model is written from. */
 export interface CompiledSet {

@@ -6,9 +6,9 @@ const args = process.argv.slice(2);
 /** Without arguments it is the service; `worker` runs jobs alone; the rest is what an operator does to keys, organisations, audit log. */
 const isWorker = args.length === 1 && args[0] === 'worker';
 const entry = isWorker
-  ? '../../runtime/worker.ts'
+  ? '../../runtime/worker-main.ts'
   : args.length > 0
-    ? '../administer.ts'
-    : '../../runtime/node.ts';
+    ? '../cli/administer.ts'
+    : '../../runtime/service-main.ts';
 
 await launch(fileURLToPath(new URL(entry, import.meta.url)), isWorker ? [] : args);

@@ -2,4 +2,4 @@
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 
-await launch(fileURLToPath(new URL('../er2xml.ts', import.meta.url)), process.argv.slice(2));
+await launch(fileURLToPath(new URL('../commands/er2xml.ts', import.meta.url)), process.argv.slice(2));

@@ -2,4 +2,4 @@
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 
-await launch(fileURLToPath(new URL('../migrate.ts', import.meta.url)), process.argv.slice(2));
+await launch(fileURLToPath(new URL('../commands/transfer.ts', import.meta.url)), process.argv.slice(2));

@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 
-await launch(fileURLToPath(new URL('../schema-compiler-thread.ts', import.meta.url)), []);
+await launch(fileURLToPath(new URL('../schemas/compiler-thread.ts', import.meta.url)), []);

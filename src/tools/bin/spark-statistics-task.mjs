@@ -1,4 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 
-await launch(fileURLToPath(new URL('../spark-statistics-task.ts', import.meta.url)), process.argv.slice(2));
+await launch(
+  fileURLToPath(new URL('../load/spark/statistics-task.ts', import.meta.url)),
+  process.argv.slice(2),
+);

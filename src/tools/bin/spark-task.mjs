@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 
-await launch(fileURLToPath(new URL('../spark-task.ts', import.meta.url)), process.argv.slice(2));
+await launch(fileURLToPath(new URL('../load/spark/load-task.ts', import.meta.url)), process.argv.slice(2));

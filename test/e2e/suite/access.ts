@@ -1,6 +1,6 @@
 /** Who may do what in one deployment: keys, scopes, organisations, upload tokens, the audit log. */
 import { describe, expect, it } from 'vitest';
-import { createServiceClient } from '../../support/service-client.ts';
+import { createServiceClient } from '../../support/service/client.ts';
 import type { Session } from './session.ts';
 
 export function accessSuite(session: () => Session): void {

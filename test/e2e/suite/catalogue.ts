@@ -1,6 +1,6 @@
 /** Schemas, mappings and diagrams in one deployment. */
 import { describe, expect, it } from 'vitest';
-import { execution, type MappingAnswer, type SchemaAnswer } from '../../support/service-client.ts';
+import { execution, type MappingAnswer, type SchemaAnswer } from '../../support/service/client.ts';
 import type { Session } from './session.ts';
 
 const dialects = [

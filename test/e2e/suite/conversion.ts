@@ -1,9 +1,9 @@
 /** The main job in one deployment: uploads, a workflow, its rows, its log, and what can be done with jobs. */
 import { describe, expect, it } from 'vitest';
 import { readEvents, type ServerSentEvent } from '../../../scripts/demo/server-sent-events.ts';
-import { execution, type JobAnswer, type Problem, type RunAnswer } from '../../support/service-client.ts';
-import { freightDocuments } from '../../support/service-fixtures.ts';
-import { expectDocumentsIn, readSchema } from '../../support/service-schema.ts';
+import { execution, type JobAnswer, type Problem, type RunAnswer } from '../../support/service/client.ts';
+import { freightDocuments } from '../../support/service/fixtures.ts';
+import { expectDocumentsIn, readSchema } from '../../support/service/schema.ts';
 import type { Session } from './session.ts';
 
 interface Page {

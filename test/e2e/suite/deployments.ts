@@ -5,15 +5,15 @@ import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import * as insideExpress from '../../../scripts/examples/inside-express.ts';
-import * as insideFastify from '../../../scripts/examples/inside-fastify.ts';
-import * as insideHono from '../../../scripts/examples/inside-hono.ts';
-import * as insideNodeHttp from '../../../scripts/examples/inside-node-http.ts';
+import * as insideExpress from '../../../examples/express.ts';
+import * as insideFastify from '../../../examples/fastify.ts';
+import * as insideHono from '../../../examples/hono.ts';
+import * as insideNodeHttp from '../../../examples/node-http.ts';
 import { openService } from '../../../src/runtime/open-service.ts';
-import { startEdgeWorker } from '../../support/edge-worker.ts';
-import type { IdentityProvider } from '../../support/identity-provider.ts';
-import { createServiceHome, startService, type ServiceHome } from '../../support/service.ts';
-import type { S3Server } from '../../support/s3-server.ts';
+import { startEdgeWorker } from '../../support/servers/edge-worker.ts';
+import type { IdentityProvider } from '../../support/servers/identity-provider.ts';
+import { createServiceHome, startService, type ServiceHome } from '../../support/service/start.ts';
+import type { S3Server } from '../../support/servers/s3-server.ts';
 import type { Deployment, OpenDeployment } from './session.ts';
 
 /** small, so that what is over it arrives at once, and no connection is closed for a body that nobody reads */

@@ -1,6 +1,6 @@
 /** Export and import in one deployment, to and from a folder of the organisation. */
 import { describe, expect, it } from 'vitest';
-import type { MappingAnswer } from '../../support/service-client.ts';
+import type { MappingAnswer } from '../../support/service/client.ts';
 import type { Session } from './session.ts';
 
 export function migrationSuite(session: () => Session): void {

@@ -1,15 +1,15 @@
 /** One deployment of the service as the suite meets it: its clients, and every answer held against its own description. */
 import { expect } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/connect.ts';
-import type { IdentityProvider } from '../../support/identity-provider.ts';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { IdentityProvider } from '../../support/servers/identity-provider.ts';
 import {
   createDocumentChecker,
   operationsOf,
   type ListedOperation,
   type OpenApiDocument,
 } from '../../support/openapi-document.ts';
-import { createServiceClient, type Send, type ServiceClient } from '../../support/service-client.ts';
-import { convertFreight, type Conversion } from '../../support/service-conversion.ts';
+import { createServiceClient, type Send, type ServiceClient } from '../../support/service/client.ts';
+import { convertFreight, type Conversion } from '../../support/service/conversion.ts';
 import { type Part } from '../../support/needs.ts';
 
 /** A way to run the service, and what cannot work there. */

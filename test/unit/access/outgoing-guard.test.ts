@@ -5,10 +5,10 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { formatAddress, parseAddress, specialRange } from '../../../src/access/network-address.ts';
 import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
-import { createHostResolver } from '../../../src/adapters/node/host-resolver.ts';
-import { createPinnedHttp } from '../../../src/adapters/node/pinned-http.ts';
-import { createPinnedProxy } from '../../../src/adapters/node/pinned-proxy.ts';
-import type { HostResolver, OutgoingPlace } from '../../../src/ports/outgoing.ts';
+import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
+import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
+import { createPinnedProxy } from '../../../src/adapters/outgoing/checked-proxy.ts';
+import type { HostResolver, OutgoingPlace } from '../../../src/ports/network/outgoing.ts';
 
 const refused = { code: 'host_not_allowed' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { negotiate } from '../../../src/http/accept.ts';
+import { negotiate } from '../../../src/http/answers/accept.ts';
 
 describe('negotiate', () => {
   const offered = ['application/json', 'text/plain', 'text/event-stream'] as const;

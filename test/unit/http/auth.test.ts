@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Scope } from '../../../src/ports/access-store.ts';
-import { allScopes } from '../../../src/ports/access-store.ts';
-import { createTestApp } from '../../support/memory-adapters.ts';
-import { submitJobs } from '../../support/memory-jobs.ts';
+import type { Scope } from '../../../src/ports/stores/access.ts';
+import { allScopes } from '../../../src/ports/stores/access.ts';
+import { createTestApp } from '../../support/memory/adapters.ts';
+import { submitJobs } from '../../support/memory/job-records.ts';
 
 interface Described {
   readonly operationId: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createTestApp } from '../../support/memory-adapters.ts';
-import type { TestApp } from '../../support/memory-adapters.ts';
+import { createTestApp } from '../../support/memory/adapters.ts';
+import type { TestApp } from '../../support/memory/adapters.ts';
 
 const jsonType = { 'Content-Type': 'application/json' };
 

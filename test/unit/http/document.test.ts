@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTestApp } from '../../support/memory-adapters.ts';
+import { createTestApp } from '../../support/memory/adapters.ts';
 
 interface Operation {
   readonly operationId: string;

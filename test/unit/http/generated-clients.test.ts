@@ -1,6 +1,6 @@
 /** What generators of clients need of the OpenAPI document: each rule is one that a generator fell over, or made something useless of. */
 import { describe, expect, it } from 'vitest';
-import { createTestApp } from '../../support/memory-adapters.ts';
+import { createTestApp } from '../../support/memory/adapters.ts';
 import { operationsOf, type OpenApiDocument } from '../../support/openapi-document.ts';
 
 type Json = Readonly<Record<string, unknown>>;

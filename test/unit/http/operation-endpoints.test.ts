@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTestApp } from '../../support/memory-adapters.ts';
+import { createTestApp } from '../../support/memory/adapters.ts';
 
 const v3 = 'application/vnd.spring-boot.actuator.v3+json';
 const v2 = 'application/vnd.spring-boot.actuator.v2+json';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isOutage } from '../../../src/errors.ts';
-import { createTestApp } from '../../support/memory-adapters.ts';
+import { createTestApp } from '../../support/memory/adapters.ts';
 
 it('a database that does not answer is 503 with Retry-After, not 500', async () => {
   const test = await createTestApp();

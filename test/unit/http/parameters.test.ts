@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createTestApp } from '../../support/memory-adapters.ts';
-import { submitJobs } from '../../support/memory-jobs.ts';
+import { createTestApp } from '../../support/memory/adapters.ts';
+import { submitJobs } from '../../support/memory/job-records.ts';
 
 async function ask(path: string) {
   const { send, adapters } = await createTestApp();

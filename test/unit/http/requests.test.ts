@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { Problem } from '../../../src/http/problem.ts';
-import { createTestApp } from '../../support/memory-adapters.ts';
-import { startNextJob, submitJobs } from '../../support/memory-jobs.ts';
+import { Problem } from '../../../src/http/answers/problem.ts';
+import { createTestApp } from '../../support/memory/adapters.ts';
+import { startNextJob, submitJobs } from '../../support/memory/job-records.ts';
 
 describe('problems', () => {
   it('has every member, and the request id of the header', async () => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { JobStatus } from '../../../src/jobs/job.ts';
+import type { JobStatus } from '../../../src/jobs/record.ts';
 import { followJobLog, maxSliceBytes, readJobLog, streamJobLog } from '../../../src/jobs/log.ts';
-import { createMemoryAdapters } from '../../support/memory-adapters.ts';
-import type { MemoryAdapters } from '../../support/memory-adapters.ts';
+import { createMemoryAdapters } from '../../support/memory/adapters.ts';
+import type { MemoryAdapters } from '../../support/memory/adapters.ts';
 
 const worker = { workerId: 'w', host: 'h/1', osUser: 'u', basePath: '/' };
 const sizeOf = (log: string): number => new TextEncoder().encode(log).length;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { oneLine } from '../../../src/jobs/one-line.ts';
+import { oneLine } from '../../../src/jobs/secrets/one-line.ts';
 
 it.each([
   ['plain\ttext é \u{1F600} «»', 'plain\ttext é \u{1F600} «»'],

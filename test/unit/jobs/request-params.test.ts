@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createSecretBox } from '../../../src/adapters/node/secret-box.ts';
-import { readConfig } from '../../../src/config.ts';
-import { maskKnownSecrets, maskSecrets } from '../../../src/jobs/mask-secrets.ts';
-import { maskedParams, paramsJson } from '../../../src/jobs/request-params.ts';
-import { openRequest, sealRequest } from '../../../src/jobs/stored-request.ts';
+import { createSecretBox } from '../../../src/adapters/system/secret-box.ts';
+import { readConfig } from '../../../src/config/properties.ts';
+import { maskKnownSecrets, maskSecrets } from '../../../src/jobs/secrets/mask-secrets.ts';
+import { maskedParams, paramsJson } from '../../../src/jobs/request/params.ts';
+import { openRequest, sealRequest } from '../../../src/jobs/request/stored-request.ts';
 import { newJob } from '../../../src/jobs/submit.ts';
-import { parseToolArguments } from '../../../src/jobs/tool-request.ts';
-import type { Tool } from '../../../src/jobs/tool-request.ts';
+import { parseToolArguments } from '../../../src/jobs/request/tool-request.ts';
+import type { Tool } from '../../../src/jobs/request/tool-request.ts';
 
 const engine = { master: 'local[*]' };
 const newBox = () => createSecretBox(Uint8Array.from(randomBytes(32)));

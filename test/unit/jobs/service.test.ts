@@ -5,11 +5,11 @@ import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { stopEmbeddedPostgres } from '../../../src/adapters/node/embedded-postgres.ts';
-import { openHome } from '../../../src/runtime/open.ts';
+import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import { openHome } from '../../../src/runtime/open/home-folder.ts';
 import { eventually, temporaryFolder } from './tool-runner.ts';
 
-const entry = fileURLToPath(new URL('../../../src/runtime/node.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../../../src/runtime/service-main.ts', import.meta.url));
 
 interface Started {
   readonly child: ChildProcess;

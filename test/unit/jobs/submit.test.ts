@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/config/properties.ts';
 import type { AppError } from '../../../src/errors.ts';
-import type { Execution } from '../../../src/jobs/execution-request.ts';
+import type { Execution } from '../../../src/jobs/request/execution-request.ts';
 import { rerunJob } from '../../../src/jobs/rerun.ts';
-import { openRequest } from '../../../src/jobs/stored-request.ts';
+import { openRequest } from '../../../src/jobs/request/stored-request.ts';
 import { submitCommands } from '../../../src/jobs/submit.ts';
-import { createMemoryAdapters } from '../../support/memory-adapters.ts';
-import type { MemoryAdapters } from '../../support/memory-adapters.ts';
+import { createMemoryAdapters } from '../../support/memory/adapters.ts';
+import type { MemoryAdapters } from '../../support/memory/adapters.ts';
 
 const on = readConfig({ 'cmd.enabled': 'true' });
 const caller = { idOrg: 1 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isHostAllowed, parseTarget } from '../../../src/jobs/target.ts';
+import { isHostAllowed, parseTarget } from '../../../src/jobs/request/target.ts';
 
 describe('target', () => {
   it('reads the four kinds', () => {

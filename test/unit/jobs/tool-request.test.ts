@@ -5,8 +5,8 @@ import {
   parseModeOf,
   parseToolArguments,
   requestDefaults,
-} from '../../../src/jobs/tool-request.ts';
-import type { RequestItem, Tool } from '../../../src/jobs/tool-request.ts';
+} from '../../../src/jobs/request/tool-request.ts';
+import type { RequestItem, Tool } from '../../../src/jobs/request/tool-request.ts';
 
 function failure(act: () => unknown): AppError {
   try {

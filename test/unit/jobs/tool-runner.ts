@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { openLocalLog } from '../../../src/adapters/node/process-log.ts';
-import { createProcessRunner } from '../../../src/adapters/node/process-runner.ts';
-import type { ProcessRunnerOptions } from '../../../src/adapters/node/process-runner.ts';
-import type { ProcessRunner } from '../../../src/ports/process-runner.ts';
+import { openLocalLog } from '../../../src/adapters/processes/log-pump.ts';
+import { createProcessRunner } from '../../../src/adapters/processes/tool-runner.ts';
+import type { ProcessRunnerOptions } from '../../../src/adapters/processes/tool-runner.ts';
+import type { ProcessRunner } from '../../../src/ports/processes/runner.ts';
 
 export interface TestRunner {
   readonly runner: ProcessRunner;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toolOptions } from '../../../src/jobs/tool-options.ts';
-import { requestDefaults, tools } from '../../../src/jobs/tool-request.ts';
-import { usageOf } from '../../../src/tools/usage.ts';
+import { toolOptions } from '../../../src/jobs/options/table.ts';
+import { requestDefaults, tools } from '../../../src/jobs/request/tool-request.ts';
+import { usageOf } from '../../../src/tools/cli/usage.ts';
 
 /** options whose value is one of a few words, and the word that holds without them */
 const defaults: readonly (readonly [flag: string, word: string])[] = [

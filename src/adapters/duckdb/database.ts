@@ -1,0 +1,190 @@
+/** One DuckDB database in this process; its native module is loaded when the first one is opened. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { standardLiteral } from '../../engine/sql/dialect.ts';
+import { AppError } from '../../errors.ts';
+
+export interface DuckDb {
+  /** Runs one statement or several; answers the number of rows that the last one changed. */
+  run(sql: string): Promise<number>;
+  /** Rows by column name; whole numbers beyond 32 bits are bigints. */
+  read<T>(sql: string): Promise<T[]>;
+  /** Lets go of the file; safe to call again. */
+  close(): void;
+}
+
+export interface DuckDbOptions {
+  /** the one folder whose files statements may read and write; what does not fit into memory waits there too */
+  readonly directory: string;
+  readonly memoryBytes: number;
+  /** a new file gets the smallest blocks: larger on the disk, but what waits for the end of a transaction need not stay in memory */
+  readonly smallBlocks?: boolean;
+  /** how long to wait for another process that has the file open (0) */
+  readonly busyTimeoutMs?: number;
+  /** what messages call it (the path) */
+  readonly label?: string;
+}
+
+const pollMs = 250;
+
+/** What a transaction keeps in memory of every column that it fills, in a file of blocks of the usual size. */
+const openColumnBytes = 40 * 1024;
+
+/** A block of the usual size: what a column takes while its table is filled or altered. */
+const blockBytes = 256 * 1024;
+
+/**
+ * Memory for reading rows of up to `longestRowBytes`, and filling so many columns in one transaction, the widest table having
+ * `widestTable` of them.
+ */
+export function memoryFor(longestRowBytes: number, filledColumns: number, widestTable = 0): number {
+  return (
+    Math.max(128 * 1024 * 1024, longestRowBytes * 24) +
+    filledColumns * openColumnBytes +
+    widestTable * blockBytes
+  );
+}
+
+/**
+ * `path` is a file, made when it is missing, or `:memory:`. AppErrors: `service_unavailable` while another process has the file
+ * open, `conflict` where the file is not a database of DuckDB.
+ */
+export async function openDuckDb(path: string, options: DuckDbOptions): Promise<DuckDb> {
+  const settings = {
+    // only what is bundled: nothing is ever downloaded
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    memory_limit: `${Math.ceil(options.memoryBytes / 1024)}KiB`,
+    temp_directory: join(options.directory, 'spill'),
+    threads: '2',
+    ...(options.smallBlocks === true ? { default_block_size: '16384' } : {}),
+  };
+  const instance = await openWhenFree(path, settings, options);
+  try {
+    const connection = await instance.connect();
+    // asked for once as a pattern, once as what it found
+    const allowed = [pathLiteral(options.directory), standardLiteral(options.directory)];
+    await connection.run(
+      `SET TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
+       SET enable_external_access = false; SET lock_configuration = true`,
+    );
+    return opened(connection, () => instance.closeSync());
+  } catch (error) {
+    instance.closeSync();
+    throw error;
+  }
+}
+
+/** Waits for another process that has the file open. */
+async function openWhenFree(
+  path: string,
+  settings: Readonly<Record<string, string>>,
+  options: Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'>,
+): Promise<DuckDBInstance> {
+  const duckDb = await import('@duckdb/node-api');
+  const deadline = Date.now() + (options.busyTimeoutMs ?? 0);
+  for (;;) {
+    try {
+      return await duckDb.DuckDBInstance.create(path, settings);
+    } catch (error) {
+      const fault = openFault(error, options.label ?? path);
+      const isBusy = fault instanceof AppError && fault.code === 'service_unavailable';
+      if (!isBusy || Date.now() >= deadline) throw fault;
+      await sleep(pollMs);
+    }
+  }
+}
+
+export interface DuckDbReader {
+  read<T>(sql: string): Promise<T[]>;
+  /** for one stream of rows */
+  connect(): Promise<DuckDBConnection>;
+  close(): void;
+}
+
+/** memory for sorting; more waits in the folder */
+const readerBytes = 192 * 1024 * 1024;
+
+export interface DuckDbReaderOptions extends Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'> {
+  /** a folder whose files queries may read */
+  readonly data?: string;
+}
+
+/**
+ * A file, or nothing (`:memory:`), only to be read, with connections as many as wanted; AppErrors as of `openDuckDb`. `spill`: a folder
+ * for what does not fit into memory.
+ */
+export async function openDuckDbReader(
+  path: string,
+  spill: string,
+  options: DuckDbReaderOptions = {},
+): Promise<DuckDbReader> {
+  const settings = {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    memory_limit: `${readerBytes / 1024}KiB`,
+    temp_directory: spill,
+    threads: '2',
+    ...(path === ':memory:' ? {} : { access_mode: 'READ_ONLY' }),
+  };
+  const { data } = options;
+  const instance = await openWhenFree(path, settings, options);
+  const first = await instance.connect();
+  const allowed = [spill, ...(data === undefined ? [] : [data])].map(standardLiteral);
+  await first.run(
+    `SET TimeZone = 'UTC'; SET GLOBAL TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
+     SET enable_external_access = false; SET lock_configuration = true`,
+  );
+  return {
+    read: async <T>(sql: string) => (await first.runAndReadAll(sql)).getRowObjectsJS() as T[],
+    connect: () => instance.connect(),
+    close: () => {
+      first.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+function opened(connection: DuckDBConnection, closeInstance: () => void): DuckDb {
+  let isOpen = true;
+  return {
+    run: async (sql) => (await connection.run(sql)).rowsChanged,
+    read: async <T>(sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJS() as T[],
+    close: () => {
+      if (!isOpen) return;
+      isOpen = false;
+      connection.closeSync();
+      closeInstance();
+    },
+  };
+}
+
+function openFault(error: unknown, label: string): unknown {
+  const message = error instanceof Error ? error.message : '';
+  if (message.includes('Could not set lock')) {
+    const [, program, id] = /held in (.+?)(?: \(PID (\d+)\))/.exec(message) ?? [];
+    const holder = id === undefined ? '' : ` (${program}, process ${id})`;
+    return new AppError(
+      'service_unavailable',
+      `${label} is open in another program${holder}, and DuckDB lets nobody else in meanwhile: end that one, or let it close the file, and run the job again.`,
+      { cause: error },
+    );
+  }
+  if (/not a valid DuckDB database|Serialization Error|storage version/i.test(message)) {
+    return new AppError('conflict', `${label} exists and is not a database that this DuckDB can read.`, {
+      cause: error,
+    });
+  }
+  return error;
+}
+
+/** Names as DuckDB compares them. */
+export function foldedName(name: string): string {
+  return name.toLowerCase();
+}
+
+/** A path as a literal that is taken for one file, whatever characters are in it. */
+export function pathLiteral(path: string): string {
+  return standardLiteral(path.replaceAll(/[*?[\]]/g, (character) => `[${character}]`));
+}

@@ -1,0 +1,66 @@
+/** Save mode `o`: the model's tables go, and from the tables beside the data what belonged to their rows. */
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { foldedName } from '../database.ts';
+import { runAll, temporaryName, type DuckDbPublication } from './publication.ts';
+
+/** Views stay: they find the tables that are made anew. */
+export async function clearTables(publication: DuckDbPublication): Promise<void> {
+  const { database, plan, tables, known } = publication;
+  const existing = tables.filter((table) => known.has(foldedName(table.name)));
+  if (existing.length === 0) return;
+  const documents = doubleQuoted(sideTableNames.documents);
+  const sources = [
+    ...(plan.idLschma === null
+      ? []
+      : [
+          `SELECT d.document_key FROM ${documents} d JOIN ${doubleQuoted(sideTableNames.loads)} l ON l.job = d.job
+            WHERE l.id_lschma = ${plan.idLschma}`,
+        ]),
+    ...documentColumns(publication).flatMap(({ index, name }) =>
+      known.get(foldedName(tables[index]!.name))?.columns.has(foldedName(name))
+        ? [`SELECT ${doubleQuoted(name)} FROM ${doubleQuoted(tables[index]!.name)}`]
+        : [],
+    ),
+  ];
+  const query = sources.length === 0 ? 'SELECT NULL::BIGINT' : sources.join(' UNION ');
+  const clearedDocuments = temporaryName();
+  await runAll(database, [
+    `CREATE TEMP TABLE ${clearedDocuments} (document_key) AS ${query}`,
+    ...referringColumns(publication).map(
+      ({ table, column }) =>
+        `DELETE FROM ${clearedDocuments} WHERE document_key IN (SELECT ${doubleQuoted(column)} FROM ${doubleQuoted(table)})`,
+    ),
+    // children first, should somebody have added foreign keys
+    ...existing.toReversed().map((table) => `DROP TABLE ${doubleQuoted(table.name)}`),
+    ...[sideTableNames.lexical, sideTableNames.unmapped, sideTableNames.documents].map(
+      (table) =>
+        `DELETE FROM ${doubleQuoted(table)} WHERE document_key IN (SELECT document_key FROM ${clearedDocuments})`,
+    ),
+    `DROP TABLE ${clearedDocuments}`,
+  ]);
+}
+
+function documentColumns({
+  plan,
+  tables,
+}: DuckDbPublication): { index: number; name: string; comment: string }[] {
+  return plan.model.tables.flatMap((table, index) => {
+    const at = table.columns.findIndex((column) => column.role === 'document');
+    const column = tables[index]!.columns[at];
+    return column === undefined ? [] : [{ index, name: column.name, comment: column.comment }];
+  });
+}
+
+/** Columns of other models' tables that name a document; there are no foreign keys to tell, so their comments do. */
+function referringColumns(publication: DuckDbPublication): { table: string; column: string }[] {
+  const comments = new Set(documentColumns(publication).map(({ comment }) => comment));
+  const ours = new Set(publication.tables.map((table) => foldedName(table.name)));
+  return [...publication.known.values()]
+    .filter((table) => !table.isView && !ours.has(foldedName(table.name)))
+    .flatMap((table) =>
+      [...table.columns.values()]
+        .filter(({ comment }) => comment !== null && comments.has(comment))
+        .map(({ name }) => ({ table: table.name, column: name })),
+    );
+}

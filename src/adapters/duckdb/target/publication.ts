@@ -1,0 +1,41 @@
+/** One publishing transaction: what it works on. */
+import { randomBytes } from 'node:crypto';
+import { ownPrefix } from '../../../engine/model/side-tables.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import type { SinkPlan } from '../../../ports/rows/sink.ts';
+import type { StagedCsv } from '../csv-import.ts';
+import type { DuckDb } from '../database.ts';
+import type { KnownTables } from '../tables.ts';
+
+export interface DuckDbPublication {
+  readonly database: DuckDb;
+  readonly plan: SinkPlan;
+  /** the model's tables, in its order */
+  readonly tables: readonly PhysicalTable[];
+  /** files with rows, by index of the table or name of the table beside the data */
+  readonly staged: ReadonlyMap<number | string, StagedCsv>;
+  /** NOT NULL columns that some row left empty, and columns with a value that their type cannot hold, as `columnId` names them */
+  readonly relaxed: ReadonlySet<string>;
+  readonly widened: ReadonlySet<string>;
+  /** what is in the file; kept as statements change it */
+  known: KnownTables;
+  /** name for a temporary table of the keys of documents that are there before */
+  readonly oldDocuments: string;
+  /** for the log */
+  readonly changes: string[];
+}
+
+export function columnId(table: number, column: number): string {
+  return `${table}:${column}`;
+}
+
+/** Of a table for a while; a temporary table hides one of the file that has its name. */
+export function temporaryName(): string {
+  return `${ownPrefix}${randomBytes(8).toString('hex')}`;
+}
+
+/** Statements in a few calls. */
+export async function runAll(database: DuckDb, statements: readonly string[]): Promise<void> {
+  for (let from = 0; from < statements.length; from += 100)
+    await database.run(statements.slice(from, from + 100).join(';\n'));
+}

@@ -1,0 +1,105 @@
+/** The tables of a DuckDB file, for reading rows back. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
+import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import type { RowSource } from '../../../ports/rows/source.ts';
+import { readDuckDbLoads } from '../ledger.ts';
+import { foldedName, openDuckDbReader } from '../database.ts';
+import { lexicalText } from '../types.ts';
+import { tableColumns, type NamedColumn } from '../../folder/contents/formats.ts';
+import { createFileRowSource, type SourceTable, type SourceTables } from '../reader.ts';
+
+export interface DuckDbRowSourceOptions {
+  readonly file: string;
+  /** how long to wait for another program that has the file open (30 seconds) */
+  readonly busyTimeoutMs?: number;
+  /** numbers the logical schemas that are asked for; absent: whichever */
+  readonly installation?: string;
+}
+
+export function createDuckDbRowSource(options: DuckDbRowSourceOptions): RowSource {
+  return createFileRowSource({
+    label: `duckdb:${options.file}`,
+    openTables: (model) => openTables(options, model),
+    loads: () => readDuckDbLoads(options.file, `duckdb:${options.file}`, options.busyTimeoutMs),
+  });
+}
+
+async function openTables(
+  { file, busyTimeoutMs = 30_000, installation }: DuckDbRowSourceOptions,
+  model: RelationalModel,
+): Promise<SourceTables> {
+  const directory = await mkdtemp(join(tmpdir(), 'row-source-'));
+  const removeFolder = (): Promise<void> => rm(directory, { recursive: true, force: true });
+  try {
+    const database = await openDuckDbReader(file, directory, { label: `duckdb:${file}`, busyTimeoutMs });
+    const described = await database.read<{ table: string; column: string; type: string }>(
+      `SELECT table_name AS "table", column_name AS "column", data_type AS type FROM duckdb_columns() WHERE NOT internal`,
+    );
+    const tables = new Map<string, Map<string, { readonly name: string; readonly type: string }>>();
+    for (const { table, column, type } of described) {
+      const columns = tables.get(foldedName(table)) ?? new Map();
+      tables.set(foldedName(table), columns.set(foldedName(column), { name: column, type }));
+    }
+    const ledger = sideTableNames.loads;
+    const ours =
+      installation === undefined ? '' : ` AND max(installation) = ${standardLiteral(installation)}`;
+    const jobs = !tables.has(ledger)
+      ? []
+      : await database.read<{ job: string; logical: string | null }>(
+          `SELECT job::VARCHAR AS job, CASE WHEN count(*) = 1${ours} THEN max(id_lschma)::VARCHAR END AS logical FROM ${doubleQuoted(ledger)} GROUP BY job`,
+        );
+    const logicals = new Map(jobs.map(({ job, logical }) => [Number(job), logical]));
+    return {
+      table: (name) =>
+        sourceTable(name, tables.get(foldedName(physicalName(duckdb, name))), tableColumns(model, name)),
+      connect: () => database.connect(),
+      logicalSchemaOf: async (job) => {
+        const logical = logicals.get(job) ?? null;
+        return logical === null ? null : Number(logical);
+      },
+      close: async () => {
+        database.close();
+        await removeFolder();
+      },
+    };
+  } catch (error) {
+    await removeFolder();
+    throw error instanceof Error && /does not exist|No such file/i.test(error.message)
+      ? new AppError('not_found', `duckdb:${file}: there is no such file.`)
+      : error;
+  }
+}
+
+function sourceTable(
+  name: string,
+  columns: ReadonlyMap<string, { readonly name: string; readonly type: string }> | undefined,
+  known: readonly NamedColumn[],
+): SourceTable | null {
+  if (columns === undefined) return null;
+  const column = (wanted: string) => columns.get(foldedName(physicalName(duckdb, wanted)));
+  const types = new Map(known.map((each) => [foldedName(physicalName(duckdb, each.name)), each.type]));
+  const places = new Map([...columns.keys()].map((key, at) => [key, at]));
+  return {
+    from: doubleQuoted(physicalName(duckdb, name)),
+    whole: (wanted) => {
+      const found = column(wanted);
+      return found === undefined ? null : doubleQuoted(found.name);
+    },
+    holds: (wanted, text) => `${doubleQuoted(column(wanted)!.name)} = ${standardLiteral(text)}`,
+    selection: [...columns].map(([folded, { name: own, type }]) =>
+      lexicalText(doubleQuoted(own), type, fractionDigits(types.get(folded))),
+    ),
+    values: (row) => (wanted) => {
+      const at = places.get(foldedName(physicalName(duckdb, wanted)));
+      return at === undefined ? null : row[at]!;
+    },
+  };
+}

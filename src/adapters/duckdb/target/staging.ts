@@ -1,0 +1,44 @@
+/** Where a job's rows wait beside a DuckDB file, and the lock of that file: both tell whether their process still lives. */
+import { randomBytes } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isDeadLock, lockFile, lockFolder, lockName, type FileLock } from '../../file-staging/lock.ts';
+import { isStaging, makeStaging } from '../../file-staging/marked-folder.ts';
+
+/** One writer of the file at a time: DuckDB's own lock does not hold within one process. */
+export function lockDatabaseFile(file: string, timeoutMs: number, label: string): Promise<FileLock> {
+  return lockFile(join(dirname(file), `.${basename(file)}${lockName}`), timeoutMs, label);
+}
+
+export interface StagingFolder {
+  readonly directory: string;
+  /** Removes it with all that is in it. */
+  remove(): Promise<void>;
+}
+
+export async function makeStagingFolder(file: string, idJob: number): Promise<StagingFolder> {
+  const directory = join(dirname(file), `${stagingPrefix(file)}${idJob}-${randomBytes(4).toString('hex')}`);
+  await makeStaging(directory);
+  const lock = await lockFolder(directory, 0);
+  return {
+    directory,
+    remove: async () => {
+      await lock.release();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What attempts left that died. Called under the file's lock, so that none is just being made without one. */
+export async function removeDeadStaging(file: string): Promise<void> {
+  for (const name of await readdir(dirname(file))) {
+    if (!name.startsWith(stagingPrefix(file))) continue;
+    const directory = join(dirname(file), name);
+    if ((await isStaging(directory)) && (await isDeadLock(join(directory, lockName))))
+      await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function stagingPrefix(file: string): string {
+  return `.${basename(file)}.svc-staging-`;
+}

@@ -1,0 +1,242 @@
+/**
+ * A real PostgreSQL server of the project's own, kept in one folder.
+ *
+ * It survives the death of the process that started it: the next start adopts it. Who owns it (`owner.json`) stops it:
+ * a live service, or the idle watcher that a tool leaves behind. A service takes over from a watcher or a dead owner;
+ * whoever merely joined never stops it.
+ */
+import { spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import postgres from 'postgres';
+import { AppError } from '../../errors.ts';
+import type { Logger } from '../../ports/logger.ts';
+import { findPostgresBinaries } from './binaries.ts';
+import { embeddedUser, initialise, launch, shutDown } from './process.ts';
+import {
+  disownPid,
+  liveOwner,
+  openFolder,
+  processStart,
+  readOwner,
+  readPostmaster,
+  removeOwner,
+  servesFolder,
+  touchOwner,
+  withFolderLock,
+  writeOwner,
+} from './state.ts';
+import type { ClusterFolder, Owner } from './state.ts';
+import { baseEnvironment } from '../processes/tool-runner.ts';
+
+export interface EmbeddedPostgresOptions {
+  /** made when missing; holds the data, the password (0600), the server's log and who owns it */
+  readonly directory: string;
+  readonly logger?: Logger;
+  /** ends waiting for the start */
+  readonly signal?: AbortSignal;
+}
+
+export interface EmbeddedPostgres {
+  /** `postgresql://user:password@127.0.0.1:port/postgres` */
+  readonly url: string;
+  /** true: the server ran already */
+  readonly adopted: boolean;
+  /** Stops the server if this start owns it; idempotent. */
+  stop(): Promise<void>;
+}
+
+interface RunningServer {
+  readonly pid: number;
+  readonly port: number;
+}
+
+const superviseEveryMs = 1000;
+
+/**
+ * Starts the server, or adopts the running one, and watches over it: when it dies it is started again at the same address.
+ * AppError `service_unavailable` where no embedded database can run.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const folder = await openFolder(options.directory);
+  const { server, adopted, owner } = await withFolderLock(folder, options.signal, async () => {
+    const entered = await enter(folder, options.signal, true);
+    const current = await liveOwner(folder);
+    const owner = current?.kind === 'service' ? null : await writeOwner(folder, 'service', process.pid);
+    return { ...entered, owner };
+  });
+  options.logger?.info('embedded database', { port: server.port, adopted, owner: owner !== null });
+  const supervision = supervise(folder, server, owner, options.logger);
+  return {
+    url: addressOf(folder, server),
+    adopted,
+    stop: async () => {
+      const owned = await supervision.end();
+      if (owned === null) return;
+      await withFolderLock(folder, undefined, async () => {
+        if ((await readOwner(folder))?.token === owned.token) await stopServer(folder);
+      });
+    },
+  };
+}
+
+/**
+ * For tools: joins the running server. Where none runs it is started, with a small watcher that stops it after
+ * `idleMs` (60 s) without connections, unless a service has taken over by then.
+ */
+export async function joinEmbeddedPostgres(
+  options: EmbeddedPostgresOptions & { readonly idleMs?: number },
+): Promise<{ readonly url: string; readonly adopted: boolean }> {
+  const folder = await openFolder(options.directory);
+  return withFolderLock(folder, options.signal, async () => {
+    const owner = await liveOwner(folder);
+    // A live owner has seen the server answer: the caller's own connection is test enough.
+    const { server, adopted } = await enter(folder, options.signal, owner === null);
+    if (owner === null) await leaveWatcher(folder, options.idleMs ?? 60_000);
+    else await touchOwner(folder);
+    return { url: addressOf(folder, server), adopted };
+  });
+}
+
+/** Stops the server of this folder, whoever owns it. */
+export async function stopEmbeddedPostgres(directory: string): Promise<void> {
+  const folder = await openFolder(directory);
+  await withFolderLock(folder, undefined, () => stopServer(folder));
+}
+
+/** The running server, or a new one; the folder's lock must be held. */
+async function enter(
+  folder: ClusterFolder,
+  signal: AbortSignal | undefined,
+  check: boolean,
+): Promise<{ readonly server: RunningServer; readonly adopted: boolean }> {
+  let running = await findRunning(folder, signal);
+  // A server that just dies or shuts down still looks alive for a moment: it is looked at again before it is given up.
+  for (let attempt = 0; running !== null; attempt++) {
+    const refusal = check ? await refusalOf(folder, running) : null;
+    if (refusal === null) return { server: running, adopted: true };
+    if (attempt >= 20) {
+      throw new AppError(
+        'service_unavailable',
+        `process ${running.pid} serves the embedded database in ${folder.directory} but does not let us in at port ${running.port}: ${refusal}`,
+      );
+    }
+    await delay(250);
+    running = await findRunning(folder, signal);
+  }
+  const binaries = await findPostgresBinaries();
+  await initialise(folder, binaries);
+  const port = await launch(folder, binaries, signal);
+  const postmaster = await readPostmaster(folder);
+  if (postmaster === null)
+    throw new AppError('service_unavailable', 'the embedded database stopped right after its start');
+  return { server: { pid: postmaster.pid, port }, adopted: false };
+}
+
+/** The server that works on this folder, once it is past starting or stopping; null when there is none. */
+async function findRunning(
+  folder: ClusterFolder,
+  signal: AbortSignal | undefined,
+): Promise<RunningServer | null> {
+  for (;;) {
+    const postmaster = await readPostmaster(folder);
+    if (postmaster === null) return null;
+    if (!(await servesFolder(folder, postmaster.pid))) {
+      await disownPid(folder);
+      return null;
+    }
+    if (postmaster.status === 'ready') return { pid: postmaster.pid, port: postmaster.port };
+    signal?.throwIfAborted();
+    await delay(20);
+  }
+}
+
+/** Why the server is of no use to us; null when it answers and serves this folder. */
+async function refusalOf(folder: ClusterFolder, server: RunningServer): Promise<string | null> {
+  const sql = postgres(addressOf(folder, server), {
+    max: 1,
+    fetch_types: false,
+    connect_timeout: 10,
+    connection: { application_name: 'adopt' },
+  });
+  try {
+    const [row] = await sql`select current_setting('data_directory') as data`;
+    return row?.data === folder.data ? null : `it serves ${String(row?.data)}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function stopServer(folder: ClusterFolder): Promise<void> {
+  await removeOwner(folder);
+  const postmaster = await readPostmaster(folder);
+  if (postmaster !== null && (await servesFolder(folder, postmaster.pid))) await shutDown(postmaster.pid);
+}
+
+function addressOf(folder: ClusterFolder, server: RunningServer): string {
+  return `postgresql://${embeddedUser}:${folder.password}@127.0.0.1:${server.port}/postgres`;
+}
+
+/** Looks every second whether the server lives; starts it again when not, and owns it from then on. */
+function supervise(
+  folder: ClusterFolder,
+  first: RunningServer,
+  firstOwner: Owner | null,
+  logger: Logger | undefined,
+): { end(): Promise<Owner | null> } {
+  let { pid } = first;
+  let owner = firstOwner;
+  const ending = new AbortController();
+  const revive = (): Promise<void> =>
+    withFolderLock(folder, ending.signal, async () => {
+      const { server, adopted } = await enter(folder, ending.signal, true);
+      pid = server.pid;
+      if (!adopted || (await liveOwner(folder)) === null)
+        owner = await writeOwner(folder, 'service', process.pid);
+      logger?.warn('embedded database had ended and is back', { port: server.port, adopted });
+    });
+  const watch = async (): Promise<void> => {
+    let pauseMs = superviseEveryMs;
+    while (!ending.signal.aborted) {
+      await delay(pauseMs, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
+      if (ending.signal.aborted || (await processStart(pid)) !== null) continue;
+      try {
+        await revive();
+        pauseMs = superviseEveryMs;
+      } catch (error) {
+        if (ending.signal.aborted) return;
+        pauseMs = Math.min(pauseMs * 2, 30_000);
+        logger?.error('embedded database ended and could not be started again', {
+          reason: error instanceof Error ? error.message : String(error),
+        });
+      }
+    }
+  };
+  const watching = watch();
+  return {
+    end: async () => {
+      ending.abort();
+      await watching;
+      const owned = owner;
+      owner = null;
+      return owned;
+    },
+  };
+}
+
+async function leaveWatcher(folder: ClusterFolder, idleMs: number): Promise<void> {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const script = fileURLToPath(new URL(`./idle-watcher.${extension}`, import.meta.url));
+  const child = spawn(process.execPath, [script, folder.directory, String(idleMs)], {
+    detached: true,
+    stdio: 'ignore',
+    cwd: '/',
+    // it outlives whoever started it, whose environment may hold secrets
+    env: baseEnvironment(),
+  });
+  await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  child.unref();
+  await writeOwner(folder, 'watcher', child.pid ?? 0);
+}

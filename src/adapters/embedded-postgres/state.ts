@@ -1,0 +1,186 @@
+/** What the folder of an embedded database says about itself: password, owner, lock, and the running server. */
+import { createHash, randomBytes } from 'node:crypto';
+import { link, mkdir, readFile, realpath, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { Server } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { writeNewFile } from '../file-staging/durable-file.ts';
+
+/** The folder, opened: absolute paths and the superuser's password. */
+export interface ClusterFolder {
+  readonly directory: string;
+  /** the server's own data */
+  readonly data: string;
+  readonly password: string;
+}
+
+/** Who stops the server: a service when it ends, or the idle watcher that a tool left behind. */
+export interface Owner {
+  readonly kind: 'service' | 'watcher';
+  readonly pid: number;
+  /** tells the process from a later one with the same number */
+  readonly startTicks: number;
+  readonly token: string;
+}
+
+/** The lines of `postmaster.pid` that matter. */
+export interface Postmaster {
+  readonly pid: number;
+  readonly port: number;
+  readonly status: string;
+}
+
+/** A number that no process can have, for a pid file whose number another process was given since. */
+const impossiblePid = 2_147_483_646;
+
+/** Opens the folder, making it and the password where they are missing; safe in several processes at once. */
+export async function openFolder(directory: string): Promise<ClusterFolder> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const absolute = await realpath(directory);
+  const path = join(absolute, 'password');
+  const known = await readText(path);
+  if (known !== null) return { directory: absolute, data: join(absolute, 'data'), password: known.trim() };
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeNewFile(draft, `${randomBytes(24).toString('base64url')}\n`);
+  // A link cannot replace: of several processes one wins, and all read the winner's.
+  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await rm(draft);
+  return {
+    directory: absolute,
+    data: join(absolute, 'data'),
+    password: (await readFile(path, 'utf8')).trim(),
+  };
+}
+
+/**
+ * Runs `work` while no other process does so for this folder. The lock is an abstract socket: the kernel frees it
+ * with its process, so it is never stale; its name cannot be guessed without the password.
+ */
+export async function withFolderLock<T>(
+  folder: ClusterFolder,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  const name = `\0embedded-postgres-${createHash('sha256').update(folder.directory).update(folder.password).digest('hex').slice(0, 40)}`;
+  signal?.throwIfAborted();
+  let lock = await bind(name);
+  while (lock === null) {
+    await delay(20);
+    signal?.throwIfAborted();
+    lock = await bind(name);
+  }
+  const held = lock;
+  try {
+    return await work();
+  } finally {
+    await new Promise((resolve) => held.close(resolve));
+  }
+}
+
+/** null when another holds it */
+function bind(name: string): Promise<Server | null> {
+  const server = createServer((socket) => socket.destroy());
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
+    );
+    server.listen({ path: name }, () => resolve(server));
+  });
+}
+
+/** State and start of a process, from procfs; null when there is none (or only what its parent has not yet reaped). */
+export async function processStart(pid: number): Promise<number | null> {
+  const stat = await readText(`/proc/${pid}/stat`);
+  if (stat === null) return null;
+  // The name in brackets may hold anything, so count from its end: state is the first field, start the 20th.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' || fields[0] === 'X' ? null : Number(fields[19]);
+}
+
+/** True when `pid` is a live process that serves this folder's data. */
+export async function servesFolder(folder: ClusterFolder, pid: number): Promise<boolean> {
+  if ((await processStart(pid)) === null) return false;
+  const commandLine = await readText(`/proc/${pid}/cmdline`);
+  return commandLine !== null && commandLine.split('\0').includes(folder.data);
+}
+
+export async function readPostmaster(folder: ClusterFolder): Promise<Postmaster | null> {
+  const text = await readText(join(folder.data, 'postmaster.pid'));
+  const lines = text?.split('\n') ?? [];
+  const pid = Number(lines[0]);
+  if (!Number.isInteger(pid) || pid <= 0) return null;
+  return { pid, port: Number(lines[3] ?? 0), status: (lines[7] ?? '').trim() };
+}
+
+/**
+ * The server refuses to start while the process of a left-over pid file exists, even when that number now belongs to a
+ * stranger, or to a dead process that nobody has reaped yet. Only the number is replaced: the server still checks the rest of the file (the old shared memory) itself.
+ */
+export async function disownPid(folder: ClusterFolder): Promise<void> {
+  const path = join(folder.data, 'postmaster.pid');
+  const text = await readText(path);
+  // Written in place, so that the file keeps its owner.
+  if (text !== null) await writeFile(path, text.replace(/^\d+/, String(impossiblePid)), { flag: 'r+' });
+}
+
+export async function readOwner(folder: ClusterFolder): Promise<Owner | null> {
+  const text = await readText(join(folder.directory, 'owner.json'));
+  try {
+    return text === null ? null : (JSON.parse(text) as Owner);
+  } catch {
+    return null;
+  }
+}
+
+/** The owner, if its process still lives. */
+export async function liveOwner(folder: ClusterFolder): Promise<Owner | null> {
+  const owner = await readOwner(folder);
+  return owner !== null && (await processStart(owner.pid)) === owner.startTicks ? owner : null;
+}
+
+export async function writeOwner(folder: ClusterFolder, kind: Owner['kind'], pid: number): Promise<Owner> {
+  const owner: Owner = {
+    kind,
+    pid,
+    startTicks: (await processStart(pid)) ?? 0,
+    token: randomBytes(8).toString('hex'),
+  };
+  const path = join(folder.directory, 'owner.json');
+  await writeFile(`${path}.new`, JSON.stringify(owner), { mode: 0o600 });
+  await rename(`${path}.new`, path);
+  return owner;
+}
+
+export async function removeOwner(folder: ClusterFolder): Promise<void> {
+  await rm(join(folder.directory, 'owner.json'), { force: true });
+}
+
+/** Tells the idle watcher that someone is about to connect. */
+export async function touchOwner(folder: ClusterFolder): Promise<void> {
+  const now = new Date();
+  await utimes(join(folder.directory, 'owner.json'), now, now).catch(() => undefined);
+}
+
+/** The port of the last start, so that addresses stay good over restarts; null when there was none. */
+export async function lastPort(folder: ClusterFolder): Promise<number | null> {
+  const port = Number(await readText(join(folder.directory, 'port')));
+  return Number.isInteger(port) && port > 0 ? port : null;
+}
+
+export async function rememberPort(folder: ClusterFolder, port: number): Promise<void> {
+  await writeFile(join(folder.directory, 'port'), `${port}\n`);
+}
+
+/** null when there is no such file, or its process ended while it was read */
+export async function readText(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ESRCH' || code === 'ENOTDIR') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+/** The files of one job, in its staging folder: gathered in memory by table, written in large pieces, hashed on the way. */
+import { createHash, type Hash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncPath } from '../folder/contents/manifest.ts';
+
+const pieceBytes = 256 * 1024;
+const allPiecesBytes = 8 * 1024 * 1024;
+
+export interface FinishedFile {
+  readonly name: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** no row is longer: rows come whole */
+  readonly longestWriteBytes: number;
+  /** of Parquet files: DuckDB's types of the columns */
+  readonly types?: readonly string[];
+}
+
+class StagedFile {
+  readonly name: string;
+  readonly hash: Hash = createHash('sha256');
+  pending: Uint8Array[] = [];
+  pendingBytes = 0;
+  bytes = 0;
+  rows = 0;
+  longestWriteBytes = 0;
+  isMade = false;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** To a file of our own, never through a link. */
+const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+
+export class StagedFiles {
+  readonly #directory: string;
+  readonly #files = new Map<string, StagedFile>();
+  #buffered = 0;
+  /** writes follow one another, however they are called */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  has(name: string): boolean {
+    return this.#files.has(name);
+  }
+
+  async write(name: string, bytes: Uint8Array, rows: number): Promise<void> {
+    let file = this.#files.get(name);
+    if (file === undefined) this.#files.set(name, (file = new StagedFile(name)));
+    file.pending.push(bytes);
+    file.pendingBytes += bytes.length;
+    file.rows += rows;
+    file.longestWriteBytes = Math.max(file.longestWriteBytes, bytes.length);
+    this.#buffered += bytes.length;
+    if (file.pendingBytes >= pieceBytes) await this.#flush(file);
+    else if (this.#buffered >= allPiecesBytes)
+      for (const other of this.#files.values()) await this.#flush(other);
+  }
+
+  /** Everything on the disk, durably. */
+  async finish(): Promise<FinishedFile[]> {
+    const finished: FinishedFile[] = [];
+    for (const file of this.#files.values()) {
+      await this.#flush(file);
+      await syncPath(join(this.#directory, file.name));
+      const { name, rows, bytes, longestWriteBytes } = file;
+      finished.push({ name, rows, bytes, sha256: file.hash.digest('hex'), longestWriteBytes });
+    }
+    if (finished.length > 0) await syncPath(this.#directory);
+    return finished;
+  }
+
+  /** Waits for what is being written. */
+  async settle(): Promise<void> {
+    await this.#last.catch(() => undefined);
+  }
+
+  #flush(file: StagedFile): Promise<void> {
+    this.#last = this.#last.then(() => this.#append(file));
+    // who awaits it hears of a failure; the chain itself must not be an unhandled one
+    this.#last.catch(() => undefined);
+    return this.#last;
+  }
+
+  /** Opened for each piece: a model may have more tables than a process may have open files. */
+  async #append(file: StagedFile): Promise<void> {
+    if (file.pendingBytes === 0 && file.isMade) return;
+    const pieces = file.pending;
+    const bytes = file.pendingBytes;
+    file.pending = [];
+    file.pendingBytes = 0;
+    const handle = await open(join(this.#directory, file.name), appending, 0o666);
+    file.isMade = true;
+    try {
+      for (const piece of pieces) {
+        file.hash.update(piece);
+        await handle.writeFile(piece);
+      }
+    } finally {
+      await handle.close();
+    }
+    file.bytes += bytes;
+    this.#buffered -= bytes;
+  }
+}

@@ -1,0 +1,37 @@
+/** Formats of the files in a folder: what rows come in, and what is written of them. */
+import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
+import { sideTableDefinitions } from '../../../engine/model/side-tables.ts';
+
+export const folderFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
+export type FolderFormat = (typeof folderFormats)[number];
+
+/** JSON Lines are made of the one, Parquet of the other. */
+export function encodingOf(format: FolderFormat): 'csv' | 'tsv' {
+  return format === 'tsv' || format === 'jsonl' ? 'tsv' : 'csv';
+}
+
+export interface NamedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** Of a table of the model, or of one beside the data. */
+export function tableColumns(model: RelationalModel, table: string): readonly NamedColumn[] {
+  const own = model.tables.find((candidate) => candidate.name === table);
+  return (own ?? Object.values(sideTableDefinitions).find((side) => side.name === table)!).columns;
+}
+
+/** The columns' names, escaped like the values below them; nothing where the format says them elsewhere. */
+export function headerLine(format: FolderFormat, names: readonly string[]): Uint8Array {
+  if (format === 'jsonl' || format === 'parquet') return new Uint8Array(0);
+  const csv = format === 'csv';
+  const fields = names.map((name) => {
+    if (csv) return /[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+    return name
+      .replaceAll('\\', '\\\\')
+      .replaceAll('\t', '\\t')
+      .replaceAll('\n', '\\n')
+      .replaceAll('\r', '\\r');
+  });
+  return Buffer.from(`${fields.join(csv ? ',' : '\t')}\n`);
+}

@@ -1,0 +1,234 @@
+/** What a folder of tables says of itself, and the journal that makes several files change as one. */
+import { constants } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../../errors.ts';
+import { folderFormats, type FolderFormat } from './formats.ts';
+
+export const manifestName = 'manifest.json';
+export const loadScriptName = 'load.sql';
+/** beside it where the files are JSON Lines */
+export const sqliteScriptName = 'load.sqlite.sql';
+/** beside it where they are TSV */
+export const mysqlScriptName = 'load.mysql.sql';
+
+/** Scripts beside `load.sql`, by the format of the folder's files. */
+export function otherScriptNames(format: FolderFormat | undefined): readonly string[] {
+  if (format === 'jsonl') return [sqliteScriptName];
+  return format === 'tsv' ? [mysqlScriptName] : [];
+}
+/** All scripts of a folder. */
+export function scriptNames(format: FolderFormat): readonly string[] {
+  return [loadScriptName, ...otherScriptNames(format)];
+}
+
+const journalName = '.svc-publish.json';
+/** in front of the names of folders that new files wait in */
+export const stagingPrefix = '.svc-staging-';
+
+export interface ManifestFile {
+  readonly name: string;
+  readonly job: number;
+  readonly installation: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** names in the order of the header line */
+  readonly columns: readonly string[];
+  /** of Parquet files: DuckDB's types of the columns */
+  readonly types?: readonly string[];
+}
+
+export interface ManifestTable {
+  readonly name: string;
+  readonly rows: number;
+  readonly files: readonly ManifestFile[];
+  /** columns with a value that their type cannot hold: load.sql makes them text */
+  readonly text_columns: readonly string[];
+  /** NOT NULL columns that some row left empty */
+  readonly nullable_columns: readonly string[];
+}
+
+export interface ManifestJob {
+  readonly job: number;
+  readonly installation: string;
+  readonly id_sch: number | null;
+  readonly id_lschma: number | null;
+  readonly published_at: string;
+  readonly documents: number;
+  readonly rows: number;
+}
+
+export interface Manifest {
+  readonly version: 1;
+  readonly format: FolderFormat;
+  /** the ledger: every job once */
+  readonly jobs: readonly ManifestJob[];
+  /** highest key ever given out, by table */
+  readonly keys: Readonly<Record<string, number>>;
+  readonly tables: readonly ManifestTable[];
+}
+
+/** One step from a folder's state to the next; written whole before the first file is touched. */
+export interface Journal {
+  /** folder that the new files wait in */
+  readonly staging: string;
+  /** names of new files: they move from the staging folder, over older ones of that name */
+  readonly files: readonly string[];
+  readonly remove: readonly string[];
+  readonly loadScript: string;
+  /** text by name (`otherScriptNames`); absent in journals of earlier versions */
+  readonly otherScripts?: Readonly<Record<string, string>>;
+  readonly manifest: Manifest;
+}
+
+/** Null where there is none; AppError `conflict` for one that this version cannot read. */
+export async function readManifest(directory: string): Promise<Manifest | null> {
+  const text = await readIfThere(join(directory, manifestName));
+  return text === null ? null : parseManifest(text);
+}
+
+/** The same as the folder will be once its journal, where a process died over it, has been carried out. */
+export async function readCommittedManifest(directory: string): Promise<Manifest | null> {
+  const text = await readIfThere(join(directory, journalName));
+  const journal = text === null ? null : parsed<Journal>(text);
+  return journal !== null && isJournal(journal) ? journal.manifest : readManifest(directory);
+}
+
+/**
+ * The same of a text. Whoever may write into the folder may have written it: it says what is read there, replaced and removed, so
+ * none of its names may lead anywhere else.
+ */
+export function parseManifest(text: string): Manifest {
+  const manifest = parsed<Manifest>(text);
+  if (manifest !== null && isManifest(manifest)) return manifest;
+  throw new AppError('conflict', `${manifestName} is not a manifest of this version.`);
+}
+
+function isManifest({ version, format, jobs, keys, tables }: Partial<Manifest>): boolean {
+  return (
+    version === 1 &&
+    folderFormats.includes(format!) &&
+    isList(jobs, isObject) &&
+    isObject(keys) &&
+    isList(tables, (table) => isObject(table) && isList(table['files'], isManifestFile))
+  );
+}
+
+function isManifestFile(file: unknown): boolean {
+  return (
+    isObject(file) && isOwnName(file['name']) && isList(file['columns'], (name) => typeof name === 'string')
+  );
+}
+
+/** A plain name, which no hidden file has: those are the locks, journals and staging folders. */
+export function isOwnName(name: unknown): name is string {
+  return (
+    typeof name === 'string' && /^[^./\\\p{Cc}][^/\\\p{Cc}]*$/u.test(name) && Buffer.byteLength(name) <= 255
+  );
+}
+
+function isList(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** From here on the step is done, also if this process dies: whoever opens the folder next finishes it. */
+export async function commitJournal(directory: string, journal: Journal): Promise<void> {
+  await writeDurably(directory, journalName, JSON.stringify(journal));
+}
+
+/** Carries out what the journal says; does nothing without one. May be repeated at any point. */
+export async function finishJournal(directory: string): Promise<void> {
+  const text = await readIfThere(join(directory, journalName));
+  if (text === null) return;
+  const journal = parsed<Journal>(text);
+  if (journal === null || !isJournal(journal))
+    throw new AppError('conflict', `${journalName} is not a journal of this version.`);
+  for (const name of journal.files)
+    await renameIfThere(join(directory, journal.staging, name), join(directory, name));
+  for (const name of journal.remove) await rm(join(directory, name), { force: true });
+  await writeDurably(directory, loadScriptName, journal.loadScript);
+  for (const name of otherScriptNames(journal.manifest.format)) {
+    const text = journal.otherScripts?.[name];
+    if (typeof text === 'string') await writeDurably(directory, name, text);
+  }
+  await writeDurably(directory, manifestName, `${JSON.stringify(journal.manifest, null, 2)}\n`);
+  await rm(join(directory, journal.staging), { recursive: true, force: true });
+  await rm(join(directory, journalName), { force: true });
+  await syncPath(directory);
+}
+
+/** As hostile as a manifest: it names what is moved and removed. */
+function isJournal({ staging, files, remove, loadScript, manifest }: Partial<Journal>): boolean {
+  return (
+    typeof staging === 'string' &&
+    staging.startsWith(stagingPrefix) &&
+    isOwnName(staging.slice(stagingPrefix.length)) &&
+    isList(files, isOwnName) &&
+    isList(remove, isOwnName) &&
+    typeof loadScript === 'string' &&
+    isObject(manifest) &&
+    isManifest(manifest)
+  );
+}
+
+/** Temporary file, fsync, rename, fsync of the folder. */
+async function writeDurably(directory: string, name: string, text: string): Promise<void> {
+  const draft = join(directory, `${name.startsWith('.') ? '' : '.'}${name}.new`);
+  // what a dead attempt left, or a link that somebody put there, is not written to
+  await rm(draft, { force: true });
+  const file = await open(draft, 'wx', 0o666);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, join(directory, name));
+  await syncPath(directory);
+}
+
+/** Makes what was written outlive a crash of the machine: a file's bytes, a folder's names. */
+export async function syncPath(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  // a named pipe must not hold the job up
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  try {
+    return (await file?.readFile('utf8')) ?? null;
+  } finally {
+    await file?.close();
+  }
+}
+
+async function renameIfThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    // a first try moved it
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+function parsed<T>(text: string): T | null {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,88 @@
+/** From one manifest to the next. */
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import type { SinkPlan } from '../../../ports/rows/sink.ts';
+import type { FinishedFile } from '../../file-staging/staged-files.ts';
+import type { Manifest, ManifestFile, ManifestTable } from './manifest.ts';
+
+const sideNames: ReadonlySet<string> = new Set(Object.values(sideTableNames));
+
+/** columns by table name */
+export type NotedColumns = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** What an overwrite leaves: tables of other models, and what their jobs wrote beside them. */
+export function survivors(tables: readonly ManifestTable[], own: ReadonlySet<string>): ManifestTable[] {
+  const others = tables.filter((table) => !own.has(table.name) && !sideNames.has(table.name));
+  const jobs = new Set(others.flatMap((table) => table.files.map(jobOf)));
+  const side = tables
+    .filter((table) => sideNames.has(table.name))
+    .map((table) => ({ ...table, files: table.files.filter((file) => jobs.has(jobOf(file))) }))
+    .filter((table) => table.files.length > 0)
+    .map((table) => ({ ...table, rows: rowsOf(table.files) }));
+  return [...others, ...side];
+}
+
+export interface ManifestStep {
+  readonly plan: SinkPlan;
+  readonly before: Manifest;
+  /** tables of `before` that stay */
+  readonly kept: readonly ManifestTable[];
+  /** new files by table name */
+  readonly added: ReadonlyMap<string, FinishedFile>;
+  readonly columnsOf: (table: string) => readonly string[];
+  readonly widened: NotedColumns;
+  readonly relaxed: NotedColumns;
+  readonly lastKeys: ReadonlyMap<string, number>;
+  readonly format: Manifest['format'];
+}
+
+export function nextManifest(step: ManifestStep): Manifest {
+  const { idJob, installation = '', idSch, idLschma, model } = step.plan;
+  const kept = new Map(step.kept.map((table) => [table.name, table]));
+  const names = new Set([...model.tables.map((table) => table.name), ...sideNames, ...kept.keys()]);
+  const tables: ManifestTable[] = [];
+  for (const name of names) {
+    const known = kept.get(name);
+    const added = step.added.get(name);
+    const files = [...(known?.files ?? [])];
+    if (added !== undefined) {
+      const { longestWriteBytes: _, types, ...file } = added;
+      const columns = step.columnsOf(name);
+      files.push({ ...file, job: idJob, installation, columns, ...(types === undefined ? {} : { types }) });
+    }
+    if (files.length === 0) continue;
+    tables.push({
+      name,
+      rows: rowsOf(files),
+      files,
+      text_columns: union(known?.text_columns, step.widened.get(name)),
+      nullable_columns: union(known?.nullable_columns, step.relaxed.get(name)),
+    });
+  }
+  // no key is given twice, also where the rows that had it are gone
+  const keys = { ...step.before.keys };
+  for (const [table, key] of step.lastKeys) if (key > (keys[table] ?? 0)) keys[table] = key;
+  const data = [...step.added].filter(([name]) => !sideNames.has(name)).map(([, file]) => file);
+  const job = {
+    job: idJob,
+    installation,
+    id_sch: idSch,
+    id_lschma: idLschma,
+    published_at: new Date().toISOString(),
+    documents: step.added.get(sideTableNames.documents)?.rows ?? 0,
+    rows: rowsOf(data),
+  };
+  return { version: 1, format: step.format, jobs: [...step.before.jobs, job], keys, tables };
+}
+
+/** Names the job that wrote a file: numbers of two installations may be the same. */
+export function jobOf(file: Pick<ManifestFile, 'installation' | 'job'>): string {
+  return `${file.installation}/${file.job}`;
+}
+
+function rowsOf(files: readonly { readonly rows: number }[]): number {
+  return files.reduce((sum, file) => sum + file.rows, 0);
+}
+
+function union(known: readonly string[] = [], added: ReadonlySet<string> = new Set()): string[] {
+  return [...new Set([...known, ...added])];
+}

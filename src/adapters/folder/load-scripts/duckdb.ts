@@ -1,0 +1,62 @@
+/** `load.sql` of a folder of Parquet: for DuckDB, which reads it where it lies. */
+import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
+import { physicalTables } from '../../../engine/sql/physical-model.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
+import { pathLiteral } from '../../duckdb/database.ts';
+import { sideTableStatements, tableStatements } from '../../duckdb/tables.ts';
+import { columnSqlType, converted, decimalDigits, larger } from '../../duckdb/types.ts';
+import { tableColumns } from '../contents/formats.ts';
+import { adaptedModel, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
+import type { Manifest, ManifestTable } from '../contents/manifest.ts';
+
+export function renderParquetScript(model: RelationalModel, manifest: Manifest): string {
+  const adapted = adaptedModel(model, manifest, ({ name, type }, table) => decimalOfFiles(name, type, table));
+  const tables = tablesOfFolder(model, manifest);
+  return script([
+    '-- Makes the tables of this folder and fills them: duckdb -f load.sql FILE, run inside the folder.',
+    ...notLoaded(model, manifest),
+    "SET TimeZone = 'UTC';\nBEGIN;",
+    ...[
+      ...sideTableStatements(new Map(), true),
+      ...physicalTables(adapted, duckdb)
+        .filter((_, index) => tables.has(index))
+        .flatMap((table) => tableStatements(table, table.columns, true)),
+    ].map((statement) => `${statement};`),
+    loadedTables(model, manifest)
+      .flatMap((table) => insertStatements(adapted, table))
+      .join('\n'),
+    ledger(manifest, duckdb),
+    'COMMIT;',
+  ]);
+}
+
+/** A decimal without bounds has the bounds that its files needed. */
+function decimalOfFiles(name: string, type: ColumnType, table: ManifestTable): ColumnType {
+  if (type.kind !== 'numeric' || type.precision !== undefined) return type;
+  const used = table.files.flatMap(({ columns, types }) => types?.[columns.indexOf(name)] ?? []);
+  const digits = used.map((sqlType) => decimalDigits(sqlType.replace('[]', '')));
+  const text: ColumnType = { kind: 'text', ...(type.list ? { list: true } : {}) };
+  const [first, ...others] = digits;
+  if (first === undefined) return type;
+  if (digits.includes(null)) return text;
+  const { whole, fraction } = others.reduce((a, b) => larger(a!, b!), first)!;
+  return whole + fraction > 38 ? text : { ...type, precision: whole + fraction, scale: fraction };
+}
+
+function insertStatements(adapted: RelationalModel, table: ManifestTable): string[] {
+  const name = duckdb.quote(physicalName(duckdb, table.name));
+  const wanted = new Map(
+    tableColumns(adapted, table.name).map((column) => [column.name, columnSqlType(column.type)]),
+  );
+  return table.files
+    .filter((file) => file.rows > 0)
+    .map((file) => {
+      const columns = file.columns.map((column) => duckdb.quote(physicalName(duckdb, column))).join(', ');
+      const values = file.columns.map((column, at) => {
+        const [from, to] = [file.types![at]!, wanted.get(column)!];
+        return from === to ? duckdb.quote(column) : converted(duckdb.quote(column), from, to);
+      });
+      return `INSERT INTO ${name} (${columns}) SELECT ${values.join(', ')} FROM read_parquet(${pathLiteral(file.name)});`;
+    });
+}

@@ -1,0 +1,218 @@
+/**
+ * `load.mysql.sql` of a folder of TSV: makes the tables in MySQL or MariaDB and fills them. It is this format's alone: `LOAD DATA`
+ * reads COPY text as it is, `\N` and escapes among it, while its reader of CSV knows no NULL, and MySQL's of JSON rounds decimals.
+ */
+import { commentLine } from '../../../engine/sql/comment-text.ts';
+import { ddlParts } from '../../../engine/sql/ddl.ts';
+import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { physicalTables } from '../../../engine/sql/physical-model.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import type { Column, ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
+import { tableColumns } from '../contents/formats.ts';
+import { adaptedModel, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
+import { mysqlScriptName, type Manifest, type ManifestFile } from '../contents/manifest.ts';
+
+const staged = '`_svc_items`';
+const format = String.raw`CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' IGNORE 1 LINES`;
+
+/** With LOCAL, a value that does not fit is a warning, and lost: here it ends the script. */
+const check =
+  'SHOW WARNINGS LIMIT 5;\nSET @svc_warnings = @@warning_count;\nSET @svc_refused_for_warnings = IF(@svc_warnings = 0, 0, (SELECT 1 UNION ALL SELECT 2));';
+
+export function renderMysqlScript(model: RelationalModel, manifest: Manifest): string {
+  const typed = adaptedModel(model, manifest);
+  const adapted: RelationalModel = {
+    ...typed,
+    tables: typed.tables.map((table) => ({ ...table, columns: table.columns.map(doubleForReal) })),
+  };
+  const { lists } = withListTables(adapted, mysql);
+  const tables = tablesOfFolder(adapted, manifest);
+  const { before, after } = ddlParts(withTextForNumbers(adapted), mysql, {
+    ifNotExists: true,
+    foreignKeysLast: true,
+    tables,
+  });
+  const { model: drawn } = withListTables(adapted, mysql);
+  const physical = physicalTables(drawn, mysql, adapted);
+  return script([
+    `-- Makes the tables of this folder and fills them: mysql --local-infile=1 DATABASE < ${mysqlScriptName}, run inside the folder.\n-- Instants are kept in UTC. A column of numbers that MySQL cannot hold (NaN, infinities, more than 35 digits before the point) stays text.`,
+    ...notLoaded(model, manifest),
+    "SET NAMES utf8mb4;\nSET SESSION sql_mode = 'STRICT_ALL_TABLES';\nSET FOREIGN_KEY_CHECKS = 0;",
+    ...before,
+    `CREATE TEMPORARY TABLE ${staged} (row_key BIGINT NOT NULL, items LONGTEXT) DEFAULT CHARACTER SET utf8mb4;\nSTART TRANSACTION;`,
+    loadedTables(model, manifest)
+      .flatMap(({ name, files }) => {
+        const owner = adapted.tables.findIndex((table) => table.name === name);
+        const own = lists.filter((list) => list.owner === owner);
+        const columns = tableColumns(adapted, name);
+        return files
+          .filter(({ rows }) => rows > 0)
+          .flatMap((file) => [
+            load(name, file, columns, (column) => listOf(adapted, drawn, own, column)?.count ?? null),
+            check,
+            ...own.flatMap((list) => items(drawn, list, adapted.tables[owner]!.columns[list.column]!, file)),
+          ]);
+      })
+      .join('\n'),
+    ledger(manifest, mysql, (moment) => mysql.literal(moment.replace(/Z$/, ''))),
+    'COMMIT;',
+    ...[...tables].map((at) => numbers(adapted, drawn, physical[at]!, at)),
+    'SET FOREIGN_KEY_CHECKS = 1;',
+    ...after,
+  ]);
+}
+
+/** FLOAT refuses what rounds to its largest value. */
+function doubleForReal(column: Column): Column {
+  return column.type.kind === 'real' ? { ...column, type: { ...column.type, kind: 'double' } } : column;
+}
+
+/** A pattern of the values that the column's own type holds; null where it holds them all. */
+function heldBy({ role, type }: Column): string | null {
+  if (role !== 'value') return null;
+  if (type.kind === 'double') return '^[^INn]*$';
+  const isUnbounded = type.kind === 'numeric' && type.precision === undefined;
+  return isUnbounded ? '^[+-]?[0-9]{0,35}([.][0-9]{0,30})?$' : null;
+}
+
+/** Decimals without bounds, NaN and infinities come in as text: what they need is seen when they are there. */
+function withTextForNumbers(model: RelationalModel): RelationalModel {
+  return {
+    ...model,
+    tables: model.tables.map((table) => ({
+      ...table,
+      columns: table.columns.map((column): Column => {
+        if (heldBy(column) === null) return column;
+        return { ...column, type: { kind: 'text', ...(column.type.list === true ? { list: true } : {}) } };
+      }),
+    })),
+  };
+}
+
+interface ListNames {
+  readonly count: string;
+}
+
+function listOf(
+  model: RelationalModel,
+  drawn: RelationalModel,
+  own: readonly ListTable[],
+  column: string,
+): ListNames | null {
+  const found = own.find((list) => model.tables[list.owner]!.columns[list.column]!.name === column);
+  return found === undefined ? null : { count: drawn.tables[found.owner]!.columns[found.column]!.name };
+}
+
+function load(
+  table: string,
+  file: ManifestFile,
+  columns: readonly { readonly name: string; readonly type: ColumnType }[],
+  countOf: (column: string) => string | null,
+): string {
+  const types = new Map(columns.map(({ name, type }) => [name, type]));
+  const targets: string[] = [];
+  const sets: string[] = [];
+  for (const [at, column] of file.columns.entries()) {
+    const variable = `@v${at + 1}`;
+    const count = countOf(column);
+    const value = count === null ? converted(types.get(column)!, variable) : counted(variable);
+    const name = quoted(count ?? column);
+    targets.push(value === variable ? name : variable);
+    if (value !== variable) sets.push(`${name} = ${value}`);
+  }
+  const set = sets.length === 0 ? '' : `\nSET ${sets.join(',\n  ')}`;
+  return `LOAD DATA LOCAL INFILE ${path(file)} INTO TABLE ${quoted(table)} ${format}\n(${targets.join(', ')})${set};`;
+}
+
+/** The file once more, for its row keys and one list; keys of items go on where those of the table end. */
+function items(drawn: RelationalModel, { table }: ListTable, column: Column, file: ManifestFile): string[] {
+  const list = drawn.tables[table!]!;
+  const [key, ...others] = list.columns.map(({ name }) => quoted(name));
+  const targets = file.columns.map((name, at) =>
+    at === 0 ? 'row_key' : name === column.name ? '@list' : '@other',
+  );
+  const { list: _, ...type } = column.type;
+  return [
+    `LOAD DATA LOCAL INFILE ${path(file)} INTO TABLE ${staged} ${format}\n(${targets.join(', ')})\nSET items = ${jsonOf('@list')};`,
+    check,
+    `INSERT INTO ${quoted(list.name)} (${[key, ...others].join(', ')})
+SELECT (SELECT COALESCE(MAX(${key}), 0) FROM ${quoted(list.name)}) + ROW_NUMBER() OVER (ORDER BY s.row_key, j.place), s.row_key, j.place, ${converted(type, 'j.item')}
+FROM ${staged} s, JSON_TABLE(s.items, '$[*]' COLUMNS (place FOR ORDINALITY, item LONGTEXT CHARACTER SET utf8mb4 PATH '$')) j;`,
+    check,
+    `DELETE FROM ${staged};`,
+  ];
+}
+
+/** Of an array literal, `{1,2}` or `{"a b","c"}`, whose escapes are JSON's own. */
+function jsonOf(literal: string): string {
+  const inner = `SUBSTRING(${literal}, 2, CHAR_LENGTH(${literal}) - 2)`;
+  return `CASE WHEN ${literal} = '{}' THEN '[]' WHEN LEFT(${literal}, 2) = '{"' THEN CONCAT('[', ${inner}, ']') ELSE CONCAT('["', REPLACE(${inner}, ',', '","'), '"]') END`;
+}
+
+function counted(literal: string): string {
+  return `IF(${literal} IS NULL, NULL, JSON_LENGTH(${jsonOf(literal)}))`;
+}
+
+/** A value of COPY text as one of the column's type. */
+function converted({ kind }: ColumnType, value: string): string {
+  switch (kind) {
+    case 'boolean':
+      return `CASE ${value} WHEN 't' THEN 1 WHEN 'f' THEN 0 END`;
+    case 'time':
+      return `ADDTIME(LEFT(${value}, 15), IF(SUBSTRING(${value}, 16, 1) >= '5', '00:00:00.000001', '00:00:00'))`;
+    case 'timestamp':
+      return moment(value, value);
+    case 'timestamptz': {
+      const zone = `RIGHT(${value}, 6)`;
+      const minutes = `IF(LEFT(${zone}, 1) = '-', -1, 1) * (SUBSTRING(${zone}, 2, 2) * 60 + RIGHT(${zone}, 2))`;
+      const local = moment(value, `LEFT(${value}, CHAR_LENGTH(${value}) - 6)`);
+      const utc = moment(value, `LEFT(${value}, CHAR_LENGTH(${value}) - 1)`);
+      return `IF(RIGHT(${value}, 1) = 'Z', ${utc}, ${local} - INTERVAL ${minutes} MINUTE)`;
+    }
+    default:
+      return value;
+  }
+}
+
+/** Hour 24 is the end of the day; a seventh digit of the fraction rounds the sixth, as in other databases. */
+function moment(value: string, text: string): string {
+  const whole = `CAST(REPLACE(LEFT(${text}, 26), 'T24:', 'T00:') AS DATETIME(6))`;
+  return `${whole} + INTERVAL (SUBSTRING(${text}, 27, 1) >= '5') MICROSECOND + INTERVAL (${value} LIKE '%T24:%') DAY`;
+}
+
+/** Numbers become numbers where each of the column is one of its type; else all stay text with their digits. */
+function numbers(
+  adapted: RelationalModel,
+  drawn: RelationalModel,
+  physical: ReturnType<typeof physicalTables>[number],
+  index: number,
+): string {
+  const clauses = drawn.tables[index]!.columns.flatMap((column, at) => {
+    const { name, sqlType, nullable, comment } = physical.columns[at]!;
+    const held = heldBy(column);
+    if (held === null || adapted.tables[index]!.columns[at]!.type.list === true) return [];
+    const told =
+      mysql.comments.kind === 'inline'
+        ? ` ${mysql.comments.column(commentLine(comment, mysql.comments.maxLength))}`
+        : '';
+    const clause = `MODIFY ${mysql.quote(name)} ${sqlType}${nullable ? '' : ' NOT NULL'}${told}`;
+    const fits = `COALESCE(SUM(${mysql.quote(name)} NOT REGEXP '${held}'), 0) = 0`;
+    return [`IF(${fits}, ${mysql.literal(clause)}, NULL)`];
+  });
+  if (clauses.length === 0) return '';
+  const table = mysql.quote(physical.name);
+  return `SET @svc_clauses = (SELECT CONCAT_WS(', ', ${clauses.join(',\n  ')}) FROM ${table});
+SET @svc_alter = IF(@svc_clauses = '', 'DO 0', CONCAT(${mysql.literal(`ALTER TABLE ${table} `)}, @svc_clauses));
+PREPARE svc_alter FROM @svc_alter;
+EXECUTE svc_alter;
+DEALLOCATE PREPARE svc_alter;`;
+}
+
+function path(file: ManifestFile): string {
+  return mysql.literal(`./${file.name}`);
+}
+
+function quoted(name: string): string {
+  return mysql.quote(physicalName(mysql, name));
+}

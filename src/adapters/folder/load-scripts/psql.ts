@@ -1,0 +1,147 @@
+/** `load.sql`: makes the tables of a folder and fills them, run inside the folder, with PostgreSQL's psql. */
+import { ddlParts } from '../../../engine/sql/ddl.ts';
+import { standardLiteral, type Dialect } from '../../../engine/sql/dialect.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import type { Column, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { jsonLinesCommands } from './psql-json-lines.ts';
+import type { Manifest, ManifestTable } from '../contents/manifest.ts';
+
+/** For the formats that psql reads; `renderParquetScript` is for the one that it does not. */
+export function renderLoadScript(model: RelationalModel, manifest: Manifest): string {
+  const adapted = adaptedModel(model, manifest);
+  const { before, after } = ddlParts(adapted, postgresql, {
+    ifNotExists: true,
+    foreignKeysLast: true,
+    tables: tablesOfFolder(adapted, manifest),
+  });
+  const tables = loadedTables(model, manifest);
+  return script([
+    '-- Makes the tables of this folder and fills them: psql -f load.sql DATABASE, run inside the folder.',
+    ...notLoaded(model, manifest),
+    '\\set ON_ERROR_STOP on\nBEGIN;',
+    ...before,
+    manifest.format === 'jsonl'
+      ? jsonLinesCommands(model, tables)
+      : tables.flatMap((table) => copyCommands(table, manifest.format)).join('\n'),
+    ledger(manifest, postgresql),
+    ...after,
+    'COMMIT;',
+  ]);
+}
+
+export function script(parts: readonly string[]): string {
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+/** Tables of the model, and those beside the data. */
+export function loadedTables(model: RelationalModel, manifest: Manifest): ManifestTable[] {
+  const own = ownNames(model);
+  return manifest.tables.filter((table) => own.has(table.name));
+}
+
+/** Indexes of the model's tables that have a file: those with rows, and all where every table was asked for. */
+export function tablesOfFolder({ tables }: RelationalModel, manifest: Manifest): ReadonlySet<number> {
+  const filled = new Set(manifest.tables.map(({ name }) => name));
+  return new Set(tables.flatMap(({ name }, at) => (filled.has(name) ? [at] : [])));
+}
+
+export function notLoaded(model: RelationalModel, manifest: Manifest): string[] {
+  const own = ownNames(model);
+  return manifest.tables
+    .filter((table) => !own.has(table.name))
+    .map((table) => `-- Not of this schema, so not loaded: ${table.name.replaceAll(/\s+/g, ' ')}`);
+}
+
+function ownNames(model: RelationalModel): ReadonlySet<string> {
+  return new Set([...model.tables.map((table) => table.name), ...Object.values(sideTableNames)]);
+}
+
+/** With the types and NOT NULLs that the rows of the folder allow. */
+export function adaptedModel(
+  model: RelationalModel,
+  manifest: Manifest,
+  typeOf: (column: Column, table: ManifestTable) => Column['type'] = (column) => column.type,
+): RelationalModel {
+  const byName = new Map(manifest.tables.map((table) => [table.name, table]));
+  return {
+    ...model,
+    tables: model.tables.map((table) => {
+      const known = byName.get(table.name);
+      if (known === undefined) return table;
+      return {
+        ...table,
+        // natural keys are wanted, not demanded
+        uniqueKeys: [],
+        columns: [
+          ...table.columns.map((column) => ({
+            ...column,
+            type: known.text_columns.includes(column.name)
+              ? { kind: 'text' as const }
+              : typeOf(column, known),
+            nullable:
+              column.nullable || known.nullable_columns.includes(column.name) || isLacking(known, column),
+          })),
+          ...columnsOfOthers(table, known),
+        ],
+      };
+    }),
+  };
+}
+
+/** Files that another logical schema wrote may not have the column. */
+function isLacking({ files }: ManifestTable, { name }: Column): boolean {
+  return files.some(({ rows, columns }) => rows > 0 && !columns.includes(name));
+}
+
+/** What another logical schema wrote into the table, and this one does not know: as text, which holds it all. */
+function columnsOfOthers({ columns }: Table, { files }: ManifestTable): Column[] {
+  const known = new Set(columns.map(({ name }) => name));
+  const others = new Set(files.flatMap((file) => (file.rows > 0 ? file.columns : []))).difference(known);
+  return [...others].map((name) => ({
+    name,
+    role: 'value',
+    type: { kind: 'text' },
+    nullable: true,
+    xpath: null,
+    sourceType: null,
+    references: null,
+  }));
+}
+
+/** One line each, as psql wants them. */
+function copyCommands(table: ManifestTable, format: Manifest['format']): string[] {
+  const options = `FORMAT ${format === 'csv' ? 'csv' : 'text'}, HEADER true, ENCODING 'UTF8'`;
+  return table.files
+    .filter((file) => file.rows > 0)
+    .map((file) => {
+      const columns = file.columns.map((name) => postgresql.quote(physicalName(postgresql, name))).join(', ');
+      const name = postgresql.quote(physicalName(postgresql, table.name));
+      return `\\copy ${name} (${columns}) FROM ${standardLiteral(file.name)} WITH (${options})`;
+    });
+}
+
+export function ledger(
+  manifest: Manifest,
+  dialect: Dialect,
+  momentOf: (text: string) => string = standardLiteral,
+): string {
+  const jobs = manifest.jobs.map(
+    (job) =>
+      `(${job.job}, ${standardLiteral(job.installation)}, ${job.id_sch ?? 'NULL'}, ${job.id_lschma ?? 'NULL'}, ${momentOf(job.published_at)}, ${job.documents}, ${job.rows})`,
+  );
+  const keys = Object.entries(manifest.keys).map(
+    ([table, key]) => `(${standardLiteral(physicalName(dialect, table))}, ${key})`,
+  );
+  return [
+    jobs.length === 0
+      ? ''
+      : `INSERT INTO ${dialect.quote(sideTableNames.loads)} VALUES\n  ${jobs.join(',\n  ')};`,
+    keys.length === 0
+      ? ''
+      : `INSERT INTO ${dialect.quote(sideTableNames.keys)} VALUES\n  ${keys.join(',\n  ')};`,
+  ]
+    .filter((statement) => statement !== '')
+    .join('\n');
+}

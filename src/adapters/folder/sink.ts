@@ -1,0 +1,393 @@
+/**
+ * Rows into a folder: one file per table and job, a manifest that lists them, and a script that loads them. New files wait in
+ * a folder inside; a journal makes all of them appear as one step (engine.md §7).
+ */
+import { randomBytes } from 'node:crypto';
+import { access, readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { createJsonLinesEncoder } from '../../engine/shred/rows/json-lines.ts';
+import { AppError } from '../../errors.ts';
+import {
+  type MisfitValue,
+  type Published,
+  type RowSink,
+  type SideTable,
+  type SinkPlan,
+} from '../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { readFolderLoads } from './ledger.ts';
+import { documentsIn } from './loaded-documents.ts';
+import { fileFault } from '../file-staging/faults.ts';
+import { StagedFiles, type FinishedFile } from '../file-staging/staged-files.ts';
+import { encodingOf, headerLine, tableColumns, type FolderFormat } from './contents/formats.ts';
+import { renderMysqlScript } from './load-scripts/mysql.ts';
+import { renderLoadScript } from './load-scripts/psql.ts';
+import { renderSqliteScript } from './load-scripts/sqlite.ts';
+import { lockFolder, type FileLock } from '../file-staging/lock.ts';
+import { makeFolders, type MadeFolders } from '../file-staging/created-folders.ts';
+import {
+  commitJournal,
+  finishJournal,
+  readManifest,
+  scriptNames,
+  mysqlScriptName,
+  sqliteScriptName,
+  stagingPrefix,
+  type Manifest,
+  type ManifestTable,
+} from './contents/manifest.ts';
+import { jobOf, nextManifest, survivors, type NotedColumns } from './contents/next-manifest.ts';
+import { fileNamePart, freeFileName } from './contents/file-names.ts';
+import { isStaging, makeStaging } from '../file-staging/marked-folder.ts';
+import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
+
+export interface FolderRowSinkOptions {
+  readonly directory: string;
+  readonly format: FolderFormat;
+  /** a table's name as part of a file's name (letters, digits, `_` and `-` as they are, all else percent-encoded) */
+  readonly fileNameOf?: (table: string) => string;
+  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  readonly refuseLinks?: boolean;
+  /** how long to wait for another job that writes into the folder (15 minutes) */
+  readonly lockTimeoutMs?: number;
+}
+
+export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
+  return new FolderRowSink(options);
+}
+
+class FolderRowSink implements RowSink {
+  readonly encoding: 'csv' | 'tsv';
+  readonly widensInPlace = false;
+  readonly label: string;
+  readonly #options: FolderRowSinkOptions;
+  /** where it is worked: the folder itself, held open once it is there */
+  #directory: string;
+  #pinned: PinnedFolder | null = null;
+  readonly #widened = new Map<string, Set<string>>();
+  readonly #relaxed = new Map<string, Set<string>>();
+  /** of the files that this job writes, by table */
+  readonly #names = new Map<string, string>();
+  readonly #writers = new Map<string, (rows: Uint8Array) => Uint8Array>();
+  #plan!: SinkPlan;
+  #lock: FileLock | null = null;
+  #madeFolders: MadeFolders | null = null;
+  #manifest!: Manifest;
+  /** the manifest's tables that stay, after an overwrite */
+  #kept: readonly ManifestTable[] = [];
+  #staging = '';
+  #files: StagedFiles | null = null;
+  #outcome: 'load' | 'nothing' | 'already' = 'nothing';
+
+  constructor(options: FolderRowSinkOptions) {
+    this.#options = options;
+    this.#directory = resolve(options.directory);
+    this.encoding = encodingOf(options.format);
+    this.label = options.directory;
+  }
+
+  async loads(): Promise<readonly TargetLoad[]> {
+    const links = this.#options.refuseLinks === true ? 'refuse' : 'follow';
+    return this.#guarded(() => readFolderLoads(this.#directory, links));
+  }
+
+  async open(plan: SinkPlan): Promise<'load' | 'skip'> {
+    this.#plan = plan;
+    if (plan.saveMode === 'p') return 'skip';
+    return this.#guarded(() => this.#open());
+  }
+
+  async keyOffsets(): Promise<ReadonlyMap<string, number>> {
+    if (this.#outcome !== 'load' || this.#plan.keys === 'hash') return new Map();
+    return new Map(Object.entries(this.#manifest.keys));
+  }
+
+  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#guarded(() =>
+      documentsIn(this.#directory, this.#options.format, this.#ownDocuments(), new Set(sha256s)),
+    );
+  }
+
+  async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
+    await this.#write(this.#plan.model.tables[table]!.name, rows, rowCount);
+  }
+
+  async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
+    await this.#write(sideTableNames[table], rows, rowCount);
+  }
+
+  /** The text is in the cell already; load.sql is told. */
+  async misfit({ table, column }: MisfitValue): Promise<void> {
+    this.#note(this.#widened, table, column);
+  }
+
+  relax(table: number, column: number): void {
+    this.#note(this.#relaxed, table, column);
+  }
+
+  async publish(fence: () => Promise<boolean>, lastKeys: ReadonlyMap<string, number>): Promise<Published> {
+    if (this.#outcome !== 'load') return { rows: {}, already: this.#outcome === 'already', changes: [] };
+    return this.#guarded(async () => {
+      const { allTables, saveMode, model } = this.#plan;
+      if (allTables || saveMode === 'w') {
+        const filled = new Set(this.#kept.map((table) => table.name));
+        for (const { name } of model.tables)
+          if (!filled.has(name)) await this.#write(name, new Uint8Array(0), 0);
+      }
+      const manifest = await this.#nextManifest(lastKeys);
+      const files = manifest.tables.flatMap((table) => table.files);
+      const names = new Set(files.map((file) => file.name));
+      const before = this.#manifest.tables.flatMap((table) => table.files);
+      await this.#checkForeignFiles(names);
+      if (!(await this.#lock!.isHeld())) {
+        throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
+      }
+      if (!(await fence()))
+        throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
+      await commitJournal(this.#directory, {
+        staging: this.#staging,
+        files: [...names].filter((name) => this.#files!.has(name)),
+        remove: [
+          ...before.map((file) => file.name).filter((name) => !names.has(name)),
+          ...this.#ownScripts().filter((name) => !scriptNames(manifest.format).includes(name)),
+        ],
+        otherScripts: this.#otherScripts(manifest),
+        loadScript: await this.#loadScript(manifest),
+        manifest,
+      });
+      // the journal needs the staged files now, whatever happens to this process
+      this.#outcome = 'nothing';
+      this.#staging = '';
+      this.#madeFolders = null;
+      await finishJournal(this.#directory);
+      return {
+        rows: this.#added(manifest),
+        already: false,
+        changes: [...lines(this.#widened, 'widened to text'), ...lines(this.#relaxed, 'NOT NULL dropped')],
+        ...(this.#plan.keys === 'hash' ? {} : { keys: manifest.keys }),
+      };
+    });
+  }
+
+  async abort(): Promise<void> {
+    this.#outcome = 'nothing';
+    await this.#files?.settle();
+    if (this.#lock === null) return;
+    await this.#guarded(async () => {
+      if (this.#staging !== '')
+        await rm(join(this.#directory, this.#staging), { recursive: true, force: true });
+      await this.#lock?.release();
+      this.#lock = null;
+      await this.#madeFolders?.remove();
+    });
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.abort();
+    } finally {
+      await this.#pinned?.close();
+      this.#pinned = null;
+    }
+  }
+
+  async #open(): Promise<'load' | 'skip'> {
+    const plan = this.#plan;
+    this.#madeFolders = await makeFolders(this.#directory);
+    this.#pinned = await pinFolder(this.#directory, this.#options.refuseLinks === true ? 'refuse' : 'follow');
+    this.#directory = this.#pinned.path;
+    this.#lock = await lockFolder(this.#directory, this.#options.lockTimeoutMs ?? 15 * 60_000, this.label);
+    await finishJournal(this.#directory);
+    // nobody else writes here now: what is still staged belongs to the dead
+    for (const name of await readdir(this.#directory)) {
+      if (name.startsWith(stagingPrefix) && (await isStaging(join(this.#directory, name))))
+        await rm(join(this.#directory, name), { recursive: true, force: true });
+    }
+    const { format } = this.#options;
+    this.#manifest = (await readManifest(this.#directory)) ?? {
+      version: 1,
+      format,
+      jobs: [],
+      keys: {},
+      tables: [],
+    };
+    const { idJob, installation = '' } = plan;
+    if (this.#manifest.jobs.some((job) => job.job === idJob && job.installation === installation)) {
+      this.#outcome = 'already';
+      return 'skip';
+    }
+    const own = new Set(plan.model.tables.map((table) => table.name));
+    const filled = this.#manifest.tables.filter((table) => own.has(table.name) && table.rows > 0);
+    if (filled.length > 0 && plan.saveMode === 'i') return 'skip';
+    if (filled.length > 0 && plan.saveMode === 'e') {
+      const names = filled.slice(0, 5).map((table) => table.name);
+      throw new AppError(
+        'conflict',
+        `${this.label}: ${names.join(', ')} already hold${filled.length === 1 ? 's' : ''} rows; -S a adds to them, -S o replaces them.`,
+      );
+    }
+    this.#kept = plan.saveMode === 'o' ? survivors(this.#manifest.tables, own) : this.#manifest.tables;
+    const kept = new Map(this.#kept.map(({ name, files }) => [name, files]));
+    for (const { name, columns } of plan.model.tables)
+      for (const file of kept.get(name) ?? [])
+        if (hasOtherKeys(columns, (key) => file.columns.includes(key)))
+          throw new AppError('conflict', otherKeysMessage(this.label, name));
+    if (this.#kept.length > 0 && this.#manifest.format !== format) {
+      throw new AppError(
+        'conflict',
+        `${this.label}: the folder holds ${this.#manifest.format} files; take -f ${this.#manifest.format}, another folder, or replace them (-S o).`,
+      );
+    }
+    this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
+    await makeStaging(join(this.#directory, this.#staging));
+    this.#files = new StagedFiles(join(this.#directory, this.#staging));
+    this.#outcome = 'load';
+    return plan.saveMode === 'w' ? 'skip' : 'load';
+  }
+
+  /** What stays of the jobs that wrote into tables of this model, or by it beside them: documents that it does not know, kept whole. */
+  #ownDocuments(): readonly ManifestTable[] {
+    const { model, idLschma, installation = '' } = this.#plan;
+    const own = new Set(model.tables.map((table) => table.name));
+    const jobs = new Set(this.#kept.flatMap(({ name, files }) => (own.has(name) ? files.map(jobOf) : [])));
+    for (const job of this.#manifest.jobs)
+      if (idLschma !== null && job.id_lschma === idLschma && job.installation === installation)
+        jobs.add(jobOf(job));
+    return this.#kept.map((table) => ({
+      ...table,
+      files: table.files.filter((file) => jobs.has(jobOf(file))),
+    }));
+  }
+
+  #fileOf(table: string): string {
+    let name = this.#names.get(table);
+    if (name === undefined) {
+      const part = (this.#options.fileNameOf ?? fileNamePart)(table);
+      const taken = new Set(this.#kept.flatMap((other) => other.files.map((file) => file.name)));
+      name = freeFileName(part, this.#plan.idJob, this.#options.format, taken);
+      this.#names.set(table, name);
+    }
+    return name;
+  }
+
+  /** Under the name that the table's file will have; files of Parquet are made of these at the end. */
+  async #write(table: string, rows: Uint8Array, rowCount: number): Promise<void> {
+    const files = this.#files!;
+    const name = this.#fileOf(table);
+    const { format } = this.#options;
+    await this.#guarded(async () => {
+      if (!files.has(name)) await files.write(name, headerLine(format, this.#columnsOf(table)), 0);
+      await files.write(name, format === 'jsonl' ? this.#jsonLines(table)(rows) : rows, rowCount);
+    });
+  }
+
+  #jsonLines(table: string): (rows: Uint8Array) => Uint8Array {
+    let writer = this.#writers.get(table);
+    if (writer === undefined)
+      this.#writers.set(table, (writer = createJsonLinesEncoder(tableColumns(this.#plan.model, table))));
+    return writer;
+  }
+
+  #columnsOf(table: string): readonly string[] {
+    return tableColumns(this.#plan.model, table).map((column) => column.name);
+  }
+
+  async #nextManifest(lastKeys: ReadonlyMap<string, number>): Promise<Manifest> {
+    const finished = await this.#finish();
+    return nextManifest({
+      plan: this.#plan,
+      before: this.#manifest,
+      kept: this.#kept,
+      added: new Map([...this.#names].map(([table, name]) => [table, finished.get(name)!])),
+      columnsOf: (table) => this.#columnsOf(table),
+      widened: this.#widened,
+      relaxed: this.#relaxed,
+      lastKeys,
+      format: this.#options.format,
+    });
+  }
+
+  async #finish(): Promise<Map<string, FinishedFile>> {
+    const staged = new Map((await this.#files!.finish()).map((file) => [file.name, file]));
+    if (this.#options.format !== 'parquet') return staged;
+    // whoever writes no Parquet has no need of DuckDB
+    const { writeParquet } = await import('./parquet.ts');
+    const tables = [...this.#names].map(([table, name]) => ({
+      columns: tableColumns(this.#plan.model, table),
+      widened: this.#widened.get(table) ?? new Set<string>(),
+      file: staged.get(name)!,
+    }));
+    const written = await writeParquet(join(this.#directory, this.#staging), tables);
+    return new Map(written.map((file) => [file.name, file]));
+  }
+
+  /** Scripts of the files that were here before. */
+  #ownScripts(): readonly string[] {
+    return this.#manifest.jobs.length === 0 ? [] : scriptNames(this.#manifest.format);
+  }
+
+  /** Files that no manifest lists belong to somebody else. */
+  async #checkForeignFiles(names: ReadonlySet<string>): Promise<void> {
+    const listed = new Set(this.#manifest.tables.flatMap((table) => table.files.map((file) => file.name)));
+    for (const name of this.#ownScripts()) listed.add(name);
+    for (const name of [...names, ...scriptNames(this.#options.format)]) {
+      if (listed.has(name) || !(await exists(join(this.#directory, name)))) continue;
+      throw new AppError('conflict', `${this.label}: ${name} exists and was not written by a job.`);
+    }
+  }
+
+  async #loadScript(manifest: Manifest): Promise<string> {
+    if (manifest.format !== 'parquet') return renderLoadScript(this.#plan.model, manifest);
+    const { renderParquetScript } = await import('./load-scripts/duckdb.ts');
+    return renderParquetScript(this.#plan.model, manifest);
+  }
+
+  #otherScripts(manifest: Manifest): Record<string, string> {
+    const { model } = this.#plan;
+    if (manifest.format === 'jsonl') return { [sqliteScriptName]: renderSqliteScript(model, manifest) };
+    return manifest.format === 'tsv' ? { [mysqlScriptName]: renderMysqlScript(model, manifest) } : {};
+  }
+
+  /** Rows of this job by table of the model. */
+  #added(manifest: Manifest): Record<string, number> {
+    const rows: Record<string, number> = {};
+    for (const { name, files } of manifest.tables) {
+      const file = files.find((candidate) => candidate.name === this.#names.get(name));
+      if (file !== undefined && file.rows > 0 && !isSideTable(name)) rows[name] = file.rows;
+    }
+    return rows;
+  }
+
+  #note(noted: Map<string, Set<string>>, table: number, column: number): void {
+    const { name, columns } = this.#plan.model.tables[table]!;
+    const set = noted.get(name) ?? new Set();
+    noted.set(name, set.add(columns[column]!.name));
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw fileFault(error, this.label);
+    }
+  }
+}
+
+function isSideTable(name: string): boolean {
+  return Object.values(sideTableNames).includes(name);
+}
+
+function lines(noted: NotedColumns, what: string): string[] {
+  return [...noted].flatMap(([table, columns]) =>
+    [...columns].map((column) => `${table}.${column}: ${what}`),
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,239 @@
+/** The tables of a folder of CSV, TSV, JSON Lines or Parquet files, for reading rows back. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
+import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
+import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
+import { AppError } from '../../errors.ts';
+import type { RowSource } from '../../ports/rows/source.ts';
+import { openDuckDbReader, pathLiteral } from '../duckdb/database.ts';
+import { lexicalText } from '../duckdb/types.ts';
+import { readFolderLoads } from './ledger.ts';
+import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
+import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
+import { refuseLink } from './loaded-documents.ts';
+import { lockFolder, type FileLock } from '../file-staging/lock.ts';
+import { finishJournal, readManifest, type ManifestFile, type ManifestTable } from './contents/manifest.ts';
+import { pinFolder } from '../local-files/open-folder.ts';
+
+export interface FolderRowSourceOptions {
+  readonly directory: string;
+  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  readonly refuseLinks?: boolean;
+  /** numbers the logical schemas that are asked for; absent: whichever */
+  readonly installation?: string;
+}
+
+export function createFolderRowSource(options: FolderRowSourceOptions): RowSource {
+  return createFileRowSource({
+    label: options.directory,
+    openTables: (model) => openTables(options, model),
+    loads: () =>
+      readFolderLoads(resolve(options.directory), options.refuseLinks === true ? 'refuse' : 'follow'),
+  });
+}
+
+/** The folder is locked while it is read: what is read stays as it was. */
+async function openTables(
+  { directory: label, refuseLinks = false, installation }: FolderRowSourceOptions,
+  model: RelationalModel,
+): Promise<SourceTables> {
+  const nothing = new AppError('not_found', `${label}: no documents were loaded there.`);
+  const pinned = await pinFolder(resolve(label), refuseLinks ? 'refuse' : 'follow').catch((error) => {
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? nothing : error;
+  });
+  const directory = pinned.path;
+  let spill: string | null = null;
+  let lock: FileLock | null = null;
+  const letGo = async (): Promise<void> => {
+    if (spill !== null) await rm(spill, { recursive: true, force: true });
+    await lock?.release();
+    await pinned.close();
+  };
+  try {
+    if ((await readManifest(directory)) === null) throw nothing;
+    lock = await lockFolder(directory, 15 * 60_000, label);
+    spill = await mkdtemp(join(tmpdir(), 'row-source-'));
+    await finishJournal(directory);
+    const manifest = (await readManifest(directory))!;
+    for (const { files } of manifest.tables)
+      for (const { name } of files) await refuseLink(join(directory, name));
+    const database = await openDuckDbReader(':memory:', spill, { data: directory });
+    const tables = new Map(manifest.tables.map((table) => [table.name, table]));
+    return {
+      table: (name) => {
+        const table = tables.get(name);
+        if (table === undefined || table.files.length === 0) return null;
+        return sourceTable(directory, manifest.format, table, tableColumns(model, name));
+      },
+      connect: () => database.connect(),
+      logicalSchemaOf: async (job) => {
+        const found = manifest.jobs.filter((candidate) => candidate.job === job);
+        const [only] = found;
+        const isOurs = installation === undefined || only?.installation === installation;
+        return found.length === 1 && isOurs ? only!.id_lschma : null;
+      },
+      close: async () => {
+        database.close();
+        await letGo();
+      },
+    };
+  } catch (error) {
+    await letGo();
+    throw error;
+  }
+}
+
+function sourceTable(
+  directory: string,
+  format: FolderFormat,
+  { files }: ManifestTable,
+  columns: readonly NamedColumn[],
+): SourceTable {
+  const types = new Map(columns.map(({ name, type }) => [name, type]));
+  if (format === 'jsonl') return jsonLinesTable(directory, files, types);
+  const names = [...new Set(files.flatMap((file) => file.columns))];
+  const places = new Map(names.map((name, at) => [name, at]));
+  const read = {
+    csv: csvFile,
+    tsv: tsvFile,
+    parquet: (path: string, file: ManifestFile) => parquetFile(path, file, types),
+  }[format];
+  const decode =
+    format === 'parquet' ? (text: string): string => text : format === 'tsv' ? fromCopyText : fromCsv;
+  return {
+    from: `(${files.map((file) => read(join(directory, file.name), file)).join(' UNION ALL BY NAME ')})`,
+    whole: (name) => (places.has(name) ? `${doubleQuoted(name)}::BIGINT` : null),
+    holds: (name, text) =>
+      `${doubleQuoted(name)} = ${standardLiteral(format === 'tsv' ? toCopyText(text) : text)}`,
+    selection: names.map(doubleQuoted),
+    values: (row) => (name) => {
+      const text = row[places.get(name) ?? -1] ?? null;
+      const type = types.get(name);
+      return text === null || type === undefined ? text : decode(text, type);
+    },
+  };
+}
+
+function textColumns({ columns }: ManifestFile): string {
+  return `{${columns.map((name) => `${standardLiteral(name)}: 'VARCHAR'`).join(', ')}}`;
+}
+
+/** a row may hold a value of any length */
+function longestLine(file: ManifestFile): string {
+  const longest = Math.max(2 * 1024 * 1024, file.bytes + 1);
+  return `max_line_size = ${longest}, buffer_size = ${longest * 2}`;
+}
+
+function csvFile(path: string, file: ManifestFile): string {
+  return `SELECT * FROM read_csv(${pathLiteral(path)}, auto_detect = false, header = true, delim = ',', quote = '"', escape = '"',
+    new_line = '\\n', nullstr = '', allow_quoted_nulls = false, strict_mode = true, ${longestLine(file)}, columns = ${textColumns(file)})`;
+}
+
+function tsvFile(path: string, file: ManifestFile): string {
+  return `SELECT * FROM read_csv(${pathLiteral(path)}, auto_detect = false, header = true, delim = '\t', quote = '', escape = '',
+    new_line = '\\n', nullstr = '\\N', ${longestLine(file)}, columns = ${textColumns(file)})`;
+}
+
+function parquetFile(
+  path: string,
+  { columns, types = [] }: ManifestFile,
+  known: ReadonlyMap<string, ColumnType>,
+): string {
+  const values = columns.map((name, at) => {
+    const column = doubleQuoted(name);
+    return `${lexicalText(column, types[at] ?? 'VARCHAR', fractionDigits(known.get(name)))} AS ${column}`;
+  });
+  return `SELECT ${values.join(', ')} FROM read_parquet(${pathLiteral(path)})`;
+}
+
+/** Lines as they are: DuckDB would read their numbers as doubles. Its own reading is good enough for keys. */
+function jsonLinesTable(
+  directory: string,
+  files: readonly ManifestFile[],
+  types: ReadonlyMap<string, ColumnType>,
+): SourceTable {
+  const known = new Set(files.flatMap((file) => file.columns));
+  const lines = files.map(
+    (file) =>
+      `SELECT line FROM read_csv(${pathLiteral(join(directory, file.name))}, auto_detect = false, header = false, delim = '\x02',
+        quote = '', escape = '', new_line = '\\n', nullstr = '', ${longestLine(file)}, columns = {'line': 'VARCHAR'})`,
+  );
+  return {
+    from: `(${lines.join(' UNION ALL ')})`,
+    whole: (name) => (known.has(name) ? `${member(name)}::BIGINT` : null),
+    holds: (name, text) => `${member(name)} = ${standardLiteral(text)}`,
+    selection: ['line'],
+    values: ([line]) => {
+      const row = JSON.parse(line!, digits as (key: string, value: unknown) => unknown) as Record<
+        string,
+        unknown
+      >;
+      return (name) => {
+        const value = row[name] ?? null;
+        if (value === null) return null;
+        if (Array.isArray(value)) return value.map(String).join(' ');
+        const kind = types.get(name)?.kind;
+        return kind === 'real' || kind === 'double' ? infinity(String(value)) : String(value);
+      };
+    },
+  };
+}
+
+/** A member of a line as text. */
+function member(name: string): string {
+  const path = `$."${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  return `json_extract_string(line, ${standardLiteral(path)})`;
+}
+
+/** Numbers with the digits that they were written with. */
+function digits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
+  return typeof value === 'number' ? context.source : value;
+}
+
+function infinity(text: string): string {
+  return text.replace('Infinity', 'INF');
+}
+
+/** What the encodings of rows make of XSD's forms, taken back. */
+function fromCsv(text: string, type: ColumnType): string {
+  const items = type.list === true ? arrayItems(text) : null;
+  if (items !== null) return items.map((item) => fromCsv(item, { kind: type.kind })).join(' ');
+  switch (type.kind) {
+    case 'boolean':
+      return text === 't' ? 'true' : text === 'f' ? 'false' : text;
+    case 'real':
+    case 'double':
+      return infinity(text);
+    default:
+      return text;
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
+
+function fromCopyText(text: string, type: ColumnType): string {
+  const plain = text.includes('\\')
+    ? text.replaceAll(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter)
+    : text;
+  return fromCsv(plain, type);
+}
+
+function toCopyText(text: string): string {
+  return text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\t', '\\t')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r');
+}
+
+/** Items of an array literal (PostgreSQL manual §8.15.2); null for other text. */
+function arrayItems(text: string): string[] | null {
+  if (!text.startsWith('{') || !text.endsWith('}')) return null;
+  const items: string[] = [];
+  const pattern = /"((?:[^"\\]|\\.)*)"|([^,"]+)/g;
+  for (const [, quoted, plain] of text.slice(1, -1).matchAll(pattern))
+    items.push(quoted === undefined ? plain! : quoted.replaceAll(/\\(.)/g, '$1'));
+  return items;
+}

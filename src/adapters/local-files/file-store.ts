@@ -1,0 +1,235 @@
+/** Files in folders of this machine: `files/<id_org>/` for each organisation, and the roots the operator opens beside it. */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, realpath, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve as resolvePath, sep } from 'node:path';
+import { AppError } from '../../errors.ts';
+import type { FileStore } from '../../ports/files/organisation-files.ts';
+import { partPrefix, removeExpiredUploads } from './expired-uploads.ts';
+import { localFiles } from './log-files.ts';
+
+export interface LocalFileStoreOptions {
+  /** holds one folder for each organisation */
+  readonly filesDirectory: string;
+  /** holds `job-<id>.log` */
+  readonly logsDirectory: string;
+  /** absolute; one without `{org}` is organisation 1's alone */
+  readonly roots: readonly string[];
+}
+
+/** The organisation that the operator's roots without `{org}` belong to. */
+const firstOrg = 1;
+const longestPath = 4096;
+const longestName = 255;
+
+export function createLocalFileStore(options: LocalFileStoreOptions): FileStore {
+  const folderOf = (idOrg: number): string => join(options.filesDirectory, String(idOrg));
+  const logFile = (idJob: number): string => join(options.logsDirectory, logName(idJob));
+
+  function rootsOf(idOrg: number): string[] {
+    const shared = options.roots.filter((root) => idOrg === firstOrg || root.includes('{org}'));
+    return [folderOf(idOrg), ...shared.map((root) => resolvePath(root.replaceAll('{org}', String(idOrg))))];
+  }
+
+  /** The location of an existing file below the organisation's own folder, links resolved. */
+  async function resolveOwn(idOrg: number, path: string): Promise<string> {
+    if (path === '' || path.length > longestPath || path.includes('\0') || path.split('/').includes('..'))
+      throw notAllowed();
+    const own = folderOf(idOrg);
+    const wanted = isAbsolute(path) ? resolvePath(path) : resolvePath(own, path);
+    if (!isInside(own, wanted)) throw notAllowed();
+    const real = await realpath(wanted).catch(() => null);
+    if (real === null) throw noSuchFile();
+    if (!isInside(await realpath(own), real)) throw notAllowed();
+    return real;
+  }
+
+  return {
+    local: true,
+    ...localFiles,
+
+    saveUpload: async (idOrg, name, body, maxBytes) => {
+      checkFileName(name);
+      const uploads = join(folderOf(idOrg), 'uploads');
+      await mkdir(uploads, { recursive: true, mode: 0o700 });
+      const part = join(uploads, `${partPrefix}${randomBytes(16).toString('hex')}`);
+      try {
+        const bytes = await writeStream(part, body, maxBytes);
+        const folder = randomBytes(8).toString('hex');
+        await mkdir(join(uploads, folder), { mode: 0o700 });
+        await rename(part, join(uploads, folder, name));
+        return { path: `uploads/${folder}/${name}`, bytes };
+      } catch (error) {
+        await rm(part, { force: true });
+        throw isErrno(error, 'ENOSPC', 'EDQUOT')
+          ? new AppError('service_unavailable', 'there is no space for the file now')
+          : error;
+      }
+    },
+
+    resolve: async (idOrg, path, mustExist) => {
+      if (path === '' || path.length > longestPath || path.includes('\0')) throw notAllowed();
+      // Refused as such, also where they would stay inside: after a link they would not mean what they seem to
+      if (path.split('/').includes('..')) throw notAllowed();
+      await mkdir(folderOf(idOrg), { recursive: true, mode: 0o700 });
+      const wanted = isAbsolute(path) ? resolvePath(path) : resolvePath(folderOf(idOrg), path);
+      const roots = rootsOf(idOrg).filter((root) => isInside(root, wanted));
+      if (roots.length === 0) throw notAllowed();
+      const { real, found } = await realLocation(wanted);
+      const realRoots = await Promise.all(roots.map((root) => realpath(root).catch(() => null)));
+      // first of all: behind a link that leads out, what is there and what is not are one answer
+      if (!realRoots.some((root) => root !== null && isInside(root, real))) throw notAllowed();
+      if (found !== 'whole' && mustExist)
+        throw new AppError('input_not_found', 'there is no such file or folder');
+      if (found === 'nowhere') throw notAllowed();
+      return real;
+    },
+
+    remove: async (idOrg, path) => {
+      const real = await resolveOwn(idOrg, path);
+      try {
+        if (!(await lstat(real)).isFile()) throw notAllowed();
+        await unlink(real);
+      } catch (error) {
+        // somebody else removed it meanwhile
+        throw isErrno(error, 'ENOENT') ? noSuchFile() : error;
+      }
+      // an upload lies alone in a folder of its own
+      const folder = dirname(real);
+      const uploads = await realpath(join(folderOf(idOrg), 'uploads')).catch(() => null);
+      if (uploads !== null && dirname(folder) === uploads) await rmdir(folder).catch(() => undefined);
+    },
+
+    removeUploads: (which) => removeExpiredUploads(options.filesDirectory, which),
+
+    removeLog: async (idJob) => {
+      await rm(logFile(idJob), { force: true });
+    },
+
+    logSize: async (idJob) => {
+      try {
+        return (await stat(logFile(idJob))).size;
+      } catch (error) {
+        if (isErrno(error, 'ENOENT')) return null;
+        throw error;
+      }
+    },
+
+    readLog: async (idJob, offset, length) => {
+      const handle = await open(logFile(idJob), constants.O_RDONLY | constants.O_NOFOLLOW).catch(
+        (error: unknown) => {
+          if (isErrno(error, 'ENOENT')) return null;
+          throw error;
+        },
+      );
+      // removed with its job since its size was asked for
+      if (handle === null) return new Uint8Array(0);
+      try {
+        const bytes = new Uint8Array(length);
+        let filled = 0;
+        while (filled < length) {
+          const { bytesRead } = await handle.read(bytes, filled, length - filled, offset + filled);
+          if (bytesRead === 0) break;
+          filled += bytesRead;
+        }
+        return bytes.subarray(0, filled);
+      } finally {
+        await handle.close();
+      }
+    },
+  };
+}
+
+function noSuchFile(): AppError {
+  return new AppError('not_found', 'there is no such file');
+}
+
+export function logName(idJob: number): string {
+  return `job-${idJob}.log`;
+}
+
+/** The caller has cleaned the name: one that is no plain file name, or that no tool reads, is refused. */
+function checkFileName(name: string): void {
+  const plain = !/[/\\\p{Cc}]/u.test(name) && !name.startsWith('.') && Buffer.byteLength(name) <= longestName;
+  if (plain && /\.(xml|xsd|gz|zip|tar|tgz)$/i.test(name)) return;
+  const detail = 'the name must be a plain file name that ends in .xml, .xsd, .gz, .zip, .tar or .tgz';
+  throw new AppError('invalid_parameter', detail, { errors: [{ pointer: '#/query/name', detail }] });
+}
+
+/** Writes all of a body to a new file; over the limit, or when the body breaks off, it throws and the caller removes the file. */
+async function writeStream(
+  file: string,
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<number> {
+  const handle = await open(
+    file,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o600,
+  );
+  try {
+    let bytes = 0;
+    // Leaving the loop by an exception cancels the body
+    for await (const chunk of body) {
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes)
+        throw new AppError('payload_too_large', `the file is larger than ${maxBytes} bytes`);
+      await handle.writeFile(chunk);
+    }
+    await handle.sync();
+    return bytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+interface RealLocation {
+  readonly real: string;
+  /** `folder`: one that it may be made in, `nowhere`: a file stands where that would be */
+  readonly found: 'whole' | 'folder' | 'nowhere';
+}
+
+/** Links resolved; of a path that does not exist yet, those of the part that does. Only files and folders pass. */
+async function realLocation(wanted: string): Promise<RealLocation> {
+  const missing: string[] = [];
+  let existing = wanted;
+  for (;;) {
+    try {
+      const real = await realpath(existing);
+      const facts = await stat(real);
+      if (missing.length === 0 && !facts.isFile() && !facts.isDirectory()) throw notAllowed();
+      const found = missing.length === 0 ? 'whole' : facts.isDirectory() ? 'folder' : 'nowhere';
+      return { real: join(real, ...missing), found };
+    } catch (error) {
+      if (isErrno(error, 'ENOENT', 'ENOTDIR')) {
+        // A link that leads nowhere would be followed by whoever creates the file
+        if (await exists(existing)) throw notAllowed();
+        const parent = dirname(existing);
+        missing.unshift(basename(existing));
+        existing = parent;
+        continue;
+      }
+      throw isErrno(error, 'ELOOP', 'EACCES', 'ENAMETOOLONG', 'EPERM') ? notAllowed() : error;
+    }
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+function isErrno(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && codes.includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+function notAllowed(): AppError {
+  return new AppError('path_not_allowed', 'the path lies outside the folders that this organisation may use');
+}

@@ -1,0 +1,65 @@
+/** Files at paths of this machine, as a FileStore reads and writes what it has resolved. */
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { Readable } from 'node:stream';
+import type { FileStore } from '../../ports/files/organisation-files.ts';
+
+export const localFiles: Pick<FileStore, 'list' | 'read' | 'write' | 'discard'> = {
+  async *list(location) {
+    const facts = await stat(location).catch(() => null);
+    if (facts?.isFile()) yield { name: basename(location), location, bytes: facts.size };
+    if (facts?.isDirectory() !== true) return;
+    const entries = await readdir(location, { recursive: true, withFileTypes: true });
+    const paths = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    for (const path of paths.toSorted()) {
+      const { size } = await stat(path);
+      yield { name: relative(location, path).split(sep).join('/'), location: path, bytes: size };
+    }
+  },
+
+  async read(location, range) {
+    const file = await open(location, 'r').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    });
+    if (file === null) return null;
+    if (range?.length === 0) {
+      await file.close();
+      return new Blob([]).stream();
+    }
+    const part = range === undefined ? {} : { start: range.offset, end: range.offset + range.length - 1 };
+    const stream = createReadStream(location, { fd: file, ...part });
+    return Readable.toWeb(stream) as unknown as ReadableStream<Uint8Array>;
+  },
+
+  async write(location, body) {
+    const part = join(
+      dirname(location),
+      `.${basename(location).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`,
+    );
+    const file = await open(part, 'wx', 0o600);
+    try {
+      let bytes = 0;
+      for await (const chunk of body instanceof Uint8Array ? [body] : body) {
+        await file.writeFile(chunk);
+        bytes += chunk.byteLength;
+      }
+      await file.sync();
+      await file.close();
+      await rename(part, location);
+      return bytes;
+    } catch (error) {
+      await file.close().catch(() => undefined);
+      await rm(part, { force: true });
+      throw error;
+    }
+  },
+
+  async discard(location) {
+    await rm(location, { force: true });
+  },
+};

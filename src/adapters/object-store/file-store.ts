@@ -1,0 +1,146 @@
+/** Files and job logs in an object store, for services and workers on many machines, or on none of their own. */
+import { AppError } from '../../errors.ts';
+import type { FileStore } from '../../ports/files/organisation-files.ts';
+import type { ObjectStore } from '../../ports/files/objects.ts';
+import { logPrefix, objectLogSize, readObjectLog } from './job-log.ts';
+
+export interface ObjectFileStoreOptions {
+  readonly objects: ObjectStore;
+  /** before every key, '' or ending in '/' */
+  readonly prefix: string;
+  /** for absolute paths: the folders that the operator has opened on every machine; null: there are none */
+  readonly roots: FileStore | null;
+}
+
+/** What `resolve` answers: `object:/<idOrg>/<path>`. */
+const scheme = 'object:/';
+const longestPath = 4096;
+const longestName = 255;
+
+export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStoreOptions): FileStore {
+  const keyAt = (location: string): string => `${prefix}files/${location.slice(scheme.length)}`;
+
+  async function* below(folderKey: string) {
+    for await (const { key, bytes } of objects.list(`${folderKey}/`))
+      yield {
+        name: key.slice(folderKey.length + 1),
+        location: scheme + key.slice(`${prefix}files/`.length),
+        bytes,
+      };
+  }
+
+  async function isThere(location: string): Promise<boolean> {
+    if ((await objects.head(keyAt(location))) !== null) return true;
+    for await (const _ of objects.list(`${keyAt(location)}/`)) return true;
+    // the organisation's own folder is there from the first
+    return !location.slice(scheme.length).includes('/');
+  }
+
+  return {
+    local: false,
+
+    async saveUpload(idOrg, name, body, maxBytes) {
+      checkFileName(name);
+      const path = `uploads/${randomName()}/${name}`;
+      const bytes = await objects.write(`${prefix}files/${idOrg}/${path}`, body, maxBytes);
+      return { path, bytes };
+    },
+
+    async resolve(idOrg, path, mustExist) {
+      if (path.startsWith('/')) {
+        if (roots === null) throw notAllowed();
+        return roots.resolve(idOrg, path, mustExist);
+      }
+      const location = `${scheme}${[idOrg, ...partsOf(path)].join('/')}`;
+      if (mustExist && !(await isThere(location)))
+        throw new AppError('input_not_found', 'there is no such file or folder');
+      return location;
+    },
+
+    async remove(idOrg, path) {
+      if (path.startsWith('/')) throw notAllowed();
+      const parts = partsOf(path);
+      const key = `${prefix}files/${[idOrg, ...parts].join('/')}`;
+      if (parts.length > 0 && (await objects.head(key)) !== null) return objects.remove(key);
+      for await (const _ of objects.list(`${key}/`)) throw notAllowed();
+      throw new AppError('not_found', 'there is no such file');
+    },
+
+    async removeUploads({ olderThan, except }) {
+      let removed = 0;
+      const files = `${prefix}files/`;
+      for await (const { key, modified } of objects.list(files)) {
+        const upload = /^(\d+\/uploads\/[^/]+)\/[^/]+$/.exec(key.slice(files.length));
+        if (upload === null || modified >= olderThan) continue;
+        if (except.has(upload[0]) || except.has(upload[1]!)) continue;
+        await objects.remove(key);
+        removed += 1;
+      }
+      return removed;
+    },
+
+    async *list(location) {
+      if (!isHere(location)) {
+        if (roots !== null) yield* roots.list(location);
+        return;
+      }
+      const key = keyAt(location);
+      const file = await objects.head(key);
+      if (file !== null) yield { name: key.slice(key.lastIndexOf('/') + 1), location, bytes: file.bytes };
+      else yield* below(key);
+    },
+
+    async read(location, range) {
+      if (!isHere(location)) return roots === null ? null : roots.read(location, range);
+      return objects.read(keyAt(location), range);
+    },
+
+    async write(location, body) {
+      if (isHere(location)) return objects.write(keyAt(location), body);
+      if (roots === null) throw notAllowed();
+      return roots.write(location, body);
+    },
+
+    async discard(location) {
+      if (isHere(location)) await objects.remove(keyAt(location));
+      else await roots?.discard(location);
+    },
+
+    async removeLog(idJob) {
+      for await (const { key } of objects.list(logPrefix(prefix, idJob))) await objects.remove(key);
+    },
+    logSize: (idJob) => objectLogSize(objects, prefix, idJob),
+    readLog: (idJob, offset, length) => readObjectLog(objects, prefix, idJob, offset, length),
+  };
+}
+
+function isHere(location: string): boolean {
+  return location.startsWith(scheme);
+}
+
+/** The parts of a relative path; AppError `path_not_allowed` where it leads out of its folder. */
+function partsOf(path: string): string[] {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  const wrong = path === '' || path.length > longestPath || /\p{Cc}/u.test(path) || parts.includes('..');
+  if (wrong) throw notAllowed();
+  return parts;
+}
+
+/** As on disks, so that what one installation takes another takes, too. */
+function checkFileName(name: string): void {
+  const bytes = new TextEncoder().encode(name).byteLength;
+  const plain = !/[/\\\p{Cc}]/u.test(name) && !name.startsWith('.') && bytes <= longestName;
+  if (plain && /\.(xml|xsd|gz|zip|tar|tgz)$/i.test(name)) return;
+  const detail = 'the name must be a plain file name that ends in .xml, .xsd, .gz, .zip, .tar or .tgz';
+  throw new AppError('invalid_parameter', detail, { errors: [{ pointer: '#/query/name', detail }] });
+}
+
+function randomName(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}
+
+function notAllowed(): AppError {
+  return new AppError('path_not_allowed', 'the path lies outside the folders that this organisation may use');
+}

@@ -1,0 +1,48 @@
+/** Whether an object store answers, for health: asked for one listing, in bounded time, and not for every probe anew. */
+import type { HealthComponent } from '../../ports/health-probe.ts';
+import type { ObjectStore } from '../../ports/files/objects.ts';
+
+export interface ObjectStoreHealthOptions {
+  readonly objects: Pick<ObjectStore, 'list'>;
+  /** what the listing is of */
+  readonly prefix: string;
+  /** where it lies, for people: no credentials */
+  readonly location: string;
+  readonly timeoutMs?: number;
+  /** an answer is given again for so long */
+  readonly keepMs?: number;
+  readonly nowMs?: () => number;
+}
+
+/** The probe of one store; it never rejects. What is kept is an answer, never a question under way: workerd ties those to one request. */
+export function createObjectStoreHealth(options: ObjectStoreHealthOptions): () => Promise<HealthComponent> {
+  const { objects, prefix, location, timeoutMs = 2000, keepMs = 5000, nowMs = Date.now } = options;
+  let known: { readonly atMs: number; readonly answer: HealthComponent } | null = null;
+
+  async function ask(): Promise<HealthComponent> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('no answer')), timeoutMs);
+    });
+    try {
+      await Promise.race([firstOf(objects.list(prefix)), late]);
+      return { status: 'UP', details: { location } };
+    } catch {
+      return { status: 'DOWN', details: { location } };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return async () => {
+    if (known === null || nowMs() - known.atMs >= keepMs) {
+      const answer = await ask();
+      known = { atMs: nowMs(), answer };
+    }
+    return known.answer;
+  };
+}
+
+async function firstOf(listing: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of listing) return;
+}

@@ -1,0 +1,118 @@
+/**
+ * Job logs as objects, which cannot be appended to: a log is a row of chunks of one size, the last of which is written again as it
+ * grows. Each attempt has chunks of its own, so that a worker which has lost its job cannot write over those of the next.
+ */
+import type { LogAppender } from '../../ports/files/log-appender.ts';
+import type { ObjectStore } from '../../ports/files/objects.ts';
+
+/** A log of a gigabyte is a thousand objects; a line a second writes little again. */
+const chunkBytes = 1024 * 1024;
+const flushMs = 400;
+
+export function logPrefix(prefix: string, idJob: number): string {
+  return `${prefix}logs/job-${idJob}/`;
+}
+
+export async function openObjectLog(
+  objects: ObjectStore,
+  prefix: string,
+  idJob: number,
+  epoch: number,
+): Promise<LogAppender> {
+  const own = `${logPrefix(prefix, idJob)}${String(epoch).padStart(10, '0')}-`;
+  let index = 0;
+  let chunk = new Uint8Array(chunkBytes);
+  let filled = 0;
+  let stored = 0;
+  // the same attempt may have written before: its target was asked, or its process was started anew
+  for await (const { key, bytes } of objects.list(own)) {
+    index = Number(key.slice(own.length));
+    filled = bytes;
+  }
+  if (filled > 0 && filled < chunkBytes) {
+    const earlier = await objects.read(keyOf());
+    chunk.set(new Uint8Array(await new Response(earlier).arrayBuffer()));
+    stored = filled;
+  } else if (filled === chunkBytes) next();
+
+  let writing: Promise<void> = Promise.resolve();
+  let timer: ReturnType<typeof setTimeout> | null = null;
+
+  function keyOf(): string {
+    return `${own}${String(index).padStart(8, '0')}`;
+  }
+  function next(): void {
+    index += 1;
+    chunk = new Uint8Array(chunkBytes);
+    filled = 0;
+    stored = 0;
+  }
+  function flush(): Promise<void> {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const [key, bytes] = [keyOf(), filled];
+    if (bytes === stored) return writing;
+    stored = bytes;
+    const content = chunk.slice(0, bytes);
+    writing = writing.then(async () => void (await objects.write(key, content)));
+    // who awaits it hears of a failure; the chain itself must not be an unhandled one
+    writing.catch(() => undefined);
+    return writing;
+  }
+
+  return {
+    async append(bytes) {
+      for (let at = 0; at < bytes.byteLength;) {
+        const taken = Math.min(chunkBytes - filled, bytes.byteLength - at);
+        chunk.set(bytes.subarray(at, at + taken), filled);
+        filled += taken;
+        at += taken;
+        if (filled < chunkBytes) continue;
+        await flush();
+        next();
+      }
+      timer ??= setTimeout(() => void flush().catch(() => undefined), flushMs);
+      // a failure of what was written in the background
+      await Promise.race([writing, Promise.resolve()]);
+    },
+    async close() {
+      await flush();
+    },
+  };
+}
+
+/** Size of a log over all its attempts; null when there is none. */
+export async function objectLogSize(
+  objects: ObjectStore,
+  prefix: string,
+  idJob: number,
+): Promise<number | null> {
+  let size: number | null = null;
+  for await (const { bytes } of objects.list(logPrefix(prefix, idJob))) size = (size ?? 0) + bytes;
+  return size;
+}
+
+/** Bytes [offset, offset + length), fewer at the end. */
+export async function readObjectLog(
+  objects: ObjectStore,
+  prefix: string,
+  idJob: number,
+  offset: number,
+  length: number,
+): Promise<Uint8Array> {
+  const read = new Uint8Array(length);
+  let filled = 0;
+  let start = 0;
+  for await (const { key, bytes } of objects.list(logPrefix(prefix, idJob))) {
+    const from = Math.max(0, offset + filled - start);
+    if (from < bytes && filled < length) {
+      const body = await objects.read(key, { offset: from, length: Math.min(bytes - from, length - filled) });
+      const part = new Uint8Array(await new Response(body).arrayBuffer());
+      read.set(part, filled);
+      filled += part.byteLength;
+    }
+    start += bytes;
+    if (filled === length) break;
+  }
+  return read.subarray(0, filled);
+}

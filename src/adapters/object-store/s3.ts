@@ -1,0 +1,194 @@
+/** Any S3-compatible store by its REST interface: runs wherever `fetch` does. */
+import { AppError } from '../../errors.ts';
+import type { ObjectStore, StoredObject } from '../../ports/files/objects.ts';
+import { inParts, tooLarge } from './byte-parts.ts';
+import { createS3Requests, type S3Settings, type SendS3 } from './s3-requests.ts';
+
+/** Size of the parts of an upload. A store takes 10,000 of them, so objects may have 160 GB. */
+const partBytes = 16 * 1024 * 1024;
+
+export function createS3ObjectStore(settings: S3Settings): ObjectStore {
+  const send = createS3Requests(settings);
+  return {
+    async head(key) {
+      const answer = await send({ method: 'HEAD', key });
+      if (answer.status === 404) return null;
+      return {
+        key,
+        bytes: Number(answer.headers.get('content-length')),
+        modified: Date.parse(answer.headers.get('last-modified') ?? ''),
+      };
+    },
+
+    async read(key, range) {
+      if (range !== undefined && range.length === 0) return new Blob([]).stream();
+      const headers: Record<string, string> = {};
+      if (range !== undefined) headers['Range'] = `bytes=${range.offset}-${range.offset + range.length - 1}`;
+      const answer = await send({ method: 'GET', key, headers });
+      if (answer.status === 404) return null;
+      return answer.body === null ? new Blob([]).stream() : wholeBody(answer, answer.body);
+    },
+
+    async write(key, body, maxBytes = Infinity) {
+      if (body instanceof Uint8Array) {
+        if (body.byteLength > maxBytes) throw tooLarge(maxBytes);
+        await put(send, key, body);
+        return body.byteLength;
+      }
+      return writeStream(send, key, body, maxBytes);
+    },
+
+    async remove(key) {
+      await send({ method: 'DELETE', key });
+    },
+
+    async *list(prefix) {
+      let token: string | null = null;
+      do {
+        const query: Record<string, string> = { 'list-type': '2', prefix };
+        if (token !== null) query['continuation-token'] = token;
+        const answer = await send({ method: 'GET', key: '', query });
+        if (answer.status === 404) throw noBucket();
+        const text = await answer.text();
+        yield* objectsIn(text);
+        token = elementIn(text, 'IsTruncated') === 'true' ? elementIn(text, 'NextContinuationToken') : null;
+      } while (token !== null);
+    },
+  };
+}
+
+/**
+ * The body, which fails where it ends before its length. It is taken hold of at once: of an answer that nobody refers to any more
+ * Node cancels the body when it collects garbage, and then it would only be empty.
+ */
+function wholeBody(answer: Response, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const length = answer.headers.get('content-length');
+  const encoded = answer.headers.has('content-encoding');
+  const reader = body.getReader();
+  let received = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (!done) {
+          received += value.byteLength;
+          controller.enqueue(value);
+        } else if (length !== null && !encoded && received !== Number(length)) {
+          throw new AppError(
+            'service_unavailable',
+            `the object store ended an object of ${length} bytes after ${received}`,
+          );
+        } else controller.close();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function put(
+  send: SendS3,
+  key: string,
+  body: Uint8Array,
+  query?: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const answer = await send({ method: 'PUT', key, body, ...(query === undefined ? {} : { query }) });
+  if (answer.status === 404) throw noBucket();
+  await answer.body?.cancel();
+  return answer;
+}
+
+/** One request for what fits a part; else parts, which become an object only when all are there. */
+async function writeStream(
+  send: SendS3,
+  key: string,
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<number> {
+  const parts = inParts(body, partBytes, maxBytes);
+  const first = await parts.next();
+  if (first.done === true) {
+    await put(send, key, new Uint8Array(0));
+    return 0;
+  }
+  const second = await parts.next();
+  if (second.done === true) {
+    await put(send, key, first.value);
+    return first.value.byteLength;
+  }
+  const begun = await send({ method: 'POST', key, query: { uploads: '' }, body: '' });
+  const uploadId = elementIn(await begun.text(), 'UploadId');
+  if (uploadId === null) throw noBucket();
+  try {
+    const tags: string[] = [];
+    let total = 0;
+    let next: IteratorResult<Uint8Array, void> = first;
+    let following: IteratorResult<Uint8Array, void> | null = second;
+    while (next.done !== true) {
+      total += next.value.byteLength;
+      const partNumber = String(tags.length + 1);
+      const answer = await put(send, key, next.value, { partNumber, uploadId });
+      tags.push(answer.headers.get('etag') ?? '');
+      next = following ?? (await parts.next());
+      following = null;
+    }
+    const list = tags
+      .map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escaped(tag)}</ETag></Part>`)
+      .join('');
+    const ended = await send({
+      method: 'POST',
+      key,
+      query: { uploadId },
+      body: `<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`,
+    });
+    // A store that fails late has said 200 already: the answer itself tells
+    const text = await ended.text();
+    if (ended.status === 404 || text.includes('<Error>')) {
+      const fault = elementIn(text, 'Code') ?? 'the upload is gone';
+      throw new AppError('service_unavailable', `the object store cannot be used now (${fault})`);
+    }
+    return total;
+  } catch (error) {
+    await send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
+    throw error;
+  } finally {
+    await parts.return();
+  }
+}
+
+function* objectsIn(text: string): Generator<StoredObject> {
+  for (const [, entry = ''] of text.matchAll(/<Contents>([^]*?)<\/Contents>/g)) {
+    yield {
+      key: elementIn(entry, 'Key') ?? '',
+      bytes: Number(elementIn(entry, 'Size')),
+      modified: Date.parse(elementIn(entry, 'LastModified') ?? ''),
+    };
+  }
+}
+
+/** Text of the first element of that name: the answers of a store are as its makers write them, and flat. */
+function elementIn(text: string, name: string): string | null {
+  const found = new RegExp(`<${name}(?:\\s[^>]*)?>([^<]*)</${name}>`).exec(text)?.[1];
+  return found === undefined ? null : unescaped(found);
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function unescaped(text: string): string {
+  return text.replaceAll(
+    /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
+    (whole, hex?: string, decimal?: string, name = '') => {
+      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+      if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
+      return entities[name as string] ?? whole;
+    },
+  );
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
+
+function noBucket(): AppError {
+  return new AppError('service_unavailable', 'the object store has no such bucket');
+}

@@ -1,0 +1,76 @@
+/** HTTP to a place that was checked: the connection goes to its addresses, whatever its name resolves to by now. */
+import { request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { AppError } from '../../errors.ts';
+import type { OutgoingHttp, OutgoingPlace, OutgoingRequest } from '../../ports/network/outgoing.ts';
+
+const defaultIdleMs = 30_000;
+/** statuses whose answers have no body, and for which `Response` takes none */
+const bodiless = new Set([101, 204, 205, 304]);
+
+/** `ca`: certificates to trust beside the machine's own, PEM. */
+export function createPinnedHttp(options: { readonly ca?: string } = {}): OutgoingHttp {
+  return { send: (place, request) => send(place, request, options.ca) };
+}
+
+/** What `net`, `tls`, `http` and `https` take as `lookup`: the checked addresses in place of a second look-up. */
+export function pinnedLookup(place: OutgoingPlace): LookupFunction {
+  const found = place.addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_hostname, { all }, callback) => {
+    if (all === true) callback(null, found);
+    else callback(null, found[0]!.address, found[0]!.family);
+  };
+}
+
+function send(place: OutgoingPlace, request: OutgoingRequest, ca: string | undefined): Promise<Response> {
+  const { url, method } = request;
+  const secure = url.protocol === 'https:';
+  const port = Number(url.port || (secure ? 443 : 80));
+  if (url.hostname.toLowerCase() !== place.host || port !== place.port)
+    throw new AppError('host_not_allowed', 'the address is not that of the place that was checked');
+  return new Promise((resolve, reject) => {
+    const start = secure ? httpsRequest : httpRequest;
+    const outgoing: ClientRequest = start(
+      url,
+      {
+        method,
+        headers: { ...request.headers },
+        lookup: pinnedLookup(place),
+        // no connection that another look-up opened, and none that is left for a later one
+        agent: false,
+        timeout: request.idleTimeoutMs ?? defaultIdleMs,
+        ...(request.signal === undefined ? {} : { signal: request.signal }),
+        ...(ca === undefined ? {} : { ca }),
+      },
+      (answer) => resolve(toResponse(answer)),
+    );
+    outgoing.on('error', reject);
+    outgoing.on('timeout', () =>
+      outgoing.destroy(
+        Object.assign(new Error(`no answer from ${place.host}:${place.port}`), { code: 'ETIMEDOUT' }),
+      ),
+    );
+    const { body } = request;
+    if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) outgoing.end(body);
+    else {
+      const source = Readable.fromWeb(body as NodeReadableStream<Uint8Array>);
+      source.on('error', (error) => outgoing.destroy(error));
+      source.pipe(outgoing);
+    }
+  });
+}
+
+function toResponse(answer: IncomingMessage): Response {
+  const headers = new Headers();
+  for (let at = 0; at < answer.rawHeaders.length; at += 2)
+    headers.append(answer.rawHeaders[at]!, answer.rawHeaders[at + 1]!);
+  const status = answer.statusCode ?? 502;
+  if (bodiless.has(status)) answer.resume();
+  const body = bodiless.has(status) ? null : (Readable.toWeb(answer) as unknown as ReadableStream);
+  return new Response(body, { status, statusText: answer.statusMessage ?? '', headers });
+}

@@ -1,0 +1,71 @@
+/**
+ * A proxy on loopback for programs that resolve names themselves, such as those that copy to cloud storage: it lets
+ * them reach one checked place, by the addresses that were checked, and nothing else.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import type { OutgoingPlace } from '../../ports/network/outgoing.ts';
+import { pinnedLookup } from './checked-http.ts';
+
+export interface PinnedProxy {
+  /** for `HTTPS_PROXY`; holds a password of its own, so that no other user of the machine can use it */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function createPinnedProxy(place: OutgoingPlace): Promise<PinnedProxy> {
+  const password = randomBytes(24).toString('base64url');
+  const wanted = Buffer.from(`Basic ${Buffer.from(`proxy:${password}`).toString('base64')}`);
+  const allowed = `${place.host}:${place.port}`;
+  const open = new Set<Socket>();
+  const keep = (socket: Socket): void => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    socket.on('error', () => socket.destroy());
+  };
+
+  const server = createServer((_, answer) => answer.writeHead(403).end());
+  server.on('connect', (request, client: Socket, head) => {
+    keep(client);
+    const given = Buffer.from(request.headers['proxy-authorization'] ?? '');
+    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
+      client.end('HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\n\r\n');
+      return;
+    }
+    if (request.url?.toLowerCase() !== allowed) {
+      client.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+      return;
+    }
+    const onward = connect({
+      host: place.host.replaceAll(/^\[|\]$/g, ''),
+      port: place.port,
+      lookup: pinnedLookup(place),
+      autoSelectFamily: true,
+    });
+    keep(onward);
+    onward.once('connect', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      if (head.length > 0) onward.write(head);
+      client.pipe(onward).pipe(client);
+    });
+    onward.once('close', () => client.destroy());
+    client.once('close', () => onward.destroy());
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://proxy:${password}@127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open) socket.destroy();
+        server.closeAllConnections();
+      }),
+  };
+}

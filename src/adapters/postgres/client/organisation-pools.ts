@@ -1,0 +1,77 @@
+/**
+ * Connections that speak for one organisation from their first moment to their last: row-level security answers a single statement on
+ * them with that one's rows, without the transaction around it that costs more than the statement.
+ */
+import { isId } from './connect.ts';
+import type { Sql } from './connect.ts';
+import { readInTransaction, type OrganisationReader } from './organisation-scope.ts';
+
+export interface OrganisationPools {
+  readonly read: OrganisationReader;
+  /** Waits for reads under way. */
+  close(): Promise<void>;
+}
+
+export interface OrganisationPoolOptions {
+  /** A pool whose connections see the rows of that organisation alone. */
+  readonly connect: (idOrg: string) => Sql;
+  /** serves organisations beyond the most that have a pool */
+  readonly shared: Sql;
+  /** most organisations with a pool at a time (4) */
+  readonly most?: number;
+  /** an organisation that asks for nothing for so long makes room for another (10 s) */
+  readonly restMs?: number;
+}
+
+interface Pool {
+  readonly sql: Sql;
+  /** under way */
+  reads: number;
+  lastMs: number;
+}
+
+export function createOrganisationPools(options: OrganisationPoolOptions): OrganisationPools {
+  const { connect, shared, most = 4, restMs = 10_000 } = options;
+  const pools = new Map<number, Pool>();
+  const ending = new Set<Promise<void>>();
+
+  function end({ sql }: Pool): void {
+    const ended: Promise<void> = sql.end({ timeout: 5 }).finally(() => ending.delete(ended));
+    ending.add(ended);
+  }
+
+  /** null where all places are taken: making and ending connections all the time would cost more than transactions do. */
+  function poolOf(idOrg: number): Pool | null {
+    const known = pools.get(idOrg);
+    if (known !== undefined) return known;
+    if (pools.size >= most) {
+      const idle = (pool: Pool): boolean => pool.reads === 0 && performance.now() - pool.lastMs >= restMs;
+      const resting = [...pools].find(([, pool]) => idle(pool));
+      if (resting === undefined) return null;
+      pools.delete(resting[0]);
+      end(resting[1]);
+    }
+    const made = { sql: connect(String(idOrg)), reads: 0, lastMs: performance.now() };
+    pools.set(idOrg, made);
+    return made;
+  }
+
+  return {
+    async read(idOrg, work) {
+      const pool = isId(idOrg) ? poolOf(idOrg) : null;
+      if (pool === null) return readInTransaction(shared)(idOrg, work);
+      pool.reads += 1;
+      try {
+        return await work(pool.sql);
+      } finally {
+        pool.reads -= 1;
+        pool.lastMs = performance.now();
+      }
+    },
+    async close() {
+      for (const pool of pools.values()) end(pool);
+      pools.clear();
+      await Promise.all(ending);
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/** What the catalogue tells of a relational model: its tables, its columns, and the lines of its source-to-target map. */
+import { bareTypeName } from '../../../../engine/sql/dialects/postgresql.ts';
+import type { MappingEntry, RelationalModel, Table } from '../../../../engine/model/relational-model.ts';
+import type { MappingRecord, TableRecord } from '../../../../ports/stores/catalog.ts';
+
+/** What the document key of a root table's rows refers to: a table beside the model (engine.md §11). */
+const documentReference = '_documents.document_key';
+
+/** Columns that hold no source content, yet belong to the source-to-target map: the key and position of the row. */
+const ownMappingRoles: ReadonlySet<string> = new Set([
+  'row_key',
+  'parent_key',
+  'position',
+  'document',
+  'folded_position',
+]);
+
+/** A line of the map for every key and position column that the model's mappings leave out. */
+export function structureLines(model: RelationalModel): MappingEntry[] {
+  const covered = model.tables.map((): Set<number> => new Set());
+  for (const { table, column } of model.mappings) if (column !== null) covered[table]?.add(column);
+  return model.tables.flatMap((table, t) =>
+    table.columns.flatMap((column, c): MappingEntry[] =>
+      ownMappingRoles.has(column.role) && !covered[t]!.has(c)
+        ? [
+            {
+              xpath: null,
+              nodeType: 'element',
+              sourceType: '',
+              minOccurs: column.nullable ? 0 : 1,
+              maxOccurs: 1,
+              table: t,
+              column: c,
+            },
+          ]
+        : [],
+    ),
+  );
+}
+
+/** The whole map: table by table, in column order. Lines are known by their place in it: never change the order. */
+export function mapLines(
+  mappings: readonly MappingEntry[],
+  structure: readonly MappingEntry[],
+): MappingEntry[] {
+  return [...mappings, ...structure].toSorted(
+    (a, b) => a.table - b.table || (a.column ?? -1) - (b.column ?? -1),
+  );
+}
+
+/** `ids`: of the tables, and of the columns table by table. */
+export function tableRecords(
+  model: RelationalModel,
+  idsOfTables: readonly number[],
+  idsOfColumns: readonly number[],
+): TableRecord[] {
+  let nextColumn = 0;
+  return model.tables.map((table, t) => ({
+    id_tab: idsOfTables[t]!,
+    name: table.name,
+    xpath: table.xpath,
+    parent_table: parentTable(model, table, t),
+    columns: table.columns.map((column, c) => ({
+      id_col: idsOfColumns[nextColumn++]!,
+      name: column.name,
+      data_type: bareTypeName(column.type),
+      length: column.type.length ?? null,
+      precision: column.type.precision ?? null,
+      scale: column.type.scale ?? null,
+      nullable: column.nullable,
+      ...keyOf(model, table, c),
+      xpath: column.xpath,
+    })),
+  }));
+}
+
+export interface LineIds {
+  readonly idSch: number;
+  readonly idLschma: number;
+  readonly tables: readonly number[];
+  readonly mappings: readonly number[];
+}
+
+/** `lines` as `mapLines` orders them; `inactive`: places of those that are switched off. */
+export function mappingRecords(
+  model: Pick<RelationalModel, 'tables'>,
+  lines: readonly MappingEntry[],
+  ids: LineIds,
+  inactive: ReadonlySet<number>,
+): MappingRecord[] {
+  return lines.map((line, place) => {
+    const table = model.tables[line.table]!;
+    const column = line.column === null ? undefined : table.columns[line.column];
+    return {
+      id_map: ids.mappings[place]!,
+      id_sch: ids.idSch,
+      id_lschma: ids.idLschma,
+      xpath: line.xpath,
+      node_type: line.xpath === null ? null : line.nodeType,
+      source_type: line.sourceType,
+      min_occurs: line.minOccurs,
+      max_occurs: line.maxOccurs,
+      id_tab: ids.tables[line.table]!,
+      table_name: table.name,
+      column_name: column?.name ?? null,
+      data_type: column === undefined ? null : bareTypeName(column.type),
+      length: column?.type.length ?? null,
+      nullable: column?.nullable ?? false,
+      key: line.column === null ? null : keyKind(table, line.column),
+      active: !inactive.has(place),
+      documentation: line.documentation ?? null,
+    };
+  });
+}
+
+function keyKind({ columns }: Table, column: number): 'PK' | 'FK' | null {
+  const { role, references } = columns[column] ?? { role: 'value', references: null };
+  if (role === 'row_key') return 'PK';
+  return role === 'document' || (role === 'parent_key' && references !== null) ? 'FK' : null;
+}
+
+function keyOf(
+  model: RelationalModel,
+  table: Table,
+  column: number,
+): { readonly key: 'PK' | 'FK' | null; readonly references: string | null } {
+  const key = keyKind(table, column);
+  const { role, references } = table.columns[column] ?? { role: 'value', references: null };
+  if (role === 'document') return { key, references: documentReference };
+  // of a table that continues the rows of another, the primary key is a foreign key too
+  if (key === null || references === null) return { key, references: null };
+  const parent = model.tables[references];
+  const rowKey = parent?.columns.find((candidate) => candidate.role === 'row_key');
+  return { key, references: rowKey === undefined ? null : `${parent!.name}.${rowKey.name}` };
+}
+
+/** The first table whose key this one holds; itself only when there is no other. */
+function parentTable(model: RelationalModel, table: Table, self: number): string | null {
+  const parents = table.columns.flatMap((column) => column.references ?? []);
+  const parent = parents.find((index) => index !== self) ?? parents[0];
+  return parent === undefined ? null : (model.tables[parent]?.name ?? null);
+}

@@ -1,0 +1,267 @@
+/** Logical schemas: relational models in packed form (migration 0007), and which lines of their maps are switched off. */
+import {
+  packRelationalModel,
+  unpackRelationalModel,
+  type PackedRelationalModel,
+} from '../../../../engine/model/packed/models.ts';
+import { packJson, unpackJson } from '../../../../engine/model/packed/json.ts';
+import type { MappingEntry, RelationalModel } from '../../../../engine/model/relational-model.ts';
+import { AppError } from '../../../../errors.ts';
+import type { MappingRecord, StoredLogicalSchema, TableRecord } from '../../../../ports/stores/catalog.ts';
+import { mapLines, mappingRecords, structureLines, tableRecords } from './lines.ts';
+import { isId } from '../../client/connect.ts';
+import type { Sql, TransactionSql } from '../../client/connect.ts';
+import { deflated, inflated } from '../../client/deflate.ts';
+import { idsOf, placeOf, takeModelIds, type IdRuns } from './model-ids.ts';
+
+export async function createLogicalSchema(
+  sql: Sql,
+  idOrg: number,
+  idSch: number,
+  model: RelationalModel,
+  idJob: number | null,
+  variant = false,
+): Promise<StoredLogicalSchema> {
+  const packed = packRelationalModel(model);
+  const modelHash = await hashOf(packed);
+  return sql.begin(async (tx) => {
+    const [origin] = isId(idSch)
+      ? await tx`select 1 from svc.origin where id_sch = ${idSch} and id_org = ${idOrg} for no key update`
+      : [];
+    if (origin === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
+    const known = await tx<{ id_lschma: number; model_hash: string; variant: boolean }[]>`
+      select id_lschma, model_hash, variant from svc.logical_schema where id_sch = ${idSch} order by variant, id_lschma desc`;
+    const newest = known.find((each) => !each.variant);
+    const same = (variant ? known : newest === undefined ? [] : [newest]).find(
+      (each) => each.model_hash === modelHash,
+    );
+    if (same !== undefined)
+      return { idSch, idLschma: same.id_lschma, model, modelHash, variant: same.variant };
+    const structure = structureLines(model);
+    const idLschma = await insertLogicalSchema(
+      tx,
+      { idSch, idJob, model, modelHash, variant },
+      packed,
+      structure,
+    );
+    const before = newest ?? known[0];
+    const inactive = await inactivePlaces(tx, before?.id_lschma ?? null, model.mappings, structure);
+    await switchOff(tx, idLschma, inactive);
+    return { idSch, idLschma, model, modelHash, variant };
+  });
+}
+
+async function insertLogicalSchema(
+  tx: TransactionSql,
+  made: Omit<StoredLogicalSchema, 'idLschma'> & { readonly idJob: number | null },
+  packed: PackedRelationalModel,
+  structure: readonly MappingEntry[],
+): Promise<number> {
+  const { idSch, idJob, model, modelHash, variant } = made;
+  const [plan, mappings, own] = await Promise.all(
+    [packed.plan, packed.mappings, packJson(structure)].map(deflated),
+  );
+  const lines = model.mappings.length + structure.length;
+  const ids = await takeModelIds(tx, {
+    tables: model.tables.length,
+    columns: model.tables.reduce((sum, table) => sum + table.columns.length, 0),
+    mappings: lines,
+  });
+  const [row] = await tx<{ id_lschma: number }[]>`
+    insert into svc.logical_schema (id_sch, id_job, map_level, max_length, table_count, mapping_count, packed_plan, packed_mappings,
+                                    packed_structure, model_hash, variant, table_ids, column_ids, mapping_ids)
+    values (${idSch}, ${idJob}, ${model.mapLevel}, ${model.nameMaxLength}, ${model.tables.length}, ${lines}, ${plan!}, ${mappings!},
+            ${own!}, ${modelHash}, ${variant}, ${JSON.stringify(ids.tables)}, ${JSON.stringify(ids.columns)}, ${JSON.stringify(ids.mappings)})
+    returning id_lschma`;
+  if (row === undefined) throw new Error('the insert answered no row');
+  return row.id_lschma;
+}
+
+/** What the model leaves out, and what was switched off in the map before: the same path, and the same kind of content there. */
+async function inactivePlaces(
+  tx: TransactionSql,
+  before: number | null,
+  mappings: readonly MappingEntry[],
+  structure: readonly MappingEntry[],
+): Promise<number[]> {
+  const switchedOff = before === null ? new Set<string>() : await inactiveContent(tx, before);
+  if (switchedOff.size === 0 && mappings.every(({ active }) => active !== false)) return [];
+  return mapLines(mappings, structure).flatMap((line, place) =>
+    line.active === false || (line.xpath !== null && switchedOff.has(contentOf(line))) ? [place] : [],
+  );
+}
+
+async function inactiveContent(tx: TransactionSql, idLschma: number): Promise<Set<string>> {
+  const places = await readInactive(tx, idLschma);
+  if (places.size === 0) return new Set();
+  const [row] = await tx<MapColumns[]>`
+    select packed_mappings, packed_structure from svc.logical_schema where id_lschma = ${idLschma}`;
+  const lines = row === undefined ? [] : readLines(row);
+  return new Set(
+    lines.flatMap((line, place) => (places.has(place) && line.xpath !== null ? [contentOf(line)] : [])),
+  );
+}
+
+function contentOf({ xpath, nodeType, sourceType }: MappingEntry): string {
+  return JSON.stringify([xpath, nodeType, nodeType === 'any' ? sourceType : null]);
+}
+
+async function readInactive(sql: Sql | TransactionSql, idLschma: number): Promise<Set<number>> {
+  const rows = await sql<{ place: number }[]>`
+    select place from svc.inactive_mapping where id_lschma = ${idLschma}`;
+  return new Set(rows.map(({ place }) => place));
+}
+
+async function switchOff(tx: TransactionSql, idLschma: number, places: readonly number[]): Promise<void> {
+  if (places.length === 0) return;
+  await tx`
+    insert into svc.inactive_mapping (id_lschma, place)
+    select ${idLschma}, json_array_elements_text(${JSON.stringify(places)}::text::json)::int
+    on conflict do nothing`;
+}
+
+export async function setMappingsActive(
+  sql: Sql,
+  idOrg: number,
+  idLschma: number,
+  idMaps: readonly number[],
+  active: boolean,
+): Promise<{ readonly changed: number; readonly activeCount: number; readonly inactiveCount: number }> {
+  return sql.begin(async (tx) => {
+    const [schema] = isId(idLschma)
+      ? await tx<{ mapping_ids: string; mapping_count: number }[]>`
+          select l.mapping_ids, l.mapping_count
+            from svc.logical_schema l join svc.origin s using (id_sch)
+           where l.id_lschma = ${idLschma} and s.id_org = ${idOrg} for no key update of l`
+      : [];
+    const ids = JSON.parse(schema?.mapping_ids ?? '[]') as IdRuns;
+    const wanted = new Map(idMaps.map((id) => [id, placeOf(ids, id)]));
+    for (const [id, place] of wanted)
+      if (place < 0) throw new AppError('not_found', `there is no mapping ${id}`);
+    const inactive = await readInactive(tx, idLschma);
+    const changed = [...wanted.values()].filter((place) => inactive.has(place) === active);
+    if (!active) await switchOff(tx, idLschma, changed);
+    else if (changed.length > 0)
+      await tx`
+        delete from svc.inactive_mapping
+         where id_lschma = ${idLschma}
+           and place in (select json_array_elements_text(${JSON.stringify(changed)}::text::json)::int)`;
+    const inactiveCount = inactive.size + (active ? -changed.length : changed.length);
+    return {
+      changed: changed.length,
+      activeCount: (schema?.mapping_count ?? 0) - inactiveCount,
+      inactiveCount,
+    };
+  });
+}
+
+export async function loadLogicalSchema(
+  sql: Sql,
+  idOrg: number,
+  which: { readonly idLschma: number } | { readonly idSch: number; readonly mapLevel?: number },
+): Promise<StoredLogicalSchema | null> {
+  const chosen =
+    'idLschma' in which
+      ? sql`l.id_lschma = ${which.idLschma}`
+      : sql`l.id_sch = ${which.idSch} and (${which.mapLevel ?? null}::int is null or l.map_level = ${which.mapLevel ?? null})`;
+  if (!isId('idLschma' in which ? which.idLschma : which.idSch)) return null;
+  const [row] = await sql<
+    (ModelColumns & { id_sch: number; id_lschma: number; model_hash: string; variant: boolean })[]
+  >`
+    select l.id_sch, l.id_lschma, l.packed_plan, l.packed_mappings, l.model_hash, l.variant
+      from svc.logical_schema l join svc.origin s using (id_sch)
+     where s.id_org = ${idOrg} and ${chosen}
+     order by l.variant, l.id_lschma desc limit 1`;
+  if (row === undefined) return null;
+  return {
+    idSch: row.id_sch,
+    idLschma: row.id_lschma,
+    model: readModel(row),
+    modelHash: row.model_hash,
+    variant: row.variant,
+  };
+}
+
+export async function listLogicalSchemas(
+  sql: Sql,
+  idOrg: number,
+  idSch: number,
+): Promise<readonly Pick<StoredLogicalSchema, 'idLschma' | 'variant'>[]> {
+  if (!isId(idSch)) return [];
+  return sql<{ idLschma: number; variant: boolean }[]>`
+    select l.id_lschma as "idLschma", l.variant from svc.logical_schema l join svc.origin s using (id_sch)
+     where l.id_sch = ${idSch} and s.id_org = ${idOrg} order by l.id_lschma desc`;
+}
+
+interface ModelColumns {
+  readonly packed_plan: Uint8Array;
+  readonly packed_mappings: Uint8Array;
+}
+
+interface MapColumns {
+  readonly packed_mappings: Uint8Array;
+  readonly packed_structure: Uint8Array;
+}
+
+function readModel({ packed_plan, packed_mappings }: ModelColumns): RelationalModel {
+  return unpackRelationalModel(inflated(packed_plan), () => inflated(packed_mappings));
+}
+
+function readLines({ packed_mappings, packed_structure }: MapColumns): MappingEntry[] {
+  return mapLines(
+    unpackJson(inflated(packed_mappings)) as MappingEntry[],
+    unpackJson(inflated(packed_structure)) as MappingEntry[],
+  );
+}
+
+export async function listTables(sql: Sql, idOrg: number, idLschma: number): Promise<readonly TableRecord[]> {
+  if (!isId(idLschma)) return [];
+  const [row] = await sql<(ModelColumns & { table_ids: string; column_ids: string })[]>`
+    select l.packed_plan, l.packed_mappings, l.table_ids, l.column_ids
+      from svc.logical_schema l join svc.origin s using (id_sch)
+     where l.id_lschma = ${idLschma} and s.id_org = ${idOrg}`;
+  if (row === undefined) return [];
+  const { table_ids, column_ids } = row;
+  return tableRecords(
+    readModel(row),
+    idsOf(JSON.parse(table_ids) as IdRuns),
+    idsOf(JSON.parse(column_ids) as IdRuns),
+  );
+}
+
+export async function listMappings(
+  sql: Sql,
+  idOrg: number,
+  idLschma: number,
+): Promise<readonly MappingRecord[]> {
+  if (!isId(idLschma)) return [];
+  const [row] = await sql<
+    (ModelColumns &
+      MapColumns & { id_sch: number; table_ids: string; mapping_ids: string; inactive: string })[]
+  >`
+    select l.id_sch, l.packed_plan, l.packed_mappings, l.packed_structure, l.table_ids, l.mapping_ids,
+           (select coalesce(json_agg(i.place), '[]')::text from svc.inactive_mapping i where i.id_lschma = l.id_lschma) as inactive
+      from svc.logical_schema l join svc.origin s using (id_sch)
+     where l.id_lschma = ${idLschma} and s.id_org = ${idOrg}`;
+  if (row === undefined) return [];
+  return mappingRecords(
+    readModel(row),
+    readLines(row),
+    {
+      idSch: row.id_sch,
+      idLschma,
+      tables: idsOf(JSON.parse(row.table_ids) as IdRuns),
+      mappings: idsOf(JSON.parse(row.mapping_ids) as IdRuns),
+    },
+    new Set(JSON.parse(row.inactive) as number[]),
+  );
+}
+
+/** SHA-256 of a model in packed form, plan before mappings. */
+export async function hashOf({ plan, mappings }: PackedRelationalModel): Promise<string> {
+  const bytes = new Uint8Array(plan.length + mappings.length);
+  bytes.set(plan);
+  bytes.set(mappings, plan.length);
+  const digest = await crypto.subtle.digest('SHA-256', bytes);
+  return Buffer.from(digest).toString('hex');
+}

@@ -1,0 +1,245 @@
+/** Origins: source models, their names and versions, their statistics. */
+import type { DocumentStatistics } from '../../../../engine/infer/statistics.ts';
+import { packSourceModel, unpackSourceModel } from '../../../../engine/model/packed/models.ts';
+import type { SourceModel } from '../../../../engine/model/source-model.ts';
+import { AppError } from '../../../../errors.ts';
+import type { NewOrigin, OriginFile, OriginRecord, StoredOrigin } from '../../../../ports/stores/catalog.ts';
+import { insertOriginFiles } from './origin-files.ts';
+import { isId } from '../../client/connect.ts';
+import type { Sql, TransactionSql } from '../../client/connect.ts';
+import { deflated, inflated } from '../../client/deflate.ts';
+
+export async function createOrigin(sql: Sql, origin: NewOrigin): Promise<OriginRecord> {
+  const { idOrg, name, idParentSch } = origin;
+  if (name === '' || name === 'group' || name.includes('/') || name.includes('\0')) {
+    throw new AppError('invalid_parameter', `a schema cannot be called ${JSON.stringify(name)}`);
+  }
+  const model = await deflated(packSourceModel(origin.model));
+  return sql.begin(async (tx) => {
+    const family = idParentSch === null ? null : await lockFamily(tx, idOrg, idParentSch);
+    const taken = (): AppError =>
+      new AppError('conflict', `there is a schema called ${JSON.stringify(name)} already`);
+    // asked first, so that a name that is tried in vain costs no id; the insert below decides between two at once
+    const [known] = await tx<{ id_family: number }[]>`
+      select id_family from svc.origin_name where id_org = ${idOrg} and name = ${name}`;
+    if (known !== undefined && known.id_family !== family) throw taken();
+    const [row] = await tx<{ id_sch: number }[]>`
+      with next as (select nextval(pg_get_serial_sequence('svc.origin', 'id_sch')) as id)
+      insert into svc.origin (id_sch, id_org, id_family, id_parent_sch, id_job, name, version, source_type, root_elements, target_namespace,
+                              namespaces, packed_model)
+      select id, ${idOrg}, coalesce(${family}::bigint, id), ${idParentSch}, ${origin.idJob}, ${name},
+             coalesce((select max(version) from svc.origin where id_family = ${family}), 0) + 1, ${origin.sourceType},
+             ${JSON.stringify(rootElements(origin.model))}, ${origin.model.targetNamespace}, ${JSON.stringify(origin.model.namespaces)},
+             ${model}
+        from next
+      returning id_sch`;
+    if (row === undefined) throw new Error('the insert answered no row');
+    const owner = family ?? row.id_sch;
+    const [kept] = await tx<{ id_family: number }[]>`
+      insert into svc.origin_name (id_org, name, id_family) values (${idOrg}, ${name}, ${owner})
+      on conflict (id_org, name) do update set id_family = svc.origin_name.id_family
+      returning id_family`;
+    if (kept?.id_family !== owner) throw taken();
+    await insertOriginFiles(tx, idOrg, row.id_sch, origin.files);
+    const [record] = await selectOrigins(tx, idOrg, row.id_sch, null);
+    if (record === undefined) throw new Error('the new origin cannot be read');
+    return record;
+  });
+}
+
+/** The parent's family, locked so that versions are numbered one after the other. */
+async function lockFamily(tx: TransactionSql, idOrg: number, idParentSch: number): Promise<number> {
+  const [parent] = isId(idParentSch)
+    ? await tx<
+        { id_family: number }[]
+      >`select id_family from svc.origin where id_sch = ${idParentSch} and id_org = ${idOrg}`
+    : [];
+  if (parent === undefined) throw new AppError('not_found', `there is no schema ${idParentSch}`);
+  await tx`select 1 from svc.origin_name where id_family = ${parent.id_family} order by name for no key update`;
+  return parent.id_family;
+}
+
+/** Local names; prefixed where the namespace is not the target's. */
+function rootElements(model: SourceModel): string[] {
+  const prefixes = new Map(Object.entries(model.namespaces).map(([prefix, uri]) => [uri, prefix]));
+  const roots = model.primaryRoots > 0 ? model.roots.slice(0, model.primaryRoots) : model.roots;
+  return roots.flatMap((index) => {
+    const name = model.elements[index]?.name;
+    if (name === undefined) return [];
+    const prefix =
+      model.targetNamespace === null || name.namespaceUri === model.targetNamespace
+        ? undefined
+        : prefixes.get(name.namespaceUri);
+    return [prefix === undefined ? name.localName : `${prefix}:${name.localName}`];
+  });
+}
+
+interface OriginRow extends Omit<OriginRecord, 'root_elements' | 'namespaces' | 'files'> {
+  readonly root_elements: string;
+  readonly namespaces: string;
+  readonly files: readonly OriginFile[];
+}
+
+/** Every origin of the organisation, or one; with its default logical schema, or the one named. Newest first. */
+async function selectOrigins(
+  sql: Sql | TransactionSql,
+  idOrg: number,
+  idSch: number | null,
+  idLschma: number | null,
+): Promise<OriginRecord[]> {
+  const rows = await sql<OriginRow[]>`
+    select s.id_sch, s.id_org, s.id_parent_sch, l.id_lschma, s.id_job, s.name, s.version, s.source_type, s.root_elements,
+           s.target_namespace, s.namespaces,
+           coalesce((select json_agg(json_build_object('name', f.name, 'bytes', f.bytes, 'sha256', f.sha256) order by f.position)
+                       from svc.origin_file f where f.id_sch = s.id_sch), '[]') as files,
+           coalesce(l.map_level, 0) as map_level, coalesce(l.max_length, 63) as max_length,
+           coalesce(l.table_count, 0) as table_count, coalesce(l.mapping_count, 0) as mapping_count,
+           svc.epoch_ms(s.created) as created
+      from svc.origin s
+      left join lateral (
+        select * from svc.logical_schema x
+         where x.id_sch = s.id_sch and (${idLschma}::bigint is null or x.id_lschma = ${idLschma})
+         order by x.variant, x.id_lschma desc limit 1
+      ) l on true
+     where s.id_org = ${idOrg} and (${idSch}::bigint is null or s.id_sch = ${idSch})
+       and (${idLschma}::bigint is null or l.id_lschma is not null)
+     order by s.id_sch desc`;
+  return rows.map((row) => ({
+    ...row,
+    root_elements: JSON.parse(row.root_elements) as string[],
+    namespaces: JSON.parse(row.namespaces) as Record<string, string>,
+  }));
+}
+
+export async function listOrigins(sql: Sql, idOrg: number): Promise<readonly OriginRecord[]> {
+  return selectOrigins(sql, idOrg, null, null);
+}
+
+export async function findOrigin(
+  sql: Sql,
+  idOrg: number,
+  idSch: number,
+  idLschma?: number,
+): Promise<OriginRecord | null> {
+  if (!isId(idSch) || (idLschma !== undefined && !isId(idLschma))) return null;
+  const [record] = await selectOrigins(sql, idOrg, idSch, idLschma ?? null);
+  return record ?? null;
+}
+
+export async function loadOrigin(sql: Sql, idOrg: number, idSch: number): Promise<StoredOrigin | null> {
+  if (!isId(idSch)) return null;
+  // both on their way at once: every job begins with them
+  const [record, [row]] = await Promise.all([
+    findOrigin(sql, idOrg, idSch),
+    sql<
+      { packed_model: Uint8Array; statistics: string | null }[]
+    >`select packed_model, statistics from svc.origin where id_sch = ${idSch} and id_org = ${idOrg}`,
+  ]);
+  if (record === null || row === undefined) return null;
+  return {
+    record,
+    model: unpackSourceModel(inflated(row.packed_model)),
+    statistics: row.statistics === null ? null : (JSON.parse(row.statistics) as unknown),
+  };
+}
+
+export async function saveStatistics(
+  sql: Sql,
+  idOrg: number,
+  idSch: number,
+  idJob: number | null,
+  statistics: unknown,
+  merge: (earlier: readonly unknown[]) => unknown,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    // locked until the end: jobs that end at once are merged one after the other
+    const [origin] = isId(idSch)
+      ? await tx<{ statistics: string | null; again: boolean }[]>`
+          select s.statistics,
+                 exists (select from svc.job_statistics t where t.id_job = ${idJob} and t.id_sch = s.id_sch) as again
+            from svc.origin s where s.id_sch = ${idSch} and s.id_org = ${idOrg} for no key update`
+      : [];
+    if (origin === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
+    const earlier = origin.again
+      ? await tx<{ statistics: string }[]>`
+          select statistics from svc.job_statistics
+           where id_sch = ${idSch} and id_job is distinct from ${idJob} order by id_statistics`
+      : [origin];
+    const merged = merge(
+      earlier.flatMap(({ statistics: text }) => (text === null ? [] : [JSON.parse(text) as unknown])),
+    );
+    await tx`update svc.origin set statistics = ${JSON.stringify(merged)} where id_sch = ${idSch}`;
+    // A later attempt of the same job replaces what an earlier one left.
+    await tx`
+      insert into svc.job_statistics (id_sch, id_job, statistics) values (${idSch}, ${idJob}, ${JSON.stringify(statistics)})
+      on conflict (id_job) do update set id_sch = excluded.id_sch, statistics = excluded.statistics, created = clock_timestamp()`;
+  });
+}
+
+export async function loadStatistics(
+  sql: Sql,
+  idOrg: number,
+  idJobs: readonly number[],
+): Promise<readonly unknown[]> {
+  const wanted = idJobs.filter(isId);
+  const rows = await sql<{ id_job: number; statistics: string }[]>`
+    select t.id_job, t.statistics from svc.job_statistics t join svc.origin s using (id_sch)
+     where s.id_org = ${idOrg} and t.id_job in (select json_array_elements_text(${JSON.stringify(wanted)}::text::json)::bigint)`;
+  const found = new Map(rows.map((row) => [row.id_job, row.statistics]));
+  return idJobs.map((idJob) => {
+    const statistics = found.get(idJob);
+    if (statistics === undefined)
+      throw new AppError('not_found', `there are no statistics of a job ${idJob}`);
+    return JSON.parse(statistics) as unknown;
+  });
+}
+
+export async function refineOrigin(
+  sql: Sql,
+  idOrg: number,
+  idSch: number,
+  model: SourceModel,
+): Promise<void> {
+  if (!isId(idSch)) throw new AppError('not_found', `there is no schema ${idSch}`);
+  const packed = await deflated(packSourceModel(model));
+  await sql.begin(async (tx) => {
+    const changed = await tx`
+      update svc.origin
+         set packed_model = ${packed}, root_elements = ${JSON.stringify(rootElements(model))},
+             namespaces = ${JSON.stringify(model.namespaces)}
+       where id_sch = ${idSch} and id_org = ${idOrg}`;
+    if (changed.count !== 1) throw new AppError('not_found', `there is no schema ${idSch}`);
+    // it is no more what an XSD set was compiled to
+    await tx`
+      delete from svc.compiled_set
+       where id_org = ${idOrg} and id_lschma in (select id_lschma from svc.logical_schema where id_sch = ${idSch})`;
+  });
+}
+
+export async function loadJobStatistics(
+  sql: Sql,
+  idOrg: number,
+  idSch: number,
+  idJob: number,
+): Promise<unknown> {
+  if (!isId(idSch) || !isId(idJob)) return null;
+  const [row] = await sql<{ statistics: string }[]>`
+    select t.statistics from svc.job_statistics t join svc.origin s using (id_sch)
+     where s.id_org = ${idOrg} and t.id_sch = ${idSch} and t.id_job = ${idJob}`;
+  return row === undefined
+    ? importedStatistics(sql, idOrg, idSch, idJob)
+    : (JSON.parse(row.statistics) as unknown);
+}
+
+/** What came with a package has no job here but the import: under its number all of it is given together. */
+async function importedStatistics(sql: Sql, idOrg: number, idSch: number, idJob: number): Promise<unknown> {
+  const rows = await sql<{ statistics: string }[]>`
+    select t.statistics
+      from svc.job_statistics t join svc.origin s using (id_sch) join svc.job j on j.id_job = s.id_job
+     where s.id_org = ${idOrg} and s.id_sch = ${idSch} and j.id_job = ${idJob} and j.job_type = 'Import' and t.id_job is null
+     order by t.id_statistics`;
+  const parts = rows.map(({ statistics }) => JSON.parse(statistics) as DocumentStatistics);
+  if (parts.length === 0) return null;
+  const { mergeStatistics } = await import('../../../../engine/infer/merge-statistics.ts');
+  return parts.reduce(mergeStatistics);
+}

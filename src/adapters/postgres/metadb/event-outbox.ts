@@ -1,0 +1,54 @@
+/** Events of jobs on PostgreSQL; triggers of `svc.job` write them (migration 0012). */
+import type { JobRecord } from '../../../jobs/record.ts';
+import type { EventOutbox, OutboxEvent } from '../../../ports/stores/event-outbox.ts';
+import { storable } from '../client/connect.ts';
+import type { Sql } from '../client/connect.ts';
+
+type EventRow = Omit<OutboxEvent, 'job'> & { readonly job: string };
+
+const longestReason = 500;
+
+/** `sql` goes across organisations. */
+export function createPostgresEventOutbox(sql: Sql): EventOutbox {
+  return {
+    async record(kinds) {
+      const wanted = sql`select json_array_elements_text(${JSON.stringify(kinds)}::text::json)`;
+      await sql.begin(async (tx) => {
+        await tx`delete from svc.event_kind where kind not in (${wanted})`;
+        await tx`insert into svc.event_kind (kind) ${wanted} on conflict do nothing`;
+      });
+    },
+
+    async claim(kind, limit, leaseMs) {
+      const rows = await sql<EventRow[]>`
+        with due as (
+          select id_event from svc.event
+           where state = 'waiting' and kind = ${kind} and next_attempt <= statement_timestamp()
+           order by next_attempt, id_event limit ${limit} for no key update skip locked
+        )
+        update svc.event e
+           set attempts = e.attempts + 1, next_attempt = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
+          from due where due.id_event = e.id_event
+        returning e.id_event as "idEvent", e.message, e.moment, e.job, svc.epoch_ms(e.occurred) as occurred, e.attempts as attempt`;
+      return rows
+        .map((row): OutboxEvent => ({ ...row, job: JSON.parse(row.job) as JobRecord }))
+        .toSorted((a, b) => a.idEvent - b.idEvent);
+    },
+
+    async delivered(idEvent) {
+      await sql`
+        update svc.event set state = 'delivered', next_attempt = null, settled = clock_timestamp(), last_error = null
+         where id_event = ${idEvent} and state = 'waiting'`;
+    },
+
+    async failed(idEvent, reason, retryMs) {
+      const text = storable(reason).slice(0, longestReason);
+      await sql`
+        update svc.event
+           set state = case when ${retryMs}::float8 is null then 'dead' else 'waiting' end,
+               settled = case when ${retryMs}::float8 is null then clock_timestamp() end,
+               next_attempt = clock_timestamp() + ${retryMs}::float8 * interval '1 millisecond', last_error = ${text}
+         where id_event = ${idEvent} and state = 'waiting'`;
+    },
+  };
+}

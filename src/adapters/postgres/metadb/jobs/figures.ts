@@ -1,0 +1,37 @@
+/** What metrics are made of: jobs that ended, and how long the queue has waited, over all organisations. */
+import type { EndedJob } from '../../../../ports/stores/jobs.ts';
+import type { Sql } from '../../client/connect.ts';
+
+const most = 10_000;
+
+type EndedRow = Omit<EndedJob, 'documents' | 'rows' | 'bytes'> & { readonly summary: string | null };
+
+export async function listEnded(sql: Sql, sinceMs: number): Promise<readonly EndedJob[]> {
+  const rows = await sql<EndedRow[]>`
+    select id_job as "idJob", job_type as type, status, failure,
+           (extract(epoch from start_date) * 1000)::bigint as "startMs",
+           (extract(epoch from end_date) * 1000)::bigint as "endMs",
+           case when status = 'C' then summary end as summary
+      from svc.job
+     where end_date >= to_timestamp(${sinceMs}::float8 / 1000)
+     order by end_date, id_job limit ${most}`;
+  return rows.map(({ summary, ...row }) => ({ ...row, ...sums(summary) }));
+}
+
+/** A summary is what a tool wrote: another version may have written another one. */
+function sums(summary: string | null): Pick<EndedJob, 'documents' | 'rows' | 'bytes'> {
+  const told = (summary === null ? {} : JSON.parse(summary)) as Readonly<Record<string, unknown>>;
+  const count = (name: string): number => {
+    const value = told[name];
+    return typeof value === 'number' && value >= 0 ? value : 0;
+  };
+  return { documents: count('documents'), rows: count('rows'), bytes: count('bytes') };
+}
+
+export async function queueAgeMs(sql: Sql): Promise<number> {
+  const [row] = await sql<{ age: number | null }[]>`
+    select (extract(epoch from clock_timestamp() - min(coalesce(next_attempt, created))) * 1000)::bigint as age
+      from svc.job
+     where status in ('Q', 'W') and ready and (next_attempt is null or next_attempt <= clock_timestamp())`;
+  return Math.max(0, row?.age ?? 0);
+}

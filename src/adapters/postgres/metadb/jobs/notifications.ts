@@ -1,0 +1,107 @@
+/**
+ * Waiting for work and for kills: the database notifies on the channels `svc_job` and `svc_kill` (payload: the job's id). A lost
+ * connection only costs the time-outs.
+ */
+import postgres from 'postgres';
+import type { Sql } from '../../client/connect.ts';
+
+export interface JobNotifications {
+  /** Resolves at a notification, after `timeoutMs`, or when aborted; never rejects. */
+  waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Resolves when the job was asked to end, after `timeoutMs`, or when aborted; never rejects. */
+  waitForKill(idJob: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A connection that says nothing may be dead without our knowing: it is asked so often. */
+const probeMs = 10_000;
+
+/** Listens on a connection of its own, made at the first wait and made again when it breaks. */
+export function createJobNotifications(sql: Sql): JobNotifications {
+  const waiting = new Set<() => void>();
+  const waitingForKill = new Map<number, Set<() => void>>();
+  // Between a claim that found nothing and the wait that follows, a notification must not be lost.
+  let missed = false;
+  let listening = false;
+  let listener: postgres.Sql | null = null;
+  let probe: ReturnType<typeof setInterval> | null = null;
+
+  const wake = (): void => {
+    if (waiting.size === 0) missed = true;
+    for (const resume of waiting) resume();
+  };
+  const wakeAll = (): void => {
+    wake();
+    for (const resumes of waitingForKill.values()) for (const resume of resumes) resume();
+  };
+  const notified = (channel: string, payload: string): void => {
+    if (channel === 'svc_job') wake();
+    else for (const resume of waitingForKill.get(Number(payload)) ?? []) resume();
+  };
+  const listen = (): void => {
+    if (listening) return;
+    listening = true;
+    listener ??= postgres({
+      ...sql.options,
+      // A parsed set of options is taken as it stands, with these replaced.
+      max: 1,
+      idle_timeout: null,
+      max_lifetime: null,
+      onclose: () => void (listening = false),
+      onnotify: notified,
+    } as unknown as postgres.Options<Record<string, never>>) as unknown as postgres.Sql;
+    // Whatever came before we could hear it is looked for at once.
+    listener.unsafe('listen svc_job; listen svc_kill').then(wakeAll, () => void (listening = false));
+    probe ??= startProbe();
+  };
+  function startProbe(): ReturnType<typeof setInterval> {
+    const timer = setInterval(() => {
+      if (listening) listener?.unsafe('select 1').catch(() => undefined);
+      else if (waitingForKill.size > 0) listen();
+    }, probeMs);
+    // where timers can keep a process alive, this one must not
+    (timer as { unref?: () => void }).unref?.();
+    return timer;
+  }
+
+  return {
+    async waitForWork(timeoutMs, signal) {
+      if (signal.aborted) return;
+      listen();
+      if (missed) {
+        missed = false;
+        return;
+      }
+      await wait(timeoutMs, signal, waiting);
+    },
+    async waitForKill(idJob, timeoutMs, signal) {
+      if (signal.aborted) return;
+      listen();
+      const among = waitingForKill.get(idJob) ?? new Set();
+      waitingForKill.set(idJob, among);
+      await wait(timeoutMs, signal, among);
+      if (among.size === 0) waitingForKill.delete(idJob);
+    },
+    async close() {
+      if (probe !== null) clearInterval(probe);
+      for (const resume of waiting) resume();
+      for (const resumes of waitingForKill.values()) for (const resume of resumes) resume();
+      await listener?.end({ timeout: 1 });
+      listener = null;
+    },
+  };
+}
+
+function wait(timeoutMs: number, signal: AbortSignal, among: Set<() => void>): Promise<void> {
+  return new Promise<void>((resolve) => {
+    const resume = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', resume);
+      among.delete(resume);
+      resolve();
+    };
+    const timer = setTimeout(resume, timeoutMs);
+    signal.addEventListener('abort', resume);
+    among.add(resume);
+  });
+}

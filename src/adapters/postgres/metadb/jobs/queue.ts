@@ -1,0 +1,200 @@
+/**
+ * The job table as a queue: claims with leases and epochs, reports, ends, and what becomes of dead workers' jobs.
+ * Times are compared with `statement_timestamp()`: indexes cannot be searched for the volatile `clock_timestamp()`.
+ */
+import { AppError } from '../../../../errors.ts';
+import type { JobRecord } from '../../../../jobs/record.ts';
+import type { Claim, JobProgress, StoredJob, WorkerIdentity } from '../../../../ports/stores/jobs.ts';
+import { isId, storable } from '../../client/connect.ts';
+import type { Sql } from '../../client/connect.ts';
+import { jobColumns } from './records.ts';
+import { resolveReferences } from './references.ts';
+import type { JobStoreSettings } from './store.ts';
+
+/** A running job past its deadline is told so by its heartbeat; one that goes on regardless is ended after this. */
+const deadlineGraceMs = 60_000;
+
+/** Once killed, a job whose worker is silent for so long is ended for it: kills take 15 s at most (interface-decisions §2). */
+export const killAnswerMs = 9_000;
+
+export async function claim(
+  sql: Sql,
+  settings: JobStoreSettings,
+  worker: WorkerIdentity,
+  leaseMs: number,
+): Promise<Claim | null> {
+  const [row] = await sql<ClaimRow[]>`
+    select * from svc.claim_job(${settings.maxRunningPerOrg}::int, ${leaseMs} * interval '1 millisecond',
+                                ${worker.workerId}, ${worker.host}, ${worker.osUser}, ${worker.basePath},
+                                ${worker.places ?? null}::int)`;
+  if (row === undefined) return null;
+  return {
+    idJob: row.claimed,
+    idOrg: row.org,
+    epoch: row.held_epoch,
+    attempt: row.attempt,
+    tool: row.run_tool,
+    purpose: row.adopted ? 'reconcile' : 'run',
+  };
+}
+
+interface ClaimRow {
+  readonly claimed: number;
+  readonly org: number;
+  readonly held_epoch: number;
+  readonly attempt: number;
+  readonly run_tool: string;
+  readonly adopted: boolean;
+}
+
+export async function heartbeat(sql: Sql, claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'> {
+  const [row] = await sql<{ kill: boolean }[]>`
+    update svc.job
+       set lease_until = clock_timestamp() + case when status = 'T' then least(${leaseMs}::float8, ${killAnswerMs}::float8) else ${leaseMs}::float8 end * interval '1 millisecond'
+     where id_job = ${claim.idJob} and epoch = ${claim.epoch} and status in ('R', 'T')
+    returning status = 'T' or deadline <= statement_timestamp() as kill`;
+  return standing(row);
+}
+
+export async function checkClaim(
+  sql: Sql,
+  claim: Pick<Claim, 'idJob' | 'epoch'>,
+): Promise<'ok' | 'kill' | 'lost'> {
+  const [row] = await sql<{ kill: boolean }[]>`
+    select status = 'T' or deadline <= statement_timestamp() as kill from svc.job
+     where id_job = ${claim.idJob} and epoch = ${claim.epoch} and status in ('R', 'T')`;
+  return standing(row);
+}
+
+function standing(row: { readonly kill: boolean } | undefined): 'ok' | 'kill' | 'lost' {
+  if (row === undefined) return 'lost';
+  return row.kill ? 'kill' : 'ok';
+}
+
+export async function beginCommit(
+  sql: Sql,
+  claim: Pick<Claim, 'idJob' | 'epoch'>,
+  summary: unknown,
+): Promise<boolean> {
+  const done = await sql`
+    update svc.job set committing = true, summary = coalesce(${summary === undefined ? null : storable(JSON.stringify(summary))}, summary)
+     where id_job = ${claim.idJob} and epoch = ${claim.epoch} and status = 'R' and deadline > statement_timestamp()`;
+  return done.count === 1;
+}
+
+export async function settleCommit(sql: Sql, claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<boolean> {
+  const done = await sql`
+    update svc.job set committing = false, summary = null
+     where id_job = ${claim.idJob} and epoch = ${claim.epoch} and status in ('R', 'T')`;
+  return done.count === 1;
+}
+
+export async function request(sql: Sql, idJob: number): Promise<StoredJob> {
+  const [row] = isId(idJob)
+    ? await sql<
+        (JobRecord & { request: string; epoch: number; committing: boolean; summary: string | null })[]
+      >`
+        select ${jobColumns(sql)}, j.request, j.epoch, j.committing, j.summary from svc.job j where j.id_job = ${idJob}`
+    : [];
+  if (row === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
+  const { request: stored, epoch, committing, summary, ...record } = row;
+  const { params, params_json } = record;
+  const resolved = await resolveReferences(sql, record.id_workflow, { request: stored, params, params_json });
+  // kept, so that the record shows what was run, also when the job before it is gone
+  if (resolved.request !== stored)
+    await sql`
+      update svc.job set request = ${resolved.request}, params = ${resolved.params}, params_json = ${resolved.params_json}
+       where id_job = ${idJob} and end_date is null`;
+  return {
+    request: resolved.request,
+    record: { ...record, params: resolved.params, params_json: resolved.params_json },
+    epoch,
+    committing,
+    summary: summary === null ? null : (JSON.parse(summary) as unknown),
+  };
+}
+
+export async function report(
+  sql: Sql,
+  claim: Pick<Claim, 'idJob' | 'epoch'>,
+  progress: JobProgress,
+): Promise<boolean> {
+  const summary = progress.summary === undefined ? null : storable(JSON.stringify(progress.summary));
+  const failure = progress.failure === undefined ? null : storable(progress.failure);
+  const done = await sql`
+    update svc.job
+       set progress = coalesce(${progress.progress ?? null}, progress), messages = coalesce(${progress.messages ?? null}, messages),
+           id_sch = coalesce(${progress.idSch ?? null}, id_sch), id_lschma = coalesce(${progress.idLschma ?? null}, id_lschma),
+           id_app = coalesce(${progress.idApp ?? null}, id_app), output_path = coalesce(${progress.outputPath ?? null}, output_path), log_file = coalesce(${progress.logFile ?? null}, log_file),
+           summary = coalesce(${summary}, summary),
+           failure = case when status = 'T' then coalesce(failure, ${failure}) else coalesce(${failure}, failure) end
+     where id_job = ${claim.idJob} and epoch = ${claim.epoch} and status in ('R', 'T')`;
+  return done.count === 1;
+}
+
+export async function finish(
+  sql: Sql,
+  claim: Pick<Claim, 'idJob' | 'epoch'>,
+  status: 'C' | 'F' | 'K' | 'E',
+  failure: string | null,
+): Promise<boolean> {
+  const ours = sql`id_job = ${claim.idJob} and epoch = ${claim.epoch}`;
+  const text = failure === null ? null : storable(failure);
+  // Killing passes through T; a job in T that does not complete is killed, whatever its tool says of itself.
+  if (status === 'K') await sql`update svc.job set status = 'T' where ${ours} and status = 'R'`;
+  const done = await sql`
+    update svc.job
+       set status = case when status = 'T' and ${status} <> 'C' then 'K' else ${status} end,
+           end_date = clock_timestamp(), lease_until = null, committing = false,
+           progress = case when ${status} = 'C' then 1 else progress end,
+           failure = case when ${status} = 'C' then ${text}
+                          else coalesce(${text}, failure, case when status = 'T' then 'killed on request' end) end
+     where ${ours} and status in ('R', 'T')`;
+  return done.count === 1;
+}
+
+export async function handBack(
+  sql: Sql,
+  claim: Pick<Claim, 'idJob' | 'epoch'>,
+  delayMs: number,
+  failure: string | null,
+): Promise<boolean> {
+  const text = failure === null ? null : storable(failure);
+  // handed back without a failure (a worker that drains), the attempt was none of the job's fault and does not count
+  const blameless = failure === null;
+  const waits = sql`status = 'R' and (${blameless} or attempts < max_attempts)`;
+  const done = await sql`
+    update svc.job
+       set status = case when ${waits} then 'W' when status = 'T' then 'K' else 'L' end,
+           next_attempt = case when ${waits} then clock_timestamp() + ${delayMs} * interval '1 millisecond' end,
+           end_date = case when ${waits} then null else clock_timestamp() end,
+           lease_until = null, committing = false,
+           attempts = case when ${blameless} and status = 'R' then attempts - 1 else attempts end,
+           failure = coalesce(${text}, failure, case when ${waits} then null when status = 'T' then 'killed on request' else 'its attempts are spent' end)
+     where id_job = ${claim.idJob} and epoch = ${claim.epoch} and status in ('R', 'T')`;
+  return done.count === 1;
+}
+
+export async function reap(sql: Sql, settings: JobStoreSettings): Promise<number> {
+  const done = await sql`
+    with due as (
+      select id_job,
+             case when status = 'T' then 'K' when deadline <= statement_timestamp() then 'E' when attempts >= max_attempts then 'L' else 'W' end as next
+        from svc.job
+       where ((lease_until is not null and lease_until <= statement_timestamp())
+              or (end_date is null and deadline <= statement_timestamp() and status in ('Q', 'W'))
+              or (end_date is null and deadline <= statement_timestamp() - ${deadlineGraceMs} * interval '1 millisecond' and status = 'R'))
+         -- what may be published is for a worker to find out: it adopts the job (svc.claim_job)
+         and (not committing or by_hand)
+         for no key update skip locked
+    )
+    update svc.job j
+       set status = due.next, lease_until = null, committing = false,
+           next_attempt = case when due.next = 'W' then clock_timestamp() + j.attempts * ${settings.retryDelayMs} * interval '1 millisecond' end,
+           end_date = case when due.next = 'W' then null else clock_timestamp() end,
+           failure = case when j.committing then 'its process died while it published: whether its rows are there, the table _loads of the target tells'
+                          when due.next = 'E' then 'its deadline passed' when due.next = 'K' then 'killed on request; its worker had died'
+                          when due.next = 'L' then 'its worker died and its attempts are spent' else 'its worker died' end
+      from due where due.id_job = j.id_job`;
+  return done.count;
+}

@@ -1,0 +1,11 @@
+/** How rows of `svc.job` become job records. */
+import type { Sql, TransactionSql } from '../../client/connect.ts';
+
+/** The select list of a `JobRecord`; the table must be called `j`. */
+export function jobColumns(sql: Sql | TransactionSql) {
+  return sql`
+    j.id_job, j.id_parent_job, j.id_org, j.id_sch, j.id_lschma, j.id_app, j.job_type, j.status, j.params, j.params_json,
+    j.host, j.os_user, j.base_path, j.input_path as parm_path_input, j.output_path as parm_path_output,
+    j.messages as msg_proc_qty, j.log_file, svc.epoch_ms(j.start_date) as start_date, svc.epoch_ms(j.end_date) as end_date,
+    j.id_workflow, greatest(j.attempts, 1) as attempt, j.progress, j.failure`;
+}

@@ -1,0 +1,87 @@
+/** Jobs as runs of conversions: with what their summaries say; and the removal of ended ones. */
+import { AppError } from '../../../../errors.ts';
+import type { JobRecord, JobStatus } from '../../../../jobs/record.ts';
+import type { JobRun, LoadedRows, Page } from '../../../../ports/stores/jobs.ts';
+import { isId } from '../../client/connect.ts';
+import type { Sql } from '../../client/connect.ts';
+import { jobColumns } from './records.ts';
+
+type RunRow = JobRecord & { readonly summary: string | null };
+
+function runOf({ summary, ...record }: RunRow): JobRun {
+  return { record, summary: summary === null ? null : (JSON.parse(summary) as unknown) };
+}
+
+export async function listRuns(
+  sql: Sql,
+  idOrg: number,
+  idSchs: readonly number[] | null,
+  page: number,
+  size: number,
+): Promise<Page<JobRun>> {
+  const ids = JSON.stringify((idSchs ?? []).filter(isId));
+  const chosen =
+    idSchs === null
+      ? sql`j.id_sch is not null`
+      : sql`j.id_sch in (select json_array_elements_text(${ids}::text::json)::bigint)`;
+  const [rows, [total]] = await Promise.all([
+    sql<RunRow[]>`
+      select ${jobColumns(sql)}, j.summary from svc.job j where j.id_org = ${idOrg} and ${chosen}
+       order by j.id_job desc offset ${page * size} limit ${size}`,
+    sql<{ n: number }[]>`select count(*) as n from svc.job j where j.id_org = ${idOrg} and ${chosen}`,
+  ]);
+  return { content: rows.map(runOf), page, size, totalElements: total?.n ?? 0 };
+}
+
+export async function countByStatus(sql: Sql): Promise<ReadonlyMap<JobStatus, number>> {
+  const rows = await sql<
+    { status: JobStatus; n: number }[]
+  >`select status, count(*) as n from svc.job group by status`;
+  return new Map(rows.map(({ status, n }) => [status, n]));
+}
+
+export async function findRun(sql: Sql, idOrg: number, idJob: number): Promise<JobRun | null> {
+  if (!isId(idJob)) return null;
+  const [row] = await sql<RunRow[]>`
+    select ${jobColumns(sql)}, j.summary from svc.job j where j.id_job = ${idJob} and j.id_org = ${idOrg}`;
+  return row === undefined ? null : runOf(row);
+}
+
+export async function sumLoadedRows(sql: Sql, idOrg: number): Promise<readonly LoadedRows[]> {
+  return sql<LoadedRows[]>`
+    with run as (
+      select j.id_job, j.id_sch, j.job_type, j.summary::json -> 'tables' as tables,
+             a.action ->> case j.job_type when 'Unload' then 'in' else 'out' end as place, a.action ->> 'savemode' = 'o' as overwrites
+        from svc.job j cross join lateral (select j.params_json::json -> 'action' as action) a
+       where j.id_org = ${idOrg} and j.status = 'C' and j.job_type in ('Parse', 'Unload')
+         and j.id_sch is not null and j.summary is not null
+    ), overwritten as (
+      select id_sch, place, max(id_job) as id_job from run where overwrites group by id_sch, place
+    )
+    select r.id_sch as "idSch", t.key as "tableName",
+           sum(case r.job_type when 'Unload' then - t.value::bigint else t.value::bigint end)::bigint as rows
+      from run r
+      left join overwritten o on o.id_sch = r.id_sch and o.place = r.place
+      cross join lateral json_each_text(coalesce(r.tables, '{}')) t
+     where o.id_job is null or r.id_job >= o.id_job
+     group by r.id_sch, t.key`;
+}
+
+export async function removeJob(sql: Sql, idOrg: number, idJob: number): Promise<boolean> {
+  if (!isId(idJob)) return false;
+  return sql.begin(async (tx) => {
+    const [job] = await tx<{ id_workflow: number }[]>`
+      select id_workflow from svc.job where id_job = ${idJob} and id_org = ${idOrg}`;
+    if (job === undefined) return false;
+    await tx`select 1 from svc.workflow where id_workflow = ${job.id_workflow} for update`;
+    const [open] = await tx<{ id_job: number }[]>`
+      select id_job from svc.job where id_workflow = ${job.id_workflow} and end_date is null order by position limit 1`;
+    if (open !== undefined)
+      throw new AppError('job_not_terminal', `job ${open.id_job} of its workflow has not ended`);
+    await tx`delete from svc.job where id_job = ${idJob}`;
+    await tx`
+      delete from svc.workflow w
+       where w.id_workflow = ${job.id_workflow} and not exists (select from svc.job j where j.id_workflow = w.id_workflow)`;
+    return true;
+  });
+}

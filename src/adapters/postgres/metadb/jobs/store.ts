@@ -1,0 +1,100 @@
+/** The job store on PostgreSQL: `svc.job` is the record, the queue and the rule book (migration 0002). */
+import type { JobStore } from '../../../../ports/stores/jobs.ts';
+import type { Sql } from '../../client/connect.ts';
+import { createJobNotifications } from './notifications.ts';
+import {
+  beginCommit,
+  checkClaim,
+  claim,
+  finish,
+  handBack,
+  heartbeat,
+  reap,
+  report,
+  request,
+  settleCommit,
+} from './queue.ts';
+import { find, findWorkflow, list, listOfWorkflow, listWorkflows, requestKill } from './queries.ts';
+import { listEnded, queueAgeMs } from './figures.ts';
+import { countByStatus, findRun, listRuns, removeJob, sumLoadedRows } from './runs.ts';
+import {
+  readInTransaction,
+  withinOrganisation,
+  type OrganisationReader,
+} from '../../client/organisation-scope.ts';
+import { rerun, startByHand, submit } from './submission.ts';
+
+/** Limits of interface-decisions §10; times in milliseconds. */
+export interface JobStoreSettings {
+  /** jobs of one organisation that run at a time, those by hand not counted */
+  readonly maxRunningPerOrg: number;
+  /** jobs of one organisation that wait */
+  readonly maxQueuedPerOrg: number;
+  readonly maxAttempts: number;
+  /** from submission to end */
+  readonly deadlineMs: number;
+  /** pause after a dead worker, times the number of attempts made */
+  readonly retryDelayMs: number;
+  /** how long an idempotency key is remembered */
+  readonly idempotencyKeyMs: number;
+}
+
+const defaultJobStoreSettings: JobStoreSettings = {
+  maxRunningPerOrg: 4,
+  maxQueuedPerOrg: 10_000,
+  maxAttempts: 3,
+  deadlineMs: 24 * 3_600_000,
+  retryDelayMs: 2_000,
+  idempotencyKeyMs: 24 * 3_600_000,
+};
+
+/**
+ * `read` answers what is only asked; absent: in transactions on the same pool. `close` ends the connection that waits for work; the
+ * pool itself stays the caller's.
+ */
+export function createPostgresJobStore(
+  sql: Sql,
+  options: Partial<JobStoreSettings> = {},
+  read: OrganisationReader = readInTransaction(sql),
+): JobStore & { close(): Promise<void> } {
+  const settings = { ...defaultJobStoreSettings, ...options };
+  const notifications = createJobNotifications(sql);
+  /** What is asked for one organisation sees that one's rows; workers go across all. */
+  const within = <T>(idOrg: number, work: (tx: Sql) => Promise<T>, mode?: string): Promise<T> =>
+    withinOrganisation(sql, idOrg, work, mode);
+  return {
+    submit: (submission) => within(submission.idOrg, (tx) => submit(tx, settings, submission)),
+    find: (idOrg, idJob) => read(idOrg, (tx) => find(tx, idOrg, idJob)),
+    list: (idOrg, page, size) => read(idOrg, (tx) => list(tx, idOrg, page, size)),
+    listOfWorkflow: (idOrg, idWorkflow, page, size) =>
+      read(idOrg, (tx) => listOfWorkflow(tx, idOrg, idWorkflow, page, size)),
+    rerun: (idOrg, idJob) => within(idOrg, (tx) => rerun(tx, settings, idOrg, idJob)),
+    requestKill: (idOrg, idJob) => within(idOrg, (tx) => requestKill(tx, idOrg, idJob)),
+    claim: (worker, leaseMs) => claim(sql, settings, worker, leaseMs),
+    startByHand: (job, idOrg, worker, leaseMs) =>
+      within(idOrg, (tx) => startByHand(tx, job, idOrg, worker, leaseMs)),
+    heartbeat: (held, leaseMs) => heartbeat(sql, held, leaseMs),
+    checkClaim: (held) => checkClaim(sql, held),
+    request: (idJob) => request(sql, idJob),
+    report: (held, progress) => report(sql, held, progress),
+    beginCommit: (held, summary) => beginCommit(sql, held, summary),
+    settleCommit: (held) => settleCommit(sql, held),
+    finish: (held, status, failure) => finish(sql, held, status, failure),
+    handBack: (held, delayMs, failure) => handBack(sql, held, delayMs, failure),
+    reap: () => reap(sql, settings),
+    waitForWork: (timeoutMs, signal) => notifications.waitForWork(timeoutMs, signal),
+    waitForKill: (idJob, timeoutMs, signal) => notifications.waitForKill(idJob, timeoutMs, signal),
+    listWorkflows: (idOrg, page, size) => read(idOrg, (tx) => listWorkflows(tx, idOrg, page, size)),
+    // one snapshot for the workflow and its jobs
+    findWorkflow: (idOrg, idWorkflow) =>
+      within(idOrg, (tx) => findWorkflow(tx, idOrg, idWorkflow), 'isolation level repeatable read read only'),
+    countByStatus: () => countByStatus(sql),
+    listEnded: (sinceMs) => listEnded(sql, sinceMs),
+    queueAgeMs: () => queueAgeMs(sql),
+    listRuns: (idOrg, idSchs, page, size) => read(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size)),
+    findRun: (idOrg, idJob) => read(idOrg, (tx) => findRun(tx, idOrg, idJob)),
+    sumLoadedRows: (idOrg) => read(idOrg, (tx) => sumLoadedRows(tx, idOrg)),
+    remove: (idOrg, idJob) => within(idOrg, (tx) => removeJob(tx, idOrg, idJob)),
+    close: () => notifications.close(),
+  };
+}

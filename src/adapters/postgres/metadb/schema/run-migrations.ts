@@ -1,0 +1,155 @@
+/** Brings a database to the schema this program needs: the numbered files of `migrations/`, each once, in order. */
+import { createHash } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { AppError } from '../../../../errors.ts';
+import type { Sql, TransactionSql } from '../../client/connect.ts';
+
+/** One file; `name` is `0001_what_it_does`. */
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  /** what SQL alone cannot do, after `sql` and in the same transaction */
+  readonly convert?: (transaction: TransactionSql) => Promise<void>;
+}
+
+/** Loaded when they are needed: a database is converted once. */
+const conversions: Readonly<Record<string, Migration['convert']>> = {
+  '0007_packed_models': async (transaction) =>
+    (await import('./pack-stored-models.ts')).packStoredModels(transaction),
+};
+
+interface Applied {
+  readonly name: string;
+  readonly checksum: string;
+}
+
+/** Any constant: all instances of the service must take the same lock. */
+const advisoryLock = 7_305_184_201;
+const oldestServer = 140_000;
+
+/**
+ * Applies what is missing, under a lock, in one transaction; answers the names of what was applied.
+ * AppError `service_unavailable` when the server is too old or not UTF-8, when a file differs from what was applied, and when
+ * the database was migrated by a newer version of the program.
+ */
+export async function migrate(sql: Sql, migrations?: readonly Migration[]): Promise<readonly string[]> {
+  const wanted = migrations ?? (await readMigrations());
+  const checksums = wanted.map((migration) => sha256(migration.sql));
+  const [[exists]] = await Promise.all([
+    sql`select to_regclass('svc.migration') is not null as found`,
+    checkServer(sql),
+  ]);
+  if (exists?.found === true && missing(wanted, checksums, await applied(sql)).length === 0) return [];
+  return sql.begin(async (transaction) => {
+    await transaction`select pg_advisory_xact_lock(${advisoryLock})`;
+    await transaction.unsafe(`
+      create schema if not exists svc;
+      create table if not exists svc.migration (
+        name text primary key,
+        checksum text not null,
+        applied timestamptz not null default clock_timestamp()
+      );`);
+    const names: string[] = [];
+    for (const index of missing(wanted, checksums, await applied(transaction))) {
+      const migration = wanted[index];
+      const checksum = checksums[index];
+      if (migration === undefined || checksum === undefined) continue;
+      await transaction.unsafe(migration.sql);
+      await migration.convert?.(transaction);
+      await transaction`insert into svc.migration (name, checksum) values (${migration.name}, ${checksum})`;
+      names.push(migration.name);
+    }
+    // Tables that any of them made belong to organisations too (migration 0010)
+    const [binds] = await transaction`select to_regprocedure('svc.bind_rows()') is not null as known`;
+    if (binds?.known === true && names.length > 0) await transaction`select svc.bind_rows()`;
+    return names;
+  });
+}
+
+/** Names of what a database lacks; changes nothing. AppError as `migrate`, for one of a newer version. */
+export async function missingMigrations(sql: Sql): Promise<readonly string[]> {
+  const wanted = await readMigrations();
+  const checksums = wanted.map((migration) => sha256(migration.sql));
+  return missing(wanted, checksums, await applied(sql)).map((index) => wanted[index]!.name);
+}
+
+/** An expression: what was applied, for `areAllApplied`. */
+export function appliedAsJson(sql: Sql) {
+  return sql`(select json_agg(json_build_object('name', name, 'checksum', checksum))::text from svc.migration)`;
+}
+
+/** As `missingMigrations`, of a database that has told what it holds. */
+export async function areAllApplied(json: string | null): Promise<boolean> {
+  const wanted = await readMigrations();
+  const checksums = wanted.map((migration) => sha256(migration.sql));
+  return missing(wanted, checksums, JSON.parse(json ?? '[]') as Applied[]).length === 0;
+}
+
+async function applied(sql: Sql | TransactionSql): Promise<readonly Applied[]> {
+  return sql<Applied[]>`select name, checksum from svc.migration order by name`;
+}
+
+/** Indexes of the migrations to apply. */
+function missing(
+  wanted: readonly Migration[],
+  checksums: readonly string[],
+  applied: readonly Applied[],
+): number[] {
+  const known = new Map(applied.map(({ name, checksum }) => [name, checksum]));
+  const indexes: number[] = [];
+  for (const [index, { name }] of wanted.entries()) {
+    const checksum = known.get(name);
+    known.delete(name);
+    if (checksum === undefined) indexes.push(index);
+    else if (checksum !== checksums[index]) {
+      throw new AppError(
+        'service_unavailable',
+        `migration ${name} was changed after it had been applied to this database`,
+      );
+    }
+  }
+  const [stranger] = known.keys();
+  if (stranger !== undefined) {
+    throw new AppError(
+      'service_unavailable',
+      `this database was migrated by a newer version: ${stranger} is not known here`,
+    );
+  }
+  return indexes;
+}
+
+async function checkServer(sql: Sql): Promise<void> {
+  const [server] = await sql`
+    select current_setting('server_version_num')::int as version, current_setting('server_version') as release,
+           current_setting('server_encoding') as encoding`;
+  if (Number(server?.version) < oldestServer) {
+    throw new AppError(
+      'service_unavailable',
+      `PostgreSQL 14 or later is needed, this server is ${String(server?.release)}`,
+    );
+  }
+  if (server?.encoding !== 'UTF8') {
+    throw new AppError(
+      'service_unavailable',
+      `the metadata database must be UTF8, this one is ${String(server?.encoding)}`,
+    );
+  }
+}
+
+/** The files that ship with the program, in order. */
+export async function readMigrations(): Promise<readonly Migration[]> {
+  const directory = new URL('../../migrations/', import.meta.url);
+  const names = (await readdir(directory)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).toSorted();
+  return Promise.all(
+    names.map(async (file) => {
+      const name = file.slice(0, -'.sql'.length);
+      const convert = conversions[name];
+      const sql = await readFile(new URL(file, directory), 'utf8');
+      return { name, sql, ...(convert === undefined ? {} : { convert }) };
+    }),
+  );
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,169 @@
+/** What a target holds already: its tables, their columns and keys, and what hangs on them. */
+import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { physicalName } from '../../../../engine/sql/physical-names.ts';
+import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../../../engine/model/key-columns.ts';
+import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
+import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { AppError } from '../../../../errors.ts';
+import type { Sql, TransactionSql } from '../../client/connect.ts';
+
+export interface TargetColumn {
+  readonly name: string;
+  /** as `format_type` writes it */
+  type: string;
+  notNull: boolean;
+  readonly hasDefault: boolean;
+}
+
+export interface TargetForeignKey {
+  readonly name: string;
+  readonly table: string;
+  readonly column: string;
+  readonly parent: string;
+}
+
+export interface TargetTable {
+  readonly name: string;
+  readonly kind: string;
+  readonly columns: Map<string, TargetColumn>;
+  /** nothing would be lost if it were dropped and made anew: no views, grants, triggers, policies, indexes of others … */
+  readonly plain: boolean;
+  /** tables beside those asked for that refer to it */
+  readonly referredToBy: readonly string[];
+}
+
+export interface Target {
+  readonly schemaExists: boolean;
+  /** tables made in the schema get grants of their own, which a table moved there would lack */
+  readonly hasDefaultGrants: boolean;
+  readonly mayCreateSchemas: boolean;
+  /** those of the names asked for that exist */
+  readonly tables: ReadonlyMap<string, TargetTable>;
+  foreignKeys: TargetForeignKey[];
+}
+
+interface TableRow {
+  readonly oid: number;
+  readonly name: string;
+  readonly kind: string;
+  readonly bare: boolean;
+  readonly others: string[] | null;
+}
+
+export async function readTarget(
+  sql: Sql | TransactionSql,
+  sqlSchema: string,
+  names: readonly string[],
+): Promise<Target> {
+  const schema = standardLiteral(sqlSchema);
+  // a temporary table needs rights; names go along as one literal instead
+  const wanted = `wanted AS MATERIALIZED (
+    SELECT c.oid, c.relname, c.relkind, c.relacl, c.relowner, c.relrowsecurity, c.relispartition
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 'i')
+       AND c.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(names))}::jsonb)))`;
+  const results = (await sql.unsafe(`
+    SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = ${schema})::int AS schemas,
+           EXISTS (SELECT FROM pg_default_acl a JOIN pg_namespace n ON n.oid = a.defaclnamespace
+                    WHERE n.nspname = ${schema} AND a.defaclobjtype = 'r' AND a.defaclrole::regrole::text = quote_ident(current_user)) AS grants,
+           has_database_privilege(current_database(), 'CREATE') AS creator;
+    WITH ${wanted}
+    SELECT t.oid::int8, t.relname AS name, t.relkind::text AS kind,
+           (SELECT json_agg(DISTINCT k.conrelid::regclass::text) FROM pg_constraint k
+             WHERE k.contype = 'f' AND k.confrelid = t.oid AND k.conrelid NOT IN (SELECT oid FROM wanted)) AS others,
+           t.relkind = 'r' AND t.relacl IS NULL AND NOT t.relrowsecurity AND NOT t.relispartition
+             AND pg_get_userbyid(t.relowner) = current_user
+             AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.oid AND a.attacl IS NOT NULL)
+             AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t.oid AND NOT g.tgisinternal)
+             AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = t.oid)
+             AND NOT EXISTS (SELECT FROM pg_publication_rel p WHERE p.prrelid = t.oid)
+             AND NOT EXISTS (SELECT FROM pg_inherits i WHERE t.oid IN (i.inhrelid, i.inhparent))
+             AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND NOT EXISTS (
+                   SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.conrelid = t.oid))
+             AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid
+                   AND d.deptype = 'n' AND d.classid <> 'pg_constraint'::regclass) AS bare
+      FROM wanted t;
+    WITH ${wanted}
+    SELECT a.attrelid::int8 AS oid, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type,
+           a.attnotnull AS "notNull", a.atthasdef AS "hasDefault"
+      FROM pg_attribute a JOIN wanted t ON t.oid = a.attrelid WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum;
+    WITH ${wanted}
+    SELECT k.conname AS name, t.relname AS table, p.relname AS parent, a.attname AS column
+      FROM pg_constraint k JOIN wanted t ON t.oid = k.conrelid JOIN wanted p ON p.oid = k.confrelid
+      JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+     WHERE k.contype = 'f' AND array_length(k.conkey, 1) = 1`)) as unknown as [
+    { schemas: number; grants: boolean; creator: boolean }[],
+    TableRow[],
+    (TargetColumn & { oid: number })[],
+    TargetForeignKey[],
+  ];
+  const [[facts], tables, columns, foreignKeys] = results;
+  const columnsOf = Map.groupBy(columns, (column) => column.oid);
+  return {
+    schemaExists: facts!.schemas > 0,
+    hasDefaultGrants: facts!.grants,
+    mayCreateSchemas: facts!.creator,
+    tables: new Map(
+      tables.map(({ oid, name, kind, bare, others }) => [
+        name,
+        {
+          name,
+          kind,
+          plain: bare && others === null,
+          referredToBy: others ?? [],
+          columns: new Map((columnsOf.get(oid) ?? []).map((column) => [column.name, { ...column }])),
+        },
+      ]),
+    ),
+    foreignKeys: [...foreignKeys],
+  };
+}
+
+/** By physical table name: the highest key that was given out. Counters beyond 2^53 are left out. */
+export async function readCounters(
+  sql: Sql | TransactionSql,
+  sqlSchema: string,
+  { tables }: Target,
+): Promise<ReadonlyMap<string, number>> {
+  if (!tables.has(sideTableNames.keys)) return new Map();
+  const rows = (await sql.unsafe(
+    `SELECT table_name AS name, last_value AS key FROM ${doubleQuoted(sqlSchema)}.${doubleQuoted(sideTableNames.keys)}`,
+  )) as unknown as { name: string; key: number }[];
+  return new Map(rows.flatMap(({ name, key }) => (Number.isSafeInteger(key) ? [[name, key] as const] : [])));
+}
+
+/** AppError `conflict` where a table has its keys elsewhere than the model; `stays`: which tables are asked (all). `label`: the target. */
+export function checkKeys(
+  target: Target,
+  model: RelationalModel,
+  label: string,
+  stays: (table: TargetTable) => boolean = () => true,
+): void {
+  for (const table of model.tables) {
+    const there = target.tables.get(physicalName(postgresql, table.name));
+    if (there === undefined || !stays(there)) continue;
+    if (hasOtherKeys(table.columns, (key) => there.columns.has(physicalName(postgresql, key))))
+      throw new AppError('conflict', otherKeysMessage(label, there.name));
+  }
+}
+
+/** Names of those tables that hold a row. */
+export async function tablesWithRows(
+  sql: Sql | TransactionSql,
+  sqlSchema: string,
+  names: readonly string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (let from = 0; from < names.length; from += 200) {
+    const checks = names
+      .slice(from, from + 200)
+      .map(
+        (name) =>
+          `SELECT ${standardLiteral(name)} AS name WHERE EXISTS (SELECT FROM ${doubleQuoted(sqlSchema)}.${doubleQuoted(name)})`,
+      );
+    const rows = (await sql.unsafe(checks.join(' UNION ALL '))) as unknown as { name: string }[];
+    found.push(...rows.map((row) => row.name));
+  }
+  return found;
+}

@@ -1,0 +1,213 @@
+/** Connections to a target database, and its faults in the words of the service. */
+import type { Socket } from 'node:net';
+import postgres from 'postgres';
+import { standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { AppError } from '../../../../errors.ts';
+import { createCheckedSockets, ServerFault } from '../../client/checked-socket.ts';
+import { withoutLateQueries, type Sql } from '../../client/connect.ts';
+import { closeWhenStalled } from '../../client/watched-socket.ts';
+
+export interface TargetAddress {
+  /** `postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; of its parameters only `sslmode` is heard */
+  readonly url: string;
+  /** instead of the address's */
+  readonly user?: string;
+  readonly password?: string;
+  /** connected to in place of the address's host, which was resolved to these and checked */
+  readonly addresses?: readonly string[];
+  /** role that every connection takes on from its first moment */
+  readonly setRole?: string;
+  /** longest message of the server (1 GiB, as much as a value may have) */
+  readonly longestMessageBytes?: number;
+  /** the server may ask for the password as text or MD5 without TLS, as one on this machine always may (false) */
+  readonly mayAskPlainPassword?: boolean;
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  /** the address of the host that is connected to; absent: whatever its name resolves to */
+  readonly to?: string;
+}
+
+interface AddressParts {
+  readonly places: readonly [Place, ...Place[]];
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+  readonly sslmode: string | null;
+}
+
+/** shown in `pg_stat_activity` */
+export const applicationName = 'conversion-job-service';
+
+/** A target that takes no byte for so long does not come back. */
+const stallMs = 5 * 60_000;
+
+export interface TargetSockets {
+  /** gets the socket where what goes over it is what the server reads: not where it will be encrypted */
+  readonly onPlain?: (socket: Socket) => void;
+  /** gets every socket */
+  readonly all?: Set<Socket>;
+}
+
+/** One connection, opened with the first query; it is never closed for its age. */
+export function connectTarget(address: TargetAddress, sockets: TargetSockets = {}): Sql {
+  const parts = addressParts(address.url);
+  const password = address.password ?? parts.password;
+  const [{ host, port }] = parts.places;
+  const openSocket = createCheckedSockets({
+    places: address.addresses?.map((to) => ({ host, port, to })) ?? parts.places,
+    sslmode: parts.sslmode,
+    longestMessageBytes: address.longestMessageBytes ?? 1024 ** 3,
+    mayAskPlainPassword: address.mayAskPlainPassword ?? false,
+  });
+  const sql = postgres({
+    host: [host],
+    port: [port],
+    socket: async () => {
+      const { socket, plain } = await openSocket();
+      closeWhenStalled(socket, stallMs);
+      sockets.all?.add(socket);
+      if (plain) sockets.onPlain?.(socket);
+      return socket;
+    },
+    // seconds; the kernel then asks every second, and gives up after ten
+    keep_alive: 10,
+    database: parts.database,
+    user: (address.user ?? parts.user) || undefined,
+    // A function even when there is none: the service's own PGPASSWORD is not for other hosts.
+    password: () => password,
+    // the socket has it where it is wanted
+    ssl: false,
+    max: 1,
+    max_lifetime: 0,
+    idle_timeout: 0,
+    connect_timeout: 10,
+    prepare: false,
+    fetch_types: false,
+    // no second try for a query: the caller decides
+    backoff: () => 0,
+    onnotice: () => undefined,
+    connection: {
+      application_name: applicationName,
+      TimeZone: 'UTC',
+      DateStyle: 'ISO, MDY',
+      ...(address.setRole === undefined ? {} : { role: address.setRole }),
+    },
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+  } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
+  return withoutLateQueries(sql);
+}
+
+/**
+ * First statement on each connection: what the database's owner set for people is not for a load. The server asks a silent client
+ * whether it is there: the session of a machine that fell over would keep its locks for two hours.
+ */
+export const sessionSettings = `SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+SET search_path = pg_catalog, pg_temp; SET standard_conforming_strings = on; SET jit = off; SET client_min_messages = warning`;
+
+/**
+ * Statement: long values are compressed by LZ4 where the server has it and nobody has chosen otherwise: the default, pglz, takes most of
+ * the time of loading text, for a tenth less space (PostgreSQL manual §20.11, default_toast_compression; since 14).
+ */
+export const quickCompression = `SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
+ WHERE name = 'default_toast_compression' AND source = 'default' AND 'lz4' = ANY (enumvals)`;
+
+/** Makes a new connection ready to publish; answers the id of its process on the server. */
+export async function beginSession(sql: Sql): Promise<number> {
+  const results = await sql.unsafe(`${sessionSettings}; ${quickCompression}; SELECT pg_backend_pid() AS pid`);
+  const [{ pid }] = results.at(-1) as unknown as [{ pid: number }];
+  return pid;
+}
+
+/**
+ * A publisher that is stopped, or cut off, in its transaction holds the target's lock: the server ends it after so long. The steps
+ * follow one another at once; the fence between them may wait for a metadata database that has just been restarted.
+ */
+export const stoppedSeconds = 20;
+
+/** Statement: one job at a time changes the tables of a target; held until the transaction ends. */
+export function targetLock(sqlSchema: string): string {
+  return `SELECT pg_advisory_xact_lock(hashtextextended(${standardLiteral(`conversion-job-service ${sqlSchema}`)}, 0))`;
+}
+
+/** The address without user, password and parameters. */
+export function addressLabel(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)(?:.*@)?/i, '$1').replace(/[?#].*$/s, '');
+}
+
+function addressParts(url: string): AddressParts {
+  const match = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url);
+  if (match === null) throw new AppError('invalid_option', 'The target is not an address of PostgreSQL.');
+  const [, credentials = '', places = '', database = '', query = ''] = match;
+  const colon = credentials.indexOf(':');
+  const [user, password] =
+    colon < 0 ? [credentials, ''] : [credentials.slice(0, colon), credentials.slice(colon + 1)];
+  const [first = { host: 'localhost', port: 5432 }, ...more] = places.split(',').flatMap((place) => {
+    const [, host = '', port = '5432'] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(place) ?? [];
+    return host === ''
+      ? []
+      : [{ host: decodeURIComponent(host.replaceAll(/^\[|\]$/g, '')), port: Number(port) }];
+  });
+  return {
+    places: [first, ...more],
+    database: decodeURIComponent(database),
+    user: decodeURIComponent(user),
+    password: decodeURIComponent(password),
+    sslmode: new URLSearchParams(query).get('sslmode'),
+  };
+}
+
+/** characters */
+const longestReason = 2000;
+
+const unreachable =
+  /^(CONNECT|CONNECTION_|ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|COPY_IN_PROGRESS|ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_)/;
+
+/**
+ * A fault of the target as an AppError that names it. `service_unavailable` may pass later; the others need another
+ * request: `target_not_allowed`, `not_found`, `conflict`, `unprocessable_input`. Faults that are not the target's stay as they are.
+ */
+export function targetFault(error: unknown, label: string): unknown {
+  if (error instanceof AppError) return error;
+  const fault = (code: ConstructorParameters<typeof AppError>[0], text: string): AppError =>
+    new AppError(code, `${label}: ${text}`, { cause: error });
+  if (error instanceof ServerFault) {
+    const code = error.code === 'SERVER_FAULT' ? 'unprocessable_input' : 'service_unavailable';
+    return fault(code, `the server ${error.message}`);
+  }
+  if (!(error instanceof postgres.PostgresError)) {
+    if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError)
+      return fault('unprocessable_input', 'the server does not answer as PostgreSQL does');
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    return unreachable.test(code) ? fault('service_unavailable', `the connection failed (${code})`) : error;
+  }
+  const { code: state = '' } = error;
+  const message = shortened(error.message);
+  const about = [message, error.detail && shortened(error.detail), placeOf(error)].filter(Boolean).join('; ');
+  if (/^(08|53|57|58)/.test(state) || ['25P03', '40001', '40P01', '55P03', '55006'].includes(state)) {
+    return fault('service_unavailable', about);
+  }
+  if (state.startsWith('28') || state === '42501') return fault('target_not_allowed', message);
+  if (state === '3D000' || state === '3F000') return fault('not_found', message);
+  if (/^(22|23)/.test(state))
+    return fault('unprocessable_input', [message, placeOf(error)].filter(Boolean).join('; '));
+  // something depends on what would have to change
+  if (['2BP01', '0A000'].includes(state)) return fault('conflict', about);
+  return fault('unprocessable_input', about);
+}
+
+/** The server chose its length; a failure is one line. */
+function shortened(text: string | undefined): string {
+  const known = text || 'it gave no reason';
+  return known.length > longestReason ? `${known.slice(0, longestReason)}…` : known;
+}
+
+/** Line and column of a COPY, without the value. */
+function placeOf(error: postgres.PostgresError): string | undefined {
+  const match = /^COPY .*?, line (\d+)(?:, column (.*?))?(?::|$)/.exec(error.where ?? '');
+  if (match !== null) return `row ${match[1]}${match[2] === undefined ? '' : `, column ${match[2]}`}`;
+  return error.column_name === undefined ? undefined : `${error.table_name ?? ''}.${error.column_name}`;
+}

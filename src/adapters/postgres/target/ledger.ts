@@ -1,0 +1,70 @@
+/** What a target of PostgreSQL says of its loads: the logical schemas that made it, and the documents that are there. */
+import { documentColumns, loadedDocumentsQuery } from '../../../engine/sql/loaded-documents.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import type { SinkPlan } from '../../../ports/rows/sink.ts';
+import type { Target } from './connection/existing-tables.ts';
+import { targetLoadsQuery } from '../../../engine/sql/target-loads.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type { Sql } from '../client/connect.ts';
+import {
+  addressLabel,
+  connectTarget,
+  sessionSettings,
+  targetFault,
+  type TargetAddress,
+} from './connection/open.ts';
+
+/** Newest first; none where nothing was loaded there yet. */
+export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<readonly TargetLoad[]> {
+  const { documents, loads } = sideTableNames;
+  const found = (await sql.unsafe(
+    `SELECT relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind IN ('r', 'p')
+        AND relname IN (${standardLiteral(documents)}, ${standardLiteral(loads)})`,
+  )) as unknown as { name: string }[];
+  if (found.length < 2) return [];
+  const rows = (await sql.unsafe(targetLoadsQuery(relationIn(sqlSchema)))) as unknown as TargetLoad[];
+  return [...rows];
+}
+
+/** Those of the SHA-256 (hex) whose documents have rows in the model's tables there, or were kept whole by its logical schema. */
+export async function readLoadedDocuments(
+  sql: Sql,
+  sqlSchema: string,
+  target: Target,
+  plan: SinkPlan,
+  tables: readonly PhysicalTable[],
+  wanted: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  if (!target.tables.has(sideTableNames.documents)) return found;
+  const roots = documentColumns(plan.model, tables).filter(
+    ({ table, column }) => target.tables.get(table)?.columns.has(column) === true,
+  );
+  const query = loadedDocumentsQuery(roots, plan, relationIn(sqlSchema));
+  for await (const rows of sql.unsafe(query).cursor(10_000))
+    for (const { sha256 } of rows as unknown as { sha256: string }[])
+      if (wanted.has(sha256)) found.add(sha256);
+  return found;
+}
+
+function relationIn(sqlSchema: string): (table: string) => string {
+  return (table) => `${doubleQuoted(sqlSchema)}.${doubleQuoted(table)}`;
+}
+
+/** `readTargetLoads` over a connection of its own. */
+export async function askTargetLoads(
+  options: TargetAddress & { readonly sqlSchema: string; readonly label?: string },
+): Promise<readonly TargetLoad[]> {
+  const sql = connectTarget(options);
+  try {
+    await sql.unsafe(sessionSettings);
+    return await readTargetLoads(sql, options.sqlSchema);
+  } catch (error) {
+    throw targetFault(error, options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

@@ -1,0 +1,128 @@
+/** Save mode `o`: the model's tables lose their rows, and the tables beside the data what belonged to those. */
+import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { relation, runAll, type Publication } from './publication.ts';
+
+/**
+ * Tables on which nothing hangs are dropped, to be made anew; others (with views, grants, triggers …) are emptied and stay.
+ * `oldDocuments`: quoted name for a table of this transaction.
+ */
+export async function clearTables(publication: Publication, oldDocuments: string): Promise<void> {
+  const { tx, target, tables, present } = publication;
+  const existing = tables.filter((table) => target.tables.has(table.name));
+  if (existing.length === 0) return;
+  await noteDocuments(publication, oldDocuments);
+  await emptyHangingTables(
+    publication,
+    existing.map(({ name }) => name),
+  );
+  const dropped = new Set<string>();
+  for (const { name } of existing) if (target.tables.get(name)!.plain) dropped.add(name);
+  const ours = new Set(tables.map((table) => table.name));
+  const loosened = target.foreignKeys.filter((key) => !dropped.has(key.table) && ours.has(key.parent));
+  await runAll(
+    tx,
+    loosened.map(
+      (key) => `ALTER TABLE ${relation(publication, key.table)} DROP CONSTRAINT ${doubleQuoted(key.name)}`,
+    ),
+  );
+  for (const key of loosened) publication.rekeyed.add(key.table);
+  target.foreignKeys = target.foreignKeys.filter((key) => !dropped.has(key.table) && !loosened.includes(key));
+  if (dropped.size > 0) {
+    await tx.unsafe(`DROP TABLE ${[...dropped].map((name) => relation(publication, name)).join(', ')}`);
+  }
+  for (const name of dropped) present.delete(name);
+  const emptied = existing.filter(({ name }) => !dropped.has(name));
+  // TRUNCATE refuses a table that others refer to, even where none of their rows does
+  await runAll(
+    tx,
+    emptied.map(({ name }) =>
+      target.tables.get(name)!.referredToBy.length === 0
+        ? `TRUNCATE ${relation(publication, name)}`
+        : `DELETE FROM ${relation(publication, name)}`,
+    ),
+  );
+  await removeDocuments(publication, oldDocuments);
+}
+
+/**
+ * Tables of an earlier model (other documents had other elements) whose rows hang from rows that are overwritten: with those
+ * gone they stand for nothing. Only tables that loads made (`_keys` lists them) are emptied; keys of anybody else's tables hold.
+ */
+async function emptyHangingTables(publication: Publication, overwritten: readonly string[]): Promise<void> {
+  const { tx, sqlSchema, tables } = publication;
+  const keys = relation(publication, sideTableNames.keys);
+  const [made] = await tx<{ exists: boolean }[]>`select to_regclass(${keys}) is not null as exists`;
+  if (made?.exists !== true) return;
+  const ours = [...new Set(tables.map(({ name }) => name))];
+  const hanging = (await tx.unsafe(`
+    WITH RECURSIVE named AS (
+      SELECT c.oid, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind IN ('r', 'p')),
+    hanging AS (
+      SELECT oid, relname FROM named
+       WHERE relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(overwritten))}::jsonb))
+      UNION
+      SELECT child.oid, child.relname
+        FROM hanging parent
+        JOIN pg_constraint k ON k.contype = 'f' AND k.confrelid = parent.oid
+        JOIN named child ON child.oid = k.conrelid
+       WHERE child.relname IN (SELECT table_name FROM ${keys}))
+    SELECT relname AS name FROM hanging
+     WHERE relname NOT IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(ours))}::jsonb))
+     ORDER BY relname`)) as unknown as { readonly name: string }[];
+  if (hanging.length === 0) return;
+  await tx.unsafe(`TRUNCATE ${hanging.map(({ name }) => relation(publication, name)).join(', ')}`);
+  for (const { name } of hanging) {
+    publication.changes.push(`${name}: emptied, its rows hung from rows that were overwritten`);
+  }
+}
+
+/** Remembers which documents the rows came from: those that roots name, and those that earlier jobs of this model loaded. */
+async function noteDocuments(publication: Publication, oldDocuments: string): Promise<void> {
+  const { tx, plan, target, tables } = publication;
+  const documents = relation(publication, sideTableNames.documents);
+  const sources = [
+    ...(plan.idLschma === null
+      ? []
+      : [
+          `SELECT d.document_key FROM ${documents} d JOIN ${relation(publication, sideTableNames.loads)} l ON l.job = d.job
+            WHERE l.id_lschma = ${plan.idLschma}`,
+        ]),
+    ...tables.flatMap((table, index) => {
+      const at = plan.model.tables[index]!.columns.findIndex((column) => column.role === 'document');
+      const name = table.columns[at]?.name;
+      if (name === undefined || target.tables.get(table.name)?.columns.has(name) !== true) return [];
+      return [`SELECT ${doubleQuoted(name)} FROM ${relation(publication, table.name)}`];
+    }),
+  ];
+  const query = sources.length === 0 ? 'SELECT NULL::bigint' : sources.join(' UNION ');
+  await tx.unsafe(`CREATE UNLOGGED TABLE ${oldDocuments} (document_key) AS ${query}`);
+}
+
+/** A document stays while rows of other models refer to it. */
+async function removeDocuments(publication: Publication, oldDocuments: string): Promise<void> {
+  const { tx } = publication;
+  const [documents, unmapped, lexical] = [
+    sideTableNames.documents,
+    sideTableNames.unmapped,
+    sideTableNames.lexical,
+  ].map((name) => relation(publication, name));
+  const referring = (await tx.unsafe(`
+    SELECT k.conrelid::regclass::text AS table, quote_ident(a.attname) AS column
+      FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+     WHERE k.contype = 'f' AND k.confrelid = ${standardLiteral(documents!)}::regclass`)) as unknown as {
+    table: string;
+    column: string;
+  }[];
+  await runAll(tx, [
+    ...referring.map(
+      ({ table, column }) =>
+        `DELETE FROM ${oldDocuments} o WHERE EXISTS (SELECT FROM ${table} t WHERE t.${column} = o.document_key)`,
+    ),
+    ...[lexical, unmapped, documents].map(
+      (table) => `DELETE FROM ${table} WHERE document_key IN (SELECT document_key FROM ${oldDocuments})`,
+    ),
+    `DROP TABLE ${oldDocuments}`,
+  ]);
+}

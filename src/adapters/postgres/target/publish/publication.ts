@@ -1,0 +1,66 @@
+/** What the steps of a publishing transaction share. */
+import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
+import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
+import type { BrokenKey, Published, SinkPlan } from '../../../../ports/rows/sink.ts';
+import type { TransactionSql } from '../../client/connect.ts';
+import type { StagedTable } from '../staging/staged-table.ts';
+import type { StagingArea } from '../staging/area.ts';
+import type { Target } from '../connection/existing-tables.ts';
+
+export interface Publication {
+  readonly tx: TransactionSql;
+  readonly sqlSchema: string;
+  readonly plan: SinkPlan;
+  /** the model's tables, by index */
+  readonly tables: readonly PhysicalTable[];
+  readonly staging: StagingArea;
+  /** as it was before this transaction; `columns` follow what is changed */
+  readonly target: Target;
+  /** by physical table name: the key after which this job counts, where that is not 0 */
+  readonly countedFrom: ReadonlyMap<string, number>;
+  /** physical names of the tables that this transaction made */
+  readonly made: Set<string>;
+  /** physical names of the target's tables that are there now */
+  readonly present: Set<string>;
+  /** tables that were emptied and lost their foreign keys meanwhile */
+  readonly rekeyed: Set<string>;
+  /** table and column, `0:3`: NOT NULL columns that some row left empty */
+  readonly relaxed: ReadonlySet<string>;
+  /** table and column, `0:3`: columns with a value that their type cannot hold */
+  readonly widened: ReadonlySet<string>;
+  /** physical names of tables in `made` that have their primary key and NOT NULL already */
+  readonly keyed: Set<string>;
+  /** staged tables that became tables of the target */
+  readonly moved: Set<StagedTable>;
+  readonly changes: string[];
+  readonly brokenKeys: BrokenKey[];
+  /** filled at the end */
+  readonly keys: Map<string, number>;
+}
+
+/** What is told of it beside the rows. */
+export function reportOf({
+  plan,
+  changes,
+  brokenKeys,
+  keys,
+}: Publication): Omit<Published, 'rows' | 'already'> {
+  return { changes, brokenKeys, ...(plan.keys === 'hash' ? {} : { keys: Object.fromEntries(keys) }) };
+}
+
+export function columnId(table: number, column: number): string {
+  return `${table}:${column}`;
+}
+
+/** Quoted, with the target's SQL schema. */
+export function relation(publication: Publication, table: string): string {
+  return `${doubleQuoted(publication.sqlSchema)}.${doubleQuoted(table)}`;
+}
+
+/** Runs statements in one message; nothing for none. */
+export async function runAll(tx: TransactionSql, statements: readonly string[]): Promise<void> {
+  // one message of bounded size, however many columns there are
+  for (let from = 0; from < statements.length; from += 1000) {
+    await tx.unsafe(statements.slice(from, from + 1000).join(';\n'));
+  }
+}

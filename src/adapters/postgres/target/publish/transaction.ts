@@ -1,0 +1,377 @@
+/** The publishing transaction: from staged rows to rows of the target, all at once. */
+import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { truncateToBytes } from '../../../../engine/map/names/identifiers.ts';
+import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { AppError } from '../../../../errors.ts';
+import { sqlState } from '../../client/connect.ts';
+import { relation, runAll, type Publication } from './publication.ts';
+import { misfits } from '../staging/misfits.ts';
+import { loosenForeignKeys } from './bulk-append.ts';
+import { clearTables } from './overwrite.ts';
+import { strayReferences } from '../staging/foreign-keys.ts';
+import type { StagedTable } from '../staging/staged-table.ts';
+import { adaptTable, finishTables, makeSideTables, makeTables } from './tables.ts';
+import { converted, lexicalText } from '../connection/types.ts';
+
+/** Rows added by table name of the model. */
+export async function publishRows(
+  publication: Publication,
+  oldDocuments: string,
+): Promise<Record<string, number>> {
+  const { plan, staging, tables, target } = publication;
+  await makeSideTables(publication);
+  if (plan.saveMode === 'o') await clearTables(publication, oldDocuments);
+  const offsets = await keyOffsets(publication);
+  await widenStaged(publication);
+  const types = await stagedTypes(publication);
+  const documents = await addDocuments(publication, offsets);
+  await loosenForeignKeys(publication);
+  const rows: Record<string, number> = {};
+  const moves: number[] = [];
+  const makes: number[] = [];
+  for (const [index, { name }] of tables.entries()) {
+    const staged = staging.get(index)!;
+    if (staged.created && canMove(publication, index, staged, offsets)) moves.push(index);
+    else if ((staged.created || plan.allTables) && !publication.present.has(name)) makes.push(index);
+  }
+  await makeTables(publication, makes);
+  await moveTables(publication, moves);
+  for (const [index, table] of tables.entries()) {
+    const staged = staging.get(index)!;
+    if (!staged.created) continue;
+    let added = staged.rows;
+    if (!publication.moved.has(staged)) {
+      const type = types.get(staged.name)!;
+      const isNew = publication.made.has(table.name);
+      if (!isNew) await adaptTable(publication, index, type);
+      const known = isNew ? undefined : target.tables.get(table.name)!.columns;
+      added = await insert(publication, index, staged, offsets, type, known);
+    }
+    rows[plan.model.tables[index]!.name] = added;
+  }
+  // keys of circles are checked at the end: tables whose checks are pending cannot take the keys that follow
+  await publication.tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
+  await dropStrayReferences(publication);
+  if (plan.keys === 'hash') checkKeysDiffer(publication, rows, documents);
+  await finishTables(publication);
+  await addSideRows(publication, offsets);
+  await keepKeys(publication);
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  await publication.tx.unsafe(
+    `INSERT INTO ${relation(publication, sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)
+     VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents}, ${total})`,
+  );
+  return rows;
+}
+
+/** Rows that are there already are those of documents that are; any other row whose key is taken would be lost. */
+function checkKeysDiffer(
+  { plan, staging }: Publication,
+  added: Readonly<Record<string, number>>,
+  documents: number,
+): void {
+  if (documents < (staging.get('documents')?.rows ?? 0)) return;
+  for (const [index, { name }] of plan.model.tables.entries()) {
+    const staged = staging.get(index)!;
+    if (!staged.created || added[name] === staged.rows) continue;
+    throw new AppError(
+      'conflict',
+      `${name}: keys of two documents meet (--keys hash); load these documents with --keys sequence, into a target of their own.`,
+    );
+  }
+}
+
+/**
+ * By physical table name, `_documents` among them: what is added to this job's keys. No key is given twice, also where the rows that
+ * had it are gone: the counter outlives rows and tables.
+ */
+async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string, number>> {
+  const { tx, plan, tables, present, countedFrom } = publication;
+  if (plan.keys === 'hash') return new Map();
+  const filled = tables.filter((_, index) => publication.staging.get(index)!.created);
+  const needed = new Set(
+    filled.flatMap((table) => [table.name, ...table.foreignKeys.map((key) => key.parentTable)]),
+  );
+  const keyed = tables.flatMap((table) => {
+    const key = needed.has(table.name) ? table.primaryKey[0] : undefined;
+    return key === undefined ? [] : [[table.name, key] as const];
+  });
+  keyed.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
+  const offsets = new Map<string, number>();
+  for (let from = 0; from < keyed.length; from += 200) {
+    const queries = keyed.slice(from, from + 200).map(([name, key]) => {
+      const literal = standardLiteral(name);
+      const counter = `SELECT last_value FROM ${relation(publication, sideTableNames.keys)} WHERE table_name = ${literal}`;
+      const isThere = present.has(name) || name === sideTableNames.documents;
+      const highest = isThere
+        ? `SELECT max(${doubleQuoted(key)}) FROM ${relation(publication, name)}`
+        : 'NULL';
+      const from = countedFrom.get(name) ?? 0;
+      return `SELECT ${literal} AS name, greatest(${from}, (${counter}), (${highest}))::int8 - ${from} AS key`;
+    });
+    const rows = (await tx.unsafe(queries.join(' UNION ALL '))) as unknown as { name: string; key: number }[];
+    for (const { name, key } of rows) if (key > 0) offsets.set(name, key);
+  }
+  return offsets;
+}
+
+/** Columns with a value that their type cannot hold become text, and take it. */
+async function widenStaged(publication: Publication): Promise<void> {
+  const { tx, staging, tables, widened } = publication;
+  if (widened.size === 0) return;
+  const source = staging.get(misfits)!;
+  for (const id of widened) {
+    const [index, at] = id.split(':').map(Number) as [number, number];
+    const staged = staging.get(index)!;
+    const { name } = tables[index]!.columns[at]!;
+    const key = tables[index]!.primaryKey[0]!;
+    const types = await typesOf(publication, [staged]);
+    const column = doubleQuoted(name);
+    await tx.unsafe(
+      `ALTER TABLE ${staged.relation} ALTER COLUMN ${column} TYPE text USING ${lexicalText(column, types.get(staged.name)!.get(name)!)};
+       UPDATE ${staged.relation} s SET ${column} = m.content FROM ${source.relation} m
+        WHERE m.table_index = ${index} AND m.column_index = ${at} AND m.row_key = s.${doubleQuoted(key)}`,
+    );
+    publication.changes.push(`${tables[index]!.name}.${name}: widened to text`);
+  }
+}
+
+async function stagedTypes(publication: Publication): Promise<Map<string, Map<string, string>>> {
+  const staged = [...publication.staging.entries()]
+    .map(([, table]) => table)
+    .filter((table) => table.created);
+  return typesOf(publication, staged);
+}
+
+/** Column types by table and column name, as `format_type` writes them. */
+async function typesOf(
+  publication: Publication,
+  staged: readonly StagedTable[],
+): Promise<Map<string, Map<string, string>>> {
+  const types = new Map<string, Map<string, string>>(staged.map((table) => [table.name, new Map()]));
+  if (staged.length === 0) return types;
+  const relations = JSON.stringify(staged.map((table) => table.relation));
+  const rows = (await publication.tx.unsafe(`
+    SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type
+      FROM jsonb_array_elements_text(${standardLiteral(relations)}::jsonb) name
+      JOIN pg_class c ON c.oid = name::regclass JOIN pg_attribute a ON a.attrelid = c.oid
+     WHERE a.attnum > 0 AND NOT a.attisdropped`)) as unknown as {
+    table: string;
+    column: string;
+    type: string;
+  }[];
+  for (const { table, column, type } of rows) types.get(table)!.set(column, type);
+  return types;
+}
+
+/** A staged table can become the target's own where no key in it needs to be shifted. */
+function canMove(
+  publication: Publication,
+  index: number,
+  staged: StagedTable,
+  offsets: ReadonlyMap<string, number>,
+): boolean {
+  const { plan, tables, target, present } = publication;
+  if (
+    !staged.form.logged ||
+    plan.keys === 'hash' ||
+    target.hasDefaultGrants ||
+    present.has(tables[index]!.name) ||
+    offsets.has(tables[index]!.keysOf)
+  )
+    return false;
+  return tables[index]!.foreignKeys.every((key) => !offsets.has(key.parentTable));
+}
+
+async function moveTables(publication: Publication, indexes: readonly number[]): Promise<void> {
+  const { tx, sqlSchema, tables, staging } = publication;
+  const statements: string[] = [];
+  for (const index of indexes) {
+    const staged = staging.get(index)!;
+    const { name } = tables[index]!;
+    const there = `${doubleQuoted(sqlSchema)}.${doubleQuoted(staged.name)}`;
+    if (there !== staged.relation)
+      statements.push(`ALTER TABLE ${staged.relation} SET SCHEMA ${doubleQuoted(sqlSchema)}`);
+    statements.push(`ALTER TABLE ${there} RENAME TO ${doubleQuoted(name)}`);
+    if (staged.keyed) publication.keyed.add(name);
+    publication.moved.add(staged);
+    publication.made.add(name);
+    publication.present.add(name);
+  }
+  await runAll(tx, statements);
+  await renameKeys(
+    publication,
+    indexes.filter((index) => staging.get(index)!.keyed),
+  );
+}
+
+/** A table may be there by now that was not when the job began: it takes rows, and the staged one that others refer to is dropped. */
+async function dropStrayReferences(publication: Publication): Promise<void> {
+  const { moved, staging, tables, tx } = publication;
+  for (const { table, reference } of strayReferences(moved, (key) => staging.get(key)!)) {
+    const { name } = tables[table.key as number]!;
+    await tx.unsafe(
+      `ALTER TABLE ${relation(publication, name)} DROP CONSTRAINT ${doubleQuoted(reference.name)}`,
+    );
+    table.references.splice(table.references.indexOf(reference), 1);
+  }
+}
+
+const usualKeyName = (table: string): string => `${truncateToBytes(table, 58)}_pkey`;
+
+/** A key that was made in staging is named after that; it gets the name that the database would have given it here. */
+async function renameKeys(publication: Publication, indexes: readonly number[]): Promise<void> {
+  const { tx, sqlSchema, tables, staging } = publication;
+  const names = JSON.stringify(indexes.map((index) => tables[index]!.name));
+  const keys = (await tx.unsafe(
+    `SELECT c.relname AS table, k.conname AS name FROM jsonb_array_elements_text(${standardLiteral(names)}::jsonb) name
+       JOIN pg_class c ON c.relname = name JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
+       JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'`,
+  )) as unknown as { table: string; name: string }[];
+  const nameOf = new Map(keys.map(({ table, name }) => [table, name]));
+  const wanted = JSON.stringify([...nameOf.keys()].map(usualKeyName));
+  const found = (await tx.unsafe(
+    `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
+      WHERE c.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(wanted)}::jsonb))`,
+  )) as unknown as { name: string }[];
+  const taken = new Set(found.map(({ name }) => name));
+  const statements = indexes.flatMap((index) => {
+    const table = tables[index]!.name;
+    const present = nameOf.get(table);
+    if (present === undefined) return [];
+    // tables whose long names begin alike ask for the same name; what ends a staged name is its own
+    const own = staging.get(index)!.name.split('_').slice(-2).join('_');
+    const usual = usualKeyName(table);
+    const name = taken.has(usual) ? truncateToBytes(`${truncateToBytes(table, 40)}_pkey_${own}`, 63) : usual;
+    taken.add(name);
+    return [
+      `ALTER TABLE ${relation(publication, table)} RENAME CONSTRAINT ${doubleQuoted(present)} TO ${doubleQuoted(name)}`,
+    ];
+  });
+  await runAll(tx, statements);
+}
+
+async function insert(
+  publication: Publication,
+  index: number,
+  staged: StagedTable,
+  offsets: ReadonlyMap<string, number>,
+  types: ReadonlyMap<string, string>,
+  known: ReadonlyMap<string, { readonly type: string }> | undefined,
+): Promise<number> {
+  const { tx, plan } = publication;
+  const table = publication.tables[index]!;
+  const parents = new Map(table.foreignKeys.map((key) => [key.column, key.parentTable]));
+  const values = table.columns.map(({ name }) => {
+    const owner = table.primaryKey.includes(name) ? table.keysOf : parents.get(name);
+    const offset = owner === undefined ? 0 : (offsets.get(owner) ?? 0);
+    const value = offset === 0 ? doubleQuoted(name) : `${doubleQuoted(name)} + ${offset}`;
+    const type = types.get(name)!;
+    return converted(value, type, known?.get(name)?.type ?? type);
+  });
+  const columns = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
+  const conflict = plan.keys === 'hash' ? ' ON CONFLICT DO NOTHING' : '';
+  const statement = `INSERT INTO ${relation(publication, table.name)} (${columns}) SELECT ${values.join(', ')} FROM ${staged.relation}${conflict}`;
+  for (;;) {
+    try {
+      const { count } =
+        table.uniqueKeys.length === 0
+          ? await tx.unsafe(statement)
+          : await tx.savepoint((savepoint) => savepoint.unsafe(statement));
+      return count;
+    } catch (error) {
+      const broken =
+        sqlState(error) === '23505' ? (error as { constraint_name?: string }).constraint_name : undefined;
+      if (!table.uniqueKeys.some((key) => key.name === broken)) throw error;
+      // a natural key is wanted, not demanded
+      await tx.unsafe(
+        `ALTER TABLE ${relation(publication, table.name)} DROP CONSTRAINT ${doubleQuoted(broken!)}`,
+      );
+      publication.changes.push(`${table.name}: unique key ${broken} dropped, its values repeat`);
+      const { columns: own } = table.uniqueKeys.find((key) => key.name === broken)!;
+      publication.brokenKeys.push({ table: table.name, columns: own });
+    }
+  }
+}
+
+async function addDocuments(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<number> {
+  const { tx, plan, staging } = publication;
+  const staged = staging.get('documents')!;
+  if (!staged.created) return 0;
+  const offset = offsets.get(sideTableNames.documents) ?? 0;
+  const conflict = plan.keys === 'hash' ? ' ON CONFLICT DO NOTHING' : '';
+  const side = ['unmapped', 'lexical'].map((name) => staging.get(name)!).filter((table) => table.created);
+  if (plan.keys === 'hash') {
+    // of a document that is there already everything is there already
+    await runAll(
+      tx,
+      side.map(
+        (table) =>
+          `DELETE FROM ${table.relation} WHERE document_key IN (SELECT document_key FROM ${relation(publication, sideTableNames.documents)})`,
+      ),
+    );
+  }
+  const { count } = await tx.unsafe(
+    `INSERT INTO ${relation(publication, sideTableNames.documents)} (document_key, name, sha256, bytes, loaded_at, job)
+     SELECT document_key + ${offset}, name, sha256, bytes, loaded_at, job FROM ${staged.relation}${conflict}`,
+  );
+  return count;
+}
+
+/** `_unmapped` and `_lexical` name rows of any table: each with its own shift. */
+async function addSideRows(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<void> {
+  const { plan, tables, staging } = publication;
+  const shifts = tables.flatMap((table, index) => {
+    const offset = staging.get(index)!.created ? (offsets.get(table.keysOf) ?? 0) : 0;
+    return offset === 0 ? [] : [`(${standardLiteral(plan.model.tables[index]!.name)}, ${offset})`];
+  });
+  const documentShift = offsets.get(sideTableNames.documents) ?? 0;
+  // documents that are kept whole hang from themselves
+  if (documentShift > 0) shifts.push(`(${standardLiteral(sideTableNames.documents)}, ${documentShift})`);
+  const places = { unmapped: ['parent_table', 'parent_key'], lexical: ['table_name', 'row_key'] } as const;
+  for (const [side, [tableColumn, keyColumn]] of Object.entries(places) as [
+    keyof typeof places,
+    readonly [string, string],
+  ][]) {
+    const staged = staging.get(side)!;
+    if (!staged.created) continue;
+    const columns = sideTableDefinitions[side].columns.map((column) => column.name);
+    const values = columns.map((column) => {
+      if (column === 'document_key') return `s.document_key + ${documentShift}`;
+      return column === keyColumn && shifts.length > 0 ? `s.${column} + coalesce(o.shift, 0)` : `s.${column}`;
+    });
+    const join =
+      shifts.length === 0
+        ? ''
+        : ` LEFT JOIN (VALUES ${shifts.join(', ')}) o (name, shift) ON o.name = s.${tableColumn}`;
+    const distinct = plan.keys === 'hash' ? 'DISTINCT ' : '';
+    await publication.tx.unsafe(
+      `INSERT INTO ${relation(publication, sideTableNames[side])} (${columns.map(doubleQuoted).join(', ')})
+       SELECT ${distinct}${values.join(', ')} FROM ${staged.relation} s${join}`,
+    );
+  }
+}
+
+/** `_keys`: the highest key ever given out, of every table that took rows. */
+async function keepKeys(publication: Publication): Promise<void> {
+  const { plan, tables, staging } = publication;
+  if (plan.keys === 'hash') return;
+  const highest = tables.flatMap((table, index) => {
+    const key = staging.get(index)!.created ? table.primaryKey[0] : undefined;
+    return key === undefined ? [] : [[table.name, key] as const];
+  });
+  if (staging.get('documents')!.created) {
+    highest.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
+  }
+  const statements = highest.map(
+    ([name, key]) =>
+      `INSERT INTO ${relation(publication, sideTableNames.keys)} AS k (table_name, last_value)
+       SELECT ${standardLiteral(name)}, max(${doubleQuoted(key)}) FROM ${relation(publication, name)}
+       ON CONFLICT (table_name) DO UPDATE SET last_value = greatest(k.last_value, excluded.last_value)`,
+  );
+  await runAll(publication.tx, statements);
+  const given = await publication.tx.unsafe<{ name: string; last: number }[]>(
+    `SELECT table_name AS name, last_value AS last FROM ${relation(publication, sideTableNames.keys)}`,
+  );
+  for (const { name, last } of given) publication.keys.set(name, Number(last));
+}

@@ -1,0 +1,271 @@
+/**
+ * Rows out of PostgreSQL for writing documents back: one snapshot, one cursor per table in the order of the row keys, which is
+ * document order. No index on parent keys is needed, and nothing is held but the next rows of each table.
+ */
+import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { fractionDigits } from '../../../../engine/sql/fraction-digits.ts';
+import { physicalNames, type PhysicalTableNames } from '../../../../engine/sql/physical-names.ts';
+import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
+import type { RelationalModel, Table } from '../../../../engine/model/relational-model.ts';
+import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import type { DocumentRows } from '../../../../engine/unshred/document-rows.ts';
+import { AppError } from '../../../../errors.ts';
+import type { RowSource, StoredDocument } from '../../../../ports/rows/source.ts';
+import type { TargetLoad } from '../../../../ports/rows/target-load.ts';
+import { sqlState, type Sql } from '../../client/connect.ts';
+import { askTargetLoads } from '../ledger.ts';
+import {
+  addressLabel,
+  connectTarget,
+  sessionSettings,
+  targetFault,
+  type TargetAddress,
+} from '../connection/open.ts';
+import { checkKeys, readTarget, type Target } from '../connection/existing-tables.ts';
+import { lexicalText } from '../connection/types.ts';
+import { openCursor, type Ask, type TextRow } from './cursor.ts';
+import { firstKeys } from './document-range.ts';
+import { createSilenceWatch, type SilenceWatch } from '../connection/stall-watch.ts';
+
+export interface PostgresRowSourceOptions extends TargetAddress {
+  readonly sqlSchema: string;
+  /** shown instead of the address */
+  readonly label?: string;
+  /** numbers the logical schemas that are asked for; absent: whichever */
+  readonly installation?: string;
+  /** between two looks whether the target's answers were lost on the way (10 s) */
+  readonly lookMs?: number;
+}
+
+export function createPostgresRowSource(options: PostgresRowSourceOptions): RowSource {
+  return new PostgresRowSource(options);
+}
+
+class PostgresRowSource implements RowSource {
+  readonly label: string;
+  readonly #options: PostgresRowSourceOptions;
+  #model!: RelationalModel;
+  #names: readonly PhysicalTableNames[] = [];
+  #sql: Sql | null = null;
+  #target!: Target;
+  #cursors = 0;
+  readonly #backends: number[] = [];
+  readonly #watch: SilenceWatch;
+  readonly #ask: Ask = (work) => this.#guarded(work);
+  /** names of tables that have entries in the tables beside the data */
+  #withLexical: ReadonlySet<string> = new Set();
+  #withUnmapped: ReadonlySet<string> = new Set();
+
+  constructor(options: PostgresRowSourceOptions) {
+    this.#options = options;
+    this.#watch = createSilenceWatch({
+      address: options,
+      backends: () => this.#backends,
+      everyMs: options.lookMs,
+    });
+    this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
+  }
+
+  loads(): Promise<readonly TargetLoad[]> {
+    return askTargetLoads({ ...this.#options, label: this.label });
+  }
+
+  async open(model: RelationalModel): Promise<void> {
+    this.#model = model;
+    this.#names = physicalNames(model, postgresql);
+    await this.#guarded(async () => {
+      const sql = connectTarget(this.#options, { all: this.#watch.sockets });
+      this.#sql = sql;
+      // floating-point numbers in the shortest form that gives the same number back
+      const results = await sql.unsafe(
+        `${sessionSettings}; SET extra_float_digits = 1; SELECT pg_backend_pid() AS pid`,
+      );
+      this.#backends.push((results.at(-1) as unknown as [{ pid: number }])[0].pid);
+      await sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const { documents, lexical, unmapped, loads } = sideTableNames;
+      const names = [...this.#names.map((table) => table.name), documents, lexical, unmapped, loads];
+      this.#target = await readTarget(sql, this.#options.sqlSchema, names);
+      if (!this.#target.tables.has(documents)) {
+        throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
+      }
+      checkKeys(this.#target, model, this.label);
+      this.#withLexical = await this.#distinct(lexical, 'table_name');
+      this.#withUnmapped = await this.#distinct(unmapped, 'parent_table');
+    });
+  }
+
+  async documentCount(name?: string): Promise<number> {
+    return this.#guarded(async () => {
+      const [row] = (await this.#sql!.unsafe(
+        `SELECT count(*) ${this.#fromDocuments(name)}`,
+      ).values()) as unknown as [[number | string]];
+      return Number(row[0]);
+    });
+  }
+
+  #fromDocuments(name: string | undefined): string {
+    const filter = name === undefined ? '' : ` WHERE name = ${standardLiteral(name)}`;
+    return `FROM ${this.#relation(sideTableNames.documents)} t${filter}`;
+  }
+
+  async *documents(name?: string): AsyncIterable<StoredDocument> {
+    const { loads } = sideTableNames;
+    const { installation } = this.#options;
+    const ours =
+      installation === undefined ? '' : ` AND max(l.installation) = ${standardLiteral(installation)}`;
+    // jobs of two installations may have the same number: then the ledger does not tell
+    const logical = this.#target.tables.has(loads)
+      ? `(SELECT CASE WHEN count(*) = 1${ours} THEN max(l.id_lschma)::text END FROM ${this.#relation(loads)} l WHERE l.job = t.job)`
+      : 'NULL::text';
+    const query = `SELECT t.document_key::text, t.name, ${logical} ${this.#fromDocuments(name)} ORDER BY t.document_key`;
+    const stream = await openCursor(
+      this.#sql!,
+      this.#ask,
+      'documents',
+      query,
+      ([key, documentName, idLschma]) => ({
+        key: key!,
+        name: documentName!,
+        idLschma: idLschma === null ? null : Number(idLschma),
+      }),
+    );
+    for (let document = stream?.head ?? null; document !== null; document = stream!.head) {
+      // before the consumer comes between: one query at a time
+      await stream!.advance();
+      yield document;
+    }
+  }
+
+  async rowsFrom(documentKey: string | null): Promise<DocumentRows> {
+    await this.#guarded(() => this.#closeCursors());
+    const first =
+      documentKey === null
+        ? null
+        : await this.#guarded(() =>
+            firstKeys(
+              this.#sql!,
+              this.#model,
+              documentKey,
+              (table) => this.#columnsOf(table),
+              (table) => this.#place(table),
+            ),
+          );
+    const since = documentKey === null ? '' : ` AND document_key >= ${BigInt(documentKey)}`;
+    return {
+      table: (index) =>
+        this.#guarded(async () => {
+          const from = first?.get(index);
+          if (!this.#exists(index) || (first !== null && from === undefined)) return null;
+          const key = doubleQuoted(this.#names[index]!.columns[keyColumn(this.#model.tables[index]!)]!);
+          const filter = from === undefined ? '' : ` WHERE t.${key} >= ${from}`;
+          const query = `SELECT ${this.#selection(index)} FROM ${this.#place(index)} t${filter} ORDER BY t.${key}`;
+          return this.#cursor(query, (values) => values);
+        }),
+      lexical: (index) =>
+        this.#guarded(async () => {
+          const { name } = this.#model.tables[index]!;
+          if (!this.#withLexical.has(name)) return null;
+          const query = `SELECT t.row_key::text, t.column_name, t.content FROM ${this.#relation(sideTableNames.lexical)} t
+            WHERE t.table_name = ${standardLiteral(name)}${since} ORDER BY t.row_key`;
+          return this.#cursor(query, ([rowKey, columnName, content]) => ({
+            rowKey: rowKey!,
+            columnName: columnName!,
+            content: content ?? '',
+          }));
+        }),
+      unmapped: (index) =>
+        this.#guarded(async () => {
+          const name = index === null ? sideTableNames.documents : this.#model.tables[index]!.name;
+          if (!this.#withUnmapped.has(name)) return null;
+          const query = `SELECT t.parent_key::text, t.position::text, t.xpath, t.kind, t.content FROM ${this.#relation(sideTableNames.unmapped)} t
+            WHERE t.parent_table = ${standardLiteral(name)}${since} ORDER BY t.parent_key, t.position`;
+          return this.#cursor(query, ([parentKey, position, xpath, kind, content]) => ({
+            parentKey: parentKey!,
+            position: Number(position),
+            xpath: xpath ?? '',
+            kind: kind ?? '',
+            content: content ?? null,
+          }));
+        }),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#sql?.end({ timeout: 5 });
+    this.#sql = null;
+  }
+
+  #cursor<Row>(query: string, toRow: (values: TextRow) => Row) {
+    this.#cursors += 1;
+    return openCursor(this.#sql!, this.#ask, `rows_${this.#cursors}`, query, toRow);
+  }
+
+  async #closeCursors(): Promise<void> {
+    const open = (await this.#sql!.unsafe(
+      "SELECT quote_ident(name) FROM pg_cursors WHERE name LIKE 'rows\\_%'",
+    ).values()) as unknown as [string][];
+    if (open.length > 0) await this.#sql!.unsafe(open.map(([name]) => `CLOSE ${name}`).join('; '));
+  }
+
+  #relation(name: string): string {
+    return `${doubleQuoted(this.#options.sqlSchema)}.${doubleQuoted(name)}`;
+  }
+
+  #place(index: number): string {
+    return this.#relation(this.#names[index]!.name);
+  }
+
+  #exists(index: number): boolean {
+    return this.#target.tables.has(this.#names[index]!.name);
+  }
+
+  /** Columns of a table that are there: index in the model -> quoted name. Empty for a table that is not. */
+  #columnsOf(index: number): ReadonlyMap<number, string> {
+    const { name, columns } = this.#names[index]!;
+    const known = this.#target.tables.get(name)?.columns;
+    return new Map(
+      columns.flatMap((column, at) =>
+        known?.has(column) === true ? [[at, doubleQuoted(column)] as const] : [],
+      ),
+    );
+  }
+
+  /** Every column of the model as text in the forms of XSD; one the table does not have is empty. */
+  #selection(index: number): string {
+    const { name, columns } = this.#names[index]!;
+    const known = this.#target.tables.get(name)!.columns;
+    return columns
+      .map((column, at) => {
+        const type = known.get(column)?.type;
+        const fraction = fractionDigits(this.#model.tables[index]!.columns[at]?.type);
+        return type === undefined ? 'NULL::text' : lexicalText(`t.${doubleQuoted(column)}`, type, fraction);
+      })
+      .join(', ');
+  }
+
+  async #distinct(sideTable: string, column: string): Promise<Set<string>> {
+    if (!this.#target.tables.has(sideTable)) return new Set();
+    const rows = (await this.#sql!.unsafe(
+      `SELECT DISTINCT ${column} FROM ${this.#relation(sideTable)}`,
+    ).values()) as unknown as (string | null)[][];
+    return new Set(rows.map(([name]) => name ?? ''));
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#watch.during(work);
+    } catch (error) {
+      // The driver has opened another connection, which knows neither the snapshot nor its cursors
+      if (['25P01', '34000'].includes(sqlState(error) ?? ''))
+        throw new AppError(
+          'service_unavailable',
+          `${this.label}: the connection was lost while rows were read.`,
+        );
+      throw targetFault(error, this.label);
+    }
+  }
+}
+
+function keyColumn(table: Table): number {
+  return table.columns.findIndex((column) => column.role === 'row_key');
+}

@@ -1,0 +1,399 @@
+/**
+ * Rows into PostgreSQL: COPY into staging tables, then one transaction that makes them the target's and writes the ledger,
+ * so that a job is there once or not at all (engine.md §7, §11). A new or overwritten table is its staging table, renamed.
+ */
+import { randomBytes } from 'node:crypto';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import { ownPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import type { MisfitValue, Published, RowSink, SideTable, SinkPlan } from '../../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type { Sql, TransactionSql } from '../client/connect.ts';
+import {
+  addressLabel,
+  beginSession,
+  connectTarget,
+  sessionSettings,
+  stoppedSeconds,
+  targetFault,
+  targetLock,
+  type TargetAddress,
+} from './connection/open.ts';
+import {
+  dropStaging,
+  endBackends,
+  removeDeadStaging,
+  stagingLock,
+  stagingMark,
+} from './staging/orphaned-staging.ts';
+import { readLoadedDocuments, readTargetLoads } from './ledger.ts';
+import { misfitRow, misfits } from './staging/misfits.ts';
+import { columnId, reportOf, type Publication } from './publish/publication.ts';
+import { publishRows } from './publish/transaction.ts';
+import { defineStaged } from './staging/staged-forms.ts';
+import { StagingArea } from './staging/area.ts';
+import { finishTables, keyAlterations, makeSideTables, makeTables } from './publish/tables.ts';
+import {
+  checkKeys,
+  readCounters,
+  readTarget,
+  tablesWithRows,
+  type Target,
+  type TargetTable,
+} from './connection/existing-tables.ts';
+import { createSilenceWatch, type SilenceWatch } from './connection/stall-watch.ts';
+
+export interface PostgresRowSinkOptions extends TargetAddress {
+  readonly sqlSchema: string;
+  /** shown instead of the address */
+  readonly label?: string;
+  /** makes the SQL schema where it is missing (false: AppError `not_found`) */
+  readonly createSchema?: boolean;
+  /** connections for COPY beside the one that publishes (4) */
+  readonly maxConnections?: number;
+  /** between two looks whether the target's answers were lost on the way (10 s) */
+  readonly lookMs?: number;
+}
+
+/** tables made empty in one transaction: each takes several locks of a table that PostgreSQL keeps in fixed memory */
+const tablesPerTransaction = 100;
+
+export function createPostgresRowSink(options: PostgresRowSinkOptions): RowSink {
+  return new PostgresRowSink(options);
+}
+
+class PostgresRowSink implements RowSink {
+  readonly encoding = 'copy-text';
+  readonly widensInPlace = true;
+  readonly label: string;
+  readonly #options: PostgresRowSinkOptions;
+  readonly #relaxed = new Set<string>();
+  readonly #widened = new Set<string>();
+  #plan!: SinkPlan;
+  #tables: readonly PhysicalTable[] = [];
+  #control: Sql | null = null;
+  #controlPid = 0;
+  readonly #watch: SilenceWatch;
+  #staging: StagingArea | null = null;
+  #token = '';
+  #stagingSchema = '';
+  /** the staging schema exists outside of any transaction */
+  #stagingMade = false;
+  #countedFrom: ReadonlyMap<string, number> = new Map();
+  #outcome: 'load' | 'nothing' | 'already' = 'nothing';
+  #closed = false;
+
+  constructor(options: PostgresRowSinkOptions) {
+    this.#options = options;
+    this.#watch = createSilenceWatch({
+      address: options,
+      backends: () => [this.#controlPid, ...(this.#staging?.backends ?? [])],
+      everyMs: options.lookMs,
+    });
+    this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
+  }
+
+  async loads(): Promise<readonly TargetLoad[]> {
+    return this.#guarded(async () => readTargetLoads(await this.#connect(), this.#options.sqlSchema));
+  }
+
+  async open(plan: SinkPlan): Promise<'load' | 'skip'> {
+    this.#plan = plan;
+    this.#tables = physicalTables(plan.model, postgresql);
+    if (plan.saveMode === 'p') return 'skip';
+    return this.#guarded(() => this.#open());
+  }
+
+  /** Of tables that are made anew: rows that are numbered as they will stay need not be written again to be published. */
+  async keyOffsets(): Promise<ReadonlyMap<string, number>> {
+    const names = [...this.#plan.model.tables.keys()].map(
+      (index) => [this.#plan.model.tables[index]!.name, this.#tables[index]!.name] as const,
+    );
+    names.push([sideTableNames.documents, sideTableNames.documents]);
+    return new Map(names.map(([name, physical]) => [name, this.#countedFrom.get(physical) ?? 0]));
+  }
+
+  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.#plan.saveMode === 'o' || sha256s.length === 0 || this.#control === null) return new Set();
+    return this.#guarded(async () => {
+      const { sqlSchema } = this.#options;
+      const target = await readTarget(this.#control!, sqlSchema, this.#names());
+      const wanted = new Set(sha256s);
+      return readLoadedDocuments(this.#control!, sqlSchema, target, this.#plan, this.#tables, wanted);
+    });
+  }
+
+  async write(
+    table: number,
+    rows: Uint8Array,
+    rowCount: number,
+    release?: (rows: Uint8Array) => void,
+  ): Promise<void> {
+    await this.#guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount, release));
+  }
+
+  async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
+    await this.#guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount));
+  }
+
+  async misfit(value: MisfitValue): Promise<void> {
+    const { table, column } = value;
+    this.#widened.add(columnId(table, column));
+    this.#staging?.get(table)!.loosen(column);
+    const row = misfitRow(value);
+    await this.#guarded(() => this.#staging!.write(this.#staging!.get(misfits)!, row, 1));
+  }
+
+  relax(table: number, column: number): void {
+    this.#relaxed.add(columnId(table, column));
+    this.#staging?.get(table)!.loosen(column);
+  }
+
+  async publish(fence: () => Promise<boolean>, _lastKeys: ReadonlyMap<string, number>): Promise<Published> {
+    if (this.#outcome !== 'load') return { rows: {}, already: this.#outcome === 'already', changes: [] };
+    return this.#guarded(async () => {
+      await this.#staging!.drain();
+      await this.#makeTablesAhead();
+      const published = await this.#control!.begin((tx) =>
+        this.#publish(tx as unknown as TransactionSql, fence),
+      );
+      this.#outcome = published.already ? 'already' : 'nothing';
+      // What cannot be dropped now, the next job there drops.
+      if (this.#stagingMade)
+        await dropStaging(this.#control!, this.#token, this.#options.sqlSchema).catch(() => undefined);
+      this.#stagingMade = false;
+      return published;
+    });
+  }
+
+  async abort(): Promise<void> {
+    this.#outcome = 'nothing';
+    await this.#staging?.destroy();
+    await this.#control?.end({ timeout: 0 });
+    this.#control = null;
+    // What cannot be removed now, the next job there removes.
+    if (this.#stagingMade) await this.#removeStaging().catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#staging?.destroy();
+    if (this.#stagingMade) await this.abort();
+    await this.#control?.end({ timeout: 5 });
+    this.#control = null;
+  }
+
+  /** From a connection of its own, once the server has ended those that were cut: one may be committing just now. */
+  async #removeStaging(): Promise<void> {
+    const sql = connectTarget(this.#options);
+    try {
+      await sql.unsafe(sessionSettings);
+      await endBackends(sql, [this.#controlPid, ...this.#staging!.backends], this.#options.setRole);
+      await dropStaging(sql, this.#token, this.#options.sqlSchema);
+      this.#stagingMade = false;
+    } finally {
+      await sql.end({ timeout: 5 });
+    }
+  }
+
+  async #open(): Promise<'load' | 'skip'> {
+    const { sqlSchema } = this.#options;
+    const plan = this.#plan;
+    const control = await this.#connect();
+    const target = await readTarget(control, sqlSchema, this.#names());
+    if (!target.schemaExists && this.#options.createSchema !== true) {
+      throw new AppError('not_found', `${this.label}: there is no SQL schema ${sqlSchema}.`);
+    }
+    this.#checkTables(target);
+    await removeDeadStaging(control, sqlSchema);
+    this.#token = `${ownPrefix}staging_${plan.idJob}_${randomBytes(4).toString('hex')}`;
+    this.#stagingSchema = target.mayCreateSchemas ? this.#token : sqlSchema;
+    this.#staging = this.#createStaging(target);
+    if (await this.#isPublished(control, target)) {
+      this.#outcome = 'already';
+      return 'skip';
+    }
+    if (!(await this.#mayLoad(control, target))) return 'skip';
+    if (plan.saveMode === 'o' && plan.keys === 'sequence')
+      this.#countedFrom = await readCounters(control, sqlSchema, target);
+    this.#outcome = 'load';
+    return plan.saveMode === 'w' ? 'skip' : 'load';
+  }
+
+  /** The connection that publishes, made when it is first needed. */
+  async #connect(): Promise<Sql> {
+    if (this.#control !== null) return this.#control;
+    this.#control = connectTarget(this.#options, { all: this.#watch.sockets });
+    this.#controlPid = await beginSession(this.#control);
+    return this.#control;
+  }
+
+  #names(): string[] {
+    return [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)];
+  }
+
+  #checkTables(target: Target): void {
+    for (const { name, kind } of target.tables.values()) {
+      if (kind === 'r' || kind === 'p') continue;
+      throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
+    }
+    // one that is dropped is made anew
+    const stays = (table: TargetTable): boolean => this.#plan.saveMode !== 'o' || !table.plain;
+    checkKeys(target, this.#plan.model, this.label, stays);
+  }
+
+  /** Save modes e (throws `conflict`) and i (answers false) leave tables alone that hold rows. */
+  async #mayLoad(sql: Sql | TransactionSql, target: Target): Promise<boolean> {
+    const { saveMode } = this.#plan;
+    if (saveMode !== 'e' && saveMode !== 'i') return true;
+    const existing = this.#tables.map((table) => table.name).filter((name) => target.tables.has(name));
+    const filled = await tablesWithRows(sql, this.#options.sqlSchema, existing);
+    if (filled.length === 0) return true;
+    if (saveMode === 'i') return false;
+    throw new AppError(
+      'conflict',
+      `${this.label}: ${filled.slice(0, 5).join(', ')} already hold${filled.length === 1 ? 's' : ''} rows; -S a adds to them, -S o replaces them.`,
+    );
+  }
+
+  async #isPublished(sql: Sql | TransactionSql, target: Target): Promise<boolean> {
+    if (!target.tables.has(sideTableNames.loads)) return false;
+    const { idJob, installation } = this.#plan;
+    const ledger = `${doubleQuoted(this.#options.sqlSchema)}.${doubleQuoted(sideTableNames.loads)}`;
+    const rows = await sql.unsafe(
+      `SELECT FROM ${ledger} WHERE job = ${idJob} AND installation = ${standardLiteral(installation ?? '')}`,
+    );
+    return rows.length > 0;
+  }
+
+  #createStaging(target: Target): StagingArea {
+    const { sqlSchema } = this.#options;
+    const staging = new StagingArea({
+      token: this.#token,
+      sqlSchema: this.#stagingSchema,
+      mark: this.#stagingSchema === sqlSchema ? stagingMark(this.#token) : null,
+      maxConnections: this.#options.maxConnections ?? 4,
+      connect: (onPlain) => connectTarget(this.#options, { onPlain, all: this.#watch.sockets }),
+      keys: (key) => {
+        const hasMisfits = [...this.#widened].some((id) => id.startsWith(`${key}:`));
+        if (typeof key === 'string' || hasMisfits) return '';
+        return keyAlterations(this.#tables[key]!, key, this.#plan, this.#relaxed);
+      },
+      prepare: async () => {
+        // the lock first: what is seen without it counts as dead
+        await this.#control!.unsafe(`SELECT pg_advisory_lock(${stagingLock(this.#token)})`);
+        this.#stagingMade = true;
+        if (this.#stagingSchema !== sqlSchema)
+          await this.#control!.unsafe(
+            `CREATE SCHEMA ${doubleQuoted(this.#token)}; COMMENT ON SCHEMA ${doubleQuoted(this.#token)} IS ${stagingMark(this.#token)}`,
+          );
+        else await this.#makeSchema(this.#control!, target);
+      },
+    });
+    const { saveMode, keys } = this.#plan;
+    const mayMove = keys === 'sequence' && !target.hasDefaultGrants;
+    defineStaged(staging, this.#tables, (name) => mayMove && (saveMode === 'o' || !target.tables.has(name)));
+    return staging;
+  }
+
+  async #makeSchema(sql: Sql | TransactionSql, target: Target): Promise<void> {
+    if (!target.schemaExists) await sql.unsafe(postgresql.createSchema(this.#options.sqlSchema)!);
+  }
+
+  /** Empty tables in such numbers that one transaction could not hold their locks are made before, a few at a time. */
+  async #makeTablesAhead(): Promise<void> {
+    const plan = this.#plan;
+    if (!plan.allTables && plan.saveMode !== 'w') return;
+    const empty = this.#tables.flatMap((_, index) => (this.#staging!.get(index)!.rows === 0 ? [index] : []));
+    if (empty.length <= tablesPerTransaction) return;
+    for (let from = 0; from < empty.length; from += tablesPerTransaction) {
+      await this.#control!.begin(async (begun) => {
+        const tx = begun as unknown as TransactionSql;
+        const publication = await this.#begin(tx);
+        await makeSideTables(publication);
+        const some = empty.slice(from, from + tablesPerTransaction);
+        await makeTables(
+          publication,
+          some.filter((index) => !publication.present.has(this.#tables[index]!.name)),
+        );
+        await finishTables(publication);
+      });
+    }
+  }
+
+  /** Takes the target's lock and reads what is there. */
+  async #begin(tx: TransactionSql): Promise<Publication> {
+    const { sqlSchema } = this.#options;
+    const results = await tx.unsafe(
+      `${targetLock(sqlSchema)};
+       SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'; SELECT pg_backend_pid() AS pid`,
+    );
+    const [{ pid }] = results.at(-1) as unknown as [{ pid: number }];
+    if (pid !== this.#controlPid) {
+      // after a crash of the server, staging tables that need not outlive one would be found empty
+      throw new AppError(
+        'service_unavailable',
+        `${this.label}: the connection was lost while rows were written.`,
+      );
+    }
+    const target = await readTarget(tx, sqlSchema, this.#names());
+    this.#checkTables(target);
+    await this.#makeSchema(tx, target);
+    return {
+      tx,
+      sqlSchema,
+      plan: this.#plan.saveMode === 'w' ? { ...this.#plan, allTables: true } : this.#plan,
+      tables: this.#tables,
+      staging: this.#staging!,
+      countedFrom: this.#countedFrom,
+      target,
+      made: new Set(),
+      present: new Set(target.tables.keys()),
+      rekeyed: new Set(),
+      relaxed: this.#relaxed,
+      widened: this.#widened,
+      keyed: new Set(),
+      moved: new Set(),
+      changes: [],
+      brokenKeys: [],
+      keys: new Map(),
+    };
+  }
+
+  async #publish(tx: TransactionSql, fence: () => Promise<boolean>): Promise<Published> {
+    const publication = await this.#begin(tx);
+    if (await this.#isPublished(tx, publication.target)) return { rows: {}, already: true, changes: [] };
+    if (!(await this.#mayLoad(tx, publication.target))) {
+      return { rows: {}, already: false, changes: ['tables were filled meanwhile: nothing was added'] };
+    }
+    const staging = this.#staging!;
+    const within = !staging.usesConnections;
+    const ownSchema = within && this.#stagingSchema === this.#token;
+    if (ownSchema) await tx.unsafe(`CREATE SCHEMA ${doubleQuoted(this.#token)}`);
+    await staging.copyWithin(tx);
+    const oldDocuments = `${doubleQuoted(this.#stagingSchema)}.${doubleQuoted(`${this.#token}_old`)}`;
+    const rows = await publishRows(publication, oldDocuments);
+    if (within) {
+      const rest = [...staging.entries()].flatMap(([, table]) =>
+        table.created && !publication.moved.has(table) ? [table.relation] : [],
+      );
+      if (rest.length > 0) await tx.unsafe(`DROP TABLE ${rest.join(', ')}`);
+      if (ownSchema) await tx.unsafe(`DROP SCHEMA ${doubleQuoted(this.#token)}`);
+    }
+    await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
+    if (!(await fence()))
+      throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
+    return { rows, already: false, ...reportOf(publication) };
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#watch.during(work);
+    } catch (error) {
+      throw targetFault(error, this.label);
+    }
+  }
+}

@@ -1,0 +1,177 @@
+/** One table whose rows lie unseen until their job publishes: the bytes that wait for it, and what the server has of it. */
+import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
+import { constraintName } from './foreign-keys.ts';
+import type { Lane } from './area.ts';
+
+const writeBytes = 256 * 1024;
+
+export interface StagedColumn {
+  readonly name: string;
+  readonly sqlType: string;
+  /** false: no row is without it, unless `StagedTable.loosen` says else */
+  readonly nullable?: boolean;
+}
+
+export interface StagedForm {
+  /** what the table will be called in the target: its constraints are named after that */
+  readonly tableName?: string;
+  readonly columns: readonly StagedColumn[];
+  readonly logged: boolean;
+  /** foreign keys to other staged tables, wanted where both tables have got their keys */
+  readonly references?: readonly StagedReference[];
+}
+
+export interface StagedReference {
+  /** the constraint's name, as the database would give it in the target */
+  readonly name: string;
+  readonly column: string;
+  /** key of the staged table that is referred to */
+  readonly parent: number;
+  readonly parentColumn: string;
+}
+
+/** Told when a buffer is needed no more. */
+export type Release = (bytes: Uint8Array) => void;
+
+export interface StagedBytes {
+  readonly bytes: Uint8Array;
+  readonly release: Release | undefined;
+}
+
+export class StagedTable {
+  /** index of a table of the model, or the name of another */
+  readonly key: number | string;
+  /** quoted, with its SQL schema */
+  readonly relation: string;
+  readonly name: string;
+  /** see StagingOptions.mark */
+  readonly #mark: string | null;
+  readonly #makeForm: () => StagedForm;
+  #form: StagedForm | null = null;
+  created = false;
+  /** it has what `StagingOptions.keys` said */
+  keyed = false;
+  keysBegun = false;
+  /** foreign keys that it has, checked */
+  readonly references: StagedReference[] = [];
+  /** rows handed in, and rows the server has taken */
+  rows = 0;
+  copied = 0;
+  pendingBytes = 0;
+  takenBytes = 0;
+  /** connections that have it, until what they copied is committed; and those of them that may still copy */
+  readonly lanes = new Set<Lane>();
+  readonly copying = new Set<Lane>();
+  /** how many connections may have it: more than one only where others see it */
+  wantedLanes = 1;
+  /** the server's other connections see it */
+  committed = false;
+  /** indexes of columns that are NOT NULL from the start: to find that out afterwards would be one more walk over all rows */
+  #required: Set<number> | null = null;
+  /** columns that are so no more, which the server has not been told */
+  #loosened: number[] = [];
+  #pending: StagedBytes[] = [];
+
+  constructor(
+    key: number | string,
+    { sqlSchema, name, mark }: { sqlSchema: string; name: string; mark: string | null },
+    form: () => StagedForm,
+  ) {
+    this.key = key;
+    this.name = name;
+    this.relation = `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
+    this.#mark = mark;
+    this.#makeForm = form;
+  }
+
+  get form(): StagedForm {
+    return (this.#form ??= this.#makeForm());
+  }
+
+  /** Rows without a value in that column may follow. */
+  loosen(column: number): void {
+    if (this.#requiredColumns().delete(column) && this.created) this.#loosened.push(column);
+  }
+
+  /** Whether one more connection may have it. */
+  get takesLane(): boolean {
+    return this.lanes.size < this.wantedLanes && (this.lanes.size === 0 || this.committed);
+  }
+
+  /** Columns may lack values that the server takes for required: `alterLoosened` comes before the next rows. */
+  get hasLoosened(): boolean {
+    return this.#loosened.length > 0;
+  }
+
+  /** There is something to be done on the server before a lane takes more of its rows. */
+  get isUnsettled(): boolean {
+    return this.hasLoosened || (this.wantedLanes > 1 && !this.committed);
+  }
+
+  async alterLoosened(run: (statement: string) => Promise<unknown>): Promise<void> {
+    const columns = [...this.#loosened];
+    const drops = columns.map(
+      (at) => `ALTER COLUMN ${doubleQuoted(this.form.columns[at]!.name)} DROP NOT NULL`,
+    );
+    await run(`ALTER TABLE ${this.relation} ${drops.join(', ')}`);
+    this.#loosened.splice(0, columns.length);
+  }
+
+  #requiredColumns(): Set<number> {
+    const { columns, logged } = this.form;
+    // rows that are read once and dropped need no more than to be taken
+    return (this.#required ??= new Set(
+      columns.flatMap(({ nullable }, at) => (logged && nullable === false ? [at] : [])),
+    ));
+  }
+
+  push(bytes: Uint8Array, release?: Release): void {
+    this.#pending.push({ bytes, release });
+    this.pendingBytes += bytes.length;
+  }
+
+  /** The oldest bytes: one chunk, or small ones together. */
+  take(): StagedBytes {
+    let count = 0;
+    let length = 0;
+    while (
+      count < this.#pending.length &&
+      (count === 0 || length + this.#pending[count]!.bytes.length <= writeBytes)
+    ) {
+      length += this.#pending[count]!.bytes.length;
+      count += 1;
+    }
+    const taken = this.#pending.splice(0, count);
+    this.pendingBytes -= length;
+    this.takenBytes += length;
+    if (count === 1) return taken[0]!;
+    const bytes = Buffer.concat(
+      taken.map((one) => one.bytes),
+      length,
+    );
+    for (const one of taken) one.release?.(one.bytes);
+    return { bytes, release: undefined };
+  }
+
+  createStatement(): string {
+    const { logged, tableName = this.name } = this.form;
+    const required = this.#requiredColumns();
+    const taken = new Set<string>();
+    const notNull = (column: string): string => {
+      const name = constraintName(tableName, column, 'not_null');
+      if (taken.has(name)) return ' NOT NULL';
+      taken.add(name);
+      return ` CONSTRAINT ${doubleQuoted(name)} NOT NULL`;
+    };
+    const columns = this.form.columns.map(
+      ({ name, sqlType }, at) => `${doubleQuoted(name)} ${sqlType}${required.has(at) ? notNull(name) : ''}`,
+    );
+    const comment = this.#mark === null ? '' : `; COMMENT ON TABLE ${this.relation} IS ${this.#mark}`;
+    return `CREATE ${logged ? '' : 'UNLOGGED '}TABLE ${this.relation} (${columns.join(', ')})${comment}`;
+  }
+
+  /** The first COPY into a table of the same transaction (`isNew`) writes its rows as they will stay. */
+  copyStatement(isNew: boolean): string {
+    return `COPY ${this.relation} FROM STDIN${isNew ? ' WITH (FREEZE)' : ''}`;
+  }
+}

@@ -1,0 +1,223 @@
+/** How many connections an HTTP server holds, and what of answers, and which of them makes room for a new one. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HeldConnection } from '../../ports/network/held-connection.ts';
+
+/** Requests that stand in a queue on one connection: each is worked on, and its answer waits for those before it. */
+const mostInQueue = 32;
+
+/** Of the connections, those that followers leave to requests that end by themselves, probes among them. */
+const keptFraction = 0.1;
+
+/** A follower that gives way may send the end of its answer for so long. */
+const giveWayMs = 1000;
+
+/** A connection so young may well bring a request yet. */
+const freshMs = 1000;
+
+export interface ConnectionBounds {
+  /** at a time */
+  readonly connections: number;
+  /** of answers that nobody has read, on all connections together */
+  readonly unreadBytes: number;
+}
+
+export interface BoundConnections {
+  /** That of a request that is being answered. */
+  of(request: Pick<IncomingMessage, 'socket'>): HeldConnection;
+}
+
+interface Connection {
+  /** answers under way */
+  readonly answers: Set<ServerResponse>;
+  /** an organisation, or the address while nobody has named one */
+  group: string;
+  /** a key of the organisation */
+  holder: string;
+  giveWay: (() => void) | null;
+  /** when it was opened */
+  readonly sinceMs: number;
+}
+
+/**
+ * At most so many at a time. Where one more comes, one goes that is without a request, kept alive for a client that may open another:
+ * of the address that holds most of those the one that is so for longest. Where there is none but some that have only just come, the
+ * oldest follower of who has most goes; where requests are under way on all, one of who holds most, a follower before others; the new one
+ * where nobody holds more than one. Followers leave a part to other
+ * requests: where one more comes, the oldest of who has most of them ends, and takes its log up again later. Where answers that wait to
+ * be read are too much memory, those are dropped that were asked for first.
+ */
+export function boundConnections(
+  server: Server,
+  { connections, unreadBytes }: ConnectionBounds,
+): BoundConnections {
+  /** by age: who has just been served stands last */
+  const open = new Map<Socket, Connection>();
+  const mostFollowers = connections - Math.max(1, Math.ceil(connections * keptFraction));
+
+  function makeRoom(newest: Socket): void {
+    if (open.size <= connections) return;
+    const others = [...open].filter(([socket]) => socket !== newest);
+    const leaves = idleOne(others) ?? busyOne(others);
+    if (leaves === undefined) close(newest);
+    else leave(leaves);
+  }
+
+  /** Of those that have no request, and need not have one yet: a follower makes room for some who have only just come. */
+  function idleOne(those: readonly Held[]): Held | undefined {
+    const idle = those.filter(([, { answers }]) => answers.size === 0);
+    const now = performance.now();
+    const fresh = (one: Held): boolean => now - one[1].sinceMs < freshMs;
+    const waiting = idle.filter((one) => !fresh(one));
+    if (waiting.length > 0) return mostOf(waiting, ([, { group }]) => group)[0];
+    const follower = idle.length < connections / 2 ? oldestFollower(those) : undefined;
+    return follower ?? mostOf(idle, ([, { group }]) => group)[0];
+  }
+
+  function leave([socket, { answers, giveWay }]: Held): void {
+    if (giveWay === null) return close(socket);
+    open.delete(socket);
+    const timer = setTimeout(() => socket.destroy(), giveWayMs);
+    for (const answer of answers) answer.once('finish', () => socket.destroySoon());
+    socket.once('close', () => clearTimeout(timer));
+    giveWay();
+  }
+
+  function dropUnread(newest: Socket): void {
+    let unread = 0;
+    for (const { answers } of open.values()) unread += sizeOf(answers);
+    for (const [socket, { answers }] of open) {
+      if (unread <= unreadBytes) return;
+      const bytes = sizeOf(answers);
+      if (socket === newest || bytes === 0) continue;
+      unread -= bytes;
+      close(socket);
+    }
+  }
+
+  function close(socket: Socket): void {
+    open.delete(socket);
+    socket.destroy();
+  }
+
+  server.on('connection', (socket: Socket) => {
+    socket.once('close', () => open.delete(socket));
+    const address = `address ${socket.remoteAddress ?? ''}`;
+    open.set(socket, {
+      answers: new Set(),
+      group: address,
+      holder: address,
+      giveWay: null,
+      sinceMs: performance.now(),
+    });
+    makeRoom(socket);
+  });
+  // before the one that answers
+  server.prependListener('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
+    const connection = open.get(socket);
+    if (connection === undefined) return;
+    const { answers } = connection;
+    answers.add(answer);
+    moveToEnd(socket);
+    if (answers.size > mostInQueue) close(socket);
+    answer.once('prefinish', () => {
+      if (answer.writableLength > 0) dropUnread(socket);
+    });
+    answer.once('close', () => {
+      answers.delete(answer);
+      connection.giveWay = null;
+      moveToEnd(socket);
+    });
+  });
+
+  // Silence of a client that waits for us is none: exports take minutes, and say nothing until they are done.
+  server.on('timeout', (socket: Socket) => {
+    if (![...(open.get(socket)?.answers ?? [])].some(isWorkedOn)) close(socket);
+  });
+
+  function moveToEnd(socket: Socket): void {
+    const connection = open.get(socket);
+    if (connection !== undefined && open.delete(socket)) open.set(socket, connection);
+  }
+
+  return {
+    of: ({ socket }) => ({
+      heldBy(idOrg, idKey) {
+        const connection = open.get(socket);
+        if (connection === undefined) return;
+        connection.group = `organisation ${idOrg}`;
+        connection.holder = `${idOrg} ${idKey}`;
+      },
+      followedUntil(giveWay) {
+        const connection = open.get(socket);
+        if (connection === undefined) return giveWay();
+        const before = [...open].filter(([, other]) => other.giveWay !== null);
+        if (before.length > 0 && before.length >= mostFollowers) leave(oldestFollower(before) ?? before[0]!);
+        connection.giveWay = giveWay;
+      },
+    }),
+  };
+}
+
+type Held = readonly [socket: Socket, connection: Connection];
+
+/** One with a request under way, of who holds more than one. */
+function busyOne(those: readonly Held[]): Held | undefined {
+  const most = ofWhoHasMost(those);
+  return most.length > 1 ? (most.find(([, { giveWay }]) => giveWay !== null) ?? most[0]) : undefined;
+}
+
+function oldestFollower(those: readonly Held[]): Held | undefined {
+  const most = ofWhoHasMost(those.filter(([, { giveWay }]) => giveWay !== null));
+  return most.length > 1 ? most[0] : undefined;
+}
+
+/** Of the organisation that holds most the key that holds most, in their order. */
+function ofWhoHasMost(those: readonly Held[]): readonly Held[] {
+  return mostOf(
+    mostOf(those, ([, { group }]) => group),
+    ([, { holder }]) => holder,
+  );
+}
+
+/** The largest group of those that have one name. */
+function mostOf<T>(those: readonly T[], nameOf: (one: T) => string): readonly T[] {
+  let most: readonly T[] = [];
+  for (const group of Map.groupBy(those, nameOf).values()) if (group.length > most.length) most = group;
+  return most;
+}
+
+/** The request is all there, and its answer has not begun. */
+function isWorkedOn(answer: ServerResponse): boolean {
+  return answer.req.complete && !answer.headersSent;
+}
+
+/** Of answers that nobody has read, those included that stand behind another one. */
+function sizeOf(answers: ReadonlySet<ServerResponse>): number {
+  let bytes = 0;
+  for (const answer of answers) bytes += answer.writableLength;
+  return bytes;
+}
+
+export type RequestHead = Pick<IncomingMessage, 'rawHeaders' | 'socket' | 'headers' | 'httpVersion'>;
+
+/**
+ * Requests that nobody has to answer: of a connection that was closed in the middle of them, those with several hosts, and those
+ * whose body others may take for a longer or shorter one.
+ */
+export function isVoid(incoming: RequestHead): boolean {
+  return incoming.socket.destroyed || hasSeveralHosts(incoming) || hasOddCoding(incoming);
+}
+
+/** RFC 9112 section 6.1: a coding beside chunks is none that we undo, and HTTP/1.0 knows no coding. */
+function hasOddCoding({ headers, httpVersion }: RequestHead): boolean {
+  const coding = headers['transfer-encoding'];
+  return coding !== undefined && (httpVersion === '1.0' || coding.trim().toLowerCase() !== 'chunked');
+}
+
+/** RFC 9112 section 3.2: who stands in front may have looked at the other one. */
+function hasSeveralHosts({ rawHeaders }: RequestHead): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === 'host') hosts += 1;
+  return hosts > 1;
+}

@@ -1,0 +1,88 @@
+/** Tokens of an OpenID Connect provider, checked with the keys that it publishes or that lie in a file. */
+import { readFile } from 'node:fs/promises';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
+import type { FetchImplementation, JSONWebKeySet, JWTVerifyGetKey } from 'jose';
+import { AppError } from '../../errors.ts';
+import { fixedLimits } from '../../config/limits.ts';
+import type { TokenVerifier } from '../../ports/network/token-verifier.ts';
+
+export interface OidcVerifierOptions {
+  readonly issuer: string;
+  readonly audience: string;
+  /** https: or http: address, or absolute path */
+  readonly jwks: string;
+  readonly algorithms: readonly string[];
+}
+
+/** how far the clocks of issuer and service may differ */
+const toleranceSeconds = 30;
+const longestToken = 16 * 1024;
+
+/** AppError `service_unavailable` where the keys are to come from a file that is not there or holds none. */
+export async function createOidcVerifier(options: OidcVerifierOptions): Promise<TokenVerifier> {
+  const { issuer, audience, jwks } = options;
+  const keys: JWTVerifyGetKey = jwks.startsWith('/')
+    ? await keysOfFile(jwks)
+    : createRemoteJWKSet(new URL(jwks), {
+        timeoutDuration: 5000,
+        cooldownDuration: 30_000,
+        [customFetch]: fetchBounded,
+      });
+  const algorithms = [...options.algorithms];
+  return {
+    async verify(token) {
+      if (token.length > longestToken) return null;
+      try {
+        const { payload } = await jwtVerify(token, keys, {
+          issuer,
+          audience,
+          algorithms,
+          clockTolerance: toleranceSeconds,
+          requiredClaims: ['exp', 'sub'],
+        });
+        return payload;
+      } catch (error) {
+        if (isOutage(error))
+          throw new AppError('service_unavailable', 'the keys of the identity provider cannot be had now', {
+            headers: { 'Retry-After': '5' },
+            cause: error,
+          });
+        return null;
+      }
+    },
+  };
+}
+
+/** An answer that is too long comes out as one without keys. */
+const fetchBounded: FetchImplementation = async (url, options) => {
+  const answer = await fetch(url, options);
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let total = 0;
+  for await (const chunk of answer.body ?? []) {
+    total += chunk.byteLength;
+    // leaving the loop cancels the rest
+    if (total > fixedLimits.answerBytes) return new Response(null, { status: 502 });
+    chunks.push(chunk);
+  }
+  return new Response(new Blob(chunks), { status: answer.status });
+};
+
+/** What is wrong with the key set rather than with the token. */
+function isOutage(error: unknown): boolean {
+  if (!(error instanceof errors.JOSEError)) return error instanceof TypeError && /fetch/i.test(error.message);
+  return (
+    error instanceof errors.JWKSTimeout ||
+    error instanceof errors.JWKSInvalid ||
+    error.code === 'ERR_JOSE_GENERIC'
+  );
+}
+
+async function keysOfFile(file: string): Promise<JWTVerifyGetKey> {
+  try {
+    return createLocalJWKSet(JSON.parse(await readFile(file, 'utf8')) as JSONWebKeySet);
+  } catch (error) {
+    throw new AppError('service_unavailable', `svc.oidc.jwks: ${file} cannot be read as a JSON Web Key Set`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Documents checked by libxml2 in WebAssembly, in a thread that is ended when a document takes too long, and begun anew when one has
+ * broken it: nothing but that document is lost. It holds each document as a tree.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
+import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
+import { notJudged, uncheckable, type SetFault } from './messages.ts';
+
+export interface Libxml2Options {
+  /** the module of the thread: posts a `Libxml2Opened` for the XSD set in its workerData, then a Validity for each document */
+  readonly module: URL;
+  /** for one document; the set gets ten times as much */
+  readonly timeMs: number;
+  /** ends the thread and the check */
+  readonly interrupted?: AbortSignal;
+}
+
+export type Libxml2Opened = { readonly opened: true } | { readonly faults: readonly SetFault[] };
+
+/** A tree takes ten times its document. */
+const maxDocumentBytes = 50 * 1024 * 1024;
+const program = 'libxml2 (WebAssembly)';
+
+export async function createLibxml2Validator(
+  set: StandaloneXsdSet,
+  { module, timeMs, interrupted = new AbortController().signal }: Libxml2Options,
+): Promise<DocumentValidator> {
+  async function begin(): Promise<Worker> {
+    const thread = new Worker(module, { workerData: set, env: {} });
+    const answer = await answerOf<Libxml2Opened>(thread, timeMs * 10, interrupted);
+    if (typeof answer !== 'string' && 'opened' in answer) return thread;
+    await thread.terminate();
+    const faults = typeof answer === 'string' ? [{ file: '', line: 0, message: answer }] : answer.faults;
+    throw uncheckable(program, set, faults);
+  }
+
+  let thread: Worker | null = await begin();
+
+  async function checkOne(bytes: Uint8Array): Promise<Validity> {
+    thread ??= await begin();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    thread.postMessage(bytes);
+    const answer = await answerOf<Validity>(thread, timeMs, interrupted);
+    if (typeof answer !== 'string') return answer;
+    await thread.terminate();
+    thread = null;
+    return notJudged(answer);
+  }
+
+  return {
+    program,
+    maxTextBytes: Infinity,
+    async checkAll(documents) {
+      const answers: Validity[] = [];
+      for (const bytes of documents) answers.push(await checkOne(bytes));
+      return answers;
+    },
+    async check(chunks) {
+      const parts: Uint8Array[] = [];
+      let bytes = 0;
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        if (bytes > maxDocumentBytes)
+          return notJudged(`it has more than ${maxDocumentBytes / 1024 / 1024} MB`);
+        parts.push(chunk);
+      }
+      return checkOne(new Uint8Array(Buffer.concat(parts)));
+    },
+    async close() {
+      await thread?.terminate();
+    },
+  };
+}
+
+/** What the thread posts next, or why it does not. Throws the reason of an interruption. */
+async function answerOf<Answer>(
+  asked: Worker,
+  withinMs: number,
+  interrupted: AbortSignal,
+): Promise<Answer | string> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), withinMs);
+  try {
+    // an error of the thread is thrown
+    const [answer] = (await once(asked, 'message', {
+      signal: AbortSignal.any([limit.signal, interrupted]),
+    })) as [Answer];
+    return answer;
+  } catch (error) {
+    if (interrupted.aborted) {
+      await asked.terminate();
+      throw interrupted.reason;
+    }
+    if (limit.signal.aborted) return `it takes longer than ${withinMs / 1000} s`;
+    return `it ended with "${(error as Error).message}"`;
+  } finally {
+    clearTimeout(timer);
+  }
+}

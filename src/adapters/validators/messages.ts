@@ -1,0 +1,78 @@
+/** What libxml2 says of documents and XSD sets, as faults of ours. */
+import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
+import { AppError } from '../../errors.ts';
+import type { Unjudged, Validity, ValidityFault } from '../../ports/processes/document-validator.ts';
+
+/** faults of one document that are kept; the rest are counted */
+const maxFaults = 20;
+/** characters of a message that are kept: a faulty value may be as long as the document */
+const maxMessage = 500;
+
+type Place = Pick<ValidityFault, 'line' | 'path'>;
+
+/** Gathers what is said of one document. */
+export interface ValidityList extends Validity {
+  readonly faults: ValidityFault[];
+  count: number;
+  unjudged: Unjudged | null;
+}
+
+export function emptyValidity(): ValidityList {
+  return { faults: [], count: 0, unjudged: null };
+}
+
+/** `Element '{ns}a', attribute 'b': …`, or what went wrong inside the program, after which it judges no more. */
+export function addMessage(list: ValidityList, text: string, placeOf: () => Place): void {
+  const [, internal] = /^Internal error: (.*)/s.exec(text) ?? [];
+  if (internal !== undefined) {
+    list.unjudged ??= { reason: reasonOf(oneLine(internal)), place: placeOf() };
+    return;
+  }
+  list.count += 1;
+  if (list.faults.length >= maxFaults) return;
+  const [, element = null, attribute = null] =
+    /^Element '(?:\{[^}]*\})?([^']*)'(?:, attribute '(?:\{[^}]*\})?([^']*)')?:/.exec(text) ?? [];
+  list.faults.push({ ...placeOf(), message: oneLine(text), element, attribute });
+}
+
+/** A document that has faults is not valid, whatever else could not be looked at. */
+export function judged({ faults, count, unjudged }: ValidityList): Validity {
+  return { faults, count, unjudged: count > 0 ? null : unjudged };
+}
+
+export function notJudged(reason: string, place: Place | null = null): Validity {
+  return { faults: [], count: 0, unjudged: { reason, place } };
+}
+
+function reasonOf(text: string): string {
+  return text.includes('pattern facet')
+    ? 'a value needs too many steps to be matched with the pattern of its type'
+    : text;
+}
+
+/** Programs print values as they are, and one of them what it prints line by line. */
+function oneLine(text: string): string {
+  const whole = text.trim().replaceAll(/\r\n|[\n\r\u2028\u2029]/g, ' ');
+  return whole.length <= maxMessage ? whole : `${whole.slice(0, maxMessage)} …`;
+}
+
+/** The XSD set is more, or otherwise, than libxml2 can read: that says nothing of the documents. */
+export function uncheckable(program: string, set: StandaloneXsdSet, faults: readonly SetFault[]): AppError {
+  const sources = new Map(set.files.map(({ name, source }) => [name, source]));
+  const shown = faults.slice(0, 3).map(({ file, line, message }) => {
+    const name = sources.get(file.slice(file.lastIndexOf('/') + 1)) ?? null;
+    const place = name === null ? '' : `${name}: line ${line}: `;
+    return place + message.replaceAll(/\bf\d+\.xsd\b/g, (known) => sources.get(known) ?? known).trim();
+  });
+  const reasons = shown.length === 0 ? '' : ` (${shown.join('; ')})`;
+  return new AppError(
+    'unprocessable_input',
+    `--validate: ${program} cannot compile the XSD set${reasons}; leave --validate out to load without the check`,
+  );
+}
+
+export interface SetFault {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+}

@@ -1,0 +1,193 @@
+/**
+ * Where the tables of a diagram lie: in layers from left to right, each table right of the one it hangs from; within a layer near
+ * its parents. Layers that would be much too tall are broken into several columns, so that 500 tables stay a picture.
+ */
+import { postgresql } from '../../engine/sql/dialects/postgresql.ts';
+import type { Column, RelationalModel } from '../../engine/model/relational-model.ts';
+import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
+import { diagramMetrics } from './metrics.ts';
+import { netsOf, routeNets, stackColumns } from './routes.ts';
+import type { Wire } from './routes.ts';
+import { rowColumnsOf } from '../../engine/model/wide-rows.ts';
+
+export interface Box {
+  readonly table: number;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Relation {
+  /** the table that holds the key, and its column */
+  readonly from: number;
+  readonly fromColumn: number;
+  readonly to: number;
+  readonly toColumn: number;
+  /** rows of `to` : rows of `from` for one of it */
+  readonly cardinality: '1:1' | '1:n' | '0..1:n';
+}
+
+export interface Layout {
+  readonly width: number;
+  readonly height: number;
+  /** the model's tables, and behind them `_documents` where a table has its key */
+  readonly tables: readonly DrawnTable[];
+  /** in the order of the tables */
+  readonly boxes: readonly Box[];
+  readonly relations: readonly Relation[];
+  /** the relations as lines, those to one table together */
+  readonly wires: readonly Wire[];
+}
+
+/** What a box shows of a table. */
+export interface DrawnTable {
+  readonly name: string;
+  readonly columns: readonly Pick<Column, 'name' | 'role' | 'type'>[];
+}
+
+const documentsTable: DrawnTable = {
+  name: sideTableDefinitions.documents.name,
+  columns: sideTableDefinitions.documents.columns.map(({ name, type }, at) => ({
+    name,
+    type,
+    role: at === 0 ? 'row_key' : 'value',
+  })),
+};
+
+export function layOutDiagram(model: RelationalModel): Layout {
+  const relations = relationsOf(model);
+  const isDrawn = relations.some(({ to }) => to === model.tables.length);
+  const tables = isDrawn ? [...model.tables, documentsTable] : model.tables;
+  const sizes = tables.map(sizeOf);
+  const layers = layersOf(model.tables.length, tables.length, relations);
+  const columns = breakLayers(orderLayers(layers, relations, tables.length), sizes);
+  const columnOf: number[] = [];
+  for (const [at, column] of columns.entries()) for (const table of column) columnOf[table] = at;
+
+  const nets = netsOf(relations, columnOf);
+  const heights = sizes.map(({ height }) => height);
+  const stacked = stackColumns(columns, heights, nets);
+  const stackedBoxes = sizes.map((size, table) => ({ ...size, y: stacked.y[table]! }));
+  const routes = routeNets(columns, columnOf, stackedBoxes, nets, stacked.slots);
+  const boxes = stackedBoxes.map((box, table): Box => ({ table, x: routes.x[columnOf[table]!]!, ...box }));
+  return { width: routes.width, height: stacked.height, tables, boxes, relations, wires: routes.wires };
+}
+
+function relationsOf(model: RelationalModel): Relation[] {
+  const oneToOne = new Set<string>();
+  const rows = rowColumnsOf(model);
+  const note = (edge: { readonly node: number; readonly parentKeyColumn: number }): void => {
+    const place = rows(model.nodes[edge.node]!.table)[edge.parentKeyColumn];
+    if (place !== undefined) oneToOne.add(`${place.table}/${place.at}`);
+  };
+  for (const node of model.nodes) {
+    for (const edge of node.typeEdges) note(edge);
+    for (const edge of node.edges) if (edge.head !== undefined) note(edge);
+  }
+  return model.tables.flatMap((table, from) =>
+    table.columns.flatMap((column, fromColumn): Relation[] => {
+      const many = column.nullable ? '0..1:n' : '1:n';
+      if (column.role === 'document')
+        return [{ from, fromColumn, to: model.tables.length, toColumn: 0, cardinality: many }];
+      if (column.references === null) return [];
+      const to = column.references;
+      const toColumn = model.tables[to]!.columns.findIndex(({ role }) => role === 'row_key');
+      const isOneToOne = column.role === 'row_key' || oneToOne.has(`${from}/${fromColumn}`);
+      const cardinality = isOneToOne ? '1:1' : many;
+      return [{ from, fromColumn, to, toColumn: Math.max(0, toColumn), cardinality }];
+    }),
+  );
+}
+
+function sizeOf(table: DrawnTable): { readonly width: number; readonly height: number } {
+  const { characterWidth, headerHeight, rowHeight, padding, keyWidth } = diagramMetrics;
+  const length = (text: string): number => [...text].length * characterWidth;
+  const rows = table.columns.map(
+    (column) => length(column.name) + length(typeLabel(column)) + 2 * characterWidth + keyWidth,
+  );
+  const width = Math.max(120, length(table.name) + 2 * characterWidth, ...rows) + 2 * padding;
+  return { width: Math.ceil(width), height: headerHeight + rowHeight * table.columns.length + 6 };
+}
+
+/** As the DDL of PostgreSQL has it: `numeric(10,2)`, `varchar(40)[]`. */
+export function typeLabel({ type }: Pick<Column, 'type'>): string {
+  return postgresql.typeName(type);
+}
+
+/**
+ * The layer of a table is one more than the least of its parents'; parents come before children, but for circles. What is drawn
+ * beyond the model's tables has no parents.
+ */
+function layersOf(count: number, drawn: number, relations: readonly Relation[]): number[][] {
+  const layer = Array.from({ length: drawn }, () => 0);
+  const parents = Map.groupBy(relations, ({ from }) => from);
+  for (let table = 0; table < count; table += 1) {
+    const above = (parents.get(table) ?? [])
+      .filter(({ to }) => to < table || to >= count)
+      .map(({ to }) => layer[to]!);
+    layer[table] = above.length === 0 ? 0 : Math.min(...above) + 1;
+  }
+  const layers: number[][] = [];
+  for (const [table, at] of layer.entries()) (layers[at] ??= []).push(table);
+  return layers.filter((tables) => tables !== undefined);
+}
+
+/** A few sweeps that put each table at the mean place of its neighbours in the layer before, then in the layer behind. */
+function orderLayers(layers: readonly number[][], relations: readonly Relation[], count: number): number[][] {
+  const neighbours: number[][] = Array.from({ length: count }, () => []);
+  for (const { from, to } of relations) {
+    if (from === to) continue;
+    neighbours[from]!.push(to);
+    neighbours[to]!.push(from);
+  }
+  const layerOf = new Int32Array(count);
+  const place = new Float64Array(count);
+  const settle = (tables: readonly number[]): void => {
+    for (const [at, table] of tables.entries()) place[table] = (at + 0.5) / tables.length;
+  };
+  for (const [at, tables] of layers.entries()) for (const table of tables) layerOf[table] = at;
+  const ordered = layers.map((tables) => [...tables]);
+  for (const tables of ordered) settle(tables);
+  for (let sweep = 0; sweep < 6; sweep += 1) {
+    const forward = sweep % 2 === 0;
+    for (const tables of forward ? ordered : ordered.toReversed()) {
+      const wanted = new Map(
+        tables.map((table) => {
+          const near = neighbours[table]!.filter((other) =>
+            forward ? layerOf[other]! < layerOf[table]! : layerOf[other]! > layerOf[table]!,
+          );
+          const mean = near.reduce((sum, other) => sum + place[other]!, 0) / near.length;
+          return [table, near.length === 0 ? place[table]! : mean];
+        }),
+      );
+      tables.sort((a, b) => wanted.get(a)! - wanted.get(b)! || a - b);
+      settle(tables);
+    }
+  }
+  return ordered;
+}
+
+/** A column is at most as tall as the whole would be wide, were it laid out as a screen's shape; never less than 1,200 pixels. */
+function breakLayers(
+  layers: readonly (readonly number[])[],
+  sizes: readonly { readonly width: number; readonly height: number }[],
+): number[][] {
+  const { columnGap, rowGap } = diagramMetrics;
+  const area = sizes.reduce((sum, { width, height }) => sum + (width + columnGap) * (height + rowGap), 0);
+  const tallest = Math.max(1200, Math.sqrt(area * 0.75), ...sizes.map(({ height }) => height));
+  return layers.flatMap((tables) => {
+    const columns: number[][] = [];
+    let height = Infinity;
+    for (const table of tables) {
+      const own = sizes[table]!.height + rowGap;
+      if (height + own > tallest + rowGap) {
+        columns.push([]);
+        height = 0;
+      }
+      columns.at(-1)!.push(table);
+      height += own;
+    }
+    return columns;
+  });
+}

@@ -1,0 +1,107 @@
+/** Which drawings may be kept: what shows a picture, and nothing that runs, loads or leads away. */
+import { InputError } from '../../engine/diagnostics.ts';
+import { defaultEngineLimits } from '../../engine/limits.ts';
+import { parseXmlTree } from '../../engine/xml/tree.ts';
+import type { XmlElement } from '../../engine/xml/tree.ts';
+import { AppError } from '../../errors.ts';
+
+const svgNamespace = 'http://www.w3.org/2000/svg';
+
+/** Elements of SVG 2 that draw, group or describe. Scripts, links, images, foreign content, animations and styles are not among them. */
+const allowed: ReadonlySet<string> = new Set([
+  'svg',
+  'g',
+  'defs',
+  'symbol',
+  'use',
+  'title',
+  'desc',
+  'rect',
+  'circle',
+  'ellipse',
+  'line',
+  'polyline',
+  'polygon',
+  'path',
+  'text',
+  'tspan',
+  'textPath',
+  'marker',
+  'pattern',
+  'mask',
+  'clipPath',
+  'linearGradient',
+  'radialGradient',
+  'stop',
+  'filter',
+  'feBlend',
+  'feColorMatrix',
+  'feComponentTransfer',
+  'feComposite',
+  'feDropShadow',
+  'feFlood',
+  'feFuncA',
+  'feFuncB',
+  'feFuncG',
+  'feFuncR',
+  'feGaussianBlur',
+  'feMerge',
+  'feMergeNode',
+  'feMorphology',
+  'feOffset',
+  'switch',
+  'view',
+  'metadata',
+]);
+
+const limits = { ...defaultEngineLimits, xmlMaxDepth: 200, xmlMaxEntityExpansionBytes: 0 };
+
+/** AppError `invalid_body` that names the place. */
+export function checkSvg(svg: string): void {
+  // An entity could hide anything from the eye that reads this; a picture needs none.
+  if (/<!DOCTYPE/i.test(svg)) throw refused('a document type declaration is not allowed');
+  if (/<\?(?!xml\s)/.test(svg)) throw refused('a processing instruction is not allowed');
+  let root: XmlElement;
+  try {
+    root = parseXmlTree(new TextEncoder().encode(svg), { limits, encoding: 'UTF-8' });
+  } catch (error) {
+    if (error instanceof InputError) throw refused(error.message);
+    throw error;
+  }
+  if (root.name.namespaceUri !== svgNamespace || root.name.localName !== 'svg')
+    throw refused('it must be an <svg> in the namespace of SVG', root);
+  checkElement(root);
+}
+
+function checkElement(element: XmlElement): void {
+  const { localName, namespaceUri } = element.name;
+  if (namespaceUri !== svgNamespace || !allowed.has(localName))
+    throw refused(`<${localName}> is not allowed`, element);
+  for (const { name, value } of element.attributes) {
+    if (/^on/i.test(name.localName))
+      throw refused(`the event handler ${name.localName} is not allowed`, element);
+    if (name.localName === 'base' && name.namespaceUri !== '')
+      throw refused('xml:base is not allowed', element);
+    const leads = ['href', 'src', 'from', 'to', 'values', 'by'].includes(name.localName.toLowerCase());
+    // only these are blanks to who reads the address; with another in front it would be a path
+    if (leads && !/^[ \t\r\n]*#[^\s]*[ \t\r\n]*$/.test(value))
+      throw refused(`${name.localName} may lead to a part of the drawing alone`, element);
+    checkReferences(name.localName, value, element);
+  }
+  for (const child of element.children) if (typeof child !== 'string') checkElement(child);
+}
+
+/** Presentation attributes and `style` may refer by `url(#id)`; escapes of CSS could hide another. */
+function checkReferences(name: string, value: string, element: XmlElement): void {
+  if (/\\|@import|expression\s*\(|javascript:|image-set|image\s*\(|src\s*\(/i.test(value) && name !== 'd')
+    throw refused(`the value of ${name} is not allowed`, element);
+  for (const [, target = ''] of value.matchAll(/url\s*\(([^)]*)\)?/gi)) {
+    if (!/^[ \t\r\n]*(['"]?)#[\w.:-]+\1[ \t\r\n]*$/.test(target))
+      throw refused(`${name} may refer to a part of the drawing alone`, element);
+  }
+}
+
+function refused(reason: string, place?: XmlElement): AppError {
+  const detail = place === undefined ? reason : `line ${place.line}, column ${place.column}: ${reason}`;
+  return new AppError('invalid_body', `svg: ${detail}`, { errors: [{ pointer: '/svg', detail }] });
+}

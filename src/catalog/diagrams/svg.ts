@@ -1,0 +1,100 @@
+/** A diagram as SVG: boxes with keys, lines with crow's feet. Attributes alone, no style sheet: it shows under any policy. */
+import { typeLabel } from './layout.ts';
+import type { Box, DrawnTable, Layout } from './layout.ts';
+import { diagramMetrics } from './metrics.ts';
+import type { Wire, WireEnd } from './routes.ts';
+
+const ink = '#1f2937';
+const faint = '#6b7280';
+const line = '#64748b';
+const { headerHeight, rowHeight, padding, keyWidth, fontSize } = diagramMetrics;
+
+export function drawDiagram(layout: Layout, title: string): string {
+  const { width, height } = layout;
+  const size = `width="${round(width)}" height="${round(height)}" viewBox="0 0 ${round(width)} ${round(height)}"`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="${fontSize}">`,
+    `<title>${escapeXml(title)}</title>`,
+    `<rect width="100%" height="100%" fill="#ffffff"/>`,
+    `<g fill="none" stroke="${line}" stroke-width="1.3">`,
+    ...layout.wires.map(drawWire),
+    '</g>',
+    ...layout.boxes.map((box) => drawTable(layout.tables[box.table]!, box)),
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+function drawTable(table: DrawnTable, { x, y, width, height }: Box): string {
+  const rows = table.columns.map((column, at) => {
+    const middle = y + headerHeight + rowHeight * at + rowHeight / 2 + 7;
+    const key = keyLabel(column);
+    const label =
+      key === ''
+        ? ''
+        : text(
+            x + padding,
+            middle,
+            key,
+            key === 'PK' ? '#b45309' : '#0369a1',
+            'font-weight="bold" font-size="10"',
+          );
+    const weight = column.role === 'row_key' ? 'font-weight="bold"' : '';
+    return (
+      label +
+      text(x + padding + keyWidth, middle, column.name, ink, weight) +
+      text(x + width - padding, middle, typeLabel(column), faint, 'text-anchor="end"')
+    );
+  });
+  return [
+    `<g><rect x="${round(x)}" y="${round(y)}" width="${width}" height="${height}" rx="5" fill="#ffffff" stroke="${ink}"/>`,
+    `<path d="M${round(x)} ${round(y + headerHeight)}v${-(headerHeight - 5)}a5 5 0 0 1 5 -5h${width - 10}a5 5 0 0 1 5 5v${headerHeight - 5}z" fill="#e2e8f0" stroke="${ink}"/>`,
+    text(x + padding, y + 17.5, table.name, ink, 'font-weight="bold"'),
+    ...rows,
+    '</g>',
+  ].join('');
+}
+
+function keyLabel({ role }: DrawnTable['columns'][number]): string {
+  if (role === 'row_key') return 'PK';
+  return role === 'parent_key' || role === 'document' ? 'FK' : '';
+}
+
+function text(x: number, y: number, content: string, fill: string, more: string): string {
+  return `<text x="${round(x)}" y="${round(y)}" fill="${fill}"${more === '' ? '' : ` ${more}`}>${escapeXml(content)}</text>`;
+}
+
+function drawWire({ lines, parent, children }: Wire): string {
+  const path = lines
+    .map(([x1, y1, x2, y2]) => `M${round(x1)} ${round(y1)}${x1 === x2 ? `V${round(y2)}` : `H${round(x2)}`}`)
+    .join('');
+  const feet = children.map((end) => (end.many ? crowsFoot(end) : bar(end, 8))).join('');
+  // one, or none
+  const { optional } = parent;
+  const one = bar(parent, 6) + (optional ? '' : bar(parent, 10));
+  const none = optional
+    ? `<circle cx="${round(parent.x + parent.outward * 13)}" cy="${round(parent.y)}" r="3" fill="#ffffff"/>`
+    : '';
+  return `<path d="${path}${feet}${one}"/>${none}`;
+}
+
+function crowsFoot({ x, y, outward }: WireEnd): string {
+  return `M${round(x)} ${round(y - 5)}L${round(x + outward * 11)} ${round(y)}L${round(x)} ${round(y + 5)}`;
+}
+
+function bar({ x, y, outward }: WireEnd, distance: number): string {
+  return `M${round(x + outward * distance)} ${round(y - 4)}v8`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function escapeXml(content: string): string {
+  return content
+    .toWellFormed()
+    .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+}

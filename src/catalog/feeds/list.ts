@@ -1,0 +1,60 @@
+/** Feeds: families of schemas, as the integration catalogue sees them (interface-decisions §5). */
+import { AppError } from '../../errors.ts';
+import type { CatalogStore, OriginRecord, TableRecord } from '../../ports/stores/catalog.ts';
+import { familiesOf } from '../schemas/origin.ts';
+
+export interface Feed {
+  /** of its first version that is there */
+  readonly name: string;
+  /** oldest first */
+  readonly versions: readonly OriginRecord[];
+}
+
+export async function listFeeds(catalog: CatalogStore, idOrg: number): Promise<readonly Feed[]> {
+  return familiesOf(await catalog.listOrigins(idOrg)).map((versions) => ({
+    name: versions[0]!.name,
+    versions,
+  }));
+}
+
+/** By the name of any of its versions. AppError `not_found`. */
+export async function findFeed(catalog: CatalogStore, idOrg: number, name: string): Promise<Feed> {
+  const feeds = await listFeeds(catalog, idOrg);
+  const found = feeds.find((feed) => feed.versions.some((version) => version.name === name));
+  if (found === undefined) throw new AppError('not_found', 'there is no such feed');
+  return found;
+}
+
+export function idsOf({ versions }: Feed): number[] {
+  return versions.map((version) => version.id_sch);
+}
+
+/** What a feed loads into now: the newest version that has a logical schema. */
+export interface FeedTarget {
+  readonly feed: Feed;
+  readonly idSch: number;
+  readonly idLschma: number;
+  readonly tables: readonly TableRecord[];
+}
+
+/** Null while no version has a logical schema. */
+export async function targetOf(catalog: CatalogStore, idOrg: number, feed: Feed): Promise<FeedTarget | null> {
+  const version = feed.versions.findLast(({ id_lschma }) => id_lschma !== null);
+  if (version?.id_lschma == null) return null;
+  const tables = await catalog.listTables(idOrg, version.id_lschma);
+  return { feed, idSch: version.id_sch, idLschma: version.id_lschma, tables };
+}
+
+/** Of these feeds, or of all. */
+export async function targetsOf(
+  catalog: CatalogStore,
+  idOrg: number,
+  feeds?: readonly Feed[],
+): Promise<readonly FeedTarget[]> {
+  const targets: FeedTarget[] = [];
+  for (const feed of feeds ?? (await listFeeds(catalog, idOrg))) {
+    const target = await targetOf(catalog, idOrg, feed);
+    if (target !== null) targets.push(target);
+  }
+  return targets;
+}

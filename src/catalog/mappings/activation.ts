@@ -1,0 +1,98 @@
+/** Switching parts of the source-to-target map on and off (interface-decisions §3). */
+import { AppError } from '../../errors.ts';
+import type { ErrorDetail } from '../../errors.ts';
+import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
+import { findOrigin } from '../schemas/origin.ts';
+
+export interface ActivationRequest {
+  readonly idSch: number;
+  readonly ids: readonly number[];
+  readonly xpaths: readonly string[];
+}
+
+/** In wire form. */
+export interface ActivationResult {
+  readonly id_sch: number;
+  readonly changed: number;
+  readonly active_count: number;
+  readonly inactive_count: number;
+}
+
+/**
+ * An element takes with it what lies below it; what is switched on takes with it the elements above it, which hold its place.
+ * All or nothing: `not_found` for what is no line of the newest map, `conflict` for keys, positions and the root element.
+ */
+export async function setActivation(
+  catalog: CatalogStore,
+  idOrg: number,
+  request: ActivationRequest,
+  active: boolean,
+): Promise<ActivationResult> {
+  const origin = await findOrigin(catalog, idOrg, request.idSch);
+  const idLschma = origin.id_lschma;
+  const mappings = idLschma === null ? [] : await catalog.listMappings(idOrg, idLschma);
+  if (idLschma === null) throw new AppError('not_found', 'the schema has no mappings yet');
+  const chosen = choose(mappings, request);
+  if (!active) refuseRoots(chosen);
+  const ids = active ? [...chosen, ...elementsAbove(mappings, chosen)] : chosen;
+  const result = await catalog.setMappingsActive(
+    idOrg,
+    idLschma,
+    [...new Set(ids.map((line) => line.id_map))],
+    active,
+  );
+  return {
+    id_sch: request.idSch,
+    changed: result.changed,
+    active_count: result.activeCount,
+    inactive_count: result.inactiveCount,
+  };
+}
+
+function choose(mappings: readonly MappingRecord[], request: ActivationRequest): readonly MappingRecord[] {
+  const byId = new Map(mappings.map((line) => [line.id_map, line]));
+  const lines = new Set<MappingRecord>();
+  const unknown: ErrorDetail[] = [];
+  const keys: ErrorDetail[] = [];
+  const below = (xpath: string): MappingRecord[] =>
+    mappings.filter((line) => line.xpath === xpath || line.xpath?.startsWith(`${xpath}/`) === true);
+  for (const [at, id] of request.ids.entries()) {
+    const line = byId.get(id);
+    if (line === undefined) unknown.push({ pointer: `/ids/${at}`, detail: 'is no mapping of this schema' });
+    else if (line.xpath === null) keys.push({ pointer: `/ids/${at}`, detail: 'is a key or position column' });
+    else for (const one of isWholeElement(line) ? below(line.xpath) : [line]) lines.add(one);
+  }
+  for (const [at, xpath] of request.xpaths.entries()) {
+    const found = below(xpath);
+    if (found.length === 0) unknown.push({ pointer: `/xpaths/${at}`, detail: 'is no path of this schema' });
+    for (const line of found) lines.add(line);
+  }
+  if (unknown.length > 0) throw new AppError('not_found', 'there is no such mapping', { errors: unknown });
+  if (keys.length > 0)
+    throw new AppError('conflict', 'the keys and positions of rows cannot be switched', { errors: keys });
+  return [...lines];
+}
+
+function isWholeElement(line: MappingRecord): boolean {
+  return line.node_type === 'element';
+}
+
+function refuseRoots(chosen: readonly MappingRecord[]): void {
+  const root = chosen.find((line) => line.node_type === 'element' && /^\/[^/]+$/.test(line.xpath ?? ''));
+  if (root !== undefined)
+    throw new AppError('conflict', `${root.xpath} is the document itself, which cannot be left out`);
+}
+
+function elementsAbove(
+  mappings: readonly MappingRecord[],
+  chosen: readonly MappingRecord[],
+): MappingRecord[] {
+  const paths = new Set<string>();
+  for (const { xpath } of chosen) {
+    for (let at = xpath!.lastIndexOf('/'); at > 0; at = xpath!.lastIndexOf('/', at - 1))
+      paths.add(xpath!.slice(0, at));
+  }
+  return mappings.filter(
+    (line) => line.node_type === 'element' && line.xpath !== null && paths.has(line.xpath),
+  );
+}

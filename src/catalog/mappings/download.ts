@@ -1,0 +1,56 @@
+/** The source-to-target map as a file. */
+import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
+import { listMappings } from '../schemas/logical-schema.ts';
+import { findOrigin } from '../schemas/origin.ts';
+import { renderCsv, renderXlsx } from './spreadsheet.ts';
+import type { Cell } from './spreadsheet.ts';
+
+export const downloadFormats = ['xlsx', 'csv', 'json'] as const;
+export type DownloadFormat = (typeof downloadFormats)[number];
+
+export interface DownloadedFile {
+  /** `donuts-mapping.xlsx`; may hold any character but a slash */
+  readonly name: string;
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+const columns = [
+  'xpath',
+  'node_type',
+  'source_type',
+  'min_occurs',
+  'max_occurs',
+  'table_name',
+  'column_name',
+  'data_type',
+  'length',
+  'nullable',
+  'key',
+  'active',
+  'documentation',
+  'id_map',
+  'id_tab',
+] as const satisfies readonly (keyof MappingRecord)[];
+
+export async function downloadMappings(
+  catalog: CatalogStore,
+  idOrg: number,
+  idSch: number,
+  options: { readonly format: DownloadFormat; readonly idLschma?: number },
+): Promise<DownloadedFile> {
+  const { name } = await findOrigin(catalog, idOrg, idSch, options.idLschma);
+  const mappings = await listMappings(catalog, idOrg, idSch, options.idLschma);
+  return { name: `${name}-mapping.${options.format}`, content: await render(mappings, options.format) };
+}
+
+async function render(
+  mappings: readonly MappingRecord[],
+  format: DownloadFormat,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (format === 'json') return new TextEncoder().encode(JSON.stringify(mappings, null, 2));
+  const rows: (readonly Cell[])[] = [
+    columns,
+    ...mappings.map((line) => columns.map((column) => line[column])),
+  ];
+  return format === 'csv' ? new TextEncoder().encode(renderCsv(rows)) : renderXlsx('mapping', rows);
+}

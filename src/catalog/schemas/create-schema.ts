@@ -1,0 +1,92 @@
+/** A new origin from uploaded XSD files and documents, with its first logical schema. */
+import type { MapLevel } from '../../engine/model/relational-model.ts';
+import { AppError } from '../../errors.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import type { CompiledSet, OriginRecord, TableRecord } from '../../ports/stores/catalog.ts';
+import { findOrigin } from './origin.ts';
+
+export interface NewSchema {
+  readonly name: string;
+  /** paths as uploads returned them; at least one of both kinds together */
+  readonly xsd: readonly string[];
+  readonly xml: readonly string[];
+  readonly root?: string;
+  readonly mapLevel?: MapLevel;
+  /** bytes */
+  readonly nameMaxLength?: number;
+  /** characters */
+  readonly defaultTextLength?: number;
+  readonly idParentSch?: number;
+}
+
+/** Schema of interface-decisions §3, in wire form. */
+export type SchemaRecord = OriginRecord & { readonly tables: readonly TableRecord[] };
+
+const defaultMapLevel = 3;
+
+/**
+ * AppError `unprocessable_input` with located reasons when the sources make no schema; `conflict` for a name that is taken;
+ * `not_found` for the parent; `path_not_allowed`, `input_not_found` for paths.
+ */
+export async function createSchema(
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler'>,
+  idOrg: number,
+  wanted: NewSchema,
+): Promise<SchemaRecord> {
+  const { catalog, files, compiler } = adapters;
+  const { idParentSch } = wanted;
+  const parent = idParentSch === undefined ? null : await findOrigin(catalog, idOrg, idParentSch);
+  await refuseTakenName(adapters, idOrg, wanted.name, parent);
+  const before = parent === null ? null : await catalog.loadLogicalSchema(idOrg, { idSch: parent.id_sch });
+  const mapLevel = wanted.mapLevel ?? before?.model.mapLevel ?? defaultMapLevel;
+  const keepNames = before?.model.mapLevel === mapLevel && wanted.nameMaxLength === undefined;
+  const resolve = (paths: readonly string[]): Promise<string[]> =>
+    Promise.all(paths.map((path) => files.resolve(idOrg, path, true)));
+  let known: CompiledSet | null = null;
+  const find = async (fingerprint: string): Promise<CompiledSet | null> =>
+    (known = await catalog.findCompiledSet(idOrg, fingerprint));
+  const sources = {
+    idOrg,
+    xsd: await resolve(wanted.xsd),
+    xml: await resolve(wanted.xml),
+    ...(wanted.root === undefined ? {} : { root: wanted.root }),
+    mapLevel,
+    ...(wanted.nameMaxLength === undefined ? {} : { nameMaxLength: wanted.nameMaxLength }),
+    ...(wanted.defaultTextLength === undefined ? {} : { defaultTextLength: wanted.defaultTextLength }),
+    ...(before === null ? {} : { previous: before.model, keepNames }),
+  };
+  const compiled = await compiler.compile(sources, find);
+  const { id_sch: idSch } = await catalog.createOrigin({
+    idOrg,
+    idParentSch: idParentSch ?? null,
+    idJob: null,
+    name: wanted.name,
+    sourceType: wanted.xsd.length === 0 ? 'xml' : wanted.xml.length === 0 ? 'xsd' : 'xsd+xml',
+    model: compiled.source,
+    files: compiled.files,
+  });
+  const { statistics } = compiled;
+  if (statistics !== null) await catalog.saveStatistics(idOrg, idSch, null, statistics, () => statistics);
+  const { idLschma } = await catalog.createLogicalSchema(idOrg, idSch, compiled.model, null);
+  if (compiled.fingerprint !== null && known === null)
+    await catalog.rememberCompiledSet(idOrg, compiled.fingerprint, idLschma, compiled.diagnostics);
+  const [record, tables] = await Promise.all([
+    findOrigin(catalog, idOrg, idSch),
+    catalog.listTables(idOrg, idLschma),
+  ]);
+  return { ...record, tables };
+}
+
+/** The store refuses it too; here it costs no compiling. */
+async function refuseTakenName(
+  { catalog }: Pick<Adapters, 'catalog'>,
+  idOrg: number,
+  name: string,
+  parent: OriginRecord | null,
+): Promise<void> {
+  const others = (await catalog.listOrigins(idOrg)).filter((origin) => origin.name === name);
+  if (others.length > 0 && parent === null) {
+    const detail = `there is a schema called ${JSON.stringify(name)} already: name it as id_parent_sch to make its next version`;
+    throw new AppError('conflict', detail, { errors: [{ pointer: '/name', detail: 'is taken' }] });
+  }
+}

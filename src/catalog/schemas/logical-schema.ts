@@ -1,0 +1,76 @@
+/** Reading logical schemas and what is made from them. */
+import { renderDdl } from '../../engine/sql/ddl.ts';
+import type { DialectName } from '../../engine/sql/dialect.ts';
+import { AppError } from '../../errors.ts';
+import type { CatalogStore, MappingRecord, StoredLogicalSchema } from '../../ports/stores/catalog.ts';
+import { oneLine } from '../../jobs/secrets/one-line.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import { brokenNaturalKeys, withNaturalKeys, withoutBroken } from './natural-keys.ts';
+import { findOrigin, originFamily } from './origin.ts';
+
+/** The origin's newest logical schema, or the selected one; `not_found` when the origin is absent, or has none yet. */
+export async function findLogicalSchema(
+  catalog: CatalogStore,
+  idOrg: number,
+  idSch: number,
+  idLschma?: number,
+): Promise<StoredLogicalSchema> {
+  const stored = await catalog.loadLogicalSchema(idOrg, idLschma === undefined ? { idSch } : { idLschma });
+  if (stored === null || stored.idSch !== idSch) throw new AppError('not_found', 'there is no such schema');
+  return stored;
+}
+
+/** DDL of the logical schema in that dialect. */
+export async function logicalSchemaDdl(
+  { catalog, jobs }: Pick<Adapters, 'catalog' | 'jobs'>,
+  idOrg: number,
+  idSch: number,
+  options: { readonly dialect: DialectName; readonly idLschma?: number },
+): Promise<string> {
+  const { model } = await findLogicalSchema(catalog, idOrg, idSch, options.idLschma);
+  const declared = await catalog.listNaturalKeys(idOrg, idSch);
+  if (declared.length === 0) return renderDdl(model, { dialect: options.dialect });
+  const family = await originFamily(catalog, idOrg, idSch);
+  const ids = family.map(({ id_sch }) => id_sch);
+  const { keys, notes } = withoutBroken(declared, await brokenNaturalKeys(jobs, idOrg, ids));
+  const lines = notes.map((text) => `-- ${oneLine(text)}\n`).join('');
+  return lines + renderDdl(withNaturalKeys(model, keys), { dialect: options.dialect });
+}
+
+/** How long names may be, and the longest that there is (in UTF-8 bytes; the first of equals), null while there is no logical schema. */
+export async function nameLengths(
+  catalog: CatalogStore,
+  idOrg: number,
+  idSch: number,
+  idLschma?: number,
+): Promise<{
+  readonly id_sch: number;
+  readonly name: string;
+  readonly max_length: number;
+  readonly longest_name: string | null;
+}> {
+  const origin = await findOrigin(catalog, idOrg, idSch, idLschma);
+  const stored =
+    origin.id_lschma === null ? null : await catalog.loadLogicalSchema(idOrg, { idLschma: origin.id_lschma });
+  let longest: string | null = null;
+  let longestBytes = 0;
+  const encoder = new TextEncoder();
+  for (const table of stored?.model.tables ?? []) {
+    for (const name of [table.name, ...table.columns.map((column) => column.name)]) {
+      const bytes = encoder.encode(name).byteLength;
+      if (bytes > longestBytes) [longest, longestBytes] = [name, bytes];
+    }
+  }
+  return { id_sch: origin.id_sch, name: origin.name, max_length: origin.max_length, longest_name: longest };
+}
+
+/** The source-to-target map; empty while the origin has no logical schema. */
+export async function listMappings(
+  catalog: CatalogStore,
+  idOrg: number,
+  idSch: number,
+  idLschma?: number,
+): Promise<readonly MappingRecord[]> {
+  const origin = await findOrigin(catalog, idOrg, idSch, idLschma);
+  return origin.id_lschma === null ? [] : await catalog.listMappings(idOrg, origin.id_lschma);
+}

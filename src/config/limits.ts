@@ -1,0 +1,322 @@
+/**
+ * Every limit of the service, each with its cause and with what happens past it (interface-decisions §10). Those that the operator
+ * may set are properties of `svc.limits.*`; the rest are numbers that nobody has a reason to change. All other code reads them here,
+ * or in the `Config` that is made of them.
+ */
+import { parseCount, parseQuantity, sizeUnits, timeUnits } from './values.ts';
+import { engineLimitSpecs, type LimitSpec } from './engine-limits.ts';
+import type { EngineLimits } from '../engine/limits.ts';
+
+/** Of requests, jobs, compilation and archives. */
+export const limitSpecs = {
+  jsonBodyBytes: {
+    property: 'svc.limits.json_body',
+    kind: 'size',
+    initial: '1 MiB',
+    meaning: 'size of a JSON body',
+    past: '413',
+    why: 'a body is held whole and parsed at once; a hundred executions with all their options fit',
+  },
+  svgBytes: {
+    property: 'svc.limits.svg',
+    kind: 'size',
+    initial: '8 MiB',
+    meaning: 'size of a JSON body with a drawing to keep',
+    past: '413',
+    why: 'a drawing is held whole while it is looked through; those of hundreds of tables fit',
+  },
+  uploadBytes: {
+    property: 'svc.limits.upload',
+    kind: 'size',
+    initial: '10 GiB',
+    meaning: 'size of an uploaded file',
+    past: '413, nothing stays on disk',
+    why: 'uploads are streamed: only the disk is at stake',
+  },
+  executions: {
+    property: 'svc.limits.executions',
+    kind: 'count',
+    initial: '100',
+    meaning: 'executions in one request',
+    past: '400',
+    why: 'all of them are checked, inputs included, before the first is stored',
+  },
+  requestsPerSecond: {
+    property: 'svc.limits.requests_per_second',
+    kind: 'count',
+    initial: '100',
+    meaning: 'requests of one key per second, counted in each process',
+    past: '429',
+    why: 'one client must not take the service from the others',
+  },
+  requestBurst: {
+    property: 'svc.limits.request_burst',
+    kind: 'count',
+    initial: '200',
+    meaning: 'requests of one key at once, counted in each process',
+    past: '429',
+    why: 'pages ask for many things as they open',
+  },
+  connections: {
+    property: 'svc.limits.connections',
+    kind: 'count',
+    initial: '2000',
+    meaning: 'connections that a process holds at once',
+    past: 'one that is idle is closed, else one of who holds most',
+    why: 'each is a file of the process and some memory, and costs who opens it nothing',
+  },
+  followersPerKey: {
+    property: 'svc.limits.followers_per_key',
+    kind: 'count',
+    initial: '20',
+    meaning: 'logs that one key follows at once, counted in each process',
+    past: '429',
+    why: 'a follower holds a connection and is answered four times a second, for as long as its job lasts',
+  },
+  followersPerOrganisation: {
+    property: 'svc.limits.followers_per_org',
+    kind: 'count',
+    initial: '100',
+    meaning: 'logs that one organisation follows at once, counted in each process',
+    past: '429',
+    why: 'keys cost an organisation nothing',
+  },
+  runningJobs: {
+    property: 'svc.limits.running_jobs',
+    kind: 'count',
+    initial: '4',
+    meaning: 'jobs of one organisation that run at the same time',
+    past: 'the job waits',
+    why: 'one organisation must not hold every worker',
+  },
+  queuedJobs: {
+    property: 'svc.limits.queued_jobs',
+    kind: 'count',
+    initial: '10000',
+    meaning: 'jobs of one organisation that wait',
+    past: '429',
+    why: 'the queue is a table: it must not grow for as long as somebody keeps asking',
+  },
+  targetNames: {
+    property: 'svc.limits.target_names',
+    kind: 'count',
+    initial: '1000',
+    meaning: 'SQL schemas of the metadata database (metadb:NAME) of one organisation',
+    past: 'F',
+    why: 'names are shared by all organisations, and a name that is taken is refused to others',
+  },
+  jobDeadlineMs: {
+    property: 'svc.limits.job_deadline',
+    kind: 'time',
+    initial: '24 h',
+    meaning: 'time until a job that has not ended expires',
+    past: 'E',
+    why: 'what hangs must end some day; the longest loads take hours',
+  },
+  attempts: {
+    property: 'svc.limits.attempts',
+    kind: 'count',
+    initial: '3',
+    meaning: 'attempts at a job',
+    past: 'L, or F with the last reason',
+    why: 'an outage passes between attempts; input that kills its tool must not do so for ever',
+  },
+  leaseMs: {
+    property: 'svc.limits.lease',
+    kind: 'time',
+    initial: '30 s',
+    meaning: 'time after which a silent worker has lost its job',
+    past: 'the next attempt, or L',
+    why: 'long enough for a busy machine, short enough that a dead one is noticed',
+  },
+  heartbeatMs: {
+    property: 'svc.limits.heartbeat',
+    kind: 'time',
+    initial: '10 s',
+    meaning: 'time between two signs of life of a worker',
+    past: 'no start where it is more than half of the lease',
+    why: 'one sign of life may be lost without the job being lost',
+  },
+  xsdTimeMs: {
+    property: 'svc.limits.xsd_time',
+    kind: 'time',
+    initial: '60 s',
+    meaning: 'time to compile an XSD set',
+    past: 'F or 422',
+    why: 'small sets can be made to take for ever; the largest standards take a second',
+  },
+  xsdMemoryBytes: {
+    property: 'svc.limits.xsd_memory',
+    kind: 'size',
+    initial: '1 GiB',
+    meaning: 'memory to compile an XSD set',
+    past: 'F or 422',
+    why: 'small sets can be made to fill any memory; the largest standards fit',
+  },
+  toolMemoryBytes: {
+    property: 'svc.limits.tool_memory',
+    kind: 'size',
+    initial: '2 GiB',
+    meaning: 'memory that the process of a job holds, beside what svc.worker.memory gives it',
+    past: 'F',
+    why: 'a job needs 100 MB, and some for each worker; what a target or a document makes it hold is not ours to foresee',
+  },
+  targetMessageBytes: {
+    property: 'svc.limits.target_message',
+    kind: 'size',
+    initial: '64 MiB',
+    meaning: 'size of one row, or of one message, that a target database sends',
+    past: 'F',
+    why: 'a message is held whole, and its server may be anybody’s; rows with larger values need more',
+  },
+  compiles: {
+    property: 'svc.limits.compiles',
+    kind: 'count',
+    initial: '1',
+    meaning: 'schemas of one organisation that a process makes over the API at once',
+    past: 'the request waits',
+    why: 'a process compiles two at a time, and one set may take all the time that it is allowed',
+  },
+  archiveExpansion: {
+    property: 'svc.limits.archive_expansion',
+    kind: 'count',
+    initial: '100',
+    meaning: 'size of what an archive unpacks to, as a multiple of the archive',
+    past: 'F or 422',
+    why: 'documents pack to a tenth or a twentieth, what is meant to burst to a thousandth',
+  },
+  archiveMembers: {
+    property: 'svc.limits.archive_members',
+    kind: 'count',
+    initial: '100000',
+    meaning: 'files in an archive',
+    past: 'F or 422',
+    why: 'an empty member costs its sender a hundred bytes, and us a document',
+  },
+  migrationTimeMs: {
+    property: 'svc.limits.migration_time',
+    kind: 'time',
+    initial: '1 h',
+    meaning: 'time of an export or import',
+    past: 'F, and error is true',
+    why: 'it holds a request; a database or a cloud may answer a little for ever',
+  },
+  keepJobsMs: {
+    property: 'svc.limits.keep_jobs',
+    kind: 'time',
+    initial: '90 d',
+    meaning: 'how long records and logs of ended jobs are kept',
+    past: 'removed',
+    why: 'the disk is finite, and logs tell of documents',
+  },
+  keepUploadsMs: {
+    property: 'svc.limits.keep_uploads',
+    kind: 'time',
+    initial: '30 d',
+    meaning: 'how long uploads are kept',
+    past: 'removed',
+    why: 'the disk is finite, and nobody else would remove them',
+  },
+  keepIdempotencyKeysMs: {
+    property: 'svc.limits.keep_idempotency_keys',
+    kind: 'time',
+    initial: '24 h',
+    meaning: 'how long idempotency keys are kept',
+    past: 'the key is new again',
+    why: 'clients repeat a request within minutes; a day covers a night’s outage',
+  },
+} as const satisfies Readonly<Record<string, LimitSpec>>;
+
+/** Those that are no properties. */
+export const fixedLimits = {
+  /** Levels of a JSON body, past it 400: code that walks it may be recursive. No request has more than ten. */
+  jsonDepth: 64,
+  /** A body that sets the level of a logger, past it 413: it is one word. */
+  levelBytes: 128 * 1024,
+  /** Records on a page, past it 400: a page is held whole. */
+  pageSize: 500,
+  /** Complaints in one answer: more help nobody, and each may repeat a name of the request. */
+  problemErrors: 100,
+  /** What a JSON body must bring in a minute, else 400: all of the largest one. Who sends slower holds a connection for nothing. */
+  jsonPace: { bytes: 1024 * 1024, everyMs: 60_000 },
+  /** The same of an upload, slow lines included. */
+  uploadPace: { bytes: 16 * 1024, everyMs: 60_000 },
+  /** Until the head of a request must be there, else 408. */
+  requestHeadMs: 30_000,
+  /** Silence after which a connection is closed: who reads an answer slower than that holds its memory. */
+  idleConnectionMs: 120_000,
+  /** Answers of a process that nobody has read yet, past it the oldest are dropped: each may have the 4 MiB of a piece of a log. */
+  unreadBytes: 256 * 1024 * 1024,
+  /** Between two requests of a connection: longer than proxies keep theirs, which would send into a closed one otherwise. */
+  keepAliveMs: 75_000,
+  /** Life of an unused upload token: it is asked for in front of the upload. */
+  uploadTokenMs: 5 * 60_000,
+  /** Answer of another host that is held whole (keys of an identity provider, list of a cloud folder); past it the host has failed. */
+  answerBytes: 4 * 1024 * 1024,
+  /** Schemas of an organisation that wait to be made, past it 429: each holds a request. */
+  waitingCompiles: 20,
+  /** Until the turn of such a schema comes, else 503: with its compiling less than the silence after which connections close. */
+  compileWaitMs: 50_000,
+  /** Exports and imports of an organisation that wait, past it 429: each holds a request, and runs as a program once it has a place. */
+  waitingMigrations: 100,
+  /** A package that is fetched from cloud storage, past it the import fails: as much as an upload may have. */
+  packageBytes: 10 * 1024 ** 3,
+  /** Files of one XSD set together, past it F or 422: a set is held whole. The largest standards have a fraction of it. */
+  xsdSetBytes: 256 * 1024 * 1024,
+  /** Characters of a pattern of input paths, past it 400: each name that is met is compared with it. */
+  patternLength: 1024,
+  /** Names of a pattern from its first wildcard on, past it 400: folders lie a tenth as deep. */
+  patternSegments: 64,
+  /** Files and folders that a pattern leads past, past it F: looking at so many takes seconds; documents lie nearer together. */
+  patternEntries: 1_000_000,
+  /** Below it the factor of archives does not count: small files of repeated text pack better than any factor allows. */
+  freeArchiveBytes: 128 * 1024 * 1024,
+} as const;
+
+type Settable = { readonly [Name in keyof typeof limitSpecs]: number };
+
+/** Times in milliseconds, sizes in bytes. */
+export interface Limits extends Settable {
+  readonly engine: EngineLimits;
+}
+
+const everySpec = [...Object.values(limitSpecs), ...Object.values(engineLimitSpecs)];
+
+export type LimitProperty = (typeof everySpec)[number]['property'];
+
+/** As properties: the README and the file of the first start are written from these. */
+export const limitProperties: readonly {
+  readonly name: LimitProperty;
+  readonly initial: string;
+  readonly meaning: string;
+}[] = everySpec.map(({ property, initial, meaning, past }) => ({
+  name: property,
+  initial,
+  meaning: `${meaning} (past it: ${past})`,
+}));
+
+/** `read`: the value of a property, or of its initial text where it has none or a wrong one. */
+export function readLimits(read: (name: LimitProperty, parse: (text: string) => number) => number): Limits {
+  const valuesOf = (specs: Readonly<Record<string, LimitSpec>>): Record<string, number> =>
+    Object.fromEntries(
+      Object.entries(specs).map(([name, { property, kind }]) => [
+        name,
+        read(property as LimitProperty, (text) => parseLimit(text, kind)),
+      ]),
+    );
+  return {
+    ...(valuesOf(limitSpecs) as unknown as Settable),
+    engine: valuesOf(engineLimitSpecs) as unknown as EngineLimits,
+  };
+}
+
+function parseLimit(text: string, kind: LimitSpec['kind']): number {
+  if (kind === 'count') return parseCount(text, 1);
+  if (kind === 'size') return parseQuantity(text, sizeUnits, 'a size such as 64 MiB');
+  return parseQuantity(text, timeUnits, 'a time such as 30 s');
+}
+
+/** What holds where nothing is set. */
+export const defaultLimits: Limits = readLimits((property, parse) =>
+  parse(everySpec.find((spec) => spec.property === property)!.initial),
+);

@@ -1,0 +1,54 @@
+/** The settings `svc.oidc.*`. */
+import { parseAlgorithms, parseCount, parseJwks, parseScopeNames } from './values.ts';
+
+/** How tokens of an OpenID Connect provider are checked, and what they let do. */
+export interface OidcConfig {
+  /** compared exactly with `iss` */
+  readonly issuer: string;
+  /** one of `aud` */
+  readonly audience: string;
+  /** an https: address (http: on loopback), or an absolute path: the public keys as a JSON Web Key Set */
+  readonly jwks: string;
+  /** the only ones accepted; never symmetric ones, never `none` */
+  readonly algorithms: readonly string[];
+  /** claims, dots leading into objects: what the token may do, as text with blanks or a list */
+  readonly scopeClaim: string;
+  /** whose it is: an organisation's id or name */
+  readonly orgClaim: string;
+  /** organisation of tokens without that claim; null: they are refused */
+  readonly defaultOrg: number | null;
+  /** from a value of the scope claim to scopes of ours; a scope's own name always means itself */
+  readonly scopeNames: Readonly<Record<string, readonly string[]>>;
+}
+
+export type OidcProperty =
+  | 'svc.oidc.issuer'
+  | 'svc.oidc.audience'
+  | 'svc.oidc.jwks'
+  | 'svc.oidc.algorithms'
+  | 'svc.oidc.scope_claim'
+  | 'svc.oidc.org_claim'
+  | 'svc.oidc.default_org'
+  | 'svc.oidc.scopes';
+
+/** null without an issuer; what is wrong goes to `complaints`. */
+export function readOidc(
+  read: <T>(name: OidcProperty, parse: (text: string) => T) => T,
+  complaints: string[],
+): OidcConfig | null {
+  const text = (name: OidcProperty): string | null => read(name, (value) => (value === '' ? null : value));
+  const issuer = text('svc.oidc.issuer');
+  const audience = text('svc.oidc.audience');
+  const jwks = read('svc.oidc.jwks', parseJwks);
+  const oidc = {
+    algorithms: read('svc.oidc.algorithms', parseAlgorithms),
+    scopeClaim: read('svc.oidc.scope_claim', (value) => value),
+    orgClaim: read('svc.oidc.org_claim', (value) => value),
+    defaultOrg: read('svc.oidc.default_org', (value) => (value === '' ? null : parseCount(value, 1))),
+    scopeNames: read('svc.oidc.scopes', parseScopeNames),
+  };
+  if (issuer === null) return null;
+  if (audience === null) complaints.push('svc.oidc.audience: is needed where svc.oidc.issuer is set');
+  if (jwks === null) complaints.push('svc.oidc.jwks: is needed where svc.oidc.issuer is set');
+  return audience === null || jwks === null ? null : { issuer, audience, jwks, ...oidc };
+}

@@ -1,0 +1,255 @@
+/**
+ * The settings of the service: one table of properties, and the typed record that the rest of the code reads.
+ * Where they come from (`backend.properties`, the environment) is the runtime's matter.
+ */
+import { eventProperties, readEvents } from './events.ts';
+import type { EventConfig } from './events.ts';
+import { fileStoreProperties, readObjectStore } from './files.ts';
+import type { ObjectStoreConfig } from './files.ts';
+import { readOidc } from './oidc.ts';
+import type { OidcConfig } from './oidc.ts';
+import { readSpark, sparkProperties } from './spark.ts';
+import type { SparkConfig } from './spark.ts';
+import {
+  parseCount,
+  parseDatabaseUrl,
+  parseHosts,
+  parseKey,
+  parseKeys,
+  parseOrigins,
+  parseQuantity,
+  parseRoots,
+  parseSwitch,
+  sizeUnits,
+  timeUnits,
+} from './values.ts';
+import { limitProperties, readLimits, type Limits } from './limits.ts';
+
+/** Times in milliseconds, sizes in bytes. */
+export interface Config {
+  readonly commandsEnabled: boolean;
+  /** null: the embedded database */
+  readonly metadbUrl: string | null;
+  /** absolute folders; `{org}` stands for the organisation's id */
+  readonly fileRoots: readonly string[];
+  /** null: files and logs lie in folders of the home */
+  readonly objectStore: ObjectStoreConfig | null;
+  /** `host`, `host:port` or `*`, lower case */
+  readonly allowedHosts: readonly string[];
+  /** the same form: databases that may ask for passwords as text or MD5 without TLS */
+  readonly plainPasswordHosts: readonly string[];
+  /** base64 of 32 bytes; null: the key file of the home folder */
+  readonly secretKey: string | null;
+  /** bearer tokens of an identity provider beside our own keys; null: keys alone */
+  readonly oidc: OidcConfig | null;
+  /** the same form: keys that open what was sealed before the key was changed */
+  readonly oldSecretKeys: readonly string[];
+  /** origins whose pages may read answers; none: no CORS headers at all */
+  readonly corsOrigins: readonly string[];
+  /** `binary`: a path, which starts from the installation where it is relative, or a name to be found in PATH */
+  readonly migration: {
+    readonly binary: string;
+    readonly azcopyBinary: string;
+    /** other metadata databases that get the service's own password */
+    readonly passwordHosts: readonly string[];
+  };
+  readonly spark: SparkConfig;
+  readonly worker: {
+    /** jobs the service's own process runs at the same time; 0: none, other processes run them */
+    readonly concurrency: number;
+    /** how long running jobs may go on after SIGTERM before they are handed back */
+    readonly drainMs: number;
+    /** what a tool may use for objects of JavaScript; null: as Node has it */
+    readonly memoryBytes: number | null;
+  };
+  readonly events: EventConfig;
+  readonly limits: Limits;
+}
+
+/** A property as people see it: the README and the file of the first start are written from these. */
+export interface PropertySpec {
+  readonly name: string;
+  /** as it would be written; '' = not set */
+  readonly initial: string;
+  readonly meaning: string;
+}
+
+export const properties = [
+  { name: 'cmd.enabled', initial: 'false', meaning: 'whether POST /v2/run/cmd and rerun may start jobs' },
+  {
+    name: 'metadb.url',
+    initial: '',
+    meaning: 'postgresql:// address of the metadata database; empty: the embedded one',
+  },
+  {
+    name: 'svc.files.roots',
+    initial: '',
+    meaning:
+      'absolute folders that jobs may read and write beside files/, comma-separated; a root without {org} is for organisation 1 alone',
+  },
+  ...fileStoreProperties,
+  {
+    name: 'svc.allow.hosts',
+    initial: '',
+    meaning:
+      'hosts that jobs, migrations and events may reach beside the metadata database: host or host:port, comma-separated, * for all',
+  },
+  {
+    name: 'svc.allow.plain_passwords',
+    initial: '',
+    meaning:
+      'databases elsewhere that may ask for passwords as text or MD5 without TLS: host or host:port, comma-separated, * for all',
+  },
+  {
+    name: 'svc.secret.key',
+    initial: '',
+    meaning: 'base64 of the 32 bytes that encrypt stored passwords; empty: secret.key in the home folder',
+  },
+  {
+    name: 'svc.secret.old_keys',
+    initial: '',
+    meaning: 'keys before that one, comma-separated: they still open what they encrypted',
+  },
+  {
+    name: 'svc.oidc.issuer',
+    initial: '',
+    meaning: 'issuer (iss) of bearer tokens that are accepted beside API keys; empty: none are',
+  },
+  { name: 'svc.oidc.audience', initial: '', meaning: 'audience (aud) that such tokens must be for' },
+  {
+    name: 'svc.oidc.jwks',
+    initial: '',
+    meaning: 'public keys of the issuer: https: address of its key set, or absolute path of a file',
+  },
+  {
+    name: 'svc.oidc.algorithms',
+    initial: 'RS256, ES256',
+    meaning: 'signature algorithms accepted, comma-separated: RS…, PS…, ES…, EdDSA',
+  },
+  {
+    name: 'svc.oidc.scope_claim',
+    initial: 'scope',
+    meaning: 'claim with the scopes, text or list; dots lead into objects',
+  },
+  { name: 'svc.oidc.org_claim', initial: 'org', meaning: 'claim with the id or name of the organisation' },
+  {
+    name: 'svc.oidc.default_org',
+    initial: '',
+    meaning: 'organisation of tokens without that claim; empty: they are refused',
+  },
+  {
+    name: 'svc.oidc.scopes',
+    initial: '',
+    meaning: 'what values of the scope claim mean: analyst=jobs:read schemas:read, comma-separated',
+  },
+  { name: 'svc.cors.origins', initial: '', meaning: 'origins whose pages may use the API, comma-separated' },
+  ...eventProperties,
+  {
+    name: 'svc.migration.binary',
+    initial: 'src/tools/bin/migrate.mjs',
+    meaning:
+      'program that exports and imports schemas: a path, from the folder of the installation on, or a name that PATH finds',
+  },
+  {
+    name: 'svc.migration.password_hosts',
+    initial: '',
+    meaning:
+      'other metadata databases that get the service’s own password, by verified TLS: host or host:port, comma-separated',
+  },
+  {
+    name: 'svc.migration.azcopy_binary',
+    initial: 'azcopy',
+    meaning: 'program that copies to and from cloud storage; builtin: the built-in client',
+  },
+  ...sparkProperties,
+  {
+    name: 'svc.worker.concurrency',
+    initial: '2',
+    meaning:
+      'jobs that one process runs at the same time, all but one of them of one organisation where there are several; 0: none',
+  },
+  {
+    name: 'svc.worker.drain',
+    initial: '10 s',
+    meaning: 'how long running jobs may go on after SIGTERM before they are handed back',
+  },
+  {
+    name: 'svc.worker.memory',
+    initial: '',
+    meaning: 'memory of a job for objects of JavaScript, such as 8 GiB; empty: as Node has it, up to 4 GiB',
+  },
+  ...limitProperties,
+] as const satisfies readonly PropertySpec[];
+
+export type PropertyName = (typeof properties)[number]['name'];
+
+/** Property names to their text; absent and '' mean the default. */
+export type PropertyRecord = Readonly<Record<string, string | undefined>>;
+
+/** Wrong settings: every complaint names its property. The service does not start with them. */
+export class ConfigError extends Error {
+  readonly complaints: readonly string[];
+
+  constructor(complaints: readonly string[]) {
+    super(complaints.join('\n'));
+    this.name = 'ConfigError';
+    this.complaints = complaints;
+  }
+}
+
+/** Reads a plain record; ConfigError lists all that is wrong, unknown names of our own families included. */
+export function readConfig(record: PropertyRecord): Config {
+  const complaints: string[] = [];
+  const known = new Map<string, PropertySpec>(properties.map((property) => [property.name, property]));
+  for (const name of Object.keys(record)) {
+    if (/^(svc|cmd|metadb)\./.test(name) && !known.has(name))
+      complaints.push(`${name}: there is no such property`);
+  }
+
+  const read = <T>(name: PropertyName, parse: (text: string) => T): T => {
+    const initial = known.get(name)!.initial;
+    const given = record[name]?.trim() ?? '';
+    try {
+      return parse(given === '' ? initial : given);
+    } catch (error) {
+      complaints.push(`${name}: ${(error as Error).message}`);
+      return parse(initial);
+    }
+  };
+  const count = (name: PropertyName, min = 1): number => read(name, (text) => parseCount(text, min));
+  const time = (name: PropertyName): number =>
+    read(name, (text) => parseQuantity(text, timeUnits, 'a time such as 30 s'));
+
+  const config: Config = {
+    commandsEnabled: read('cmd.enabled', parseSwitch),
+    metadbUrl: read('metadb.url', parseDatabaseUrl),
+    fileRoots: read('svc.files.roots', parseRoots),
+    objectStore: readObjectStore(read, complaints),
+    allowedHosts: read('svc.allow.hosts', parseHosts),
+    plainPasswordHosts: read('svc.allow.plain_passwords', parseHosts),
+    secretKey: read('svc.secret.key', parseKey),
+    oldSecretKeys: read('svc.secret.old_keys', parseKeys),
+    oidc: readOidc(read, complaints),
+    corsOrigins: read('svc.cors.origins', parseOrigins),
+    migration: {
+      binary: read('svc.migration.binary', (value) => value),
+      azcopyBinary: read('svc.migration.azcopy_binary', (value) => value),
+      passwordHosts: read('svc.migration.password_hosts', parseHosts).filter((host) => host !== '*'),
+    },
+    spark: readSpark(read),
+    worker: {
+      concurrency: count('svc.worker.concurrency', 0),
+      drainMs: time('svc.worker.drain'),
+      memoryBytes: read('svc.worker.memory', (value) =>
+        value === '' ? null : parseQuantity(value, sizeUnits, 'a size such as 8 GiB'),
+      ),
+    },
+    events: readEvents(read, complaints),
+    limits: readLimits(read),
+  };
+  if (config.limits.heartbeatMs * 2 > config.limits.leaseMs) {
+    complaints.push('svc.limits.heartbeat: must be at most half of svc.limits.lease');
+  }
+  if (complaints.length > 0) throw new ConfigError(complaints);
+  return config;
+}

@@ -1,0 +1,198 @@
+/** The kernel of the collector in WebAssembly: it takes on what is common, and asks about anything else. */
+import type { TokenizerKernels } from '../../xml/tokenizer/fast.ts';
+import { RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
+import { compileKernel, createScanKernel, type ScanKernel } from '../../xml/kernel/instance.ts';
+import { TapeInMemory, kernelsAround } from '../../xml/kernel/tape-in-memory.ts';
+import type { Frame } from '../path-tree.ts';
+import * as layout from './layout.ts';
+import { collectTapeWasm } from './collect-wasm.ts';
+import { CollectedTree, type TreeOfPaths } from './collected-tree.ts';
+
+const FRAME_CAPACITY = 1024;
+const COUNT_INTS = 256 * 1024;
+const SEEN_INTS = 64 * 1024;
+/** bytes that are kept of a text of several pieces: more than decides anything */
+const TEXT_BYTES = 8 * 1024;
+/** Pages that are never touched cost nothing: this is some 25,000 paths with values. */
+const PAGES = 1024;
+
+export interface CollectKernelOptions {
+  readonly samples: boolean;
+  /** of memory, by default enough for thousands of paths */
+  readonly pages?: number;
+  /** an attribute that says something of the document, not of its content; `node` tells it of the element */
+  readonly isContent: (nameId: number) => boolean;
+  readonly isNil: (nameId: number) => boolean;
+  readonly onNamespace: (batch: TokenBatch, record: number) => void;
+}
+
+/** null where WebAssembly from bytes, or its vectors, are refused. */
+export function createCollectKernel(options: CollectKernelOptions): CollectKernel | null {
+  const scanModule = compileKernel();
+  if (scanModule === null) return null;
+  try {
+    const pages = options.pages ?? PAGES;
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    const module = new WebAssembly.Module(
+      Uint8Array.from(atob(collectTapeWasm), (character) => character.charCodeAt(0)),
+    );
+    const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+    (exports['prepare'] as () => void)();
+    const collect = exports['collect'] as (from: number, count: number) => number;
+    return new CollectKernel(options, memory, collect, createScanKernel(scanModule, memory));
+  } catch {
+    return null;
+  }
+}
+
+export class CollectKernel {
+  /** What a tokeniser with one of these writes need not be copied. */
+  readonly tokenizerKernels: TokenizerKernels;
+  readonly #options: CollectKernelOptions;
+  readonly #collect: (from: number, count: number) => number;
+  readonly #buffer: ArrayBuffer;
+  readonly #control: Int32Array;
+  readonly #tape: TapeInMemory;
+  readonly #tree: CollectedTree;
+  readonly #frames: Int32Array;
+  readonly #counts: Int32Array;
+  readonly #seen: Int32Array;
+  #used = layout.CONTROL_AT + layout.PAGE_BYTES;
+
+  constructor(
+    options: CollectKernelOptions,
+    memory: WebAssembly.Memory,
+    collect: (from: number, count: number) => number,
+    scanKernel: ScanKernel,
+  ) {
+    this.#options = options;
+    this.#collect = collect;
+    const buffer = memory.buffer as ArrayBuffer;
+    this.#buffer = buffer;
+    this.#control = new Int32Array(buffer, layout.CONTROL_AT, 64);
+    this.#tape = new TapeInMemory({
+      buffer,
+      ints: (length) => this.#ints(length),
+      bytes: (length) => new Uint8Array(buffer, this.#allocate(length), length),
+    });
+    this.#frames = this.#ints((FRAME_CAPACITY * layout.FRAME_BYTES) / 4);
+    this.#counts = this.#ints(COUNT_INTS);
+    this.#seen = this.#ints(SEEN_INTS);
+    const text = this.#allocate(TEXT_BYTES);
+    this.#tree = new CollectedTree(buffer, this.#used, options.samples);
+    this.#set(layout.FRAMES, this.#frames.byteOffset);
+    this.#set(layout.FRAME_CAPACITY, FRAME_CAPACITY);
+    this.#set(layout.COUNTS_END, this.#counts.byteOffset + COUNT_INTS * 4);
+    this.#set(layout.SEEN_END, this.#seen.byteOffset + SEEN_INTS * 4);
+    this.#set(layout.TEXT, text);
+    this.#set(layout.TEXT_CAPACITY, TEXT_BYTES);
+    this.#set(layout.SAMPLES, options.samples ? 1 : 0);
+    this.tokenizerKernels = kernelsAround(scanKernel);
+  }
+
+  /** `document`: its number, from 1. */
+  beginDocument(document: number): void {
+    this.#set(layout.DOCUMENT, document);
+    this.#set(layout.DEPTH, 0);
+    this.#set(layout.TEXT_LENGTH, 0);
+    this.#set(layout.COUNTS_TOP, this.#counts.byteOffset);
+    this.#set(layout.SEEN_TOP, this.#seen.byteOffset);
+    const top = this.#frames;
+    top.fill(0, 0, layout.FRAME_BYTES / 4);
+    top[layout.FRAME_NODE >> 2] = this.#tree.topAddress;
+    top[layout.FRAME_COUNTS >> 2] = this.#counts.byteOffset;
+    top[layout.FRAME_SEEN >> 2] = this.#seen.byteOffset;
+    top[layout.FRAME_LAST >> 2] = -1;
+  }
+
+  /** Handles the records of a batch; answers the index of the first that it has no room for, their count when it had for all. */
+  consume(batch: TokenBatch): number {
+    if (!this.#tape.bring(batch)) return 0;
+    const { events, bytes, decoded } = this.#tape.place;
+    this.#set(layout.EVENTS, events);
+    this.#set(layout.BYTES, bytes);
+    this.#set(layout.DECODED, decoded);
+    this.#set(layout.ANSWERED, 0);
+    this.#set(layout.EXTREMES_SEEN, 0);
+    let next = 0;
+    for (;;) {
+      const exit = this.#collect(next, batch.count);
+      next = this.#get(layout.NEXT);
+      if (exit === 0) return batch.count;
+      if (exit === layout.EXIT_NAMESPACE) {
+        this.#options.onNamespace(batch, next);
+        next += 1;
+      } else if (!this.#answer(exit, events + next * RECORD_INTS * 4)) return next;
+    }
+  }
+
+  /** What was collected, to go on from without the kernel. */
+  thaw(): TreeOfPaths & { readonly frames: Frame[] } {
+    const tree = this.#tree.thaw();
+    const frames = this.#tree.thawFrames(this.#frames.byteOffset, this.#get(layout.DEPTH), tree);
+    return { ...tree, frames };
+  }
+
+  /** False: there is no room. */
+  #answer(exit: number, event: number): boolean {
+    switch (exit) {
+      case layout.EXIT_ELEMENT:
+        return this.#answerOrdinal(event, this.#tree.child(this.#innermost, this.#nameOf(event)));
+      case layout.EXIT_ATTRIBUTE:
+        return this.#answerOrdinal(event, this.#attribute(this.#nameOf(event)));
+      case layout.EXIT_VALUE:
+        this.#tree.makeValue(this.#get(layout.ASKED));
+        return true;
+      case layout.EXIT_EXTREMES:
+        this.#tree.noteExtremes(
+          this.#get(layout.ASKED),
+          this.#get(layout.ASKED_FROM),
+          this.#get(layout.ASKED_TO),
+        );
+        this.#set(layout.EXTREMES_SEEN, event);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #attribute(nameId: number): number | null {
+    if (this.#options.isNil(nameId)) this.#tree.addNil(this.#innermost);
+    return this.#options.isContent(nameId) ? this.#tree.attribute(this.#innermost, nameId) : -1;
+  }
+
+  #answerOrdinal(event: number, ordinal: number | null): boolean {
+    if (ordinal === null) return false;
+    this.#set(layout.ANSWERED, event);
+    this.#set(layout.ANSWER, ordinal);
+    return true;
+  }
+
+  #nameOf(event: number): number {
+    return new Int32Array(this.#buffer, event, RECORD_INTS)[1]!;
+  }
+
+  /** Address of the node of the innermost open element. */
+  get #innermost(): number {
+    return this.#frames[(this.#get(layout.DEPTH) * layout.FRAME_BYTES + layout.FRAME_NODE) >> 2]!;
+  }
+
+  #get(slot: number): number {
+    return this.#control[slot >> 2]!;
+  }
+
+  #set(slot: number, value: number): void {
+    this.#control[slot >> 2] = value;
+  }
+
+  #ints(length: number): Int32Array {
+    return new Int32Array(this.#buffer, this.#allocate(length * 4), length);
+  }
+
+  #allocate(bytes: number): number {
+    const at = this.#used;
+    this.#used = at + Math.ceil((bytes + layout.MARGIN_BYTES) / 16) * 16;
+    if (this.#used > this.#buffer.byteLength) throw new RangeError('the kernel’s memory is too small');
+    return at;
+  }
+}

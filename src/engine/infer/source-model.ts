@@ -1,0 +1,172 @@
+/** From statistics to a source model: what documents like these may hold. */
+import type {
+  BuiltInType,
+  SourceAttribute,
+  SourceChild,
+  SourceElement,
+  SourceModel,
+  SourceType,
+  ValueType,
+} from '../model/source-model.ts';
+import { uniteNestedElements } from './nested-elements.ts';
+import { someOrdinal } from './sibling-order.ts';
+import type { DocumentStatistics, ElementStatistics, ValueStatistics } from './statistics.ts';
+import {
+  CLASS_BOOLEAN,
+  CLASS_DATE,
+  CLASS_DATETIME_LOCAL,
+  CLASS_DATETIME_ZONED,
+  CLASS_DECIMAL,
+  CLASS_INTEGER,
+  CLASS_TIME,
+} from './values/classes.ts';
+
+/** One element and one anonymous type per distinct path; recursion leads back to the ancestor's. */
+export function inferSourceModel(collected: DocumentStatistics): SourceModel {
+  const statistics = uniteNestedElements(collected);
+  const types = statistics.elements.map((element) => inferType(element));
+  const elements = statistics.elements.map((element, index): SourceElement => ({
+    name: { namespaceUri: element.namespaceUri, localName: element.localName },
+    type: index,
+    global: statistics.roots.includes(index),
+    nillable: element.nil > 0,
+    abstract: false,
+    substitutes: [],
+    identityConstraints: [],
+  }));
+  const firstRoot = statistics.elements[statistics.roots[0] ?? -1];
+  return {
+    elements,
+    types,
+    roots: statistics.roots,
+    primaryRoots: statistics.roots.length,
+    targetNamespace: firstRoot === undefined || firstRoot.namespaceUri === '' ? null : firstRoot.namespaceUri,
+    namespaces: prefixesFor(statistics),
+    inferred: true,
+  };
+}
+
+function inferType(element: ElementStatistics): SourceType {
+  const attributes = element.attributes.map((attribute): SourceAttribute => ({
+    name: { namespaceUri: attribute.namespaceUri, localName: attribute.localName },
+    type: inferValue(attribute.value),
+    required: attribute.count === element.count,
+  }));
+  const hasChildren = element.withChildren > 0;
+  // text in some elements and children in others is mixed content too
+  const mixed = hasChildren && element.withText > 0;
+  // without a value ever, attributes are all there is to such an element; without those too, it may yet get one
+  const valueless = attributes.length > 0 && element.text.count === element.text.empty;
+  const content = mixed ? 'mixed' : hasChildren ? 'elements' : valueless ? 'empty' : 'simple';
+  return {
+    name: null,
+    complex: hasChildren || attributes.length > 0,
+    abstract: false,
+    content,
+    value: content === 'simple' ? inferValue(element.text) : null,
+    attributes,
+    children: inferChildren(element),
+    anyElement: null,
+    anyAttribute: null,
+    base: null,
+    derivation: null,
+    derived: [],
+  };
+}
+
+/**
+ * Children in an order that no parent contradicts. Those that occur once need no position of their own, unless parents disagree
+ * about their order; where others stand among them their own positions tell.
+ */
+function inferChildren(element: ElementStatistics): SourceChild[] {
+  const { children } = element;
+  const single = children.map((child) => child.maxOccurs <= 1);
+  const waiting = new Set(children.keys());
+  const order: number[] = [];
+  const disordered = new Set<number>();
+  const blocked = (ordinal: number): boolean =>
+    someOrdinal(
+      children[ordinal]!.precededBy,
+      (before) => before !== ordinal && single[before] === true && waiting.has(before),
+    );
+  const unblocked = (): number | undefined => {
+    for (const ordinal of waiting) if (!single[ordinal] || !blocked(ordinal)) return ordinal;
+    return undefined;
+  };
+  while (waiting.size > 0) {
+    let next = unblocked();
+    if (next === undefined) {
+      // all that are left come after each other somewhere
+      for (const ordinal of waiting) disordered.add(ordinal);
+      next = Math.min(...waiting);
+    }
+    waiting.delete(next);
+    order.push(next);
+  }
+  return order.map((ordinal) => {
+    const child = children[ordinal]!;
+    return {
+      element: child.element,
+      minOccurs: Number.isFinite(child.minOccurs) ? child.minOccurs : 0,
+      maxOccurs: child.maxOccurs > 1 ? null : 1,
+      orderImplied: !disordered.has(ordinal),
+    };
+  });
+}
+
+function atomic(base: BuiltInType, more: Partial<ValueType> = {}): ValueType {
+  return { variety: 'atomic', base, facets: {}, guessed: true, ...more };
+}
+
+/** The narrowest type that all values have and that gives their text back; empty ones aside. */
+export function inferValue(value: ValueStatistics): ValueType {
+  const type = inferFilled(value);
+  return value.empty > 0 && type.base !== 'string' ? { ...type, mayBeEmpty: true } : type;
+}
+
+function inferFilled(value: ValueStatistics): ValueType {
+  const seen = value.count > value.empty;
+  const classes = seen ? value.classes : 0;
+  if ((classes & CLASS_BOOLEAN) !== 0) return atomic('boolean');
+  if ((classes & CLASS_INTEGER) !== 0) {
+    // one digit less than the widest of the type: documents to come may count further
+    if (value.wholeDigits <= 9) return atomic('int');
+    return value.wholeDigits <= 18 ? atomic('long') : atomic('decimal');
+  }
+  if ((classes & CLASS_DECIMAL) !== 0) {
+    const uniform = value.minFraction === value.maxFraction && value.maxFraction > 0;
+    // a fixed scale prints every value as it came; a varying one only a column without scale does
+    const totalDigits = Math.max(18, value.wholeDigits + value.maxFraction + 6);
+    return atomic('decimal', uniform ? { facets: { totalDigits, fractionDigits: value.maxFraction } } : {});
+  }
+  if ((classes & CLASS_DATE) !== 0) return atomic('date', { zone: 'never' });
+  if ((classes & CLASS_TIME) !== 0) return atomic('time', { zone: 'never' });
+  if ((classes & CLASS_DATETIME_LOCAL) !== 0) return atomic('dateTime', { zone: 'never' });
+  if ((classes & CLASS_DATETIME_ZONED) !== 0) return atomic('dateTime', { zone: 'always' });
+  return atomic('string');
+}
+
+/** Unique prefixes for every namespace that occurs: the documents' own where they declared one. */
+function prefixesFor(statistics: DocumentStatistics): Record<string, string> {
+  const prefixes: Record<string, string> = {};
+  const bound = new Set<string>();
+  for (const [prefix, uri] of Object.entries(statistics.namespaces)) {
+    if (bound.has(uri)) continue;
+    prefixes[prefix] = uri;
+    bound.add(uri);
+  }
+  let number = 0;
+  for (const element of statistics.elements) {
+    for (const uri of [
+      element.namespaceUri,
+      ...element.attributes.map((attribute) => attribute.namespaceUri),
+    ]) {
+      if (uri === '' || bound.has(uri)) continue;
+      do number += 1;
+      while (`ns${number}` in prefixes);
+      prefixes[`ns${number}`] = uri;
+      bound.add(uri);
+    }
+  }
+  return prefixes;
+}

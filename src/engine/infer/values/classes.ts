@@ -1,0 +1,71 @@
+/**
+ * Which types a value could have and still give its text back: "1" may be an integer, "01", "+1" and "1.0" keep their form.
+ * A column's type is what all its values have in common.
+ */
+import { readDateTimeValue, readDateValue, readTimeValue } from '../../shred/values/calendar.ts';
+
+export const CLASS_BOOLEAN = 1;
+export const CLASS_INTEGER = 2;
+export const CLASS_DECIMAL = 4;
+export const CLASS_DATE = 8;
+export const CLASS_TIME = 16;
+export const CLASS_DATETIME_LOCAL = 32;
+export const CLASS_DATETIME_ZONED = 64;
+export const ALL_CLASSES = 127;
+
+/** Classes of bytes [start, end), among those still `possible`; 0 = text alone. */
+export function classesOf(bytes: Uint8Array, start: number, end: number, possible: number): number {
+  if (possible === 0) return 0;
+  const first = bytes[start]!;
+  if (first === 116 || first === 102) return isBoolean(bytes, start, end) ? possible & CLASS_BOOLEAN : 0;
+  if ((first < 48 || first > 57) && first !== 45) return 0;
+  let result = 0;
+  if ((possible & (CLASS_INTEGER | CLASS_DECIMAL)) !== 0) result = numberClasses(bytes, start, end);
+  const size = end - start;
+  if (
+    result === 0 &&
+    size >= 8 &&
+    (possible & (CLASS_DATE | CLASS_TIME | CLASS_DATETIME_LOCAL | CLASS_DATETIME_ZONED)) !== 0
+  ) {
+    result = calendarClasses(bytes, start, end, size);
+  }
+  return result & possible;
+}
+
+function isBoolean(bytes: Uint8Array, start: number, end: number): boolean {
+  const word = end - start === 4 ? 'true' : end - start === 5 ? 'false' : '';
+  if (word === '') return false;
+  for (let i = 0; i < word.length; i += 1) if (bytes[start + i] !== word.charCodeAt(i)) return false;
+  return true;
+}
+
+/** Canonical decimal digits: no plus sign, no leading zero, no negative zero, digits on both sides of a point. */
+function numberClasses(bytes: Uint8Array, start: number, end: number): number {
+  const negative = bytes[start] === 45;
+  const first = negative ? start + 1 : start;
+  let point = -1;
+  let significant = false;
+  for (let i = first; i < end; i += 1) {
+    const byte = bytes[i]!;
+    if (byte === 46) {
+      if (point >= 0 || i === first || i === end - 1) return 0;
+      point = i;
+    } else if (byte < 48 || byte > 57) return 0;
+    else if (byte !== 48) significant = true;
+  }
+  const wholeEnd = point < 0 ? end : point;
+  if (first >= end || (bytes[first] === 48 && wholeEnd - first > 1) || (negative && !significant)) return 0;
+  if (end - first > 1000) return 0;
+  return point < 0 ? CLASS_INTEGER | CLASS_DECIMAL : CLASS_DECIMAL;
+}
+
+function calendarClasses(bytes: Uint8Array, start: number, end: number, size: number): number {
+  if (bytes[start + 2] === 58) {
+    const time = readTimeValue(bytes, start, end);
+    return time === null || time.zone !== 'none' || time.endOfDay || time.fractionDigits > 6 ? 0 : CLASS_TIME;
+  }
+  if (size === 10) return readDateValue(bytes, start, end) === null ? 0 : CLASS_DATE;
+  const dateTime = readDateTimeValue(bytes, start, end);
+  if (dateTime === null || dateTime.endOfDay || dateTime.fractionDigits > 6) return 0;
+  return dateTime.zone === 'none' ? CLASS_DATETIME_LOCAL : CLASS_DATETIME_ZONED;
+}

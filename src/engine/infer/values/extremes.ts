@@ -1,0 +1,125 @@
+/** The least and the greatest of the values of one path, kept as bytes: a text is made of them when somebody asks. */
+import { compareBytes } from './compare-bytes.ts';
+import { isLess } from '../statistics.ts';
+import { utf8Text } from '../../xml/utf8.ts';
+
+/** characters that are kept of a value */
+const keptCharacters = 200;
+/** digits of a number that double precision tells from all others */
+const exactLength = 15;
+
+const encoder = new TextEncoder();
+
+export class ValueExtremes {
+  readonly #least = new KeptValue();
+  readonly #greatest = new KeptValue();
+
+  get min(): string {
+    return this.#least.text;
+  }
+
+  get max(): string {
+    return this.#greatest.text;
+  }
+
+  /** Goes on from what `min` and `max` answered. */
+  restore(min: string, max: string): void {
+    this.#addText(min);
+    this.#addText(max);
+  }
+
+  /** `number`: the value as a number where that is known, and told apart from all others; else NaN. */
+  add(bytes: Uint8Array, start: number, end: number, number: number): void {
+    const least = this.#least;
+    const greatest = this.#greatest;
+    if (number > least.number && number < greatest.number) return;
+    if (least.length < 0) return this.#addText(startOf(bytes, start, end));
+    if (end - start > keptCharacters) {
+      // what is kept is a start: of numbers it may be another number
+      const isText = bytes[start]! > 57 || (bytes[start]! < 48 && bytes[start] !== 45);
+      const isWithin =
+        isText &&
+        !least.isAfter(bytes, start, end, false, NaN) &&
+        !greatest.isBefore(bytes, start, end, false, NaN);
+      return isWithin ? undefined : this.#addText(startOf(bytes, start, end));
+    }
+    const isNumber = !Number.isNaN(number) || isPlainNumber(bytes, start, end);
+    if (least.isAfter(bytes, start, end, isNumber, number)) least.keep(bytes, start, end, isNumber, number);
+    if (greatest.isBefore(bytes, start, end, isNumber, number))
+      greatest.keep(bytes, start, end, isNumber, number);
+  }
+
+  #addText(text: string): void {
+    const bytes = encoder.encode(text);
+    const isNumber = isPlainNumber(bytes, 0, bytes.length);
+    const number = isNumber && text.length <= exactLength ? Number(text) : NaN;
+    for (const kept of [this.#least, this.#greatest]) {
+      const takes =
+        kept.length < 0 || (kept === this.#least ? isLess(text, kept.text) : isLess(kept.text, text));
+      if (takes) kept.keep(bytes, 0, bytes.length, isNumber, number);
+    }
+  }
+}
+
+class KeptValue {
+  #bytes = new Uint8Array(24);
+  /** -1: none yet */
+  length = -1;
+  #isNumber = false;
+  /** NaN where it is no number, or one with more digits than double precision tells apart */
+  number = NaN;
+
+  get text(): string {
+    return utf8Text(this.#bytes.subarray(0, this.length));
+  }
+
+  keep(bytes: Uint8Array, start: number, end: number, isNumber: boolean, number: number): void {
+    const length = end - start;
+    if (length > this.#bytes.length) this.#bytes = new Uint8Array(length * 2);
+    for (let i = 0; i < length; i += 1) this.#bytes[i] = bytes[start + i]!;
+    this.length = length;
+    this.#isNumber = isNumber;
+    this.number = number;
+  }
+
+  /** Whether the value comes before this one: numbers before texts. */
+  isAfter(bytes: Uint8Array, start: number, end: number, isNumber: boolean, number: number): boolean {
+    if (isNumber !== this.#isNumber) return isNumber;
+    if (!isNumber) return compareBytes(bytes, start, end, this.#bytes, this.length) < 0;
+    const apart = number - this.number;
+    if (apart !== 0 && !Number.isNaN(apart)) return apart < 0;
+    return !this.#isSame(bytes, start, end) && isLess(startOf(bytes, start, end), this.text);
+  }
+
+  /** Whether the value comes after this one. */
+  isBefore(bytes: Uint8Array, start: number, end: number, isNumber: boolean, number: number): boolean {
+    if (isNumber !== this.#isNumber) return this.#isNumber;
+    if (!isNumber) return compareBytes(bytes, start, end, this.#bytes, this.length) > 0;
+    const apart = number - this.number;
+    if (apart !== 0 && !Number.isNaN(apart)) return apart > 0;
+    return !this.#isSame(bytes, start, end) && isLess(this.text, startOf(bytes, start, end));
+  }
+
+  #isSame(bytes: Uint8Array, start: number, end: number): boolean {
+    return end - start === this.length && compareBytes(bytes, start, end, this.#bytes, this.length) === 0;
+  }
+}
+
+/** `-?\d+(\.\d+)?`, as `isLess` has it. */
+export function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
+  let point = -1;
+  const first = bytes[start] === 45 ? start + 1 : start;
+  for (let i = first; i < end; i += 1) {
+    const byte = bytes[i]!;
+    if (byte === 46 && point < 0 && i > first && i < end - 1) point = i;
+    else if (byte < 48 || byte > 57) return false;
+  }
+  return first < end;
+}
+
+/** The start of a value as text: what is kept of it. */
+export function startOf(bytes: Uint8Array, start: number, end: number): string {
+  return utf8Text(bytes.subarray(start, Math.min(end, start + keptCharacters * 4)))
+    .slice(0, keptCharacters)
+    .toWellFormed();
+}

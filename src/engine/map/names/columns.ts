@@ -1,0 +1,191 @@
+/** Names of the columns of a table's rows, however many tables those lie in. */
+import { listCountUse } from '../../model/column-uses.ts';
+import { fileKeyName } from '../../model/side-tables.ts';
+import { orderedColumns, type ColumnDraft, type TableDraft } from '../tables/model-builder.ts';
+import {
+  byteLength,
+  lastWords,
+  NameScope,
+  structureWord,
+  type Identifiers,
+  type NamingOptions,
+} from './identifiers.ts';
+import type { PreviousNames } from './previous.ts';
+import { createStepChooser } from './telling-steps.ts';
+import { useOfDraft } from './unrecorded-meanings.ts';
+
+/** Columns that hold source values take their names first; structure makes way. */
+export function nameColumns(
+  table: TableDraft,
+  naming: NamingOptions,
+  identifiers: Identifiers,
+  previous: PreviousNames,
+  unsaid: ReadonlyMap<TableDraft, number>,
+): void {
+  const scope = new NameScope(naming.maxBytes, previous.columnMeanings(table.usePath));
+  const word = (text: string): string => structureWord(text, naming.nameMode);
+  const ordered = orderedColumns(table);
+  table.columns.splice(0, table.columns.length, ...ordered);
+  const structure: ColumnDraft[] = [];
+  const uses = new Map<TableDraft | null, number>();
+  for (const { parent } of ordered) uses.set(parent, (uses.get(parent) ?? 0) + 1);
+  const known = new Map<ColumnDraft, string>();
+  for (const column of ordered) {
+    const meaning = useOfDraft(column, table);
+    const name = previous.column(table.usePath, meaning);
+    if (name !== undefined) known.set(column, scope.claim([name], column.xpath ?? name, { meaning }));
+  }
+  const fileKey = word(fileKeyName);
+  // a target of an earlier version may have it as another column: there, what it means stays
+  const isFileKeyFree = scope.isFree(fileKey, 'document');
+  if (isFileKeyFree) scope.claim([fileKey], fileKey, { meaning: 'document' });
+  // of a key: the way to its row from the parent's
+  const stepsOf = ({ parent, via, nameParts }: ColumnDraft): string[] => {
+    const steps = parent === null ? nameParts : via;
+    return steps
+      .slice(Math.min(unsaid.get(parent ?? table)!, Math.max(0, steps.length - 1)))
+      .map(identifiers);
+  };
+  const keySteps = (column: ColumnDraft): string[] => {
+    const steps = stepsOf(column);
+    return steps.map((step, at) => (at === steps.length - 1 ? `${step}_${word('key')}` : step));
+  };
+  const choose = createStepChooser(() =>
+    ordered.filter(({ nameParts }) => nameParts.length > 0).map((column) => stepsOf(column)),
+  );
+  const chooseOfKey = createStepChooser(() =>
+    ordered.filter(({ via }) => via.length > 0).map((column) => keySteps(column)),
+  );
+  const elementWords = new Set(
+    ordered.flatMap((column) =>
+      column.role === 'value' && !isAttribute(column) ? [stepsOf(column).join('_').toLowerCase()] : [],
+    ),
+  );
+  for (const column of ordered) {
+    const keeps = known.get(column);
+    if (keeps !== undefined) {
+      column.name = keeps;
+      continue;
+    }
+    if (column.role === 'document' && isFileKeyFree && !naming.rename.has(fileKey)) {
+      column.name = fileKey;
+      continue;
+    }
+    if (column.role !== 'value' && column.role !== 'extra') {
+      structure.push(column);
+      continue;
+    }
+    const steps = stepsOf(column);
+    const words = steps.join('_');
+    const name = column.role === 'extra' ? column.nameParts[0]! : words === '' ? word('value') : words;
+    const wanted = naming.rename.get(name) ?? name;
+    // an attribute called like an element beside it says so: name_attr, name
+    const named =
+      isAttribute(column) && elementWords.has(words.toLowerCase()) ? `${wanted}_${word('attr')}` : wanted;
+    const candidates =
+      words === '' ? [wanted, word('text'), word('text_value')] : [named, `${wanted}_2`, `${wanted}_3`];
+    const meaning = useOfDraft(column, table);
+    column.name = scope.claim(candidates, column.xpath ?? name, { meaning, steps, choose });
+  }
+  for (const column of structure) {
+    const candidates = structureCandidates(
+      { table, column, uses: uses.get(column.parent)!, steps: stepsOf(column) },
+      naming,
+    );
+    column.name = scope.claim(
+      candidates.map((name) => naming.rename.get(name) ?? name),
+      `${table.xpath}#${column.role}/${column.parent?.xpath ?? ''}/${column.via.join('/')}/${column.nameParts.join('/')}`,
+      {
+        meaning: useOfDraft(column, table),
+        steps: column.parent === null ? stepsOf(column) : keySteps(column),
+        choose: column.parent === null ? choose : chooseOfKey,
+      },
+    );
+  }
+  for (const column of ordered) {
+    if (column.type.list !== true) continue;
+    const meaning = listCountUse(useOfDraft(column, table));
+    const wanted = `${column.name}_${word('count')}`;
+    const name = previous.column(table.usePath, meaning);
+    const names = [...(name === undefined ? [] : [name]), wanted, `${wanted}_2`, `${wanted}_3`];
+    column.listNames = { count: scope.claim(names, column.xpath ?? column.name, { meaning }), table: '' };
+  }
+}
+
+function isAttribute({ xpath }: ColumnDraft): boolean {
+  return xpath !== null && /\/@[^/]*$/.test(xpath);
+}
+
+/**
+ * Steps at the start of the columns' names that are left out: where names would be too long, those that all of them have say nothing
+ * (`Document/FIToFICstmrCdtTrf/GrpHdr/MsgId` is `grp_hdr_msg_id`).
+ */
+export function unsaidSteps(
+  columns: readonly ColumnDraft[],
+  { maxBytes }: NamingOptions,
+  identifiers: Identifiers,
+): number {
+  const named = columns.filter(
+    ({ role, nameParts }) => role !== 'extra' && (role === 'value' || nameParts.length > 0),
+  );
+  const isTooLong = (from: number): boolean =>
+    named.some(({ nameParts }) => byteLength(nameParts.slice(from).map(identifiers).join('_')) > maxBytes);
+  let steps = 0;
+  while (isTooLong(steps)) {
+    const [first] = named;
+    // what is left of a name says at least what it is
+    const isShared = named.every(
+      ({ role, nameParts }) =>
+        nameParts.length > steps + (role === 'value' ? 1 : 2) && nameParts[steps] === first!.nameParts[steps],
+    );
+    if (!isShared) break;
+    steps += 1;
+  }
+  return steps;
+}
+
+/** `uses`: how many keys of the table lead to the same parent; `steps`: what the column is named by. */
+function structureCandidates(
+  {
+    table,
+    column,
+    uses,
+    steps,
+  }: {
+    readonly table: TableDraft;
+    readonly column: ColumnDraft;
+    readonly uses: number;
+    readonly steps: readonly string[];
+  },
+  naming: NamingOptions,
+): string[] {
+  const word = (text: string): string => structureWord(text, naming.nameMode);
+  const ending = (name: string, end: string): string =>
+    `${lastWords(name, naming.maxBytes - byteLength(`_${end}`))}_${word(end)}`;
+  // that name is the file's, in every table
+  const keyOf = (name: string): string =>
+    ending(name, ending(name, 'key').toLowerCase() === fileKeyName ? 'row_key' : 'key');
+  switch (column.role) {
+    case 'row_key':
+      return [keyOf(table.name), `${table.name}_${word('row_key')}`];
+    case 'document':
+      return [word(fileKeyName), word(`_${fileKeyName}`)];
+    case 'position':
+      return [word('position'), word('_position'), word('child_position')];
+    case 'parent_key': {
+      const parent = column.parent!;
+      const via = steps.join('_');
+      if (parent === table && uses === 1) return [keyOf(`${word('parent')}_${parent.name}`)];
+      const detailed = `${parent.name}_${via}_${word('key')}`;
+      if (uses === 1) return [keyOf(parent.name), detailed];
+      // the foreign key says which table; the way there is what tells two of them apart
+      return byteLength(detailed) > naming.maxBytes
+        ? [`${via}_${word('key')}`]
+        : [detailed, `${word('parent')}_${detailed}`];
+    }
+    default: {
+      const name = steps.join('_');
+      return [name, `_${name}`, `${name}_2`];
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** Which paths say of a type whose rows share a table what it is, whatever paths lead to it. */
+import type { SourceModel } from '../../model/source-model.ts';
+import type { UsePrinter } from './use-paths.ts';
+
+export interface DeclaredPaths {
+  /** `/(type Party)`; for a type without a name, where its elements are declared: `/(type Party)/address`, `/(element note)` */
+  ofType(type: number): readonly string[];
+}
+
+/** `source`: `declared` with its alike types made one, under the same indexes. */
+export function createDeclaredPaths(
+  declared: SourceModel,
+  source: SourceModel,
+  uses: UsePrinter,
+): DeclaredPaths {
+  let places: Places | null = null;
+  const ofElement = (element: number, below: ReadonlySet<number>): string => {
+    const { name, global } = declared.elements[element]!;
+    if (global) return `/(element ${uses.element(name)})`;
+    const owner = places!.owners.get(element);
+    const step = `/${uses.element(name)}`;
+    if (owner === undefined || below.has(owner)) return `/(element)${step}`;
+    const { name: ownerName } = declared.types[owner]!;
+    if (ownerName !== null) return `/(type ${uses.element(ownerName)})${step}`;
+    const declares = places!.declarers.get(owner)?.[0];
+    return declares === undefined
+      ? `/(element)${step}`
+      : ofElement(declares, new Set([...below, owner])) + step;
+  };
+  return {
+    ofType(type) {
+      const { name } = source.types[type]!;
+      if (name !== null) return [`/(type ${uses.element(name)})`];
+      places ??= findPlaces(declared, source);
+      const elements = places.elements.get(type) ?? [];
+      return [...new Set(elements.map((element) => ofElement(element, new Set())))];
+    },
+  };
+}
+
+interface Places {
+  /** by type of `source`: its elements */
+  readonly elements: ReadonlyMap<number, readonly number[]>;
+  /** by type of `declared`: the same */
+  readonly declarers: ReadonlyMap<number, readonly number[]>;
+  /** by element: the first type of `declared` that holds it */
+  readonly owners: ReadonlyMap<number, number>;
+}
+
+function findPlaces(declared: SourceModel, source: SourceModel): Places {
+  const owners = new Map<number, number>();
+  for (const [type, { children }] of declared.types.entries())
+    for (const { element } of children) if (!owners.has(element)) owners.set(element, type);
+  return { elements: byType(source), declarers: byType(declared), owners };
+}
+
+function byType({ elements }: SourceModel): Map<number, number[]> {
+  return Map.groupBy(elements.keys(), (element) => elements[element]!.type);
+}

@@ -1,0 +1,280 @@
+/**
+ * Names that earlier versions of a model gave, and what each stood for. What has the same path and role keeps its name, so that
+ * targets can be upgraded; a name that stood for something else is given to nothing, as a target may still hold that.
+ */
+import { listCountUse, listTablePath, useOf } from '../../model/column-uses.ts';
+import type {
+  Column,
+  ColumnRole,
+  FormerTable,
+  RelationalModel,
+  Table,
+} from '../../model/relational-model.ts';
+import { rowTables } from '../../model/wide-rows.ts';
+import { columnBytes, maxRowBytes, type PreviousParts } from '../tables/wide-rows.ts';
+import { namespacesOf, useTranslation, type UseNamespaces } from './use-paths.ts';
+
+/** By name in lower case: the path or use that it stood for; null where that is not known. */
+export type Meanings = ReadonlyMap<string, string | null>;
+
+export interface PreviousNames {
+  readonly tableMeanings: Meanings;
+  hasPath(path: string): boolean;
+  /** name of the (first) table of that path */
+  table(path: string): string | undefined;
+  columnMeanings(path: string): Meanings;
+  /** name of the column with that use in the rows of a path */
+  column(path: string, use: string): string | undefined;
+  /** how rows were dealt out over tables; null: there were none, or none that count */
+  parts(path: string): PreviousParts | null;
+  /** name of the table that part (1, 2 …) of these rows lay in */
+  continuation(path: string, part: number): string | undefined;
+}
+
+const noMeanings: Meanings = new Map();
+
+export const noPreviousNames: PreviousNames = {
+  tableMeanings: noMeanings,
+  hasPath: () => false,
+  table: () => undefined,
+  columnMeanings: () => noMeanings,
+  column: () => undefined,
+  parts: () => null,
+  continuation: () => undefined,
+};
+
+export interface EarlierChoices {
+  /** false: names are given anew, and avoid those that stood for something else */
+  readonly keepNames: boolean;
+  /** false: rows are dealt out over tables anew */
+  readonly keepSplits: boolean;
+}
+
+export function previousNames(
+  history: NameHistory,
+  { keepNames, keepSplits }: EarlierChoices,
+): PreviousNames {
+  const rowsAt = (path: string): RowHistory | undefined => history.rows.get(path);
+  return {
+    tableMeanings: history.tableMeanings,
+    hasPath: (path) => history.rows.has(path),
+    table: (path) => (keepNames ? rowsAt(path)?.parts[0]?.name : undefined),
+    columnMeanings: (path) => rowsAt(path)?.meanings ?? noMeanings,
+    column: (path, use) => (keepNames ? rowsAt(path)?.columns.get(use)?.name : undefined),
+    parts: (path) => (keepNames && keepSplits ? (rowsAt(path)?.previousParts() ?? null) : null),
+    continuation: (path, part) => (keepNames ? rowsAt(path)?.parts[part]?.name : undefined),
+  };
+}
+
+interface HistoricColumn {
+  readonly name: string;
+  readonly part: number;
+  /** an earlier version had it, the last one not */
+  readonly former: boolean;
+}
+
+/** All that the rows of one path ever had. */
+class RowHistory {
+  readonly parts: { readonly name: string; bytes: number; readonly columns: Map<string, string | null> }[] =
+    [];
+  readonly columns = new Map<string, HistoricColumn>();
+  readonly meanings = new Map<string, string | null>();
+
+  part(name: string): number {
+    const known = this.parts.findIndex((part) => part.name === name);
+    return known >= 0 ? known : this.parts.push({ name, bytes: 0, columns: new Map() }) - 1;
+  }
+
+  add(part: number, name: string, use: string | null, former: boolean): void {
+    this.parts[part]!.columns.set(name, use);
+    const lower = name.toLowerCase();
+    if (!this.meanings.has(lower)) this.meanings.set(lower, use);
+    if (use !== null && !this.columns.has(use)) this.columns.set(use, { name, part, former });
+  }
+
+  /** A former column goes back where it lay while there is room for all that lay there. */
+  previousParts(): PreviousParts {
+    return {
+      bytes: this.parts.map(({ bytes }) => bytes),
+      partOf: (use) => {
+        const known = this.columns.get(use);
+        if (known === undefined || (known.former && this.parts[known.part]!.bytes > maxRowBytes))
+          return undefined;
+        return known.part;
+      },
+    };
+  }
+}
+
+/** What a column of the earlier model stands for, in terms of the later one; null: not known. */
+export interface EarlierMeanings {
+  tablePath(table: number): string | null;
+  columnUse(table: number, column: Column): string | null;
+  /** of paths and uses that are no longer in the model */
+  translate(text: string): string;
+}
+
+/** For a model that says itself what its names stand for. */
+export function recordedMeanings(model: RelationalModel, later: UseNamespaces): EarlierMeanings {
+  const translate = useTranslation(namespacesOf(model), later);
+  return {
+    tablePath: (table) => {
+      const { path } = model.tables[table]!;
+      return path === undefined ? null : translate(path);
+    },
+    columnUse: (_, column) => {
+      const use = useOf(column, model.tables);
+      return use === null ? null : translate(use);
+    },
+    translate,
+  };
+}
+
+/** Earlier releases recorded no paths. */
+export function recordsMeanings({ tables }: Pick<RelationalModel, 'tables'>): boolean {
+  return tables.every(({ path }) => path !== undefined);
+}
+
+export class NameHistory {
+  readonly rows = new Map<string, RowHistory>();
+  readonly tableMeanings = new Map<string, string | null>();
+  /** tables of which nothing is known but their names */
+  readonly #unknown: FormerTable[] = [];
+
+  constructor(model: RelationalModel, meanings: EarlierMeanings) {
+    for (const [index, table] of model.tables.entries())
+      if (table.continues === undefined) this.#addRows(model, index, table, meanings);
+    for (const { name, path, columns } of model.formerTables ?? []) {
+      if (path === null) {
+        this.#addUnknown(
+          name,
+          columns.map((column) => column.name),
+        );
+        continue;
+      }
+      const uses = columns.map((column) => (column.use === null ? null : meanings.translate(column.use)));
+      if (this.#isFormerName(meanings.translate(path), name, uses)) {
+        this.#rename(meanings.translate(path), name, columns, uses);
+        continue;
+      }
+      const rows = this.#rowsAt(meanings.translate(path), name);
+      for (const [at, column] of columns.entries()) {
+        const use = uses[at]!;
+        const part = rows.part(name);
+        rows.add(part, column.name, use, true);
+        rows.parts[part]!.bytes += use?.startsWith('count ') === true ? 0 : columnBytes(roleOf(use));
+      }
+    }
+  }
+
+  /** All that the table held lies elsewhere now: it was no part of the rows, but what they were called. */
+  #isFormerName(path: string, name: string, uses: readonly (string | null)[]): boolean {
+    const rows = this.rows.get(path);
+    if (rows === undefined || rows.parts.some((part) => part.name === name)) return false;
+    return uses.every((use) => use !== null && rows.columns.has(use));
+  }
+
+  /** Its names stay taken. */
+  #rename(
+    path: string,
+    name: string,
+    columns: FormerTable['columns'],
+    uses: readonly (string | null)[],
+  ): void {
+    this.#mean(name, path);
+    const { meanings } = this.rows.get(path)!;
+    for (const [at, column] of columns.entries()) {
+      const lower = column.name.toLowerCase();
+      if (!meanings.has(lower)) meanings.set(lower, uses[at]!);
+    }
+    this.#unknown.push({
+      name,
+      path,
+      columns: columns.map((column, at) => ({ name: column.name, use: uses[at]! })),
+    });
+  }
+
+  #addRows(model: RelationalModel, index: number, first: Table, meanings: EarlierMeanings): void {
+    const path = meanings.tablePath(index);
+    const parts = rowTables(model, index).map((part) => model.tables[part]!);
+    if (path === null) {
+      for (const { name, columns } of parts) this.#addUnknown(name, columns.flatMap(namesOf));
+      return;
+    }
+    const rows = this.#rowsAt(path, first.name);
+    for (const { name, columns } of parts) {
+      this.#mean(name, path);
+      const part = rows.part(name);
+      for (const column of columns) {
+        rows.parts[part]!.bytes += columnBytes(column.role);
+        if (column.role === 'row_key' && column.references !== null) continue;
+        const use = meanings.columnUse(index, column);
+        rows.add(part, column.name, use, false);
+        if (column.listNames === undefined) continue;
+        rows.add(part, column.listNames.count, use === null ? null : listCountUse(use), false);
+        if (use === null || column.path === undefined) this.#addUnknown(column.listNames.table, []);
+        else this.#rowsAt(meanings.translate(listTablePath(column.path)), column.listNames.table);
+      }
+    }
+  }
+
+  #rowsAt(path: string, name: string): RowHistory {
+    let rows = this.rows.get(path);
+    if (rows === undefined) this.rows.set(path, (rows = new RowHistory()));
+    rows.part(name);
+    this.#mean(name, path);
+    return rows;
+  }
+
+  #mean(name: string, path: string | null): void {
+    const lower = name.toLowerCase();
+    if (!this.tableMeanings.has(lower)) this.tableMeanings.set(lower, path);
+  }
+
+  #addUnknown(name: string, columns: readonly string[]): void {
+    this.#mean(name, null);
+    this.#unknown.push({ name, path: null, columns: columns.map((column) => ({ name: column, use: null })) });
+  }
+
+  /** What the model that comes after has not. */
+  formerTables(model: Pick<RelationalModel, 'tables'>): readonly FormerTable[] {
+    const present = new Map<string, ReadonlySet<string>>();
+    for (const { name, columns } of model.tables) {
+      present.set(name, new Set(columns.flatMap(namesOf)));
+      for (const { listNames } of columns)
+        if (listNames !== undefined) present.set(listNames.table, new Set());
+    }
+    const all = [
+      ...this.rows.entries().flatMap(([path, { parts }]) =>
+        parts.map(({ name, columns }): FormerTable => {
+          const uses = [...columns].map(([column, use]) => ({ name: column, use }));
+          return { name, path, columns: uses };
+        }),
+      ),
+      ...this.#unknown,
+    ];
+    return all.flatMap(({ name, path, columns }) => {
+      const known = present.get(name);
+      const gone = known === undefined ? columns : columns.filter((column) => !known.has(column.name));
+      return known !== undefined && gone.length === 0 ? [] : [{ name, path, columns: gone }];
+    });
+  }
+}
+
+/** The model with the names that one before it had and it has not. */
+export function withFormerNames<M extends Pick<RelationalModel, 'tables' | 'formerTables'>>(
+  model: M,
+  history: NameHistory,
+): M {
+  const { formerTables: _, ...rest } = model;
+  const formerTables = history.formerTables(model);
+  return (formerTables.length === 0 ? rest : { ...rest, formerTables }) as M;
+}
+
+function namesOf({ name, listNames }: Column): string[] {
+  return listNames === undefined ? [name] : [name, listNames.count];
+}
+
+function roleOf(use: string | null): ColumnRole {
+  return (use?.split(' ', 1)[0] ?? 'value') as ColumnRole;
+}

@@ -1,0 +1,133 @@
+/** Names of tables, of those that continue their rows, and of those that hold the items of lists where a database has no arrays. */
+import { listTablePath } from '../../model/column-uses.ts';
+import { hasOwnPrefix, sideTableNames } from '../../model/side-tables.ts';
+import { columnPath, type TableDraft } from '../tables/model-builder.ts';
+import { NameScope, type Identifiers, type NamingOptions } from './identifiers.ts';
+import type { PreviousNames } from './previous.ts';
+
+/**
+ * A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. Of one that
+ * several places share no path says more than the name: it keeps it, and the others step aside.
+ */
+export function nameTables(
+  tables: readonly TableDraft[],
+  naming: NamingOptions,
+  identifiers: Identifiers,
+  previous: PreviousNames,
+): void {
+  const kept = new Map<TableDraft, string>();
+  for (const table of tables) {
+    const name = previous.table(table.usePath);
+    if (name !== undefined) kept.set(table, name);
+  }
+  const given = new Set([...kept.values()].map((name) => name.toLowerCase()));
+  const isTaken = (name: string, table: TableDraft): boolean => {
+    const meaning = previous.tableMeanings.get(name);
+    return given.has(name) || (meaning !== undefined && meaning !== table.usePath);
+  };
+  // those that keep a name count as well: what is new is to be told from them
+  const elements = tables.filter((table) => table.kind === 'element');
+  const steps = new Map(elements.map((table) => [table, 0]));
+  const stepsOf = (table: TableDraft, ancestors: number): string[] => {
+    const own = table.ownName ?? table.path.at(-1)!;
+    const before = table.path.slice(Math.max(0, table.path.length - 1 - ancestors), table.path.length - 1);
+    return [...before, own].map(identifiers);
+  };
+  const candidate = (table: TableDraft, ancestors: number): string =>
+    naming.tablePrefix + stepsOf(table, ancestors).join('_') + naming.tableSuffix;
+  for (let again = true; again;) {
+    again = false;
+    const byName = Map.groupBy(elements, (table) => candidate(table, steps.get(table)!).toLowerCase());
+    for (const [name, group] of byName) {
+      const free = group.filter((table) => !isTaken(name, table));
+      if (group.length < 2 && free.length > 0) continue;
+      const shared = free.filter((table) => table.shared);
+      const before = free.find((table) => previous.tableMeanings.get(name) === table.usePath);
+      const keeps = before ?? (shared.length === 1 ? shared[0] : undefined);
+      for (const table of group) {
+        if (table === keeps || steps.get(table)! >= table.path.length - 1) continue;
+        steps.set(table, steps.get(table)! + 1);
+        again = true;
+      }
+    }
+  }
+  const scope = tableScope(naming, previous);
+  const settle = (table: TableDraft, name: string, parts: readonly string[]): void => {
+    const wanted = naming.rename.get(name) ?? name;
+    table.name = scope.claim([wanted, `${wanted}_2`, `${wanted}_3`], `${table.xpath}#${table.kind}`, {
+      meaning: table.usePath,
+      steps: parts,
+    });
+  };
+  for (const [table, name] of kept)
+    table.name = scope.keep(name, `${table.xpath}#${table.kind}`, { meaning: table.usePath });
+  for (const table of elements.filter((one) => !kept.has(one)))
+    settle(table, candidate(table, steps.get(table)!), stepsOf(table, steps.get(table)!));
+  for (const table of tables) {
+    if (table.kind === 'element' || kept.has(table)) continue;
+    const owner = table.columns.find((column) => column.role === 'parent_key')!.parent!;
+    const words = table.path.slice(owner.path.length).map(identifiers);
+    settle(table, [owner.name, ...words].join('_'), [owner.name, ...words]);
+  }
+}
+
+/** Tables beside the data have their names, and what loads make for a while. */
+function tableScope({ maxBytes }: NamingOptions, { tableMeanings }: PreviousNames): NameScope {
+  const scope = new NameScope(maxBytes, tableMeanings, hasOwnPrefix);
+  for (const name of Object.values(sideTableNames)) scope.claim([name], name);
+  return scope;
+}
+
+/** `order_2`, `order_3`: the name of the first table and the number of the part. */
+export function nameContinuations(
+  tables: readonly TableDraft[],
+  naming: NamingOptions,
+  previous: PreviousNames,
+): void {
+  const scope = tableScope(naming, previous);
+  for (const table of tables) {
+    table.parts[0]!.name = table.name;
+    scope.keep(table.name, table.xpath, { meaning: table.usePath });
+  }
+  const later = tables.flatMap((table) => table.parts.slice(1).map((part) => ({ table, part })));
+  const known = later.map(({ table, part }) => previous.continuation(table.usePath, part.number));
+  for (const [at, { table, part }] of later.entries())
+    if (known[at] !== undefined) {
+      const place = `${table.xpath}#${part.number}`;
+      part.name = scope.keep(known[at], place, { meaning: table.usePath });
+    }
+  for (const { table, part } of later) {
+    if (part.name !== '') continue;
+    const name = `${table.name}_${part.number + 1}`;
+    part.name = scope.claim([naming.rename.get(name) ?? name], `${table.xpath}#${part.number}`, {
+      meaning: table.usePath,
+    });
+  }
+  nameListTables(tables, scope, naming, previous);
+}
+
+/** `order_codes`: the table and the column, within the table's suffix. */
+function nameListTables(
+  tables: readonly TableDraft[],
+  scope: NameScope,
+  { tableSuffix }: NamingOptions,
+  previous: PreviousNames,
+): void {
+  for (const table of tables) {
+    for (const part of table.parts) {
+      const isSuffixed = tableSuffix !== '' && part.name.endsWith(tableSuffix);
+      const base = isSuffixed ? part.name.slice(0, -tableSuffix.length) : part.name;
+      for (const column of part.columns) {
+        if (column.listNames === null) continue;
+        const meaning = listTablePath(columnPath(column, table));
+        const wanted = `${base}_${column.name}`;
+        const names = [wanted, `${wanted}_2`, `${wanted}_3`].map((name) => name + tableSuffix);
+        const known = previous.table(meaning);
+        column.listNames = {
+          ...column.listNames,
+          table: scope.claim(known === undefined ? names : [known, ...names], meaning, { meaning }),
+        };
+      }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Which steps of a path that is too long for a name are to stay in it: those that tell a reader which of the table's columns it is.
+ * `supply_chain_trade_transaction_…` before everything says little, though it comes first.
+ */
+import { byteLength, firstWords } from './identifiers.ts';
+
+/** more columns of one last step than these are told apart by how common their steps are alone */
+const mostCompared = 400;
+/** Of a path of more steps, those that most names go through are left out at once: a name has room for few. */
+const mostSteps = 32;
+
+/** The steps, in their order and the last among them, that have at most so many bytes joined by underscores, if that can be. */
+export type StepChooser = (steps: readonly string[], maxBytes: number) => readonly string[];
+
+interface Kept {
+  readonly step: string;
+  /** of the names that reach the step's place, those that go through it: 1 is all of them, and says nothing */
+  readonly share: number;
+  readonly bytes: number;
+}
+
+/** `pathsOf`: the steps of all names of the table; asked for once, and only when a name is too long. */
+export function createStepChooser(pathsOf: () => readonly (readonly string[])[]): StepChooser {
+  let known: KnownPaths | null = null;
+  return (path, maxBytes) => {
+    known ??= readPaths(pathsOf());
+    let kept = withoutCommonest(known.shares(path));
+    const others = alike(known.rivals(path), kept);
+    let last: Kept | null = null;
+    const bytes = (): number => kept.reduce((sum, step) => sum + step.bytes + 1, -1);
+    while (kept.length > 1 && bytes() > maxBytes) {
+      const dropped = leastTelling(kept, others);
+      last = kept[dropped]!;
+      kept = kept.toSpliced(dropped, 1);
+    }
+    if (kept.length > 1 || last === null) return kept.map(({ step }) => step);
+    // what a value is says too little alone: as many words of the step that was left out at last as fit
+    const words = firstWords(last.step, maxBytes - bytes() - 1);
+    return words === '' ? [kept[0]!.step] : [words, kept[0]!.step];
+  };
+}
+
+interface Rival {
+  readonly steps: readonly string[];
+  /** names that have them */
+  readonly count: number;
+}
+
+/** Rivals without the steps that the path does not have, which tell nothing: few are left that differ. */
+function alike(rivals: readonly (readonly string[])[], kept: readonly Kept[]): readonly Rival[] {
+  const places = new Map(kept.map(({ step }, at) => [step, at]));
+  const found = new Map<string, { readonly steps: readonly string[]; count: number }>();
+  for (const rival of rivals) {
+    const steps = rival.filter((step) => places.has(step));
+    const key = steps.map((step) => places.get(step)).join();
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { steps, count: 1 });
+    else known.count += 1;
+  }
+  return [...found.values()];
+}
+
+function withoutCommonest(path: readonly Kept[]): readonly Kept[] {
+  if (path.length <= mostSteps) return path;
+  const telling = path.slice(0, -1).toSorted((a, b) => a.share - b.share);
+  const chosen = new Set([...telling.slice(0, mostSteps - 1), path.at(-1)!]);
+  return path.filter((step) => chosen.has(step));
+}
+
+/** Index of the step without which the fewest other names could be meant; of several the one that most go through, the first of those. */
+function leastTelling(kept: readonly Kept[], others: readonly Rival[]): number {
+  const confused = new Uint32Array(kept.length);
+  for (const { steps, count } of others) {
+    const before = placesFromStart(kept, steps);
+    const after = placesFromEnd(kept, steps);
+    for (let at = 0; at < kept.length; at += 1) if (before[at]! <= after[at + 1]!) confused[at]! += count;
+  }
+  let found = 0;
+  for (let at = 1; at < kept.length - 1; at += 1) {
+    const more = confused[at]! - confused[found]!;
+    if (more < 0 || (more === 0 && kept[at]!.share > kept[found]!.share)) found = at;
+  }
+  return found;
+}
+
+/** By index: how many steps of the other path it takes to find all before it, in their order; Infinity where they are not in it. */
+function placesFromStart(kept: readonly Kept[], other: readonly string[]): Float64Array {
+  const places = new Float64Array(kept.length + 1).fill(Infinity);
+  let next = 0;
+  places[0] = next;
+  for (let at = 0; at < kept.length; at += 1) {
+    while (next < other.length && other[next] !== kept[at]!.step) next += 1;
+    if (next === other.length) break;
+    next += 1;
+    places[at + 1] = next;
+  }
+  return places;
+}
+
+/** By index: the last place in the other path from which it and all behind it are found; -1 where they are not in it. */
+function placesFromEnd(kept: readonly Kept[], other: readonly string[]): Int32Array {
+  const places = new Int32Array(kept.length + 1).fill(-1);
+  let next = other.length;
+  places[kept.length] = next;
+  for (let at = kept.length - 1; at >= 0; at -= 1) {
+    next -= 1;
+    while (next >= 0 && other[next] !== kept[at]!.step) next -= 1;
+    if (next < 0) break;
+    places[at] = next;
+  }
+  return places;
+}
+
+interface KnownPaths {
+  shares(path: readonly string[]): readonly Kept[];
+  /** Names that end alike. */
+  rivals(path: readonly string[]): readonly (readonly string[])[];
+}
+
+/** What paths have in common, step by step from their start. */
+interface Branch {
+  count: number;
+  readonly next: Map<string, Branch>;
+}
+
+function readPaths(paths: readonly (readonly string[])[]): KnownPaths {
+  const root: Branch = { count: 0, next: new Map() };
+  for (const path of paths) {
+    let branch = root;
+    for (const step of path) {
+      branch.count += 1;
+      let next = branch.next.get(step);
+      if (next === undefined) branch.next.set(step, (next = { count: 0, next: new Map() }));
+      branch = next;
+    }
+  }
+  const byLast = Map.groupBy(paths, (path) => path.at(-1)!);
+  return {
+    shares: (path) => {
+      let branch: Branch | undefined = root;
+      return path.map((step) => {
+        const reached: number = branch?.count ?? 0;
+        branch = branch?.next.get(step);
+        return { step, share: (branch?.count ?? 0) / reached, bytes: byteLength(step) };
+      });
+    },
+    rivals: (path) => {
+      const alike = byLast.get(path.at(-1)!) ?? [];
+      return alike.length > mostCompared ? [] : alike;
+    },
+  };
+}

@@ -1,0 +1,237 @@
+/**
+ * Types of a model that was inferred. Documents do not say which elements are of one type, so each path has a type of its own; a
+ * person would draw elements of one name that hold much the same as one table. Where types are reused (levels 2 and 3), those
+ * become one type, which holds what any of them holds: documents of all of them are documents of it.
+ */
+import {
+  clarkName,
+  type SourceAttribute,
+  type SourceChild,
+  type SourceElement,
+  type SourceModel,
+  type SourceType,
+  type ValueType,
+} from '../../model/source-model.ts';
+
+/** members (attributes and children) that two types have in common, of all that either has */
+const leastInCommon = 0.5;
+
+/** The same elements and types (by index), those that are alike being one. Same model, same answer. */
+export function uniteAlikeTypes(source: SourceModel): SourceModel {
+  if (source.inferred !== true) return source;
+  const classes = new TypeClasses(source).find();
+  const elements: SourceElement[] = source.elements.map((element) => ({
+    ...element,
+    type: classes.typeOf(element.type),
+  }));
+  const types = [...source.types];
+  for (const [type, members] of classes.groups()) {
+    const united = unite(source, members);
+    types[type] = united.type;
+    for (const [element, nillable] of united.nillable)
+      if (nillable) elements[element] = { ...elements[element]!, nillable };
+  }
+  return { ...source, elements, types };
+}
+
+/** Which types become one: a union-find over their indexes, the least of a class standing for it. */
+class TypeClasses {
+  readonly #source: SourceModel;
+  readonly #parents: Int32Array;
+
+  constructor(source: SourceModel) {
+    this.#source = source;
+    this.#parents = Int32Array.from(source.types.keys());
+  }
+
+  find(): this {
+    const byName = Map.groupBy(this.#source.elements, ({ name }) => clarkName(name));
+    for (const elements of byName.values()) this.#joinAlike(elements);
+    // what is one type has one type for each of its children
+    for (let again = true; again;) {
+      again = false;
+      for (const members of this.groups().values()) {
+        const children = members.flatMap((member) => this.#source.types[member]!.children);
+        const types = children.map(({ element }) => this.#source.elements[element]!);
+        for (const alike of Map.groupBy(types, ({ name }) => clarkName(name)).values()) {
+          for (const { type } of alike) again = this.#join(alike[0]!.type, type) || again;
+        }
+      }
+    }
+    return this;
+  }
+
+  typeOf(type: number): number {
+    let root = type;
+    while (this.#parents[root] !== root) root = this.#parents[root]!;
+    return root;
+  }
+
+  /** Classes of more than one type. */
+  groups(): Map<number, number[]> {
+    const all = Map.groupBy(this.#parents.keys(), (type) => this.typeOf(type));
+    return new Map([...all].filter(([, members]) => members.length > 1));
+  }
+
+  /** Answers whether they were two. */
+  #join(a: number, b: number): boolean {
+    const [first, second] = [this.typeOf(a), this.typeOf(b)].toSorted((x, y) => x - y) as [number, number];
+    this.#parents[second] = first;
+    return first !== second;
+  }
+
+  /** Each goes with the first that it is like; what stands with that counts as its own. */
+  #joinAlike(elements: readonly SourceElement[]): void {
+    const groups: {
+      readonly type: number;
+      readonly members: Set<string>;
+      readonly contents: Set<SourceType['content']>;
+    }[] = [];
+    for (const { type } of elements) {
+      const members = this.#membersOf(type);
+      if (members.length === 0) continue;
+      const { content } = this.#source.types[type]!;
+      const group = groups.find(
+        (other) => isAlike(other.members, members) && !wouldMix(other.contents, content),
+      );
+      if (group === undefined) {
+        groups.push({ type, members: new Set(members), contents: new Set([content]) });
+        continue;
+      }
+      this.#join(group.type, type);
+      group.contents.add(content);
+      for (const member of members) group.members.add(member);
+    }
+  }
+
+  #membersOf(type: number): string[] {
+    const { attributes, children, content } = this.#source.types[type]!;
+    return [
+      ...attributes.map(({ name }) => `@${clarkName(name)}`),
+      ...children.map(({ element }) => clarkName(this.#source.elements[element]!.name)),
+      // a value is a member like others, but not the only one
+      ...(content === 'simple' && attributes.length > 0 ? ['text()'] : []),
+    ];
+  }
+}
+
+function isAlike(group: ReadonlySet<string>, members: readonly string[]): boolean {
+  const common = members.filter((member) => group.has(member)).length;
+  return common / (group.size + members.length - common) >= leastInCommon;
+}
+
+/** Whether values and elements would come together in one type though none of the types holds both. */
+function wouldMix(contents: ReadonlySet<SourceType['content']>, content: SourceType['content']): boolean {
+  if (contents.has('mixed')) return false;
+  return (
+    contents.has(content === 'simple' ? 'elements' : 'simple') && content !== 'empty' && content !== 'mixed'
+  );
+}
+
+/** What any of the types holds; and of the children's elements, those that may be nil. */
+function unite(
+  source: SourceModel,
+  members: readonly number[],
+): { readonly type: SourceType; readonly nillable: ReadonlyMap<number, boolean> } {
+  const types = members.map((member) => source.types[member]!);
+  const [first] = types as [SourceType, ...SourceType[]];
+  const contents = new Set(types.map(({ content }) => content));
+  const hasChildren = types.some(({ children }) => children.length > 0);
+  const hasText = contents.has('mixed') || contents.has('simple');
+  const content = hasChildren ? (hasText ? 'mixed' : 'elements') : hasText ? 'simple' : 'empty';
+  const values = types.flatMap(({ value }) => value ?? []);
+  const value = content === 'simple' && values.length > 0 ? values.reduce(widerValue) : null;
+  const withoutValue = value !== null && contents.has('empty') && value.base !== 'string';
+  const { children, nillable } = uniteChildren(source, types);
+  return {
+    type: {
+      ...first,
+      complex: types.some(({ complex }) => complex),
+      content: content === 'simple' && value === null ? 'mixed' : content,
+      value: withoutValue ? { ...value, mayBeEmpty: true } : value,
+      attributes: uniteAttributes(types),
+      children,
+    },
+    nillable,
+  };
+}
+
+function uniteAttributes(types: readonly SourceType[]): SourceAttribute[] {
+  const all = Map.groupBy(
+    types.flatMap(({ attributes }) => attributes),
+    ({ name }) => clarkName(name),
+  );
+  return [...all.values()].map((alike) => ({
+    ...alike[0]!,
+    type: alike.map(({ type }) => type).reduce(widerValue),
+    required: alike.length === types.length && alike.every(({ required }) => required),
+  }));
+}
+
+function uniteChildren(
+  source: SourceModel,
+  types: readonly SourceType[],
+): { readonly children: SourceChild[]; readonly nillable: ReadonlyMap<number, boolean> } {
+  const nameOf = ({ element }: SourceChild): string => clarkName(source.elements[element]!.name);
+  const all = Map.groupBy(
+    types.flatMap(({ children }) => children),
+    nameOf,
+  );
+  const { order, isSure } = commonOrder(types.map(({ children }) => children.map(nameOf)));
+  const nillable = new Map<number, boolean>();
+  const children = order.map((name): SourceChild => {
+    const alike = all.get(name)!;
+    const [{ element }] = alike as [SourceChild];
+    nillable.set(
+      element,
+      alike.some((child) => source.elements[child.element]!.nillable),
+    );
+    return {
+      element,
+      minOccurs: alike.length < types.length ? 0 : Math.min(...alike.map(({ minOccurs }) => minOccurs)),
+      maxOccurs: alike.every(({ maxOccurs }) => maxOccurs === 1) ? 1 : null,
+      orderImplied: isSure && alike.every(({ orderImplied }) => orderImplied),
+    };
+  });
+  return { children, nillable };
+}
+
+/** The lists in one; whether each has its names in that order. */
+function commonOrder(lists: readonly (readonly string[])[]): { order: string[]; isSure: boolean } {
+  const order: string[] = [];
+  for (const list of lists) {
+    let at = 0;
+    for (const name of list) {
+      const known = order.indexOf(name);
+      if (known < 0) order.splice(at, 0, name);
+      at = (known < 0 ? at : known) + 1;
+    }
+  }
+  const isSure = lists.every((list) => {
+    const places = list.map((name) => order.indexOf(name));
+    return places.every((place, at) => at === 0 || places[at - 1]! < place);
+  });
+  return { order, isSure };
+}
+
+const wholeBases = ['int', 'long'];
+
+/** A guessed type that both values' types give way to; what a column of it would print differently is kept as written. */
+function widerValue(a: ValueType, b: ValueType): ValueType {
+  const mayBeEmpty = a.mayBeEmpty === true || b.mayBeEmpty === true;
+  const wider = widerAtom(a, b);
+  return mayBeEmpty && wider.base !== 'string' ? { ...wider, mayBeEmpty } : wider;
+}
+
+function widerAtom(a: ValueType, b: ValueType): ValueType {
+  const sameFacets = JSON.stringify(a.facets) === JSON.stringify(b.facets);
+  if (a.base === b.base && a.zone === b.zone && sameFacets) return a;
+  const bases = [a.base, b.base];
+  if (bases.every((base) => wholeBases.includes(base))) return guessed('long');
+  if (bases.every((base) => wholeBases.includes(base) || base === 'decimal')) return guessed('decimal');
+  return guessed('string');
+}
+
+function guessed(base: ValueType['base']): ValueType {
+  return { variety: 'atomic', base, facets: {}, guessed: true };
+}

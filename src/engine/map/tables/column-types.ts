@@ -1,0 +1,184 @@
+/** From the simple types of XSD (Part 2) to logical column types. */
+import type { ColumnType } from '../../model/relational-model.ts';
+import type { BuiltInType, Facets, ValueType } from '../../model/source-model.ts';
+
+const text: ColumnType = { kind: 'text' };
+
+/**
+ * Kinds that hold every value of the built-in type. `integer` and its unbounded relatives get `bigint`: a value beyond it
+ * widens the column when it occurs, which a column of arbitrary precision for every counter would not be worth.
+ */
+const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
+  anySimpleType: text,
+  string: text,
+  normalizedString: text,
+  token: text,
+  language: text,
+  NMTOKEN: text,
+  Name: text,
+  NCName: text,
+  ID: text,
+  IDREF: text,
+  ENTITY: text,
+  NMTOKENS: { kind: 'text', list: true },
+  IDREFS: { kind: 'text', list: true },
+  ENTITIES: { kind: 'text', list: true },
+  boolean: { kind: 'boolean' },
+  decimal: { kind: 'numeric' },
+  integer: { kind: 'bigint' },
+  nonPositiveInteger: { kind: 'bigint' },
+  negativeInteger: { kind: 'bigint' },
+  nonNegativeInteger: { kind: 'bigint' },
+  positiveInteger: { kind: 'bigint' },
+  long: { kind: 'bigint' },
+  int: { kind: 'integer' },
+  short: { kind: 'smallint' },
+  byte: { kind: 'smallint' },
+  unsignedLong: { kind: 'numeric', precision: 20, scale: 0 },
+  unsignedInt: { kind: 'bigint' },
+  unsignedShort: { kind: 'integer' },
+  unsignedByte: { kind: 'smallint' },
+  // its 24 bits hold some seven digits; documents have amounts of more, which must come back
+  float: { kind: 'double' },
+  double: { kind: 'double' },
+  duration: text,
+  dateTime: { kind: 'timestamptz' },
+  time: { kind: 'time' },
+  date: { kind: 'date' },
+  gYearMonth: text,
+  gYear: text,
+  gMonthDay: text,
+  gDay: text,
+  gMonth: text,
+  hexBinary: text,
+  base64Binary: text,
+  anyURI: text,
+  QName: text,
+  NOTATION: text,
+};
+
+/** Names of the built-in simple types. */
+export const builtInTypeNames: readonly string[] = Object.keys(kinds);
+
+/** Longest bound that is worth a `varchar(n)`; what is longer is plain text. */
+const maxVarcharLength = 65_535;
+
+/** The column type of a simple type; `defaultTextLength` (`--default-varchar-len`) bounds text without a length of its own. */
+export function columnTypeOf(value: ValueType, defaultTextLength?: number): ColumnType {
+  const type = exactColumnType(value);
+  if (type.kind === 'text' && type.length === undefined && defaultTextLength !== undefined && !type.list) {
+    return { ...type, length: defaultTextLength };
+  }
+  return type;
+}
+
+/** The built-in type of a value, or of a list's items. */
+export function itemBaseOf(value: ValueType): BuiltInType {
+  return value.variety === 'list' && value.itemType !== undefined ? itemBaseOf(value.itemType) : value.base;
+}
+
+function exactColumnType(value: ValueType): ColumnType {
+  if (value.variety === 'list') {
+    const item = value.itemType === undefined ? text : exactColumnType(value.itemType);
+    return item.list ? { kind: 'text', list: true } : { ...item, list: true };
+  }
+  if (value.variety === 'union') return unionColumnType(value.memberTypes ?? []);
+  const base = kinds[value.base];
+  if (base.kind === 'text') return base.list ? base : boundedText(value.base, value.facets);
+  if (base.kind === 'numeric') return boundedNumeric(base, value.facets);
+  if (base.kind === 'bigint') return boundedInteger(base, value.facets);
+  if (value.base === 'dateTime' && value.zone === 'never') return { kind: 'timestamp' };
+  return base;
+}
+
+/** A union whose members agree is that type; else text, which alone holds them all as written. */
+function unionColumnType(members: readonly ValueType[]): ColumnType {
+  const [first, ...others] = members.map(exactColumnType);
+  if (first === undefined || first.list) return text;
+  if (others.every((other) => sameColumnType(other, first))) return first;
+  const lengths = [first, ...others].map((type) =>
+    type.kind === 'text' && !type.list ? type.length : undefined,
+  );
+  return lengths.every((length) => length !== undefined)
+    ? { kind: 'text', length: Math.max(...lengths) }
+    : text;
+}
+
+/** Length facets bound character data only; for the binary types they count octets. */
+function boundedText(base: BuiltInType, facets: Facets): ColumnType {
+  if (base === 'hexBinary' || base === 'base64Binary' || base === 'QName' || base === 'NOTATION') return text;
+  const longestOption = facets.enumeration?.reduce(
+    (longest, option) => Math.max(longest, [...option].length),
+    0,
+  );
+  const length = facets.length ?? facets.maxLength ?? longestOption;
+  if (length === undefined || length === 0 || length > maxVarcharLength) return text;
+  // enumerations are compared after white space is collapsed; a preserved one may carry more
+  return { kind: 'text', length };
+}
+
+/** totalDigits and fractionDigits give numeric(p,s); one alone cannot bound both sides of the point. */
+function boundedNumeric(base: ColumnType, facets: Facets): ColumnType {
+  const { totalDigits, fractionDigits } = facets;
+  if (base.precision !== undefined) return base;
+  if (fractionDigits === 0) return totalDigits === undefined ? base : integerOfDigits(totalDigits);
+  if (totalDigits === undefined || fractionDigits === undefined) return base;
+  // totalDigits counts significant digits: 0.005 has one, and so has 5. A rate of 11 digits, 10 of them after the point, may well
+  // be 19.5: where the fraction may take most of them, all may stand before the point as well.
+  const isSmall = totalDigits - fractionDigits < fractionDigits;
+  const precision = isSmall ? totalDigits + fractionDigits : totalDigits;
+  return precision > mostDigits ? base : { kind: 'numeric', precision, scale: fractionDigits };
+}
+
+/** Digits of the exact numbers of most databases; what may have more is unbounded. */
+const mostDigits = 38;
+
+function integerOfDigits(digits: number): ColumnType {
+  if (digits <= 4) return { kind: 'smallint' };
+  if (digits <= 9) return { kind: 'integer' };
+  if (digits <= 18) return { kind: 'bigint' };
+  return { kind: 'numeric', precision: digits, scale: 0 };
+}
+
+function boundedInteger(base: ColumnType, facets: Facets): ColumnType {
+  if (facets.totalDigits !== undefined) return integerOfDigits(facets.totalDigits);
+  const low = integerBound(facets.minInclusive ?? facets.minExclusive);
+  const high = integerBound(facets.maxInclusive ?? facets.maxExclusive);
+  if (low === undefined || high === undefined) return base;
+  if (low >= -32_768n && high <= 32_767n) return { kind: 'smallint' };
+  if (low >= -2_147_483_648n && high <= 2_147_483_647n) return { kind: 'integer' };
+  const widest = 9_223_372_036_854_775_807n;
+  if (low < -widest - 1n || high > widest) return { kind: 'numeric' };
+  return base;
+}
+
+function integerBound(bound: string | undefined): bigint | undefined {
+  return bound !== undefined && /^[+-]?\d{1,40}$/.test(bound.trim())
+    ? BigInt(bound.trim().replace(/^\+/, ''))
+    : undefined;
+}
+
+function sameColumnType(a: ColumnType, b: ColumnType): boolean {
+  return (
+    a.kind === b.kind &&
+    a.length === b.length &&
+    a.precision === b.precision &&
+    a.scale === b.scale &&
+    (a.list ?? false) === (b.list ?? false)
+  );
+}
+
+/** The narrowest type that holds the values of both: for a column that several declarations share. */
+export function widerColumnType(a: ColumnType, b: ColumnType): ColumnType {
+  if (sameColumnType(a, b)) return a;
+  if (a.list || b.list) return a.list && b.list ? { kind: 'text', list: true } : text;
+  const whole = ['smallint', 'integer', 'bigint'];
+  const [i, j] = [whole.indexOf(a.kind), whole.indexOf(b.kind)];
+  if (i >= 0 && j >= 0) return i > j ? a : b;
+  const exact = [...whole, 'numeric'];
+  if (exact.includes(a.kind) && exact.includes(b.kind)) return { kind: 'numeric' };
+  if (a.kind === 'text' && b.kind === 'text' && a.length !== undefined && b.length !== undefined) {
+    return { kind: 'text', length: Math.max(a.length, b.length) };
+  }
+  return text;
+}

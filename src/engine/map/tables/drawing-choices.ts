@@ -1,0 +1,308 @@
+/** What the drawing decides by size and place: which children are folded, which types share a table. */
+import type { MapLevel } from '../../model/relational-model.ts';
+import { clarkName, type SourceChild, type SourceModel, type SourceType } from '../../model/source-model.ts';
+import { actualTypesOf, derivedTypesOf, isSimpleChild, isTextAlone, type TypeGraph } from './type-graph.ts';
+
+export const drawingLimits = {
+  /** paths written out before types used in several places start to share tables at every level */
+  maxExpandedPaths: 5_000,
+  /** columns one child may bring into its parent's row */
+  maxFoldedColumns: 100,
+  /** the same, where types share tables for size: what is folded is written out at every place */
+  maxFoldedColumnsOfLargeSets: 24,
+  /** columns of one row, what is folded into it included: less than one table takes (src/engine/map/tables/wide-rows.ts) */
+  maxRowColumns: 240,
+  /** columns that substitution members or derived types may have together to share their head's table */
+  maxUnionColumns: 200,
+  maxUnionColumnsOfLargeSets: 48,
+  /** places of a type without child elements that share one table */
+  maxPlacesOfSharedLeaf: 1_500,
+  /** parent keys that the tables below a wrapper may take in its place, all together */
+  maxKeysForWrapper: 32,
+} as const;
+
+export class DrawingChoices {
+  /** types share tables although the level alone would write their paths out */
+  readonly sharedForSize: boolean;
+  readonly #model: SourceModel;
+  readonly #graph: TypeGraph;
+  readonly #mapLevel: MapLevel;
+  readonly #roots: readonly number[];
+  readonly #elevate: boolean;
+  readonly #shared: Uint8Array;
+  /** By type: 1 when somewhere it is the type of a root or of an element that repeats, so that it has rows. */
+  readonly #repeats: Uint8Array;
+
+  constructor(model: SourceModel, graph: TypeGraph, mapLevel: MapLevel, roots: readonly number[]) {
+    this.#model = model;
+    this.#graph = graph;
+    this.#mapLevel = mapLevel;
+    this.#roots = roots;
+    this.#elevate = mapLevel === 1 || mapLevel === 3;
+    this.#widths = new Float64Array(model.types.length).fill(-1);
+    this.#makesRows = new Uint8Array(model.types.length);
+    this.sharedForSize = graph.expandedPaths > drawingLimits.maxExpandedPaths;
+    this.#repeats = this.#findRepeating();
+    // children before parents, so that each finds the widths it asks for
+    for (const type of graph.reachable.toReversed()) this.#settleFolds(type);
+    this.#shared = this.#findSharedTypes();
+  }
+
+  /** Whether a group's members share one table over all its places: as soon as one member's type is shared. */
+  isSharedGroup(head: number): boolean {
+    return this.#graph.childTypes(head).some((type) => this.#shared[type] === 1);
+  }
+
+  /** Types whose rows share one table: recursive ones always, others by level, size and number of places. */
+  #findSharedTypes(): Uint8Array {
+    const { types } = this.#model;
+    const shared = Uint8Array.from(this.#graph.recursive);
+    if (!this.#mayShare()) return shared;
+    const places = new Float64Array(types.length);
+    // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all that is below, and so would
+    // one whose xsi:type may be the type of another
+    for (const root of this.#roots) for (const type of actualTypesOf(this.#model, root)) places[type]! += 1;
+    // parents come before children but for cycles, which share anyway
+    for (const type of this.#graph.reachable) {
+      for (const child of types[type]!.children) {
+        const copies = this.isFolded(type, child) || this.#isWrapper(type) ? places[type]! : 1;
+        for (const childType of this.#graph.childTypes(child.element)) {
+          places[childType] = Math.min(places[childType]! + Math.max(1, copies), 1e9);
+        }
+      }
+    }
+    for (const type of this.#graph.reachable) {
+      const definition = types[type]!;
+      if (!definition.complex || places[type]! < 2) continue;
+      // a parent key for each place: more than any database has columns; without children of its own a type is as well apart
+      if (places[type]! > drawingLimits.maxPlacesOfSharedLeaf && definition.children.length === 0) continue;
+      shared[type] = 1;
+    }
+    return shared;
+  }
+
+  /**
+   * Whether a type that stands at several places may have one table for all of them. One without a name is one as well: that of an
+   * element which is referred to, or of one inside of a group or type that is used again.
+   */
+  #mayShare(): boolean {
+    return this.sharedForSize || this.#mapLevel >= 2;
+  }
+
+  /** Whether rows of this declared type share a table: it, or a derivation that stands in its place, is shared. */
+  isShared(type: number): boolean {
+    if (!this.#model.types[type]!.complex) return false;
+    return (
+      this.#shared[type] === 1 || derivedTypesOf(this.#model, type).some((other) => this.#shared[other] === 1)
+    );
+  }
+
+  /** At most once, and narrow enough to be read in the row of its parent, an element of `type`. */
+  isFolded(type: number, child: SourceChild): boolean {
+    if (child.maxOccurs === null || child.maxOccurs > 1) return false;
+    if (this.#isSimple(child.element)) return true;
+    if (this.#widths[type] === -1) this.#settleFolds(type);
+    return this.#mayFold(child.element) && this.#columnsOfChild(child.element) <= this.#widestFold.get(type)!;
+  }
+
+  /**
+   * Folding a type writes it out at each of its places, and with it a table, or a parent key, for each thing that repeats inside.
+   * That multiplies (OVAL: 1,012 tables become 28,000), so where types are reused, one that is used again and makes rows of its own
+   * has a table, shared by its places; but for wrappers, whose table would say nothing.
+   */
+  #mayFold(element: number): boolean {
+    if (!this.#elevate) return false;
+    return this.#graph
+      .childTypes(element)
+      .every(
+        (type) =>
+          this.#makesRows[type] === 0 ||
+          this.#graph.uses[type]! <= 1 ||
+          !this.#mayShare() ||
+          this.#isWrapper(type),
+      );
+  }
+
+  /**
+   * `<References>` around each `<Reference>`: nothing of its own, and what it holds has shared tables. Folded, those take a parent key
+   * for each of its places, and no table multiplies.
+   */
+  #isWrapper(type: number): boolean {
+    return cached(this.#wrappers, type, () => {
+      const { attributes, content, children, anyElement, anyAttribute, derived } = this.#model.types[type]!;
+      return (
+        this.#repeats[type] === 0 &&
+        this.#graph.recursive[type] === 0 &&
+        attributes.length === 0 &&
+        anyAttribute === null &&
+        anyElement === null &&
+        content === 'elements' &&
+        derived.length === 0 &&
+        children.length * this.#graph.uses[type]! <= drawingLimits.maxKeysForWrapper &&
+        children.every((child) => this.#repeatsShared(child))
+      );
+    });
+  }
+
+  readonly #wrappers = new Map<number, boolean>();
+
+  #repeatsShared({ element, maxOccurs }: SourceChild): boolean {
+    return (
+      (maxOccurs === null || maxOccurs > 1) &&
+      this.#mayShare() &&
+      this.#graph.childTypes(element).every((type) => this.#model.types[type]!.complex)
+    );
+  }
+
+  #findRepeating(): Uint8Array {
+    const { types, elements } = this.#model;
+    const repeating = new Uint8Array(types.length);
+    for (const root of this.#roots) repeating[elements[root]!.type] = 1;
+    for (const type of this.#graph.reachable) {
+      for (const { element, maxOccurs } of types[type]!.children) {
+        if (maxOccurs !== null && maxOccurs <= 1) continue;
+        for (const childType of this.#graph.childTypes(element)) repeating[childType] = 1;
+      }
+    }
+    return repeating;
+  }
+
+  /** By type: 1 when what it holds, folded in or not, has rows beside the row that it is folded into. */
+  readonly #makesRows: Uint8Array;
+  /** By type: columns of a row that holds an element of it and all that is folded into that; -1: not known yet. */
+  readonly #widths: Float64Array;
+  /** By type: the most columns that a child may bring to be folded. */
+  readonly #widestFold = new Map<number, number>();
+
+  /**
+   * Children are folded as long as the row stays readable. Where all of them together would be too many columns, the widest give
+   * way, and with them all that are as wide: ten agents of the same type are ten groups of columns or ten rows, never some of each.
+   */
+  #settleFolds(type: number): void {
+    const definition = this.#model.types[type]!;
+    const { attributes, content, children, anyAttribute } = definition;
+    const hasText = content === 'simple' || isTextAlone(definition);
+    let columns = attributes.length + (hasText ? 1 : 0) + (anyAttribute === null ? 0 : 1);
+    const widths: number[] = [];
+    for (const child of children) {
+      if (child.maxOccurs === null || child.maxOccurs > 1) continue;
+      if (this.#isSimple(child.element)) columns += 1;
+      else if (this.#mayFold(child.element)) widths.push(this.#columnsOfChild(child.element));
+    }
+    let widest = this.#maxFoldedColumns();
+    const total = (): number => widths.reduce((sum, width) => sum + (width <= widest ? width : 0), columns);
+    while (widths.some((width) => width <= widest) && total() > drawingLimits.maxRowColumns)
+      widest = Math.max(...widths.filter((width) => width <= widest)) - 1;
+    this.#widestFold.set(type, widest);
+    this.#widths[type] = this.#graph.recursive[type] === 1 ? Infinity : total();
+    this.#makesRows[type] = this.#holdsRows(type) ? 1 : 0;
+  }
+
+  #holdsRows(type: number): boolean {
+    const definition = this.#model.types[type]!;
+    const { content, anyElement, children } = definition;
+    if ((content === 'mixed' && !isTextAlone(definition)) || anyElement !== null) return true;
+    return children.some(
+      (child) =>
+        !this.isFolded(type, child) ||
+        this.#graph.childTypes(child.element).some((inner) => this.#makesRows[inner] === 1),
+    );
+  }
+
+  readonly #simple = new Map<number, boolean>();
+
+  #isSimple(element: number): boolean {
+    return cached(this.#simple, element, () => isSimpleChild(this.#model, element));
+  }
+
+  readonly #childColumns = new Map<number, number>();
+
+  /** Columns that a child would bring into its parent's row: those of all that may stand in its place. */
+  #columnsOfChild(element: number): number {
+    return cached(this.#childColumns, element, () => {
+      let columns = 1;
+      for (const type of this.#graph.childTypes(element)) {
+        const width = this.#graph.recursive[type] === 1 ? Infinity : this.#widths[type]!;
+        columns += Math.max(1, width);
+      }
+      return columns;
+    });
+  }
+
+  #maxFoldedColumns(): number {
+    return this.sharedForSize ? drawingLimits.maxFoldedColumnsOfLargeSets : drawingLimits.maxFoldedColumns;
+  }
+
+  maxUnionColumns(): number {
+    return this.sharedForSize ? drawingLimits.maxUnionColumnsOfLargeSets : drawingLimits.maxUnionColumns;
+  }
+
+  /** Columns that rows of these types have together: what several of them bring under one name is there once. */
+  unionColumns(types: Iterable<number>): number {
+    const widths = new Map<string, number>();
+    const add = (name: string, columns: number): void => {
+      widths.set(name, Math.max(widths.get(name) ?? 0, columns));
+    };
+    for (const type of types) {
+      const { attributes, children, content } = this.#model.types[type]!;
+      if (content === 'simple') add('text()', 1);
+      for (const { name } of attributes) add(`@${clarkName(name)}`, 1);
+      for (const child of children) {
+        if (!this.isFolded(type, child)) continue;
+        add(clarkName(this.#model.elements[child.element]!.name), this.#columnsOfChild(child.element));
+      }
+    }
+    return widths.values().reduce((sum, columns) => sum + columns, 1);
+  }
+
+  /**
+   * Whether an element of this type, when it is there and valid, shows itself by a value, or by the row of something in it, so that no
+   * column need say that it is there. (One that breaks its XSD by being empty is kept beside the rows.)
+   */
+  alwaysShows(type: number): boolean {
+    return cached(this.#showing, type, () => {
+      const definition = this.#model.types[type]!;
+      const { content, attributes, children, neverEmpty } = definition;
+      if (content === 'simple' || isTextAlone(definition)) return true;
+      if (attributes.some((attribute) => attribute.required)) return true;
+      if (children.some((child) => child.minOccurs >= 1 && this.#childShows(type, child))) return true;
+      return neverEmpty === true && children.every((child) => this.#childShows(type, child));
+    });
+  }
+
+  readonly #showing = new Map<number, boolean>();
+
+  /** Whether a child that is there leaves a row or fills a column, be it the one that says so. */
+  #childShows(type: number, child: SourceChild): boolean {
+    const element = this.#model.elements[child.element]!;
+    const mayBeOther = element.abstract || element.substitutes.length > 0;
+    const saysWhetherItIsThere = child.minOccurs < 1 || element.nillable || mayBeOther;
+    return (
+      saysWhetherItIsThere ||
+      !this.isFolded(type, child) ||
+      !this.#model.types[element.type]!.complex ||
+      isBare(this.#model.types[element.type]!) ||
+      this.alwaysShows(element.type)
+    );
+  }
+}
+
+function cached<Value>(known: Map<number, Value>, key: number, find: () => Value): Value {
+  let value = known.get(key);
+  if (value === undefined) known.set(key, (value = find()));
+  return value;
+}
+
+/** No content and no attributes at all: such an element says only that it is there. */
+export function isBare(type: SourceType): boolean {
+  return (
+    type.complex &&
+    type.content !== 'simple' &&
+    type.content !== 'mixed' &&
+    type.attributes.length === 0 &&
+    type.children.length === 0 &&
+    type.anyElement === null &&
+    type.anyAttribute === null &&
+    type.derived.length === 0
+  );
+}

@@ -1,0 +1,115 @@
+/** Settles names, order and indexes of a drawn model and writes it as plain data. */
+import type { Column, PlanEdge, PlanNode, RelationalModel, Table } from '../../model/relational-model.ts';
+import type { SourceModel } from '../../model/source-model.ts';
+import type { Drawing } from './draw-model.ts';
+import {
+  finishedColumn,
+  newColumn,
+  type ColumnDraft,
+  type EdgeDraft,
+  type TableDraft,
+} from './model-builder.ts';
+import { nameColumns, unsaidSteps } from '../names/columns.ts';
+import { nameContinuations, nameTables } from '../names/tables.ts';
+import { rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
+import { noPreviousNames, type PreviousNames } from '../names/previous.ts';
+import { splitTable } from './wide-rows.ts';
+import { useOfDraft } from '../names/unrecorded-meanings.ts';
+
+/** `-R`: a column on every table, filled with the same kind of value in every row. */
+export interface ExtraColumn {
+  readonly name: string;
+  readonly type: Column['type'];
+}
+
+export function finishTables(
+  drawing: Drawing,
+  naming: NamingOptions,
+  extras: readonly ExtraColumn[],
+  previous: PreviousNames = noPreviousNames,
+): void {
+  const identifiers = rememberedIdentifiers(naming.nameMode);
+  nameTables(drawing.tables, naming, identifiers, previous);
+  for (const table of drawing.tables) {
+    for (const extra of extras)
+      table.columns.push(newColumn({ role: 'extra', type: extra.type, nameParts: [extra.name] }));
+  }
+  const unsaid = new Map(
+    drawing.tables.map((table) => [table, unsaidSteps(table.columns, naming, identifiers)]),
+  );
+  for (const table of drawing.tables) {
+    nameColumns(table, naming, identifiers, previous, unsaid);
+    splitTable(table, previous.parts(table.usePath), (column) => useOfDraft(column, table));
+  }
+  nameContinuations(drawing.tables, naming, previous);
+  let index = 0;
+  for (const table of drawing.tables) {
+    for (const part of table.parts) part.index = index++;
+    table.index = table.parts[0]!.index;
+    for (const [at, column] of table.parts.flatMap((part) => part.columns).entries()) column.index = at;
+  }
+  for (const [at, node] of drawing.nodes.entries()) node.index = at;
+}
+
+export function plainTables(tables: readonly TableDraft[]): Table[] {
+  return tables.flatMap((table) =>
+    table.parts.map((part) => ({
+      name: part.name,
+      kind: table.kind,
+      xpath: table.xpath,
+      path: table.usePath,
+      columns: part.columns.map((column) => finishedColumn(column, table)),
+      ...(part.number === 0 ? {} : { continues: table.index }),
+      uniqueKeys: [],
+      ...(table.documentation === undefined ? {} : { documentation: table.documentation }),
+    })),
+  );
+}
+
+/** -1: no such column */
+function at(column: ColumnDraft | null): number {
+  return column === null ? -1 : column.index;
+}
+
+export function plainNodes(drawing: Drawing): PlanNode[] {
+  return drawing.nodes.map((node) => ({
+    name: node.name,
+    table: node.table.index,
+    opensRow: node.opensRow,
+    content: node.content,
+    textColumn: at(node.text),
+    presenceColumn: at(node.presence),
+    nilColumn: at(node.nil),
+    elementNameColumn: at(node.elementName),
+    typeNameColumn: at(node.typeName),
+    foldedPositionColumn: at(node.foldedPosition),
+    attributes: node.attributes.map(({ name, column }) => ({ name, column: column.index })),
+    edges: node.edges.map(plainEdge),
+    textTable: node.textTable === null ? -1 : node.textTable.index,
+    wildcardTable: node.wildcardTable === null ? -1 : node.wildcardTable.index,
+    anyAttributeColumn: at(node.anyAttribute),
+    typeEdges: node.typeEdges.map((edge) => ({
+      name: edge.name,
+      node: edge.node.index,
+      parentKeyColumn: at(edge.parentKey),
+    })),
+    sourceElement: node.element,
+    sourceType: node.type,
+  }));
+}
+
+export function plainEdge(edge: EdgeDraft): PlanEdge {
+  return {
+    name: edge.name,
+    node: edge.node.index,
+    parentKeyColumn: edge.parentKey === null ? -1 : edge.parentKey.index,
+    minOccurs: edge.minOccurs,
+    maxOccurs: edge.maxOccurs,
+    ...(edge.substitution ? { substitution: true } : {}),
+    ...(edge.head === null
+      ? {}
+      : { head: { node: edge.head.node.index, parentKeyColumn: edge.head.parentKey.index } }),
+  };
+}
+
+export type FinishedModel = Omit<RelationalModel, 'mappings'> & { readonly source: SourceModel };

@@ -1,0 +1,247 @@
+/** Tables, columns and plan nodes while they are being drawn: objects, so that order and names can be settled at the end. */
+import type { Column, ColumnRole, ColumnType, ListNames, Table } from '../../model/relational-model.ts';
+import type { BuiltInType, QName } from '../../model/source-model.ts';
+
+/** `via` of a parent key that leads to the head of a substitution group or of a family of types, not to a parent element */
+export const hangsFromHead = 'head';
+
+export interface ColumnDraft {
+  readonly role: ColumnRole;
+  type: ColumnType;
+  /** words of the name, from the row's element inwards; empty for the text of the row's own element */
+  readonly nameParts: readonly string[];
+  /** absolute path of the first source, null for keys and positions */
+  readonly xpath: string | null;
+  /** which use it stands for: printed steps (`src/engine/map/names/use-paths.ts`) below the row's element; of a parent key, below that of the parent's row */
+  readonly steps: string;
+  readonly sourceType: BuiltInType | null;
+  readonly keepsForm: boolean;
+  /** nodes that open rows of the table and always give this column a value */
+  readonly requiredBy: Set<NodeDraft>;
+  /** parent_key only */
+  readonly parent: TableDraft | null;
+  /** parent_key only: words that tell this use from others of the same parent */
+  readonly via: readonly string[];
+  readonly documentation: string | undefined;
+  /** position in the finished row; set by `finishTables` */
+  index: number;
+  name: string;
+  /** names beside a column of lists, for what has no arrays; set with the name */
+  listNames: ListNames | null;
+}
+
+/** Where a table's rows stand, for its path: at steps below another table's rows, or known by what it is declared as. */
+export type TablePlace =
+  | { readonly under: TableDraft; readonly steps: string }
+  /** paths that say so, the first before others */
+  | { readonly declared: readonly string[] };
+
+/** One table of a row that may be wider than a table. */
+export interface PartDraft {
+  readonly columns: readonly ColumnDraft[];
+  /** 0: the first; others as an earlier version of the row had them, new ones after those */
+  readonly number: number;
+  index: number;
+  name: string;
+}
+
+/** The rows of one table, or of one and its continuations. */
+export interface TableDraft {
+  readonly kind: Table['kind'];
+  /** local names of the first path, root first; the last is the table's own */
+  readonly path: readonly string[];
+  readonly xpath: string;
+  readonly place: TablePlace;
+  /** which use of the source it stands for, in every version of the model (`src/engine/map/names/use-paths.ts`); set by `settleTablePaths` */
+  usePath: string;
+  /** name to start from instead of the last step of the path (a shared type's) */
+  readonly ownName: string | null;
+  /** rows of several places lie here, as their type is one */
+  readonly shared: boolean;
+  readonly columns: ColumnDraft[];
+  /** the same columns, dealt out over tables, row keys and extra columns on each; set by `splitTable` */
+  readonly parts: PartDraft[];
+  readonly columnByKey: Map<string, ColumnDraft>;
+  readonly nodeByKey: Map<string, NodeDraft>;
+  /** nodes that open rows here */
+  readonly openers: Set<NodeDraft>;
+  readonly documentation: string | undefined;
+  index: number;
+  name: string;
+}
+
+export interface EdgeDraft {
+  readonly name: QName;
+  readonly node: NodeDraft;
+  readonly parentKey: ColumnDraft | null;
+  readonly minOccurs: number;
+  readonly maxOccurs: number | null;
+  readonly substitution: boolean;
+  /** see PlanEdge.head */
+  readonly head: { readonly node: NodeDraft; readonly parentKey: ColumnDraft } | null;
+}
+
+export interface NodeDraft {
+  readonly name: QName;
+  readonly table: TableDraft;
+  readonly opensRow: boolean;
+  readonly element: number;
+  readonly type: number;
+  content: 'empty' | 'simple' | 'elements' | 'mixed';
+  text: ColumnDraft | null;
+  presence: ColumnDraft | null;
+  nil: ColumnDraft | null;
+  elementName: ColumnDraft | null;
+  typeName: ColumnDraft | null;
+  foldedPosition: ColumnDraft | null;
+  anyAttribute: ColumnDraft | null;
+  readonly attributes: { readonly name: QName; readonly column: ColumnDraft }[];
+  readonly edges: EdgeDraft[];
+  /** clark names of `edges` */
+  readonly edgeNames: Set<string>;
+  readonly typeEdges: {
+    readonly name: QName;
+    readonly node: NodeDraft;
+    readonly parentKey: ColumnDraft | null;
+  }[];
+  textTable: TableDraft | null;
+  wildcardTable: TableDraft | null;
+  index: number;
+}
+
+export function newTable(
+  fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'place' | 'ownName' | 'shared' | 'documentation'>,
+): TableDraft {
+  return {
+    ...fields,
+    usePath: '',
+    columns: [],
+    parts: [],
+    columnByKey: new Map(),
+    nodeByKey: new Map(),
+    openers: new Set(),
+    index: -1,
+    name: '',
+  };
+}
+
+export function newNode(
+  fields: Pick<NodeDraft, 'name' | 'table' | 'opensRow' | 'element' | 'type'>,
+): NodeDraft {
+  const node: NodeDraft = {
+    ...fields,
+    content: 'empty',
+    text: null,
+    presence: null,
+    nil: null,
+    elementName: null,
+    typeName: null,
+    foldedPosition: null,
+    anyAttribute: null,
+    attributes: [],
+    edges: [],
+    edgeNames: new Set(),
+    typeEdges: [],
+    textTable: null,
+    wildcardTable: null,
+    index: -1,
+  };
+  if (fields.opensRow) fields.table.openers.add(node);
+  return node;
+}
+
+export interface NewColumn {
+  readonly role: ColumnRole;
+  readonly type: ColumnType;
+  readonly steps?: string;
+  readonly nameParts?: readonly string[];
+  readonly xpath?: string | null;
+  readonly sourceType?: BuiltInType | null;
+  readonly keepsForm?: boolean;
+  readonly parent?: TableDraft;
+  readonly via?: readonly string[];
+  readonly documentation?: string | undefined;
+}
+
+export function newColumn(fields: NewColumn): ColumnDraft {
+  return {
+    role: fields.role,
+    type: fields.type,
+    nameParts: fields.nameParts ?? [],
+    xpath: fields.xpath ?? null,
+    steps: fields.steps ?? '',
+    sourceType: fields.sourceType ?? null,
+    keepsForm: fields.keepsForm ?? false,
+    requiredBy: new Set(),
+    parent: fields.parent ?? null,
+    via: fields.via ?? [],
+    documentation: fields.documentation,
+    index: -1,
+    name: '',
+    listNames: null,
+  };
+}
+
+/** Order of columns in a table: keys first, then where the row stood, then values in source order, extras last. */
+const roleRank: Readonly<Record<ColumnRole, number>> = {
+  row_key: 0,
+  document: 1,
+  parent_key: 2,
+  position: 3,
+  element_name: 4,
+  type_name: 5,
+  nil: 5,
+  presence: 5,
+  value: 5,
+  folded_position: 5,
+  content: 5,
+  extra: 6,
+};
+
+export function orderedColumns(table: TableDraft): ColumnDraft[] {
+  return table.columns.toSorted((a, b) => roleRank[a.role] - roleRank[b.role]);
+}
+
+/** Of a parent key: of the child in the parent's row; of an extra column: what it was asked for as. */
+export function columnPath({ role, parent, steps, nameParts }: ColumnDraft, table: TableDraft): string {
+  if (role === 'extra') return nameParts[0]!;
+  return (role === 'parent_key' ? parent! : table).usePath + steps;
+}
+
+export function finishedColumn(column: ColumnDraft, table: TableDraft): Column {
+  return {
+    name: column.name,
+    role: column.role,
+    type: column.type,
+    nullable: !isGuaranteed(column, table),
+    xpath: column.xpath,
+    path: columnPath(column, table),
+    sourceType: column.sourceType,
+    ...(column.listNames === null ? {} : { listNames: column.listNames }),
+    ...(column.keepsForm && column.type.kind !== 'text' ? { keepsForm: true as const } : {}),
+    references: column.parent === null ? null : column.parent.index,
+    ...(column.documentation === undefined ? {} : { documentation: column.documentation }),
+  };
+}
+
+/** Whether every row has a value here: NOT NULL is promised only where the source guarantees it. */
+function isGuaranteed(column: ColumnDraft, table: TableDraft): boolean {
+  const has = (role: ColumnRole): boolean =>
+    table.columns.some((other) => other !== column && other.role === role);
+  switch (column.role) {
+    case 'row_key':
+    case 'extra':
+      return true;
+    case 'parent_key':
+      return !has('parent_key') && !has('document');
+    case 'position':
+      // rows that hang from a head's row have their place there
+      return !has('document') && !table.columns.some((other) => other.via[0] === hangsFromHead);
+    case 'document':
+      return !has('parent_key');
+    case 'content':
+      return table.kind !== 'element';
+    default:
+      return table.openers.size > 0 && [...table.openers].every((opener) => column.requiredBy.has(opener));
+  }
+}

@@ -1,0 +1,159 @@
+/** What the mapper must know of a source model before it draws tables: recursion, sizes, number of places. */
+import type { SourceModel, SourceType } from '../../model/source-model.ts';
+
+/** One way to fill a child's place: the declared element, or a member of its substitution group. */
+export interface Variant {
+  readonly element: number;
+  readonly substitution: boolean;
+}
+
+/** Elements that may stand where `element` is declared (XSD Part 1 §3.3.6), the declared one first unless abstract. */
+export function variantsOf(model: SourceModel, element: number): Variant[] {
+  const declared = model.elements[element]!;
+  const variants: Variant[] = declared.abstract ? [] : [{ element, substitution: false }];
+  for (const member of declared.substitutes) {
+    if (member !== element) variants.push({ element: member, substitution: true });
+  }
+  return variants;
+}
+
+/**
+ * Types that xsi:type may name in place of `type` and that bring columns of their own. Derivations of simple types hold the same
+ * text; those of the ur-type are all there are, and its wildcard takes them.
+ */
+export function derivedTypesOf(model: SourceModel, type: number): readonly number[] {
+  const { complex, name, derived } = model.types[type]!;
+  const isUrType = name?.localName === 'anyType' && name.namespaceUri === 'http://www.w3.org/2001/XMLSchema';
+  return complex && !isUrType ? derived : [];
+}
+
+/** The declared type and every type that xsi:type may name instead. */
+export function actualTypesOf(model: SourceModel, element: number): number[] {
+  const { type } = model.elements[element]!;
+  return [type, ...derivedTypesOf(model, type)];
+}
+
+/** Content that is declared as mixed and has nothing to mix text with is text (JUnit's error and failure). */
+export function isTextAlone({ content, children, anyElement, derived }: SourceType): boolean {
+  return content === 'mixed' && children.length === 0 && anyElement === null && derived.length === 0;
+}
+
+/** Whether every element that can stand in the child's place has a simple type. */
+export function isSimpleChild(model: SourceModel, element: number): boolean {
+  return variantsOf(model, element).every(
+    (variant) => !model.types[model.elements[variant.element]!.type]!.complex,
+  );
+}
+
+export interface TypeGraph {
+  /** per type: it can contain itself */
+  readonly recursive: Uint8Array;
+  /** element paths below the roots when every path is written out (recursive types once); may be huge */
+  readonly expandedPaths: number;
+  /** per type: how often the types reached have a child that may be of it */
+  readonly uses: Int32Array;
+  /** types in the order they are first met from the roots */
+  readonly reachable: readonly number[];
+  /** types of all variants and derivations that a child can bring */
+  childTypes(element: number): readonly number[];
+}
+
+export function analyseTypes(model: SourceModel, roots: readonly number[]): TypeGraph {
+  const childTypeCache = new Map<number, number[]>();
+  const childTypes = (element: number): number[] => {
+    let types = childTypeCache.get(element);
+    if (types === undefined) {
+      const distinct = new Set<number>();
+      for (const variant of variantsOf(model, element)) {
+        for (const type of actualTypesOf(model, variant.element)) distinct.add(type);
+      }
+      types = [...distinct];
+      childTypeCache.set(element, types);
+    }
+    return types;
+  };
+  const successorCache: (number[] | undefined)[] = [];
+  const successors = (type: number): number[] => {
+    let next = successorCache[type];
+    if (next === undefined) {
+      const distinct = new Set<number>();
+      for (const child of model.types[type]!.children)
+        for (const t of childTypes(child.element)) distinct.add(t);
+      next = [...distinct];
+      successorCache[type] = next;
+    }
+    return next;
+  };
+  const rootTypes = new Set<number>();
+  for (const root of roots) for (const type of actualTypesOf(model, root)) rootTypes.add(type);
+
+  const { recursive, finished } = stronglyConnected(model.types.length, [...rootTypes], successors);
+  const uses = new Int32Array(model.types.length);
+  const paths = new Float64Array(model.types.length);
+  for (const type of finished) {
+    let below = 1;
+    for (const child of model.types[type]!.children) {
+      for (const childType of childTypes(child.element)) {
+        uses[childType]! += 1;
+        below += recursive[childType] === 1 ? 1 : paths[childType]!;
+      }
+    }
+    paths[type] = Math.min(below, Number.MAX_SAFE_INTEGER);
+  }
+  let expandedPaths = 0;
+  for (const type of finished)
+    if (recursive[type] === 1 || rootTypes.has(type)) expandedPaths += paths[type]!;
+  return { recursive, expandedPaths, uses, reachable: finished.toReversed(), childTypes };
+}
+
+/**
+ * Tarjan's strongly connected components, without recursion on the call stack. `finished` lists every type reached, each after
+ * the types it leads to (but for cycles).
+ */
+export function stronglyConnected(
+  size: number,
+  roots: readonly number[],
+  successors: (type: number) => readonly number[],
+): { recursive: Uint8Array; finished: number[] } {
+  const recursive = new Uint8Array(size);
+  const index = new Int32Array(size).fill(-1);
+  const low = new Int32Array(size);
+  const onStack = new Uint8Array(size);
+  const component: number[] = [];
+  const finished: number[] = [];
+  let counter = 0;
+  for (const root of roots) {
+    if (index[root] !== -1) continue;
+    const frames: { type: number; next: number }[] = [];
+    const enter = (type: number): void => {
+      index[type] = low[type] = counter++;
+      component.push(type);
+      onStack[type] = 1;
+      frames.push({ type, next: 0 });
+    };
+    enter(root);
+    while (frames.length > 0) {
+      const frame = frames[frames.length - 1]!;
+      const following = successors(frame.type);
+      if (frame.next < following.length) {
+        const next = following[frame.next++]!;
+        if (next === frame.type) recursive[next] = 1;
+        if (index[next] === -1) enter(next);
+        else if (onStack[next] === 1) low[frame.type] = Math.min(low[frame.type]!, index[next]!);
+        continue;
+      }
+      frames.pop();
+      finished.push(frame.type);
+      const parent = frames[frames.length - 1];
+      if (parent !== undefined) low[parent.type] = Math.min(low[parent.type]!, low[frame.type]!);
+      if (low[frame.type] !== index[frame.type]) continue;
+      const start = component.lastIndexOf(frame.type);
+      const members = component.splice(start);
+      for (const member of members) {
+        onStack[member] = 0;
+        if (members.length > 1) recursive[member] = 1;
+      }
+    }
+  }
+  return { recursive, finished };
+}

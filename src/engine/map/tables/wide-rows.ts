@@ -1,0 +1,108 @@
+/**
+ * Where a row becomes wider than one table (engine.md §3): its columns are dealt out over the first table and continuations.
+ *
+ * One model serves every dialect, so a table takes what the narrowest database holds in one row, whatever the values. Values count
+ * 30 bytes each: a decimal of 65 digits in MySQL, and no less than the 24 of a text that PostgreSQL (8,160 bytes) or SQL Server
+ * (8,060) keep in the row when it is full, with room for alignment, so that a column may be widened later. Keys, positions and
+ * flags never take more than 9. A table then has at most 266 values, or 888 keys: below all limits on the number of columns
+ * (Oracle's 1,000 is the least).
+ */
+import type { ColumnRole } from '../../model/relational-model.ts';
+import {
+  newColumn,
+  orderedColumns,
+  type ColumnDraft,
+  type PartDraft,
+  type TableDraft,
+} from './model-builder.ts';
+
+export const maxRowBytes = 8_000;
+
+export function columnBytes(role: ColumnRole): number {
+  switch (role) {
+    case 'row_key':
+    case 'parent_key':
+    case 'document':
+    case 'position':
+    case 'folded_position':
+    case 'presence':
+    case 'nil':
+      return 9;
+    default:
+      return 30;
+  }
+}
+
+/** What says which row it is, and where it stood; few enough to find room in any table. */
+const inFirstPart: ReadonlySet<ColumnRole> = new Set(['row_key', 'document', 'position']);
+
+/** What an earlier version of the row had, whether this one still has it or not: a target keeps the columns of all its models. */
+export interface PreviousParts {
+  /** bytes taken, by part */
+  readonly bytes: readonly number[];
+  /** the part a column of that use lay in */
+  partOf(use: string): number | undefined;
+}
+
+/**
+ * Settles `parts` of a table whose columns have their names. What an earlier version had stays where it was; what is new goes to
+ * the last part that has room, else to a further one: so the same column lies in the same table in every later version.
+ */
+export function splitTable(
+  table: TableDraft,
+  previous: PreviousParts | null,
+  useOf: (column: ColumnDraft) => string,
+): void {
+  const ordered = orderedColumns(table);
+  const extras = ordered.filter((column) => column.role === 'extra');
+  const own = ordered.filter((column) => column.role !== 'extra');
+  const fixedBytes = columnBytes('row_key') + extras.length * columnBytes('extra');
+  const parts: ColumnDraft[][] = (previous?.bytes ?? [0]).map(() => []);
+  const used = parts.map((_, at) => previous?.bytes[at] ?? fixedBytes);
+  const added: ColumnDraft[] = [];
+  for (const column of own) {
+    const known = previous?.partOf(useOf(column));
+    if (known !== undefined) parts[known]!.push(column);
+    else if (inFirstPart.has(column.role)) {
+      parts[0]!.push(column);
+      if (column.role !== 'row_key') used[0]! += columnBytes(column.role);
+    } else added.push(column);
+  }
+  for (const column of added) {
+    const bytes = columnBytes(column.role);
+    let at = parts.length - 1;
+    if (used[at]! + bytes > maxRowBytes) {
+      at = parts.push([]) - 1;
+      used.push(fixedBytes);
+    }
+    parts[at]!.push(column);
+    used[at]! += bytes;
+  }
+  const rank = new Map(own.map((column, at) => [column, at]));
+  table.parts.length = 0;
+  for (const [at, columns] of parts.entries()) {
+    // all that an earlier version had there is gone
+    if (at > 0 && columns.length === 0) continue;
+    columns.sort((a, b) => rank.get(a)! - rank.get(b)!);
+    table.parts.push(
+      at === 0 ? firstPart([...columns, ...extras]) : continuation(table, at, columns, extras),
+    );
+  }
+}
+
+function firstPart(columns: readonly ColumnDraft[]): PartDraft {
+  return { columns, number: 0, index: -1, name: '' };
+}
+
+/** Its row key is that of the first part, under the same name; extra columns stand on every table. */
+function continuation(
+  table: TableDraft,
+  number: number,
+  columns: readonly ColumnDraft[],
+  extras: readonly ColumnDraft[],
+): PartDraft {
+  const first = table.columns.find((column) => column.role === 'row_key')!;
+  const key = { ...newColumn({ role: 'row_key', type: first.type, parent: table }), name: first.name };
+  const copies = extras.map((extra) => ({ ...extra, requiredBy: new Set(extra.requiredBy) }));
+  return { columns: [key, ...columns, ...copies], number, index: -1, name: '' };
+}

@@ -1,0 +1,157 @@
+/** Reads packed JSON (`src/engine/model/packed/layout.ts`). */
+import { lazyArray } from './lazy-array.ts';
+import { tags, version } from './layout.ts';
+
+const plainMember = { configurable: true, enumerable: true, writable: true } as const;
+
+export class PackedReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+  readonly #shapes: (readonly string[])[];
+  /** what was read of the texts already */
+  readonly #texts: (string | undefined)[];
+  readonly #prefixes: Int32Array;
+  /** start of each rest within all of them, one more than there are texts */
+  readonly #starts: Uint32Array;
+  readonly #rests: string;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    if (this.#byte() !== version) throw new RangeError('not packed JSON of this version');
+    const isUtf8 = this.#byte() === 0;
+    const shapes = Array.from({ length: this.#varint() }, () =>
+      Array.from({ length: this.#varint() }, () => this.#varint()),
+    );
+    const count = this.#varint();
+    this.#texts = Array.from({ length: count });
+    this.#prefixes = new Int32Array(count);
+    for (let id = 0; id < count; id += 1) this.#prefixes[id] = this.#varint() - 1;
+    this.#starts = new Uint32Array(count + 1);
+    for (let id = 0; id < count; id += 1) this.#starts[id + 1] = this.#starts[id]! + this.#varint();
+    const size = this.#varint();
+    const rests = this.#bytes.subarray(this.#at, this.#at + size);
+    this.#rests = isUtf8 ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(rests) : fromUtf16(rests);
+    this.#at += size;
+    this.#shapes = shapes.map((keys) => keys.map((key) => this.#text(key)));
+  }
+
+  value(): unknown {
+    const tag = this.#byte();
+    if (tag < tags.smallShape) return tag;
+    if (tag < tags.smallArray) return this.#object(tag - tags.smallShape);
+    if (tag < tags.null) return this.#array(tag - tags.smallArray);
+    if (tag >= tags.smallText) return this.#text(((tag - tags.smallText) << 8) | this.#byte());
+    switch (tag) {
+      case tags.null:
+        return null;
+      case tags.false:
+        return false;
+      case tags.true:
+        return true;
+      case tags.integer:
+        return this.#varint();
+      case tags.negativeInteger:
+        return -this.#varint();
+      case tags.double:
+        return this.#double();
+      case tags.text:
+        return this.#text(this.#varint());
+      case tags.object:
+        return this.#object(this.#varint());
+      case tags.array:
+        return this.#array(this.#varint());
+      case tags.indexedArray:
+        return this.#indexedArray(this.#varint());
+      default:
+        throw new RangeError(`packed JSON has no value 0x${tag.toString(16)}`);
+    }
+  }
+
+  #object(shape: number): unknown {
+    const value: Record<string, unknown> = {};
+    for (const key of this.#shapes[shape]!) {
+      // assigned to, this one name would change the object's prototype
+      if (key === '__proto__') Object.defineProperty(value, key, { ...plainMember, value: this.value() });
+      else if (this.#bytes[this.#at] === tags.heldValue) this.#hold(value, key);
+      else value[key] = this.value();
+    }
+    return value;
+  }
+
+  /** A member that is decoded when somebody reads it. */
+  #hold(object: Record<string, unknown>, key: string): void {
+    this.#at += 1;
+    const size = this.#varint();
+    const start = this.#at;
+    this.#at += size;
+    Object.defineProperty(object, key, {
+      configurable: true,
+      enumerable: true,
+      get: () => {
+        this.#at = start;
+        const value = this.value();
+        Object.defineProperty(object, key, { ...plainMember, value });
+        return value;
+      },
+    });
+  }
+
+  #array(length: number): unknown[] {
+    const values: unknown[] = [];
+    for (let index = 0; index < length; index += 1) values.push(this.value());
+    return values;
+  }
+
+  /** Its elements are decoded when they are looked at. */
+  #indexedArray(length: number): unknown[] {
+    const starts = new Float64Array(length + 1);
+    for (let index = 0; index < length; index += 1) starts[index + 1] = starts[index]! + this.#varint();
+    const first = this.#at;
+    const values = lazyArray(length, (index) => {
+      this.#at = first + starts[index]!;
+      return this.value();
+    });
+    this.#at = first + starts[length]!;
+    return values;
+  }
+
+  #text(id: number): string {
+    const known = this.#texts[id];
+    if (known !== undefined) return known;
+    const rest = this.#rests.slice(this.#starts[id], this.#starts[id + 1]);
+    const prefix = this.#prefixes[id]!;
+    const text = prefix < 0 ? rest : this.#text(prefix) + rest;
+    this.#texts[id] = text;
+    return text;
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#at++];
+    if (byte === undefined) throw new RangeError('packed JSON ends too early');
+    return byte;
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = this.#byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  #double(): number {
+    const { buffer, byteOffset } = this.#bytes;
+    const value = new DataView(buffer, byteOffset + this.#at, 8).getFloat64(0, true);
+    this.#at += 8;
+    return value;
+  }
+}
+
+/** TextDecoder would replace halves of surrogate pairs, which is what this form is for. */
+function fromUtf16(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const pieces: string[] = [];
+  for (let at = 0; at < bytes.length; at += 2) pieces.push(String.fromCharCode(view.getUint16(at, true)));
+  return pieces.join('');
+}

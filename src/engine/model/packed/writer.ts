@@ -1,0 +1,218 @@
+/** Writes packed JSON (`src/engine/model/packed/layout.ts`). */
+import { tags, version } from './layout.ts';
+import { ByteWriter } from './byte-writer.ts';
+
+/** a longer text is no path, but somebody's prose */
+const longestPath = 4096;
+
+/** A set of keys, found by walking from the empty one key by key. */
+interface ShapeStep {
+  /** -1 while no object has just these keys */
+  shape: number;
+  readonly next: Map<string, ShapeStep>;
+  /** the step taken last: objects of one kind come in a row */
+  lastKey: string | null;
+  last: ShapeStep | null;
+}
+
+function shapeStep(): ShapeStep {
+  return { shape: -1, next: new Map(), lastKey: null, last: null };
+}
+
+/** a shorter array costs less decoded than held back */
+const fewestHeld = 8;
+
+/** What a reader is to decode when it is looked at, and not before. */
+export interface LazyParts {
+  /** keys of the outermost object: each element of their arrays by itself */
+  readonly indexed?: readonly string[];
+  /** keys of any object: their arrays whole */
+  readonly held?: readonly string[];
+}
+
+export class PackedWriter {
+  readonly #indexed: ReadonlySet<string>;
+  readonly #held: ReadonlySet<string>;
+  readonly #values = new ByteWriter();
+  readonly #shapes: (readonly string[])[] = [];
+  readonly #noKeys = shapeStep();
+  readonly #textIds = new Map<string, number>();
+  readonly #prefixes: number[] = [];
+  readonly #rests: string[] = [];
+  /** the prefix met last: paths come in the order of a tree */
+  #prefix = '';
+  #prefixId = -1;
+
+  constructor({ indexed = [], held = [] }: LazyParts) {
+    this.#indexed = new Set(indexed);
+    this.#held = new Set(held);
+  }
+
+  pack(value: unknown): Uint8Array<ArrayBuffer> {
+    this.#value(value, this.#indexed.size > 0);
+    const out = new ByteWriter(this.#values.length + 1024);
+    const shapes = this.#shapes.map((keys) => keys.map((key) => this.#textId(key)));
+    const text = this.#rests.join('');
+    const wellFormed = text.isWellFormed();
+    out.byte(version);
+    out.byte(wellFormed ? 0 : 1);
+    out.varint(shapes.length);
+    for (const keys of shapes) {
+      out.varint(keys.length);
+      for (const key of keys) out.varint(key);
+    }
+    out.varint(this.#rests.length);
+    for (const prefix of this.#prefixes) out.varint(prefix + 1);
+    for (const rest of this.#rests) out.varint(rest.length);
+    const bytes = wellFormed ? new TextEncoder().encode(text) : utf16(text);
+    out.varint(bytes.length);
+    out.bytes(bytes);
+    out.bytes(this.#values.written());
+    return out.written();
+  }
+
+  #value(value: unknown, outermost = false): void {
+    const out = this.#values;
+    switch (typeof value) {
+      case 'string':
+        return this.#text(value);
+      case 'number':
+        return this.#number(value);
+      case 'boolean':
+        return out.byte(value ? tags.true : tags.false);
+      default:
+        if (value === null) return out.byte(tags.null);
+        if (typeof value !== 'object') throw new TypeError(`a ${typeof value} is no JSON`);
+        if (Array.isArray(value)) return this.#array(value);
+        return this.#object(value as Readonly<Record<string, unknown>>, outermost);
+    }
+  }
+
+  #number(value: number): void {
+    const out = this.#values;
+    if (!Number.isSafeInteger(value)) {
+      out.byte(tags.double);
+      out.double(value);
+    } else if (value >= 0 && value < 0x40) out.byte(tags.smallInteger + value);
+    else if (value >= 0) {
+      out.byte(tags.integer);
+      out.varint(value);
+    } else {
+      out.byte(tags.negativeInteger);
+      out.varint(-value);
+    }
+  }
+
+  #text(value: string): void {
+    const id = this.#textId(value);
+    const out = this.#values;
+    if (id < 0x4000) {
+      out.byte(tags.smallText + (id >> 8));
+      out.byte(id & 0xff);
+    } else {
+      out.byte(tags.text);
+      out.varint(id);
+    }
+  }
+
+  #textId(value: string): number {
+    const known = this.#textIds.get(value);
+    if (known !== undefined) return known;
+    const cut = value.charCodeAt(0) === 0x2f && value.length <= longestPath ? value.lastIndexOf('/') : 0;
+    const prefix = cut > 0 ? this.#idOfPrefix(value, cut) : -1;
+    const id = this.#rests.length;
+    this.#textIds.set(value, id);
+    this.#prefixes.push(prefix);
+    this.#rests.push(cut > 0 ? value.slice(cut) : value);
+    return id;
+  }
+
+  #idOfPrefix(path: string, length: number): number {
+    if (this.#prefix.length === length && path.startsWith(this.#prefix)) return this.#prefixId;
+    const prefix = path.slice(0, length);
+    const id = this.#textId(prefix);
+    this.#prefix = prefix;
+    this.#prefixId = id;
+    return id;
+  }
+
+  #array(values: readonly unknown[]): void {
+    const out = this.#values;
+    if (values.length < 0x20) out.byte(tags.smallArray + values.length);
+    else {
+      out.byte(tags.array);
+      out.varint(values.length);
+    }
+    for (const value of values) this.#value(value);
+  }
+
+  #indexedArray(values: readonly unknown[]): void {
+    const out = this.#values;
+    out.byte(tags.indexedArray);
+    out.varint(values.length);
+    const start = out.length;
+    const lengths = values.map((value) => {
+      const before = out.length;
+      this.#value(value);
+      return out.length - before;
+    });
+    const elements = out.cut(start);
+    for (const length of lengths) out.varint(length);
+    out.bytes(elements);
+  }
+
+  #hold(value: unknown): void {
+    const out = this.#values;
+    out.byte(tags.heldValue);
+    const start = out.length;
+    this.#value(value);
+    const bytes = out.cut(start);
+    out.varint(bytes.length);
+    out.bytes(bytes);
+  }
+
+  #object(value: Readonly<Record<string, unknown>>, outermost: boolean): void {
+    const out = this.#values;
+    const keys = Object.keys(value);
+    let step = this.#noKeys;
+    for (const key of keys) if (value[key] !== undefined) step = nextStep(step, key);
+    if (step.shape < 0) {
+      step.shape = this.#shapes.length;
+      this.#shapes.push(keys.filter((key) => value[key] !== undefined));
+    }
+    if (step.shape < 0x40) out.byte(tags.smallShape + step.shape);
+    else {
+      out.byte(tags.object);
+      out.varint(step.shape);
+    }
+    for (const key of keys) {
+      const member = value[key];
+      if (member === undefined) continue;
+      if (outermost && Array.isArray(member) && this.#indexed.has(key))
+        this.#indexedArray(member as unknown[]);
+      else if (Array.isArray(member) && member.length >= fewestHeld && this.#held.has(key))
+        this.#hold(member);
+      else this.#value(member);
+    }
+  }
+}
+
+function nextStep(step: ShapeStep, key: string): ShapeStep {
+  if (step.lastKey === key) return step.last!;
+  let next = step.next.get(key);
+  if (next === undefined) {
+    next = shapeStep();
+    step.next.set(key, next);
+  }
+  step.lastKey = key;
+  step.last = next;
+  return next;
+}
+
+/** Texts with half a surrogate pair have no UTF-8. */
+function utf16(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length * 2);
+  const view = new DataView(bytes.buffer);
+  for (let at = 0; at < text.length; at += 1) view.setUint16(at * 2, text.charCodeAt(at), true);
+  return bytes;
+}

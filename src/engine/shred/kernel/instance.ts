@@ -1,0 +1,264 @@
+/**
+ * The kernel of the shredder in WebAssembly, and the memory it shares with src/engine/shred/shredder.ts and the tokeniser's kernel. It takes on
+ * what is common; at anything else it stops, src/engine/shred/shredder.ts handles the one event on the same memory, and the kernel goes on.
+ */
+import type { PlanEdge } from '../../model/relational-model.ts';
+import type { TokenizerKernels } from '../../xml/tokenizer/fast.ts';
+import type { TokenBatch } from '../../xml/tokens.ts';
+import { compileKernel, createScanKernel, type ScanKernel } from '../../xml/kernel/instance.ts';
+import { TAPE_BYTES, TapeInMemory, kernelsAround } from '../../xml/kernel/tape-in-memory.ts';
+import type { ByteBuffer } from '../rows/byte-buffer.ts';
+import type { CompiledPlan } from '../compiled-plan.ts';
+import type { RowEncoder } from '../rows/encoding.ts';
+import type { RowOutput } from '../rows/output.ts';
+import { FRAME_INTS, ROW_INTS, type ShredState } from '../open-elements.ts';
+import { LearnedPlan, type KernelMemory } from './learned-plan.ts';
+import * as layout from './layout.ts';
+import { shredTapeWasm } from './shred-wasm.ts';
+
+const EXIT_TABLE_FULL = 2;
+
+const FRAME_COUNT = 1024;
+const ROW_COUNT = 1024;
+const SLOT_INTS = 64 * 1024;
+const ARENA_BYTES = 512 * 1024;
+const TEXT_BYTES = 224 * 1024;
+const FIXED_BYTES =
+  (FRAME_COUNT * FRAME_INTS + ROW_COUNT * ROW_INTS + SLOT_INTS) * 4 +
+  ARENA_BYTES +
+  TEXT_BYTES +
+  TAPE_BYTES +
+  32 * layout.MARGIN_BYTES;
+/** A plan that needs more is walked without the kernel. */
+const MAX_PAGES = 4096;
+
+export interface ShredKernelOptions {
+  readonly plan: CompiledPlan;
+  readonly state: ShredState;
+  readonly output: RowOutput;
+  readonly encoder: RowEncoder;
+  readonly isCsv: boolean;
+  /** name id of xsi:type */
+  readonly xsiType: number;
+}
+
+/** Serves one shredder. */
+export interface ShredKernel {
+  /** What a tokeniser with one of these writes need not be copied. */
+  readonly tokenizerKernels: TokenizerKernels;
+  /** Before the first batch of a document. `keyBase` is added to numbers of rows; `extra`: values of the columns of that role. */
+  beginDocument(keyBase: bigint, extra: readonly (string | null)[]): void;
+  /** Whether a batch can be read by the kernel at all; brings it within reach. */
+  reaches(batch: TokenBatch): boolean;
+  /** Whether the state is, or can be brought, where the kernel works on it. */
+  serves(): boolean;
+  /**
+   * Handles the records from `from` on, of `count`, as far as it can; answers the index of the first it leaves to others.
+   * `scopeSize`: namespace declarations in force.
+   */
+  run(from: number, count: number, scopeSize: number): number;
+  /** NOT NULL columns that rows written by the kernel left empty for the first time. */
+  takeRelaxed(): (readonly [table: number, column: number])[];
+  /** An element that others have opened, with its row in `table`: what lies within may be the kernel's. */
+  learnOpened(node: number, table: number): void;
+  /** `label`: what the element's name column takes. */
+  learnElement(parent: number, nameId: number, edge: PlanEdge, label: string | null): void;
+  learnAttribute(node: number, nameId: number, column: number): void;
+}
+
+/** null where WebAssembly from bytes, or its vectors, are refused, or the plan is too large. */
+export function createShredKernel(options: ShredKernelOptions): ShredKernel | null {
+  const { plan, output } = options;
+  const perTable = 64 + output.bufferBytes + 2 * layout.MARGIN_BYTES;
+  const bytes = FIXED_BYTES + LearnedPlan.bytesFor(plan) + plan.tables.length * perTable;
+  const pages = 1 + Math.ceil((layout.CONTROL_AT + bytes) / layout.PAGE_BYTES);
+  const scanModule = pages > MAX_PAGES ? null : compileKernel();
+  if (scanModule === null) return null;
+  try {
+    // pages that are never touched cost nothing
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    const module = new WebAssembly.Module(
+      Uint8Array.from(atob(shredTapeWasm), (character) => character.charCodeAt(0)),
+    );
+    const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+    (exports['prepare'] as () => void)();
+    const shred = exports['shred'] as (from: number, count: number) => number;
+    return new SharedKernel(options, memory, shred, createScanKernel(scanModule, memory));
+  } catch {
+    return null;
+  }
+}
+
+class SharedKernel implements ShredKernel {
+  readonly tokenizerKernels: TokenizerKernels;
+  readonly #state: ShredState;
+  readonly #output: RowOutput;
+  readonly #shred: (from: number, count: number) => number;
+  readonly #buffer: ArrayBuffer;
+  readonly #control: Int32Array;
+  readonly #keyBase: BigInt64Array;
+  readonly #keyTexts: Int32Array;
+  readonly #plan: LearnedPlan;
+  #used = layout.CONTROL_AT + layout.PAGE_BYTES;
+  // the state's arrays, here
+  readonly #frames: Int32Array<ArrayBuffer>;
+  readonly #rows: Int32Array<ArrayBuffer>;
+  readonly #slots: Int32Array<ArrayBuffer>;
+  readonly #arena: Uint8Array<ArrayBuffer>;
+  readonly #text: Uint8Array<ArrayBuffer>;
+  readonly #tape: TapeInMemory;
+
+  constructor(
+    { plan, state, output, encoder, isCsv, xsiType }: ShredKernelOptions,
+    memory: WebAssembly.Memory,
+    shred: (from: number, count: number) => number,
+    scanKernel: ScanKernel,
+  ) {
+    this.#state = state;
+    this.#output = output;
+    this.#shred = shred;
+    const buffer = memory.buffer as ArrayBuffer;
+    this.#buffer = buffer;
+    const control = new Int32Array(buffer, layout.CONTROL_AT, layout.CONTROL_SLOTS);
+    this.#control = control;
+    this.#keyBase = new BigInt64Array(buffer, layout.CONTROL_AT + layout.KEY_BASE * 4, 1);
+    const area: KernelMemory = {
+      control,
+      ints: (length) => new Int32Array(buffer, this.#allocate(length * 4), length),
+      bytes: (length) => new Uint8Array(buffer, this.#allocate(length), length),
+    };
+    this.#frames = area.ints(FRAME_COUNT * FRAME_INTS);
+    this.#rows = area.ints(ROW_COUNT * ROW_INTS);
+    this.#slots = area.ints(SLOT_INTS);
+    this.#arena = area.bytes(ARENA_BYTES);
+    this.#text = area.bytes(TEXT_BYTES);
+    this.#tape = new TapeInMemory({ ...area, buffer });
+    this.#plan = new LearnedPlan(plan, encoder, area);
+    const tableCount = plan.tables.length;
+    const lastNumbers = new Float64Array(buffer, this.#allocate(tableCount * 8), tableCount);
+    lastNumbers.set(state.lastNumbers);
+    state.lastNumbers = lastNumbers;
+    const keyTexts = area.ints(tableCount * layout.KEY_TEXT_INTS);
+    this.#keyTexts = keyTexts;
+    const starts = area.ints(tableCount);
+    const lengths = area.ints(tableCount);
+    const pending = area.ints(tableCount);
+    const buffers = Array.from({ length: tableCount }, () => area.bytes(output.bufferBytes));
+    for (const [index, { byteOffset }] of buffers.entries()) starts[index] = byteOffset;
+    output.moveTo(buffers, lengths, pending);
+    control[layout.FRAMES] = this.#frames.byteOffset;
+    control[layout.FRAME_CAPACITY] = FRAME_COUNT;
+    control[layout.ROWS] = this.#rows.byteOffset;
+    control[layout.ROW_CAPACITY] = ROW_COUNT;
+    control[layout.SLOTS] = this.#slots.byteOffset;
+    control[layout.SLOT_CAPACITY] = SLOT_INTS;
+    control[layout.ARENA] = this.#arena.byteOffset;
+    control[layout.ARENA_CAPACITY] = ARENA_BYTES;
+    control[layout.TEXT] = this.#text.byteOffset;
+    control[layout.TEXT_CAPACITY] = TEXT_BYTES;
+    control[layout.LAST_NUMBERS] = lastNumbers.byteOffset;
+    control[layout.KEY_TEXTS] = keyTexts.byteOffset;
+    control[layout.OUT_STARTS] = starts.byteOffset;
+    control[layout.OUT_LENGTHS] = lengths.byteOffset;
+    control[layout.OUT_PENDING] = pending.byteOffset;
+    control[layout.OUT_CAPACITY] = output.bufferBytes;
+    control[layout.MODE] = isCsv ? 1 : 0;
+    control[layout.SEPARATOR] = encoder.separator;
+    control[layout.XSI_TYPE] = xsiType;
+    this.tokenizerKernels = kernelsAround(scanKernel);
+  }
+
+  beginDocument(keyBase: bigint, extra: readonly (string | null)[]): void {
+    if (this.#keyBase[0] !== keyBase) this.#keyTexts.fill(0);
+    this.#keyBase[0] = keyBase;
+    this.#plan.setExtra(extra);
+  }
+
+  reaches(batch: TokenBatch): boolean {
+    if (!this.#tape.bring(batch)) return false;
+    const { events, bytes, decoded } = this.#tape.place;
+    this.#control[layout.EVENTS] = events;
+    this.#control[layout.BYTES] = bytes;
+    this.#control[layout.DECODED] = decoded;
+    return true;
+  }
+
+  serves(): boolean {
+    const state = this.#state;
+    if (this.#plan.isFull) return false;
+    if (state.frames !== this.#frames) {
+      if (state.depth * 2 > FRAME_COUNT) return false;
+      this.#frames.set(state.frames.subarray(0, state.depth * FRAME_INTS));
+      state.frames = this.#frames;
+    }
+    if (state.rows !== this.#rows) {
+      if (state.rowTop * 2 > ROW_COUNT) return false;
+      this.#rows.set(state.rows.subarray(0, (state.rowTop + 1) * ROW_INTS));
+      state.rows = this.#rows;
+      state.rowNumbers = new Float64Array(this.#buffer, this.#rows.byteOffset, this.#rows.length / 2);
+    }
+    if (state.slots !== this.#slots) {
+      if (state.slotTop * 2 > SLOT_INTS) return false;
+      this.#slots.set(state.slots.subarray(0, state.slotTop));
+      state.slots = this.#slots;
+    }
+    return bring(state.arena, this.#arena) && bring(state.text, this.#text);
+  }
+
+  run(from: number, count: number, scopeSize: number): number {
+    const state = this.#state;
+    const control = this.#control;
+    control[layout.SCOPE_SIZE] = scopeSize;
+    control[layout.DEPTH] = state.depth;
+    control[layout.ROW_TOP] = state.rowTop;
+    control[layout.SLOT_TOP] = state.slotTop;
+    control[layout.ARENA_LENGTH] = state.arena.length;
+    control[layout.TEXT_LENGTH] = state.text.length;
+    let next = from;
+    while (this.#shred(next, count) === EXIT_TABLE_FULL) {
+      this.#output.hand(control[layout.FULL_TABLE]!);
+      next = control[layout.NEXT]!;
+    }
+    state.depth = control[layout.DEPTH]!;
+    state.rowTop = control[layout.ROW_TOP]!;
+    state.slotTop = control[layout.SLOT_TOP]!;
+    state.arena.length = control[layout.ARENA_LENGTH]!;
+    state.text.length = control[layout.TEXT_LENGTH]!;
+    return control[layout.NEXT]!;
+  }
+
+  takeRelaxed(): (readonly [table: number, column: number])[] {
+    if (this.#control[layout.RELAXED] === 0) return [];
+    this.#control[layout.RELAXED] = 0;
+    return this.#plan.takeRelaxed();
+  }
+
+  learnOpened(node: number, table: number): void {
+    this.#plan.learnNode(node);
+    this.#plan.learnTable(table);
+  }
+
+  learnElement(parent: number, nameId: number, edge: PlanEdge, label: string | null): void {
+    this.#plan.learnElement(parent, nameId, edge, label);
+  }
+
+  learnAttribute(node: number, nameId: number, column: number): void {
+    this.#plan.learnAttribute(node, nameId, column);
+  }
+
+  #allocate(bytes: number): number {
+    const at = this.#used;
+    this.#used = at + Math.ceil((bytes + layout.MARGIN_BYTES) / 16) * 16;
+    if (this.#used > this.#buffer.byteLength) throw new RangeError('the kernel’s memory is too small');
+    return at;
+  }
+}
+
+/** Moves what has outgrown its place back there, once there is ample room again. */
+function bring(buffer: ByteBuffer, place: Uint8Array<ArrayBuffer>): boolean {
+  if (buffer.bytes === place) return true;
+  if (buffer.length * 2 > place.length) return false;
+  place.set(buffer.bytes.subarray(0, buffer.length));
+  buffer.bytes = place;
+  return true;
+}

@@ -1,0 +1,73 @@
+/** Layout of the memory that src/engine/shred/kernel/shred.as works on, which has it as byte offsets. The state's own arrays: src/engine/shred/open-elements.ts. */
+import { SCAN_KERNEL_BYTES } from '../../xml/kernel/instance.ts';
+
+export const PAGE_BYTES = 65_536;
+/** Behind the tokeniser's part. */
+export const CONTROL_AT: number = SCAN_KERNEL_BYTES;
+/** Vectors are read and written beyond the end of an array. */
+export const MARGIN_BYTES = 64;
+
+// control block, int32 slots
+export const EVENTS = 0;
+export const BYTES = 1;
+export const DECODED = 2;
+export const NEXT = 3;
+export const FULL_TABLE = 4;
+export const RELAXED = 5;
+export const DEPTH = 6;
+export const FRAMES = 7;
+export const FRAME_CAPACITY = 8;
+export const ROWS = 9;
+export const ROW_CAPACITY = 10;
+export const ROW_TOP = 11;
+export const SLOTS = 12;
+export const SLOT_TOP = 13;
+export const SLOT_CAPACITY = 14;
+export const ARENA = 15;
+export const ARENA_LENGTH = 16;
+export const ARENA_CAPACITY = 17;
+export const TEXT = 18;
+export const TEXT_LENGTH = 19;
+export const TEXT_CAPACITY = 20;
+export const SCOPE_SIZE = 21;
+export const NODES = 22;
+export const TABLES = 23;
+export const COLUMNS = 24;
+export const REQUIRED = 25;
+export const LAST_NUMBERS = 26;
+export const EDGES = 27;
+export const EDGE_MASK = 28;
+export const OUT_STARTS = 29;
+export const OUT_LENGTHS = 30;
+export const OUT_PENDING = 31;
+export const OUT_CAPACITY = 32;
+export const MODE = 33;
+export const SEPARATOR = 34;
+export const XSI_TYPE = 35;
+/** int64 */
+export const KEY_BASE = 36;
+export const KEY_TEXTS = 38;
+export const CONTROL_SLOTS = 64;
+
+// what is known of the plan, int32 fields
+/** the last key of a table that was written: 32 bytes */
+export const KEY_TEXT_INTS = 8;
+export const NODE_INTS = 16;
+export const TABLE_INTS = 16;
+export const TABLE_FIRST_COLUMN = 1;
+export const TABLE_BASE_BYTES = 9;
+export const COLUMN_INTS = 8;
+export const COLUMN_DEFAULT = 4;
+export const COLUMN_RELAXED = 6;
+export const EDGE_INTS = 8;
+export const EDGE_NODE = 0;
+export const EDGE_NAME = 1;
+export const EDGE_NEXT = 6;
+/** Added to a node's index: an attribute of it. */
+export const ATTRIBUTE_OF = 0x40000000;
+
+export const OPENS_ROW = 1;
+export const TAKES_TEXT = 2;
+export const SHOWS_NOTHING = 4;
+/** folded, with a text column and no other of its own */
+export const LEAF = 8;

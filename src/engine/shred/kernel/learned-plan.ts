@@ -1,0 +1,271 @@
+/** What the kernel knows of a plan: the elements and attributes that documents have used so far, and their nodes, tables, columns. */
+import type { PlanEdge, PlanNode } from '../../model/relational-model.ts';
+import { ByteBuffer } from '../rows/byte-buffer.ts';
+import type { CompiledPlan, CompiledTable } from '../compiled-plan.ts';
+import type { RowEncoder } from '../rows/encoding.ts';
+import { columnForm } from './column-forms.ts';
+import * as layout from './layout.ts';
+
+/** Elements and attributes that can be learned: three quarters of it. */
+const EDGE_COUNT = 16 * 1024;
+/** Columns of the tables that rows are written to, and those of them that must have a value. */
+const COLUMN_COUNT = 64 * 1024;
+const LABEL_BYTES = 256 * 1024;
+const CONSTANT_BYTES = 32 * 1024;
+/** In place of a size: rows of the table are left to others. */
+const NEVER = 0x20000000;
+
+export interface KernelMemory {
+  readonly control: Int32Array;
+  /** zeroed */
+  ints(length: number): Int32Array<ArrayBuffer>;
+  /** zeroed */
+  bytes(length: number): Uint8Array<ArrayBuffer>;
+}
+
+/** Start and length of a constant value. */
+type Place = readonly [at: number, length: number];
+
+const noPlace: Place = [0, 0];
+
+export class LearnedPlan {
+  readonly #plan: CompiledPlan;
+  readonly #encoder: RowEncoder;
+  readonly #nodes: Int32Array;
+  readonly #knownNodes: Uint8Array;
+  readonly #tables: Int32Array;
+  readonly #knownTables: Uint8Array;
+  readonly #learnedTables: CompiledTable[] = [];
+  /** documents have used more tables than there is room for: what lies in the others cannot be told from what is known */
+  #isFull = false;
+  readonly #columns: Int32Array;
+  #columnsUsed = 0;
+  readonly #required: Int32Array;
+  #requiredUsed = 0;
+  readonly #edges: Int32Array;
+  #edgesUsed = 0;
+  readonly #labels: Uint8Array;
+  #labelsUsed = 0;
+  readonly #labelPlaces = new Map<string, Place>();
+  /** NULL, and behind it the values of the extra columns */
+  readonly #constants: Uint8Array;
+  readonly #nullLength: number;
+  #extra: readonly (string | null)[] = [];
+  #extraPlaces: readonly Place[] = [];
+
+  /** Bytes that a plan takes at most. */
+  static bytesFor(plan: CompiledPlan): number {
+    const ints =
+      plan.nodes.length * layout.NODE_INTS +
+      plan.tables.length * layout.TABLE_INTS +
+      COLUMN_COUNT * (layout.COLUMN_INTS + 1) +
+      EDGE_COUNT * layout.EDGE_INTS;
+    return ints * 4 + LABEL_BYTES + CONSTANT_BYTES + 16 * layout.MARGIN_BYTES;
+  }
+
+  constructor(plan: CompiledPlan, encoder: RowEncoder, memory: KernelMemory) {
+    this.#plan = plan;
+    this.#encoder = encoder;
+    this.#nodes = memory.ints(plan.nodes.length * layout.NODE_INTS);
+    this.#knownNodes = new Uint8Array(plan.nodes.length);
+    this.#tables = memory.ints(plan.tables.length * layout.TABLE_INTS);
+    this.#knownTables = new Uint8Array(plan.tables.length);
+    this.#columns = memory.ints(COLUMN_COUNT * layout.COLUMN_INTS);
+    this.#required = memory.ints(COLUMN_COUNT);
+    this.#edges = memory.ints(EDGE_COUNT * layout.EDGE_INTS);
+    for (let at = 0; at < this.#edges.length; at += layout.EDGE_INTS) {
+      this.#edges[at + layout.EDGE_NAME] = -1;
+      this.#edges[at + layout.EDGE_NEXT] = this.#edges.byteOffset;
+    }
+    this.#labels = memory.bytes(LABEL_BYTES);
+    this.#constants = memory.bytes(CONSTANT_BYTES);
+    const none = this.#encoded(null);
+    this.#constants.set(none);
+    this.#nullLength = none.length;
+    const { control } = memory;
+    control[layout.NODES] = this.#nodes.byteOffset;
+    control[layout.TABLES] = this.#tables.byteOffset;
+    control[layout.COLUMNS] = this.#columns.byteOffset;
+    control[layout.REQUIRED] = this.#required.byteOffset;
+    control[layout.EDGES] = this.#edges.byteOffset;
+    control[layout.EDGE_MASK] = EDGE_COUNT - 1;
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Values of the columns of role extra, in their order, from now on. */
+  setExtra(extra: readonly (string | null)[]): void {
+    if (extra.length === this.#extra.length && extra.every((value, index) => value === this.#extra[index]))
+      return;
+    this.#extra = extra;
+    let used = this.#nullLength + layout.MARGIN_BYTES;
+    this.#extraPlaces = extra.map((value): Place => {
+      const bytes = this.#encoded(value);
+      if (used + bytes.length > CONSTANT_BYTES) return [0, NEVER];
+      this.#constants.set(bytes, used);
+      used += bytes.length;
+      return [this.#constants.byteOffset + used - bytes.length, bytes.length];
+    });
+    for (const table of this.#plan.tables)
+      if (this.#knownTables[table.index] === 1) this.#setConstants(table);
+  }
+
+  learnNode(index: number): void {
+    if (this.#knownNodes[index] === 1) return;
+    this.#knownNodes[index] = 1;
+    const { plan, table, seenSlot, takesText, showsNothing } = this.#plan.nodes[index]!;
+    this.#nodes.set(
+      [
+        table.index,
+        (plan.opensRow ? layout.OPENS_ROW : 0) |
+          (takesText ? layout.TAKES_TEXT : 0) |
+          (showsNothing ? layout.SHOWS_NOTHING : 0) |
+          (isLeaf(plan) ? layout.LEAF : 0),
+        seenSlot,
+        plan.textColumn,
+        plan.textTable,
+        plan.presenceColumn,
+        plan.foldedPositionColumn,
+        plan.elementNameColumn,
+      ],
+      index * layout.NODE_INTS,
+    );
+    this.learnTable(table.index);
+    if (plan.textTable >= 0) this.learnTable(plan.textTable);
+  }
+
+  learnTable(index: number): void {
+    if (this.#knownTables[index] === 1) return;
+    this.#knownTables[index] = 1;
+    const table = this.#plan.tables[index]!;
+    if (this.#columnsUsed + table.columns.length > COLUMN_COUNT) {
+      this.#isFull = true;
+      return;
+    }
+    this.#learnedTables.push(table);
+    this.#tables.set(
+      [
+        table.columns.length,
+        this.#columnsUsed,
+        isWide(table) ? NEVER : table.slotCount,
+        table.rowKeyColumn,
+        table.positionColumn,
+        table.parentKeyColumn,
+        table.contentColumn,
+        this.#requiredUsed,
+        table.required.length,
+      ],
+      index * layout.TABLE_INTS,
+    );
+    for (const column of table.columns) {
+      const { conversion, first, second, flags, plainScale } = columnForm(column);
+      const at = this.#columnsUsed * layout.COLUMN_INTS;
+      this.#columns.set([conversion, first, second, flags, 0, 0, 0, plainScale], at);
+      this.#columnsUsed += 1;
+    }
+    this.#required.set(table.required, this.#requiredUsed);
+    this.#requiredUsed += table.required.length;
+    this.#setConstants(table);
+  }
+
+  /** `label`: what the element's name column takes. */
+  learnElement(parent: number, nameId: number, edge: PlanEdge, label: string | null): void {
+    // a row that is opened together with its head's is left to others
+    if (edge.head !== undefined) return;
+    const place = label === null ? noPlace : this.#placeOfLabel(label);
+    if (place === null) return;
+    this.learnNode(edge.node);
+    this.#learnEdge([parent, nameId, edge.node, edge.parentKeyColumn, ...place]);
+  }
+
+  learnAttribute(node: number, nameId: number, column: number): void {
+    this.#learnEdge([node + layout.ATTRIBUTE_OF, nameId, column, -1, ...noPlace]);
+  }
+
+  /** NOT NULL columns that the kernel has left empty for the first time. */
+  takeRelaxed(): (readonly [table: number, column: number])[] {
+    const relaxed: (readonly [number, number])[] = [];
+    for (const table of this.#learnedTables) {
+      const first = this.#tables[table.index * layout.TABLE_INTS + layout.TABLE_FIRST_COLUMN]!;
+      for (const column of table.required) {
+        const at = (first + column) * layout.COLUMN_INTS + layout.COLUMN_RELAXED;
+        if (this.#columns[at] !== 1) continue;
+        this.#columns[at] = 2;
+        relaxed.push([table.index, column]);
+      }
+    }
+    return relaxed;
+  }
+
+  /** What columns without a value get, and how long a row of nothing else is. */
+  #setConstants(table: CompiledTable): void {
+    const at = table.index * layout.TABLE_INTS;
+    const first = this.#tables[at + layout.TABLE_FIRST_COLUMN]!;
+    let bytes = isWide(table) ? NEVER : table.columns.length;
+    let extraAt = 0;
+    for (const [index, { role }] of table.columns.entries()) {
+      const place = role === 'extra' ? this.#extraPlaces[extraAt++] : undefined;
+      const [start, length] = place ?? [this.#constants.byteOffset, this.#nullLength];
+      bytes = Math.min(NEVER, bytes + length);
+      this.#columns.set([start, length], (first + index) * layout.COLUMN_INTS + layout.COLUMN_DEFAULT);
+    }
+    this.#tables[at + layout.TABLE_BASE_BYTES] = bytes;
+  }
+
+  #learnEdge(edge: readonly [node: number, nameId: number, ...rest: number[]]): void {
+    const edges = this.#edges;
+    const [node, nameId] = edge;
+    let slot = (Math.imul(node, 0x9e3779b1) + Math.imul(nameId, 0x85ebca6b)) & 0x7fffffff;
+    slot = (slot ^ (slot >>> 15)) & (EDGE_COUNT - 1);
+    for (;;) {
+      const at = slot * layout.EDGE_INTS;
+      const name = edges[at + layout.EDGE_NAME]!;
+      if (name === nameId && edges[at + layout.EDGE_NODE] === node) return;
+      if (name < 0) break;
+      slot = (slot + 1) & (EDGE_COUNT - 1);
+    }
+    if (this.#edgesUsed * 4 >= EDGE_COUNT * 3) return;
+    this.#edgesUsed += 1;
+    edges.set(edge, slot * layout.EDGE_INTS);
+  }
+
+  #placeOfLabel(label: string): Place | null {
+    const known = this.#labelPlaces.get(label);
+    if (known !== undefined) return known;
+    const bytes = this.#encoded(label);
+    if (this.#labelsUsed + bytes.length > LABEL_BYTES) return null;
+    const place: Place = [this.#labels.byteOffset + this.#labelsUsed, bytes.length];
+    this.#labels.set(bytes, this.#labelsUsed);
+    this.#labelsUsed += bytes.length;
+    this.#labelPlaces.set(label, place);
+    return place;
+  }
+
+  #encoded(value: string | null): Uint8Array {
+    const out = new ByteBuffer(64);
+    if (value === null) this.#encoder.pushNull(out);
+    else {
+      const bytes = new TextEncoder().encode(value);
+      this.#encoder.pushText(out, bytes, 0, bytes.length);
+    }
+    return out.bytes.subarray(0, out.length);
+  }
+}
+
+/** Folded, and its text is all that it has a column for. */
+function isLeaf(node: PlanNode): boolean {
+  return (
+    !node.opensRow &&
+    node.textColumn >= 0 &&
+    node.presenceColumn < 0 &&
+    node.foldedPositionColumn < 0 &&
+    node.elementNameColumn < 0
+  );
+}
+
+/** Rows that are written to several tables are left to others. */
+function isWide(table: CompiledTable): boolean {
+  return table.parts.length > 1;
+}

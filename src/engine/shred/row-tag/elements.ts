@@ -1,0 +1,160 @@
+/**
+ * One document after another out of a larger one (`--row-tag`): every outermost element of a name is a document of its own, the
+ * elements around them are only read past. Memory: the namespaces declared around.
+ */
+import {
+  FLAG_WHITE_SPACE,
+  KIND_ATTRIBUTE,
+  KIND_END,
+  KIND_MASK,
+  KIND_NAMESPACE,
+  KIND_START,
+  KIND_TEXT,
+  RECORD_INTS,
+  type NameTable,
+  type TextLocation,
+  type TokenBatch,
+} from '../../xml/tokens.ts';
+import { NamespaceScope } from '../values/namespace-scope.ts';
+import { rangeText } from '../xml-capture.ts';
+
+export interface RowElementName {
+  /** null: of any namespace */
+  readonly namespaceUri: string | null;
+  readonly localName: string;
+}
+
+export interface RowElementReader {
+  /** `inherited`: namespaces declared around the element, by prefix, '' for the default one */
+  begin(inherited: ReadonlyMap<string, string>): void;
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
+  /** `bytes`: of the element, in UTF-8 */
+  end(bytes: number): void;
+}
+
+export interface RowElements {
+  /** The next batch is the first of another document, however the one before ended. */
+  begin(): void;
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
+  /** attributes and runs of text that lie outside of every row element */
+  readonly outside: number;
+}
+
+/** Whether elements of a name id are row elements. */
+export function createRowElementTest(
+  { namespaceUri, localName }: RowElementName,
+  names: NameTable,
+): (nameId: number) => boolean {
+  /** by name id: 0 not looked at yet, 1 a row element, 2 another */
+  let kinds = new Uint8Array(256);
+  return (nameId) => {
+    if (nameId >= kinds.length) {
+      const grown = new Uint8Array(nameId * 2);
+      grown.set(kinds);
+      kinds = grown;
+    }
+    if (kinds[nameId] === 0) {
+      const isRow =
+        names.localName(nameId) === localName &&
+        (namespaceUri === null || names.namespaceUri(nameId) === namespaceUri);
+      kinds[nameId] = isRow ? 1 : 2;
+    }
+    return kinds[nameId] === 1;
+  };
+}
+
+export function createRowElements(
+  name: RowElementName,
+  names: NameTable,
+  reader: RowElementReader,
+): RowElements {
+  return new RowElementCutter(name, names, reader);
+}
+
+class RowElementCutter implements RowElements {
+  outside = 0;
+  readonly #isRow: (nameId: number) => boolean;
+  readonly #names: NameTable;
+  readonly #reader: RowElementReader;
+  readonly #scope = new NamespaceScope();
+  /** size of the scope before each open element around */
+  readonly #marks: number[] = [];
+  /** open elements of the present row element, itself included; 0 outside */
+  #depth = 0;
+  /** where the present row element began, when in an earlier batch; -1 */
+  #beganAt = -1;
+  /** the text that goes on is counted already */
+  #inText = false;
+
+  constructor(name: RowElementName, names: NameTable, reader: RowElementReader) {
+    this.#isRow = createRowElementTest(name, names);
+    this.#names = names;
+    this.#reader = reader;
+  }
+
+  begin(): void {
+    this.#scope.leave(0);
+    this.#marks.length = 0;
+    this.#depth = 0;
+    this.#beganAt = -1;
+    this.#inText = false;
+  }
+
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void {
+    const { events, count } = batch;
+    let from = this.#depth > 0 ? 0 : -1;
+    for (let at = 0; at < count; at += 1) {
+      const flags = events[at * RECORD_INTS]!;
+      const kind = flags & KIND_MASK;
+      if (this.#depth > 0) {
+        if (kind === KIND_START) this.#depth += 1;
+        else if (kind === KIND_END && (this.#depth -= 1) === 0) {
+          this.#reader.consume(slice(batch, from, at + 1), (index) => locate(from + index));
+          this.#reader.end(this.#bytes(batch, from, at, locate));
+          this.#beganAt = -1;
+          from = -1;
+        }
+      } else if (kind === KIND_START) {
+        this.#inText = false;
+        if (this.#isRow(events[at * RECORD_INTS + 1]!)) {
+          this.#reader.begin(this.#scope.declared());
+          this.#depth = 1;
+          from = at;
+        } else this.#marks.push(this.#scope.size);
+      } else if (kind === KIND_END) {
+        this.#inText = false;
+        this.#scope.leave(this.#marks.pop() ?? 0);
+      } else if (kind === KIND_NAMESPACE)
+        this.#scope.declare(this.#names.localName(events[at * RECORD_INTS + 1]!), rangeText(batch, at));
+      else if (kind === KIND_ATTRIBUTE) this.outside += 1;
+      else if (kind === KIND_TEXT && (flags & FLAG_WHITE_SPACE) === 0 && !this.#inText) {
+        this.#inText = true;
+        this.outside += 1;
+      }
+    }
+    if (this.#depth === 0) return;
+    if (this.#beganAt < 0) this.#beganAt = locate(from).offset;
+    const first = from;
+    this.#reader.consume(slice(batch, first, count), (index) => locate(first + index));
+  }
+
+  #bytes(
+    { events }: TokenBatch,
+    from: number,
+    at: number,
+    locate: (recordIndex: number) => TextLocation,
+  ): number {
+    const [start, end] = [events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!];
+    if (this.#beganAt < 0) return end - events[from * RECORD_INTS + 2]!;
+    return locate(at).offset + (end - start) - this.#beganAt;
+  }
+}
+
+function slice(batch: TokenBatch, from: number, to: number): TokenBatch {
+  if (from === 0 && to === batch.count) return batch;
+  return {
+    ...batch,
+    events: batch.events.subarray(from * RECORD_INTS, to * RECORD_INTS),
+    count: to - from,
+  };
+}

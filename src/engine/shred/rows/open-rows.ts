@@ -1,0 +1,203 @@
+/** The rows of the open elements: values lie encoded in one arena that works as a stack, as rows close inside out. */
+import type { CompiledPlan, CompiledTable } from '../compiled-plan.ts';
+import type { RowEncoder } from './encoding.ts';
+import type { RowKeys } from './keys.ts';
+import type { RowOutput } from './output.ts';
+import {
+  ROW_FLOATS,
+  ROW_INTS,
+  ROW_MARK,
+  ROW_NUMBER,
+  ROW_SLOTS,
+  ROW_TABLE,
+  SLOT_FREE,
+  SLOT_TAKEN,
+  type ShredState,
+} from '../open-elements.ts';
+import { EMPTY, MISFIT } from '../values/conversion.ts';
+
+const utf8 = new TextEncoder();
+
+const largeRowBytes = 1024 * 1024;
+
+export class OpenRows {
+  readonly #state: ShredState;
+  readonly #plan: CompiledPlan;
+  readonly #output: RowOutput;
+  readonly #encoder: RowEncoder;
+  readonly #rowKeys: RowKeys;
+
+  constructor(
+    state: ShredState,
+    plan: CompiledPlan,
+    output: RowOutput,
+    encoder: RowEncoder,
+    rowKeys: RowKeys,
+  ) {
+    this.#state = state;
+    this.#plan = plan;
+    this.#output = output;
+    this.#encoder = encoder;
+    this.#rowKeys = rowKeys;
+  }
+
+  top(): number {
+    return this.#state.rowTop;
+  }
+
+  table(row: number): CompiledTable {
+    return this.#plan.tables[this.#state.rows[row * ROW_INTS + ROW_TABLE]!]!;
+  }
+
+  /** Number of the row in its table; what is written is up to `RowKeys`. */
+  number(row: number): number {
+    return this.#state.rowNumbers[row * ROW_FLOATS + ROW_NUMBER]!;
+  }
+
+  /** Its key as it is written. */
+  key(row: number): number | string {
+    return this.#rowKeys.key(this.number(row));
+  }
+
+  /** A row in `table`, with the next number there. */
+  open(table: CompiledTable): number {
+    const state = this.#state;
+    state.reserveRow(table.slotCount);
+    const row = ++state.rowTop;
+    const number = ++state.lastNumbers[table.index]!;
+    const { rows, slotTop } = state;
+    rows[row * ROW_INTS + ROW_TABLE] = table.index;
+    rows[row * ROW_INTS + ROW_SLOTS] = slotTop;
+    rows[row * ROW_INTS + ROW_MARK] = state.arena.length;
+    state.rowNumbers[row * ROW_FLOATS + ROW_NUMBER] = number;
+    state.slotTop = slotTop + table.slotCount * 2;
+    state.slots.fill(SLOT_FREE, slotTop, state.slotTop);
+    this.setKey(row, table.rowKeyColumn, number);
+    for (const column of table.repeatedKeys) this.setKey(row, column, number);
+    return row;
+  }
+
+  isSet(row: number, column: number): boolean {
+    return this.#state.slots[this.#slotOf(row, column)]! >= 0;
+  }
+
+  /** Takes a slot without a value; false when it was taken already. */
+  mark(row: number, slot: number): boolean {
+    const at = this.#slotOf(row, slot);
+    if (this.#state.slots[at] !== SLOT_FREE) return false;
+    this.#state.slots[at] = SLOT_TAKEN;
+    return true;
+  }
+
+  /** A key by its number: the row's own, its parent's, the document's. */
+  setKey(row: number, column: number, number: number): void {
+    const start = this.#state.arena.length;
+    this.#rowKeys.push(this.#state.arena, number);
+    this.#set(row, column, start);
+  }
+
+  setInteger(row: number, column: number, value: number): void {
+    const start = this.#state.arena.length;
+    this.#state.arena.pushInteger(value);
+    this.#set(row, column, start);
+  }
+
+  setBoolean(row: number, column: number, value: boolean): void {
+    const start = this.#state.arena.length;
+    this.#state.arena.pushAscii(value ? this.#encoder.trueText : this.#encoder.falseText);
+    this.#set(row, column, start);
+  }
+
+  /** Structure text: names of elements and types. */
+  setAscii(row: number, column: number, text: string): void {
+    const bytes = utf8.encode(text);
+    this.setRaw(row, column, bytes, 0, bytes.length);
+  }
+
+  /** Text as it is, escaped. */
+  setRaw(row: number, column: number, source: Uint8Array, from: number, to: number): void {
+    const start = this.#state.arena.length;
+    this.#encoder.pushText(this.#state.arena, source, from, to);
+    this.#set(row, column, start);
+  }
+
+  /** A source value through its column's conversion; answers the conversion's result (src/engine/shred/values/conversion.ts). */
+  setValue(row: number, column: number, source: Uint8Array, from: number, to: number): number {
+    const start = this.#state.arena.length;
+    const result = this.table(row).conversions[column]!(source, from, to, this.#state.arena);
+    if (result === EMPTY || result === MISFIT) this.#state.arena.length = start;
+    else this.#set(row, column, start);
+    return result;
+  }
+
+  /** Attributes that only a wildcard allows, kept in one column as a line each: `name="value"`. */
+  appendAnyAttribute(row: number, column: number, name: string, value: string): void {
+    const escaped = value
+      .replaceAll('&', '&amp;')
+      .replaceAll('"', '&quot;')
+      .replaceAll('\n', '&#10;')
+      .replaceAll('\r', '&#13;');
+    const goesOn = this.isSet(row, column);
+    const line = utf8.encode(`${goesOn ? '\n' : ''}${name}="${escaped}"`);
+    const at = this.#slotOf(row, column);
+    const { arena, slots } = this.#state;
+    const before = goesOn ? arena.bytes.slice(slots[at]!, slots[at + 1]!) : new Uint8Array(0);
+    const start = arena.length;
+    arena.push(before, 0, before.length);
+    // each line holds a quote, so both parts may be quoted: the text has one quote before it and one behind
+    const inner = goesOn && this.#encoder.quote !== null ? arena.length - 1 : null;
+    this.#encoder.pushText(arena, line, 0, line.length);
+    if (inner !== null) {
+      arena.bytes.copyWithin(inner, inner + 2, arena.length);
+      arena.length -= 2;
+    }
+    this.#set(row, column, start);
+  }
+
+  /** Writes the innermost row to its tables' output and forgets it. */
+  close(extra: readonly (string | null)[]): void {
+    const state = this.#state;
+    const { arena, slots } = state;
+    const row = state.rowTop;
+    const { columns, parts } = this.table(row);
+    const base = this.#slotOf(row, 0);
+    const mark = state.rows[row * ROW_INTS + ROW_MARK]!;
+    const { separator } = this.#encoder;
+    for (let part = 0; part < parts.length; part += 1) {
+      const { index, start: first, end } = parts[part]!;
+      const out = this.#output.buffer(index);
+      // a value so large that a buffer twice its size would count
+      if (arena.length - mark > largeRowBytes) out.ensure(arena.length - mark + (end - first) * 3 + 1);
+      let extraAt = 0;
+      for (let column = first; column < end; column += 1) {
+        if (column > first) out.pushByte(separator);
+        const start = slots[base + column * 2]!;
+        if (start >= 0) out.push(arena.bytes, start, slots[base + column * 2 + 1]!);
+        else if (columns[column]!.role === 'extra') {
+          const value = extra[extraAt++] ?? null;
+          if (value === null) this.#encoder.pushNull(out);
+          else {
+            const bytes = utf8.encode(value);
+            this.#encoder.pushText(out, bytes, 0, bytes.length);
+          }
+        } else this.#encoder.pushNull(out);
+      }
+      out.pushByte(10);
+      this.#output.rowWritten(index);
+    }
+    if (mark === 0) arena.clear();
+    else arena.length = mark;
+    state.slotTop = base;
+    state.rowTop = row - 1;
+  }
+
+  #slotOf(row: number, slot: number): number {
+    return this.#state.rows[row * ROW_INTS + ROW_SLOTS]! + slot * 2;
+  }
+
+  #set(row: number, column: number, start: number): void {
+    const at = this.#slotOf(row, column);
+    this.#state.slots[at] = start;
+    this.#state.slots[at + 1] = this.#state.arena.length;
+  }
+}

@@ -1,0 +1,156 @@
+/** Encoded rows on their way out: one buffer per table, handed over when full. */
+import { ByteBuffer } from './byte-buffer.ts';
+import type { RowEncoder } from './encoding.ts';
+
+export interface RowChunk {
+  /** index of a table of the model, or the name of a side table */
+  readonly table: number | 'documents' | 'unmapped' | 'lexical';
+  readonly bytes: Uint8Array;
+  readonly rowCount: number;
+}
+
+const fullAt = 128 * 1024;
+/** all buffers of a model with thousands of tables together */
+const allBuffersBytes = 24 * 1024 * 1024;
+
+const spareBuffers = 32;
+
+const utf8 = new TextEncoder();
+
+export class RowOutput {
+  /** full buffers, oldest first; the consumer empties it */
+  readonly chunks: RowChunk[] = [];
+  /** by table: rows in all chunks so far */
+  readonly rowCounts: Float64Array;
+  readonly #encoder: RowEncoder;
+  readonly #buffers: (ByteBuffer | undefined)[] = [];
+  /** by table: bytes in its buffer, and rows */
+  #lengths: Int32Array;
+  #pendingRows: Int32Array;
+  readonly #spare: ArrayBuffer[] = [];
+  /** where the buffers lie that have been given a place */
+  #places: readonly Uint8Array<ArrayBuffer>[] = [];
+  readonly #sides = new Map<Exclude<RowChunk['table'], number>, { buffer: ByteBuffer; rows: number }>();
+  readonly #threshold: number;
+
+  constructor(tableCount: number, encoder: RowEncoder) {
+    this.rowCounts = new Float64Array(tableCount);
+    this.#lengths = new Int32Array(tableCount);
+    this.#pendingRows = new Int32Array(tableCount);
+    this.#encoder = encoder;
+    this.#threshold = Math.max(
+      8 * 1024,
+      Math.min(fullAt, Math.floor(allBuffersBytes / Math.max(1, tableCount))),
+    );
+  }
+
+  /** Bytes that a buffer has to hold before it is handed over, and room for most rows behind them. */
+  get bufferBytes(): number {
+    return this.#threshold + Math.min(32 * 1024, this.#threshold >> 1);
+  }
+
+  /** Gives the tables' buffers, their lengths and the counts of rows in them, a place where others write rows too. */
+  moveTo(buffers: readonly Uint8Array<ArrayBuffer>[], lengths: Int32Array, pendingRows: Int32Array): void {
+    this.#handAll();
+    this.#places = buffers;
+    this.#lengths = lengths;
+    this.#pendingRows = pendingRows;
+    for (const [table, place] of buffers.entries()) {
+      const buffer = this.#buffers[table];
+      if (buffer !== undefined) buffer.bytes = place;
+    }
+  }
+
+  /** The buffer that rows of `table` are appended to; `rowWritten` has to follow. */
+  buffer(table: number): ByteBuffer {
+    let buffer = this.#buffers[table];
+    if (buffer === undefined) {
+      buffer = new ByteBuffer(this.#places.length > 0 ? 0 : 4096);
+      if (this.#places.length > 0) buffer.bytes = this.#places[table]!;
+      this.#buffers[table] = buffer;
+    }
+    buffer.length = this.#lengths[table]!;
+    return buffer;
+  }
+
+  /** A row of `table` has been written to its buffer. */
+  rowWritten(table: number): void {
+    const { bytes, length } = this.#buffers[table]!;
+    this.#lengths[table] = length;
+    this.#pendingRows[table]! += 1;
+    const outgrown = this.#places.length > 0 && bytes !== this.#places[table];
+    if (length >= this.#threshold || outgrown) this.hand(table);
+  }
+
+  /** A row of a side table: text, whole numbers, or NULL. */
+  side(
+    table: Exclude<RowChunk['table'], number>,
+    values: readonly (string | number | Uint8Array | null)[],
+  ): void {
+    let entry = this.#sides.get(table);
+    if (entry === undefined) this.#sides.set(table, (entry = { buffer: new ByteBuffer(4096), rows: 0 }));
+    const { buffer } = entry;
+    for (const [index, value] of values.entries()) {
+      if (index > 0) buffer.pushByte(this.#encoder.separator);
+      if (value === null) this.#encoder.pushNull(buffer);
+      else if (typeof value === 'number') buffer.pushInteger(value);
+      else {
+        const bytes = typeof value === 'string' ? utf8.encode(value) : value;
+        this.#encoder.pushText(buffer, bytes, 0, bytes.length);
+      }
+    }
+    buffer.pushByte(10);
+    entry.rows += 1;
+    if (buffer.length >= fullAt) this.#handSide(table);
+  }
+
+  /** Hands over everything, full or not. */
+  flush(): void {
+    this.#handAll();
+    for (const [table, { buffer }] of this.#sides) if (buffer.length > 0) this.#handSide(table);
+  }
+
+  #handAll(): void {
+    for (let table = 0; table < this.#lengths.length; table += 1)
+      if (this.#lengths[table]! > 0) this.hand(table);
+  }
+
+  /** Hands over what a table's buffer holds. */
+  hand(table: number): void {
+    const buffer = this.buffer(table);
+    const rowCount = this.#pendingRows[table]!;
+    const place = this.#places[table];
+    if (place === undefined) this.chunks.push({ table, bytes: buffer.take(), rowCount });
+    else {
+      const { bytes, length } = buffer;
+      this.chunks.push({
+        table,
+        bytes: bytes === place ? this.#copy(bytes, length) : buffer.take(),
+        rowCount,
+      });
+      buffer.bytes = place;
+    }
+    this.#lengths[table] = 0;
+    this.#pendingRows[table] = 0;
+    this.rowCounts[table]! += rowCount;
+  }
+
+  /** The buffer of a chunk is needed no more: rows are copied into it again. */
+  recycle(bytes: Uint8Array): void {
+    if (bytes.buffer.byteLength === this.bufferBytes && this.#spare.length < spareBuffers)
+      this.#spare.push(bytes.buffer as ArrayBuffer);
+  }
+
+  #copy(bytes: Uint8Array, length: number): Uint8Array {
+    // a buffer of its own: it may travel to another thread
+    const copy = new Uint8Array(this.#spare.pop() ?? new ArrayBuffer(this.bufferBytes), 0, length);
+    copy.set(bytes.subarray(0, length));
+    return copy;
+  }
+
+  #handSide(table: Exclude<RowChunk['table'], number>): void {
+    const entry = this.#sides.get(table)!;
+    this.chunks.push({ table, bytes: entry.buffer.take(), rowCount: entry.rows });
+    entry.rows = 0;
+  }
+}

@@ -1,0 +1,326 @@
+/**
+ * From the lexical form in the document to what the column's type takes, byte for byte where that is possible.
+ * Value spaces: XSD 1.0 Part 2. Nothing passes through a floating-point number.
+ */
+import type { Column } from '../../model/relational-model.ts';
+import type { BuiltInType } from '../../model/source-model.ts';
+import type { ByteBuffer } from '../rows/byte-buffer.ts';
+import { isPrintedAlike } from './printed-form.ts';
+import { readDateTimeValue, readDateValue, readTimeValue, type CalendarValue } from './calendar.ts';
+import type { RowEncoder } from '../rows/encoding.ts';
+
+/** FITS: the column holds the value whole. INEXACT: it does, but not the form; keep the text in `_lexical` too.
+ *  EMPTY: an empty value where the type has none. MISFIT: the column cannot hold it. */
+export const FITS = 0;
+export const INEXACT = 1;
+export const EMPTY = 2;
+export const MISFIT = 3;
+
+/** Converts bytes [start, end) and pushes the encoded field to `out`; on EMPTY and MISFIT nothing has been pushed. */
+export type Conversion = (source: Uint8Array, start: number, end: number, out: ByteBuffer) => number;
+
+const collapsed: ReadonlySet<BuiltInType> = new Set<BuiltInType>([
+  'token',
+  'language',
+  'NMTOKEN',
+  'Name',
+  'NCName',
+  'ID',
+  'IDREF',
+  'ENTITY',
+  'duration',
+  'gYearMonth',
+  'gYear',
+  'gMonthDay',
+  'gDay',
+  'gMonth',
+  'hexBinary',
+  'base64Binary',
+  'anyURI',
+  'QName',
+  'NOTATION',
+]);
+
+/** White space around and within values means no more than that there is some (XSD 1.0 Part 2 §4.3.6, `collapse`), as text is written. */
+export function isCollapsed({ sourceType }: Column): boolean {
+  return sourceType !== null && collapsed.has(sourceType);
+}
+
+/** White space is part of the value. */
+export function keepsSpace(column: Column): boolean {
+  return column.type.kind === 'text' && column.type.list !== true && !isCollapsed(column);
+}
+
+export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
+  const { type } = column;
+  if (type.list) return listConversion(column, encoder);
+  if (type.kind !== 'text') {
+    const scalar = scalarConversion(column, encoder);
+    const { keepsForm = false } = column;
+    return (source, start, end, out) => {
+      const from = skipSpace(source, start, end);
+      const to = trimSpace(source, from, end);
+      if (from === to) return EMPTY;
+      const before = out.length;
+      const result = scalar(source, from, to, out);
+      if (result === MISFIT) out.length = before;
+      if (result !== FITS || !keepsForm) return result;
+      return from === start && to === end && isPrintedAlike(type, source, start, end) ? FITS : INEXACT;
+    };
+  }
+  const collapse = isCollapsed(column);
+  const limit = type.length ?? Infinity;
+  return (source, start, end, out) => {
+    if (collapse && needsCollapse(source, start, end)) {
+      const value = collapseSpace(source, start, end);
+      if (value.length > limit && characters(value, 0, value.length) > limit) return MISFIT;
+      encoder.pushText(out, value, 0, value.length);
+      return FITS;
+    }
+    if (end - start > limit && characters(source, start, end) > limit) return MISFIT;
+    encoder.pushText(out, source, start, end);
+    return FITS;
+  };
+}
+
+/** Conversions of one atomic value without surrounding white space, never empty. */
+function scalarConversion(column: Column, encoder: RowEncoder): Conversion {
+  const { type } = column;
+  switch (type.kind) {
+    case 'boolean':
+      return (source, start, end, out) => {
+        const value = readBoolean(source, start, end);
+        if (value === null) return MISFIT;
+        out.pushAscii(value ? encoder.trueText : encoder.falseText);
+        return FITS;
+      };
+    case 'smallint':
+    case 'integer':
+    case 'bigint': {
+      const conversion = integerConversion(lowest[type.kind]);
+      return column.sourceType === 'decimal' ? wholeDecimalConversion(conversion) : conversion;
+    }
+    case 'numeric':
+      return decimalConversion(type.precision, type.scale);
+    case 'real':
+      return floatConversion(3.4028235677973366e38);
+    case 'double':
+      return floatConversion(Infinity);
+    case 'date':
+      return calendarConversion(readDateValue, 'never');
+    case 'time':
+      return calendarConversion(readTimeValue, 'never');
+    case 'timestamp':
+      return calendarConversion(readDateTimeValue, 'never');
+    case 'timestamptz':
+      return calendarConversion(readDateTimeValue, 'utc');
+    case 'text':
+      return (source, start, end, out) => {
+        out.push(source, start, end);
+        return FITS;
+      };
+  }
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 32 || byte === 9 || byte === 10 || byte === 13;
+}
+
+function skipSpace(source: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && isSpace(source[at])) at += 1;
+  return at;
+}
+
+function trimSpace(source: Uint8Array, start: number, end: number): number {
+  let at = end;
+  while (at > start && isSpace(source[at - 1])) at -= 1;
+  return at;
+}
+
+function needsCollapse(source: Uint8Array, start: number, end: number): boolean {
+  let before = true;
+  for (let i = start; i < end; i += 1) {
+    const byte = source[i];
+    const space = isSpace(byte);
+    if (space && (before || byte !== 32)) return true;
+    before = space;
+  }
+  return before && end > start;
+}
+
+function collapseSpace(source: Uint8Array, start: number, end: number): Uint8Array {
+  const result = new Uint8Array(end - start);
+  let length = 0;
+  for (let i = start; i < end; i += 1) {
+    if (!isSpace(source[i])) result[length++] = source[i]!;
+    else if (length > 0 && result[length - 1] !== 32) result[length++] = 32;
+  }
+  return result.subarray(0, length > 0 && result[length - 1] === 32 ? length - 1 : length);
+}
+
+/** Characters, not bytes, of UTF-8 text: continuation bytes do not count. */
+function characters(source: Uint8Array, start: number, end: number): number {
+  let count = 0;
+  for (let i = start; i < end; i += 1) if ((source[i]! & 0xc0) !== 0x80) count += 1;
+  return count;
+}
+
+function readBoolean(source: Uint8Array, start: number, end: number): boolean | null {
+  const size = end - start;
+  if (size === 1) return source[start] === 49 ? true : source[start] === 48 ? false : null;
+  if (size === 4 && asciiEquals(source, start, 'true')) return true;
+  return size === 5 && asciiEquals(source, start, 'false') ? false : null;
+}
+
+function asciiEquals(source: Uint8Array, start: number, text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) if (source[start + i] !== text.charCodeAt(i)) return false;
+  return true;
+}
+
+/** magnitude of the lowest value */
+const lowest = { smallint: '32768', integer: '2147483648', bigint: '9223372036854775808' } as const;
+
+/** Decimals without fraction digits: 5.00 is one, and 5. too. */
+function wholeDecimalConversion(convert: Conversion): Conversion {
+  return (source, start, end, out) => {
+    let point = end;
+    while (point > start && source[point - 1] === 48) point -= 1;
+    if (point === start || source[point - 1] !== 46) return convert(source, start, end, out);
+    point -= 1;
+    const isZero = point === start || (point === start + 1 && (source[start] === 43 || source[start] === 45));
+    if (!isZero) return convert(source, start, point, out);
+    if (point + 1 === end) return MISFIT;
+    out.pushByte(48);
+    return FITS;
+  };
+}
+
+/** `limit` is the magnitude of the lowest value, in digits; the highest is one less. */
+function integerConversion(limit: string): Conversion {
+  return (source, start, end, out) => {
+    const sign = source[start];
+    const signed = sign === 43 || sign === 45;
+    let first = signed ? start + 1 : start;
+    if (first === end) return MISFIT;
+    for (let i = first; i < end; i += 1) if (source[i]! < 48 || source[i]! > 57) return MISFIT;
+    while (first < end - 1 && source[first] === 48) first += 1;
+    const digits = end - first;
+    if (digits > limit.length) return MISFIT;
+    if (digits === limit.length) {
+      let order = 0;
+      for (let i = 0; i < digits && order === 0; i += 1) order = source[first + i]! - limit.charCodeAt(i);
+      if (order > 0 || (order === 0 && sign !== 45)) return MISFIT;
+    }
+    if (sign === 45) out.pushByte(45);
+    out.push(source, first, end);
+    return FITS;
+  };
+}
+
+/** `[+-]? digits ('.' digits?)?` or `'.' digits`; equal values have equal precision once zeros at the ends are dropped. */
+function decimalConversion(precision: number | undefined, scale: number | undefined): Conversion {
+  return (source, start, end, out) => {
+    const first = source[start] === 43 || source[start] === 45 ? start + 1 : start;
+    let point = -1;
+    let lastNonZeroFraction = -1;
+    let firstNonZero = -1;
+    let digits = 0;
+    for (let i = first; i < end; i += 1) {
+      const byte = source[i]!;
+      if (byte === 46 && point < 0) point = i;
+      else if (byte >= 48 && byte <= 57) {
+        digits += 1;
+        if (byte !== 48) {
+          if (firstNonZero < 0) firstNonZero = i;
+          if (point >= 0) lastNonZeroFraction = i;
+        }
+      } else return MISFIT;
+    }
+    if (digits === 0) return MISFIT;
+    const pointAt = point < 0 ? end : point;
+    const whole = firstNonZero >= 0 && firstNonZero < pointAt ? pointAt - firstNonZero : 0;
+    const fraction = lastNonZeroFraction < 0 ? 0 : lastNonZeroFraction - pointAt;
+    if (precision !== undefined) {
+      if (fraction > (scale ?? 0) || whole > precision - (scale ?? 0)) return MISFIT;
+    } else if (whole > 131_072 || fraction > 16_383) return MISFIT;
+    out.push(source, source[start] === 43 ? first : start, end);
+    return FITS;
+  };
+}
+
+/** float and double: the lexical form goes to the database, which rounds as IEEE 754 says; only range and form are checked here. */
+function floatConversion(largest: number): Conversion {
+  return (source, start, end, out) => {
+    let text = '';
+    for (let i = start; i < end; i += 1) text += String.fromCharCode(source[i]!);
+    if (text === 'NaN') out.pushAscii('NaN');
+    else if (text === 'INF' || text === '+INF') out.pushAscii('Infinity');
+    else if (text === '-INF') out.pushAscii('-Infinity');
+    else {
+      if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return MISFIT;
+      const magnitude = Math.abs(Number(text));
+      const isZero = !/[1-9]/.test(text.replace(/[eE].*$/, ''));
+      const smallest = largest === Infinity ? 2.2250738585072014e-308 : 1.1754943508222875e-38;
+      if (magnitude > largest || magnitude === Infinity || (!isZero && magnitude < smallest)) return MISFIT;
+      out.push(source, start, end);
+    }
+    return FITS;
+  };
+}
+
+/** `keeps`: the zone a value of the column shows when it is read back; other zones, and forms a database prints otherwise, are INEXACT. */
+function calendarConversion(
+  read: (source: Uint8Array, start: number, end: number) => CalendarValue | null,
+  keeps: 'never' | 'utc',
+): Conversion {
+  return (source, start, end, out) => {
+    const value = read(source, start, end);
+    if (value === null) return MISFIT;
+    // a column without zone shows the local value; the zone is kept beside it
+    out.push(source, start, keeps === 'never' ? value.zoneStart : end);
+    if (keeps === 'utc' && value.zone === 'none') out.pushByte(90);
+    const zoneKept = value.zone === (keeps === 'utc' ? 'utc' : 'none');
+    return zoneKept && value.fractionDigits <= 6 && !value.endOfDay ? FITS : INEXACT;
+  };
+}
+
+/** An array literal, `{1,2}` or `{"a b","c"}` (PostgreSQL manual §8.15.2), then escaped as text. */
+function listConversion(column: Column, encoder: RowEncoder): Conversion {
+  const isText = column.type.kind === 'text';
+  const limit = column.type.length ?? Infinity;
+  const item = scalarConversion(
+    { ...column, type: { ...column.type, list: false } },
+    { ...encoder, trueText: 't', falseText: 'f' },
+  );
+  return (source, start, end, out) => {
+    const literal: number[] = [123];
+    let inexact = false;
+    for (let at = skipSpace(source, start, end); at < end; at = skipSpace(source, at, end)) {
+      let itemEnd = at;
+      while (itemEnd < end && !isSpace(source[itemEnd])) itemEnd += 1;
+      if (itemEnd - at > limit && characters(source, at, itemEnd) > limit) return MISFIT;
+      if (literal.length > 1) literal.push(44);
+      if (isText) {
+        literal.push(34);
+        for (let i = at; i < itemEnd; i += 1) {
+          if (source[i] === 34 || source[i] === 92) literal.push(92);
+          literal.push(source[i]!);
+        }
+        literal.push(34);
+      } else {
+        const before = out.length;
+        const result = item(source, at, itemEnd, out);
+        for (let i = before; i < out.length; i += 1) literal.push(out.bytes[i]!);
+        out.length = before;
+        if (result === MISFIT) return MISFIT;
+        if (result === INEXACT) inexact = true;
+      }
+      at = itemEnd;
+    }
+    literal.push(125);
+    const bytes = Uint8Array.from(literal);
+    encoder.pushText(out, bytes, 0, bytes.length);
+    return inexact ? INEXACT : FITS;
+  };
+}

@@ -1,0 +1,85 @@
+/** The DDL of a relational model in one dialect (engine.md §6). */
+import type { RelationalModel } from '../model/relational-model.ts';
+import { sideTableDefinitions } from '../model/side-tables.ts';
+import { dialectOf } from './dialects/every-dialect.ts';
+import { addForeignKey, commentStatements, createTable, indexStatements } from './statements.ts';
+import type { Dialect, DialectName } from './dialect.ts';
+import { withListTables } from './list-tables.ts';
+import { physicalSideTable, physicalTables, type PhysicalTable } from './physical-model.ts';
+
+export interface DdlOptions {
+  /** postgresql */
+  readonly dialect?: DialectName;
+  /** made unless it is there, and before every name; without it names stand alone */
+  readonly sqlSchema?: string;
+  /** indexes of the tables to write; keys to others are left out (all) */
+  readonly tables?: ReadonlySet<number>;
+}
+
+/** CREATE TABLE for every table, parents before children, the tables beside the data among them; ends with a line end. */
+export function renderDdl(model: RelationalModel, options: DdlOptions = {}): string {
+  const dialect = dialectOf(options.dialect ?? 'postgresql');
+  const { before, after } = ddlParts(model, dialect, options);
+  return `${[...before, ...after].join('\n\n')}\n`;
+}
+
+export interface DdlParts {
+  /** paragraphs that make the tables with their primary and unique keys */
+  readonly before: readonly string[];
+  /** paragraphs that refer from table to table, best run when the rows are there */
+  readonly after: readonly string[];
+}
+
+export interface DdlPartsOptions extends DdlOptions {
+  /** for scripts that may find the tables there */
+  readonly ifNotExists?: boolean;
+  /** all foreign keys in `after` where the dialect can add them later, not only those of circles */
+  readonly foreignKeysLast?: boolean;
+}
+
+export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlPartsOptions): DdlParts {
+  const sqlSchema = options.sqlSchema ?? null;
+  const { foreignKeys, indexes } = dialect.capabilities;
+  const { model: drawn, lists } = withListTables(model, dialect);
+  const ownerOf = new Map(lists.map(({ table, owner }) => [table, owner]));
+  const wanted = (index: number): boolean =>
+    index === -1 || options.tables === undefined || options.tables.has(ownerOf.get(index) ?? index);
+  const isInline = (forward: boolean): boolean =>
+    foreignKeys === 'inline' || !(forward || (foreignKeys === 'alter' && options.foreignKeysLast === true));
+  const before: string[] = [];
+  const after: string[] = [];
+  const schema = sqlSchema === null ? null : dialect.createSchema(sqlSchema);
+  if (schema !== null) before.push(`${schema};`);
+  const paragraph = (
+    table: PhysicalTable,
+    ifNotExists: boolean,
+    inline: PhysicalTable['foreignKeys'],
+  ): string =>
+    [
+      createTable(dialect, table, { sqlSchema, ifNotExists, foreignKeys: inline }),
+      ...indexStatements(dialect, sqlSchema, table, ifNotExists && indexes === 'if-not-exists'),
+      ...commentStatements(dialect, sqlSchema, table),
+    ]
+      .map((statement) => `${statement};`)
+      .join('\n');
+  const { documents, ...others } = sideTableDefinitions;
+  before.push(paragraph(physicalSideTable(documents, dialect, model), true, []));
+  for (const [index, table] of physicalTables(drawn, dialect, model).entries()) {
+    if (!wanted(index)) continue;
+    const keys = table.foreignKeys.filter((key) => wanted(key.parent));
+    const notes = [...table.notes];
+    for (const key of keys.filter(({ forward }) => !isInline(forward))) {
+      if (foreignKeys === 'alter') after.push(`${addForeignKey(dialect, sqlSchema, table, key)};`);
+      else notes.push(`${key.column} refers to ${key.parentTable} (${key.parentColumn}), which comes later`);
+    }
+    const inline = keys.filter(({ forward }) => isInline(forward));
+    before.push([...notes.map(note), paragraph(table, options.ifNotExists ?? false, inline)].join('\n'));
+  }
+  for (const definition of Object.values(others))
+    before.push(paragraph(physicalSideTable(definition, dialect, model), true, []));
+  return { before, after };
+}
+
+function note(text: string): string {
+  return `-- ${text.replaceAll(/[\s\p{Cc}]+/gu, ' ')}`;
+}

@@ -1,0 +1,150 @@
+/** What a SQL flavour is, as far as the engine writes it: one plain object per database (engine.md §6). */
+import type { ColumnType } from '../model/relational-model.ts';
+
+export type DialectName =
+  | 'postgresql'
+  | 'duckdb'
+  | 'sqlite'
+  | 'mysql'
+  | 'sqlserver'
+  | 'oracle'
+  | 'snowflake'
+  | 'bigquery'
+  | 'redshift'
+  | 'databricks';
+
+/** Where a table stands, names as they are, unquoted. */
+export interface TablePlace {
+  readonly sqlSchema: string | null;
+  readonly table: string;
+}
+
+/** Comments as statements of their own (texts are given raw, statements come without terminator). */
+export interface CommentStatements {
+  readonly kind: 'statement';
+  /** longest comment, in characters; null: no limit that matters */
+  readonly maxLength: number | null;
+  table(place: TablePlace, text: string): string;
+  column(place: TablePlace, column: string, text: string): string;
+}
+
+/** Comments inside CREATE TABLE. */
+export interface InlineComments {
+  readonly kind: 'inline';
+  readonly maxLength: number | null;
+  /** follows the closing parenthesis */
+  table(text: string): string;
+  /** follows the column's type and NOT NULL */
+  column(text: string): string;
+}
+
+export interface DialectCapabilities {
+  /** a list of values is an array; else its items are rows of a table of their own (`src/engine/sql/list-tables.ts`) */
+  readonly arrays: boolean;
+  /** an array column tells NULL from an array without items */
+  readonly nullArrays: boolean;
+  /** an array column may be NOT NULL */
+  readonly arraysNotNull: boolean;
+  readonly createIfNotExists: boolean;
+  /**
+   * `alter`: ALTER TABLE can add one, so tables may refer to later ones.
+   * `inline`: only inside CREATE TABLE, also to tables that come later.
+   * `inline-backward`: only inside CREATE TABLE, only to earlier tables and to itself.
+   */
+  readonly foreignKeys: 'alter' | 'inline' | 'inline-backward';
+  /** keys can be checked at the end of a transaction; used where tables refer to each other in a circle */
+  readonly deferrable: boolean;
+  /** follows every PRIMARY KEY and FOREIGN KEY where keys are information only */
+  readonly notEnforced: string;
+  /** `constraint`, a unique index that leaves NULLs out, or none at all */
+  readonly uniqueKeys: 'constraint' | 'filtered-index' | 'none';
+  /** CREATE INDEX, with IF NOT EXISTS or without it; or inside CREATE TABLE */
+  readonly indexes: 'if-not-exists' | 'plain' | 'inline' | 'none';
+  /** longest text column that a key can have, in characters; null: any */
+  readonly keyTextMaxLength: number | null;
+  /** bytes that all bounded text columns of a row may take together, at 4 a character; null: any */
+  readonly boundedTextMaxBytes: number | null;
+  /** what a row has room for before its bounded text must lose its bounds; null: anything */
+  readonly inRow: { readonly maxBytes: number; bytesOf(type: ColumnType): number } | null;
+}
+
+export interface Dialect {
+  readonly name: DialectName;
+  readonly identifierMaxBytes: number;
+  /** most columns of a table; null: no limit that matters. Models are drawn below all of these (src/engine/map/tables/wide-rows.ts) */
+  readonly maxColumns: number | null;
+  /** characters that a name cannot have even when quoted; null: any */
+  readonly refusedCharacters: RegExp | null;
+  readonly capabilities: DialectCapabilities;
+  readonly comments: CommentStatements | InlineComments;
+  quote(identifier: string): string;
+  /** A string literal. */
+  literal(text: string): string;
+  /** The SQL type; lists come only where `capabilities.arrays` says so. */
+  typeName(type: ColumnType): string;
+  /** follows the closing parenthesis of CREATE TABLE; '' for nothing */
+  readonly tableOptions: string;
+  /** Statement that makes the SQL schema unless it is there, without terminator; null where that cannot be said. */
+  createSchema(sqlSchema: string): string | null;
+}
+
+/** `schema.table`, quoted. */
+export function qualified(dialect: Dialect, place: TablePlace): string {
+  const table = dialect.quote(place.table);
+  return place.sqlSchema === null ? table : `${dialect.quote(place.sqlSchema)}.${table}`;
+}
+
+/** Standard SQL: in double quotes, a double quote doubled. */
+export function doubleQuoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}
+
+/** In backticks, a backtick doubled. */
+export function backquoted(identifier: string): string {
+  return `\`${identifier.replaceAll('`', '``')}\``;
+}
+
+/** Standard SQL: in single quotes, a single quote doubled. */
+export function standardLiteral(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** For databases that read a backslash in a literal as an escape, or do so in some mode. */
+export function backslashLiteral(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
+/** For databases where two literals side by side are one: the quote is escaped by a backslash. */
+export function backslashQuoteLiteral(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+/** COMMENT ON, as PostgreSQL and Oracle have it. */
+export function commentOn(
+  quote: Dialect['quote'],
+  literal: Dialect['literal'],
+  maxLength: number | null,
+): CommentStatements {
+  const name = ({ sqlSchema, table }: TablePlace): string =>
+    sqlSchema === null ? quote(table) : `${quote(sqlSchema)}.${quote(table)}`;
+  return {
+    kind: 'statement',
+    maxLength,
+    table: (place, text) => `COMMENT ON TABLE ${name(place)} IS ${literal(text)}`,
+    column: (place, column, text) => `COMMENT ON COLUMN ${name(place)}.${quote(column)} IS ${literal(text)}`,
+  };
+}
+
+/**
+ * An exact decimal type with a limit. Without bounds of its own a number takes `unbounded`; one that is longer than the
+ * database's decimals is kept as text, which loses nothing.
+ */
+export function decimalType(
+  type: ColumnType,
+  limits: { name: string; maxPrecision: number; maxScale: number; unbounded: string; asText: string },
+): string {
+  const { precision, scale = 0 } = type;
+  if (precision === undefined) return limits.unbounded;
+  if (precision > limits.maxPrecision || scale > limits.maxScale) return limits.asText;
+  return `${limits.name}(${precision},${scale})`;
+}

@@ -1,0 +1,59 @@
+import type { ColumnType } from '../../model/relational-model.ts';
+import { backslashQuoteLiteral, type Dialect } from '../dialect.ts';
+
+const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
+  boolean: 'BOOL',
+  smallint: 'INT64',
+  integer: 'INT64',
+  bigint: 'INT64',
+  real: 'FLOAT64',
+  double: 'FLOAT64',
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'DATETIME',
+  timestamptz: 'TIMESTAMP',
+};
+
+/** BigQuery (GoogleSQL): a SQL schema is a dataset; keys are not enforced. */
+export const bigquery: Dialect = {
+  name: 'bigquery',
+  identifierMaxBytes: 300,
+  maxColumns: 10_000,
+  // letters, marks, numbers, connectors, dashes and spaces are what both tables and columns may have
+  refusedCharacters: /[^\p{L}\p{M}\p{N}\p{Pc}\p{Pd} ]/u,
+  capabilities: {
+    arrays: true,
+    // it is stored as an empty array
+    nullArrays: false,
+    arraysNotNull: false,
+    createIfNotExists: true,
+    foreignKeys: 'alter',
+    deferrable: false,
+    notEnforced: ' NOT ENFORCED',
+    uniqueKeys: 'none',
+    indexes: 'none',
+    keyTextMaxLength: null,
+    boundedTextMaxBytes: null,
+    inRow: null,
+  },
+  comments: { kind: 'inline', maxLength: 1024, table: description, column: description },
+  quote: (identifier) => `\`${identifier.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``,
+  literal: backslashQuoteLiteral,
+  typeName: (type) => (type.list ? `ARRAY<${itemType(type)}>` : itemType(type)),
+  tableOptions: '',
+  createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${bigquery.quote(sqlSchema)}`,
+};
+
+function description(text: string): string {
+  return `OPTIONS (description = ${backslashQuoteLiteral(text)})`;
+}
+
+/** NUMERIC has 29 digits before the point and 9 after it, BIGNUMERIC 38 and 38. */
+function itemType(type: ColumnType): string {
+  const { kind, length, precision, scale = 0 } = type;
+  if (kind === 'text') return length === undefined ? 'STRING' : `STRING(${length})`;
+  if (kind !== 'numeric') return kinds[kind];
+  if (precision === undefined) return 'BIGNUMERIC';
+  if (scale <= 9 && precision - scale <= 29) return `NUMERIC(${precision},${scale})`;
+  return scale <= 38 && precision - scale <= 38 ? `BIGNUMERIC(${precision},${scale})` : 'STRING';
+}

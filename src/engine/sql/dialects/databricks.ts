@@ -1,0 +1,62 @@
+import type { ColumnType } from '../../model/relational-model.ts';
+import { backquoted, backslashQuoteLiteral, decimalType, type Dialect } from '../dialect.ts';
+
+const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'numeric'>, string>> = {
+  text: 'STRING',
+  boolean: 'BOOLEAN',
+  smallint: 'SMALLINT',
+  integer: 'INT',
+  bigint: 'BIGINT',
+  real: 'FLOAT',
+  double: 'DOUBLE',
+  date: 'DATE',
+  // there is no time of day
+  time: 'STRING',
+  timestamp: 'TIMESTAMP_NTZ',
+  timestamptz: 'TIMESTAMP',
+};
+
+/** Databricks SQL with Unity Catalog (Delta tables): keys are not enforced. */
+export const databricks: Dialect = {
+  name: 'databricks',
+  identifierMaxBytes: 255,
+  maxColumns: null,
+  // of tables: periods, spaces, slashes and control characters; of columns, without column mapping: ,;{}()= too
+  refusedCharacters: /[\p{Cc}\x7f ./,;{}()=]/u,
+  capabilities: {
+    arrays: true,
+    nullArrays: true,
+    arraysNotNull: true,
+    createIfNotExists: true,
+    foreignKeys: 'alter',
+    deferrable: false,
+    notEnforced: '',
+    uniqueKeys: 'none',
+    indexes: 'none',
+    keyTextMaxLength: null,
+    boundedTextMaxBytes: null,
+    inRow: null,
+  },
+  comments: {
+    kind: 'inline',
+    maxLength: null,
+    table: (text) => `COMMENT ${backslashQuoteLiteral(text)}`,
+    column: (text) => `COMMENT ${backslashQuoteLiteral(text)}`,
+  },
+  quote: backquoted,
+  literal: backslashQuoteLiteral,
+  typeName: (type) => (type.list ? `ARRAY<${itemType(type)}>` : itemType(type)),
+  tableOptions: '',
+  createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${backquoted(sqlSchema)}`,
+};
+
+function itemType(type: ColumnType): string {
+  if (type.kind !== 'numeric') return kinds[type.kind];
+  return decimalType(type, {
+    name: 'DECIMAL',
+    maxPrecision: 38,
+    maxScale: 38,
+    unbounded: 'DECIMAL(38,18)',
+    asText: 'STRING',
+  });
+}

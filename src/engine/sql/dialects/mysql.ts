@@ -1,0 +1,80 @@
+import type { ColumnType } from '../../model/relational-model.ts';
+import { backquoted, backslashLiteral, decimalType, type Dialect } from '../dialect.ts';
+
+const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
+  boolean: 'BOOLEAN',
+  smallint: 'SMALLINT',
+  integer: 'INT',
+  bigint: 'BIGINT',
+  real: 'FLOAT',
+  double: 'DOUBLE',
+  date: 'DATE',
+  time: 'TIME(6)',
+  timestamp: 'DATETIME(6)',
+  // TIMESTAMP ends in 2038
+  timestamptz: 'DATETIME(6)',
+};
+
+/** MySQL 8 and MariaDB 10.6 and later, tables in utf8mb4. Instants are kept in UTC. */
+export const mysql: Dialect = {
+  name: 'mysql',
+  identifierMaxBytes: 64,
+  // of InnoDB; its row must hold their values, too (`inRow`)
+  maxColumns: 1017,
+  // quoted or not, names lie within the Basic Multilingual Plane; a database's name becomes a folder
+  refusedCharacters: /[\u{10000}-\u{10FFFF}\0]|[ /\\.](?=$)/u,
+  capabilities: {
+    arrays: false,
+    nullArrays: false,
+    arraysNotNull: false,
+    createIfNotExists: true,
+    foreignKeys: 'alter',
+    deferrable: false,
+    notEnforced: '',
+    uniqueKeys: 'constraint',
+    indexes: 'inline',
+    keyTextMaxLength: 255,
+    boundedTextMaxBytes: 60_000,
+    // InnoDB's 8,126, less what the row and its keys take
+    inRow: { maxBytes: 8000, bytesOf: inRowBytes },
+  },
+  comments: {
+    kind: 'inline',
+    maxLength: 1000,
+    table: (text) => `COMMENT = ${backslashLiteral(text)}`,
+    column: (text) => `COMMENT ${backslashLiteral(text)}`,
+  },
+  quote: backquoted,
+  literal: backslashLiteral,
+  typeName,
+  tableOptions: ' DEFAULT CHARACTER SET utf8mb4',
+  createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${backquoted(sqlSchema)}`,
+};
+
+/** All VARCHARs of a row share 65,535 bytes, so only short text is one; lengths of the TEXT types are in bytes, 4 a character. */
+function typeName(type: ColumnType): string {
+  const { kind, length = Number.POSITIVE_INFINITY } = type;
+  if (kind === 'text') {
+    if (length > 4_194_303) return 'LONGTEXT';
+    if (length > 16_383) return 'MEDIUMTEXT';
+    return length > 255 ? 'TEXT' : `VARCHAR(${length})`;
+  }
+  if (kind !== 'numeric') return kinds[kind];
+  return decimalType(type, {
+    name: 'DECIMAL',
+    maxPrecision: 65,
+    maxScale: 30,
+    unbounded: 'DECIMAL(65,30)',
+    asText: 'LONGTEXT',
+  });
+}
+
+/** InnoDB, row format DYNAMIC: what may be longer than 255 bytes can leave the row but for a pointer or its first 40 bytes. */
+function inRowBytes(type: ColumnType): number {
+  const { kind, length = Number.POSITIVE_INFINITY } = type;
+  if (kind === 'text') {
+    if (length > 255) return 21;
+    return length < 64 ? length * 4 + 1 : 41;
+  }
+  return kind === 'numeric' ? 30 : 9;
+}

@@ -1,0 +1,58 @@
+import type { ColumnType } from '../../model/relational-model.ts';
+import { commentOn, doubleQuoted, standardLiteral, type Dialect } from '../dialect.ts';
+
+const kinds: Readonly<Record<ColumnType['kind'], string>> = {
+  text: 'text',
+  boolean: 'boolean',
+  smallint: 'smallint',
+  integer: 'integer',
+  bigint: 'bigint',
+  numeric: 'numeric',
+  real: 'real',
+  double: 'double precision',
+  date: 'date',
+  time: 'time',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamptz',
+};
+
+/** PostgreSQL 12 and later. */
+export const postgresql: Dialect = {
+  name: 'postgresql',
+  identifierMaxBytes: 63,
+  maxColumns: 1600,
+  refusedCharacters: null,
+  capabilities: {
+    arrays: true,
+    nullArrays: true,
+    arraysNotNull: true,
+    createIfNotExists: true,
+    foreignKeys: 'alter',
+    deferrable: true,
+    notEnforced: '',
+    uniqueKeys: 'constraint',
+    indexes: 'if-not-exists',
+    keyTextMaxLength: null,
+    boundedTextMaxBytes: null,
+    inRow: null,
+  },
+  comments: commentOn(doubleQuoted, standardLiteral, null),
+  quote: doubleQuoted,
+  literal: standardLiteral,
+  typeName: (type) => `${itemType(type)}${type.list ? '[]' : ''}`,
+  tableOptions: '',
+  createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(sqlSchema)}`,
+};
+
+/** The spelling of a type wherever the service tells of one without its size: `varchar`, `double precision`, `bigint[]`. */
+export function bareTypeName(type: ColumnType): string {
+  return postgresql.typeName(type).replace(/\([\d,]+\)/, '');
+}
+
+function itemType(type: ColumnType): string {
+  const { kind, length, precision, scale = 0 } = type;
+  if (kind === 'text' && length !== undefined && length <= 10_485_760) return `varchar(${length})`;
+  if (kind === 'numeric' && precision !== undefined && precision <= 1000)
+    return `numeric(${precision},${scale})`;
+  return kinds[kind];
+}

@@ -1,0 +1,62 @@
+import type { ColumnType } from '../../model/relational-model.ts';
+import { backslashLiteral, decimalType, doubleQuoted, type Dialect } from '../dialect.ts';
+
+const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
+  boolean: 'BOOLEAN',
+  smallint: 'SMALLINT',
+  integer: 'INTEGER',
+  bigint: 'BIGINT',
+  real: 'FLOAT',
+  double: 'FLOAT',
+  date: 'DATE',
+  time: 'TIME(9)',
+  timestamp: 'TIMESTAMP_NTZ(9)',
+  timestamptz: 'TIMESTAMP_TZ(9)',
+};
+
+/** Snowflake: keys are information for its optimiser and for tools. */
+export const snowflake: Dialect = {
+  name: 'snowflake',
+  identifierMaxBytes: 255,
+  maxColumns: null,
+  refusedCharacters: null,
+  capabilities: {
+    arrays: true,
+    nullArrays: true,
+    arraysNotNull: true,
+    createIfNotExists: true,
+    foreignKeys: 'alter',
+    deferrable: false,
+    notEnforced: '',
+    uniqueKeys: 'constraint',
+    indexes: 'none',
+    keyTextMaxLength: null,
+    boundedTextMaxBytes: null,
+    inRow: null,
+  },
+  comments: {
+    kind: 'inline',
+    maxLength: null,
+    table: (text) => `COMMENT = ${backslashLiteral(text)}`,
+    column: (text) => `COMMENT ${backslashLiteral(text)}`,
+  },
+  quote: doubleQuoted,
+  literal: backslashLiteral,
+  typeName,
+  tableOptions: '',
+  createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(sqlSchema)}`,
+};
+
+function typeName(type: ColumnType): string {
+  const { kind, length } = type;
+  if (type.list) return 'ARRAY';
+  if (kind === 'text') return length === undefined ? 'VARCHAR' : `VARCHAR(${length})`;
+  if (kind !== 'numeric') return kinds[kind];
+  return decimalType(type, {
+    name: 'NUMBER',
+    maxPrecision: 38,
+    maxScale: 37,
+    unbounded: 'NUMBER(38,18)',
+    asText: 'VARCHAR',
+  });
+}

@@ -1,0 +1,56 @@
+import type { ColumnType } from '../../model/relational-model.ts';
+import { doubleQuoted, standardLiteral, type Dialect } from '../dialect.ts';
+
+const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
+  boolean: 'BOOLEAN',
+  smallint: 'INTEGER',
+  integer: 'INTEGER',
+  bigint: 'INTEGER',
+  real: 'REAL',
+  double: 'REAL',
+  // of numeric affinity, under which dates and times stay the text they are
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'DATETIME',
+  timestamptz: 'DATETIME',
+};
+
+/** SQLite 3. It has no comments: they stand in the text of CREATE TABLE, which `sqlite_schema` keeps. */
+export const sqlite: Dialect = {
+  name: 'sqlite',
+  identifierMaxBytes: 255,
+  maxColumns: 2000,
+  refusedCharacters: null,
+  capabilities: {
+    arrays: false,
+    nullArrays: false,
+    arraysNotNull: false,
+    createIfNotExists: true,
+    foreignKeys: 'inline',
+    deferrable: true,
+    notEnforced: '',
+    uniqueKeys: 'constraint',
+    indexes: 'if-not-exists',
+    keyTextMaxLength: null,
+    boundedTextMaxBytes: null,
+    inRow: null,
+  },
+  comments: { kind: 'inline', maxLength: null, table: block, column: block },
+  quote: doubleQuoted,
+  literal: standardLiteral,
+  typeName,
+  tableOptions: '',
+  createSchema: () => null,
+};
+
+function block(text: string): string {
+  return `/* ${text.replaceAll('*/', '* /').replaceAll('/*', '/ *')} */`;
+}
+
+/** Decimals longer than a double's 15 digits would be rounded under any other type than TEXT. */
+function typeName(type: ColumnType): string {
+  const { kind, length, precision, scale = 0 } = type;
+  if (kind === 'text') return length === undefined ? 'TEXT' : `VARCHAR(${length})`;
+  if (kind !== 'numeric') return kinds[kind];
+  return precision !== undefined && precision <= 15 ? `NUMERIC(${precision},${scale})` : 'TEXT';
+}

@@ -1,0 +1,75 @@
+import type { ColumnType } from '../../model/relational-model.ts';
+import { decimalType, type Dialect, type TablePlace } from '../dialect.ts';
+
+const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
+  boolean: 'BIT',
+  smallint: 'SMALLINT',
+  integer: 'INT',
+  bigint: 'BIGINT',
+  real: 'REAL',
+  double: 'FLOAT(53)',
+  date: 'DATE',
+  time: 'TIME(7)',
+  timestamp: 'DATETIME2(7)',
+  timestamptz: 'DATETIMEOFFSET(7)',
+};
+
+/** SQL Server 2016 and later, Azure SQL. Names are limited to 128 UTF-16 units, which 128 bytes never exceed. */
+export const sqlserver: Dialect = {
+  name: 'sqlserver',
+  identifierMaxBytes: 128,
+  maxColumns: 1024,
+  refusedCharacters: null,
+  capabilities: {
+    arrays: false,
+    nullArrays: false,
+    arraysNotNull: false,
+    createIfNotExists: false,
+    foreignKeys: 'alter',
+    deferrable: false,
+    notEnforced: '',
+    uniqueKeys: 'filtered-index',
+    indexes: 'plain',
+    keyTextMaxLength: 425,
+    boundedTextMaxBytes: null,
+    inRow: null,
+  },
+  comments: {
+    kind: 'statement',
+    maxLength: 3750,
+    table: (place, text) => description(place, text),
+    column: (place, column, text) => `${description(place, text)}, N'COLUMN', ${literal(column)}`,
+  },
+  quote,
+  literal,
+  typeName,
+  tableOptions: '',
+  createSchema: (sqlSchema) =>
+    `IF SCHEMA_ID(${literal(sqlSchema)}) IS NULL EXEC(${literal(`CREATE SCHEMA ${quote(sqlSchema)}`)})`,
+};
+
+function quote(identifier: string): string {
+  return `[${identifier.replaceAll(']', ']]')}]`;
+}
+
+function literal(text: string): string {
+  return `N'${text.replaceAll("'", "''")}'`;
+}
+
+function description({ sqlSchema, table }: TablePlace, text: string): string {
+  const owner = literal(sqlSchema ?? 'dbo');
+  return `EXEC sys.sp_addextendedproperty N'MS_Description', ${literal(text)}, N'SCHEMA', ${owner}, N'TABLE', ${literal(table)}`;
+}
+
+function typeName(type: ColumnType): string {
+  const { kind, length = Number.POSITIVE_INFINITY } = type;
+  if (kind === 'text') return length <= 4000 ? `NVARCHAR(${length})` : 'NVARCHAR(MAX)';
+  if (kind !== 'numeric') return kinds[kind];
+  return decimalType(type, {
+    name: 'DECIMAL',
+    maxPrecision: 38,
+    maxScale: 38,
+    unbounded: 'DECIMAL(38,18)',
+    asText: 'NVARCHAR(MAX)',
+  });
+}

@@ -1,0 +1,143 @@
+/**
+ * Lists of values where a database has no arrays that hold them (engine.md §3): a row each in a table of their own.
+ *
+ * This is a step from the model to the DDL of one dialect, and not part of the model: rows are made once, whatever database they
+ * go to, and the targets that rows are written to and read from have arrays. So neither plans, nor mappings, nor rows know of it.
+ */
+import { defaultNaming, shortenName, structureWord } from '../map/names/identifiers.ts';
+import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
+import { hasOwnPrefix, sideTableNames } from '../model/side-tables.ts';
+import type { Dialect } from './dialect.ts';
+
+/** The table of one list column. Its columns: row key, parent key, position from 1, the item. */
+export interface ListTable {
+  /** index of the table that the column is of, and of the column there */
+  readonly owner: number;
+  readonly column: number;
+  /** index of the list's own table; null where the column stays an array, and has but its count beside it */
+  readonly table: number | null;
+}
+
+export interface ModelOfLists {
+  /** the tables of the model under their indexes, then those of lists; a table's columns change at the end alone */
+  readonly model: RelationalModel;
+  readonly lists: readonly ListTable[];
+}
+
+/**
+ * In place of a list column stands the number of its items: NULL where the list is absent, 0 where it is there and empty, which
+ * no rows elsewhere could tell apart. A database whose arrays cannot be NULL keeps the array and has the number beside it.
+ */
+export function withListTables(model: RelationalModel, dialect: Dialect): ModelOfLists {
+  const { arrays, nullArrays } = dialect.capabilities;
+  if (arrays && nullArrays) return { model, lists: [] };
+  const taken = new Set(
+    [...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)].map((name) =>
+      name.toLowerCase(),
+    ),
+  );
+  const tables: Table[] = [];
+  const own: Table[] = [];
+  const lists: ListTable[] = [];
+  for (const [owner, table] of model.tables.entries()) {
+    const counted = table.columns.flatMap(({ type, nullable }, at) =>
+      type.list === true && (!arrays || nullable) ? [at] : [],
+    );
+    if (counted.length === 0) {
+      tables.push(table);
+      continue;
+    }
+    const names = new Set(table.columns.map(({ name }) => name.toLowerCase()));
+    const columns = [...table.columns];
+    for (const at of counted) {
+      const list = table.columns[at]!;
+      const count = countColumn(model, list, names);
+      if (arrays) {
+        columns.push(count);
+        lists.push({ owner, column: at, table: null });
+        continue;
+      }
+      columns[at] = count;
+      lists.push({ owner, column: at, table: model.tables.length + own.length });
+      own.push(listTable(model, owner, list, taken));
+    }
+    // a key over a list has no one column any more; that it is declared, the table's comment says
+    const uniqueKeys = arrays
+      ? table.uniqueKeys
+      : table.uniqueKeys.filter((key) => !key.columns.some((at) => counted.includes(at)));
+    tables.push({ ...table, columns, uniqueKeys });
+  }
+  return { model: { ...model, tables: [...tables, ...own] }, lists };
+}
+
+function countColumn(model: RelationalModel, list: Column, taken: Set<string>): Column {
+  return {
+    ...list,
+    name:
+      list.listNames?.count ??
+      freeName(model, `${list.name}_${word(model, 'count')}`, list.xpath ?? list.name, taken),
+    type: { kind: 'integer' },
+    documentation: list.nullable ? 'number of items, NULL where the list is absent' : 'number of items',
+  };
+}
+
+function listTable(model: RelationalModel, owner: number, list: Column, taken: Set<string>): Table {
+  const parent = model.tables[owner]!;
+  const naming = model.options ?? {};
+  const suffix = naming.tableSuffix ?? '';
+  const base =
+    suffix !== '' && parent.name.endsWith(suffix) ? parent.name.slice(0, -suffix.length) : parent.name;
+  const path = list.xpath ?? `${parent.xpath}/${list.name}`;
+  const name = list.listNames?.table ?? freeName(model, `${base}_${list.name}${suffix}`, path, taken);
+  const parentKey = parent.columns.find(({ role }) => role === 'row_key')!.name;
+  const columns = new Set<string>();
+  const of = (wanted: string): string => freeName(model, wanted, path, columns);
+  const structure = { nullable: false, xpath: null, sourceType: null } as const;
+  const { list: _, ...item } = list.type;
+  return {
+    name,
+    kind: 'element',
+    xpath: path,
+    documentation: `items of the list ${parent.name}.${list.name}`,
+    columns: [
+      {
+        ...structure,
+        name: of(`${name}_${word(model, 'key')}`),
+        role: 'row_key',
+        type: { kind: 'bigint' },
+        references: null,
+      },
+      {
+        ...structure,
+        name: of(parentKey),
+        role: 'parent_key',
+        type: { kind: 'bigint' },
+        references: owner,
+      },
+      {
+        ...structure,
+        name: of(word(model, 'position')),
+        role: 'position',
+        type: { kind: 'integer' },
+        references: null,
+      },
+      { ...list, name: of(list.name), type: item, nullable: false },
+    ],
+    uniqueKeys: [],
+  };
+}
+
+function word(model: RelationalModel, text: string): string {
+  return structureWord(text, model.options?.nameMode ?? defaultNaming.nameMode);
+}
+
+/** For models of earlier releases, which do not name them: within the model's limit, and not one of `taken`, which it joins. */
+function freeName(model: RelationalModel, wanted: string, path: string, taken: Set<string>): string {
+  const own = hasOwnPrefix(wanted) ? wanted.replace(/^_+/, '') : wanted;
+  const short = shortenName(own, path, model.nameMaxLength);
+  let name = short;
+  for (let number = 2; taken.has(name.toLowerCase()); number += 1)
+    name = shortenName(`${own}_${number}`, `${path} ${number}`, model.nameMaxLength);
+  taken.add(name.toLowerCase());
+  return name;
+}

@@ -1,0 +1,225 @@
+/** The tables of one database, ready to be written as DDL: physical names, SQL types, keys, comments. */
+import { lazyArray } from '../model/packed/lazy-array.ts';
+import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
+import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
+import { columnComment, identityNotes, tableComment } from './comment-text.ts';
+import type { Dialect } from './dialect.ts';
+import { modelName, physicalName, physicalNames, type PhysicalTableNames } from './physical-names.ts';
+
+export interface PhysicalColumn {
+  readonly name: string;
+  readonly sqlType: string;
+  readonly nullable: boolean;
+  readonly comment: string;
+}
+
+export interface PhysicalForeignKey {
+  readonly column: string;
+  readonly parentTable: string;
+  readonly parentColumn: string;
+  /** index of the parent in the model's tables; -1: `_documents` */
+  readonly parent: number;
+  /** the parent comes later in the order of the tables: part of a circle */
+  readonly forward: boolean;
+}
+
+export interface PhysicalUniqueKey {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** those of `columns` that may be NULL */
+  readonly nullable: readonly string[];
+}
+
+export interface PhysicalTable {
+  readonly name: string;
+  readonly comment: string;
+  readonly columns: readonly PhysicalColumn[];
+  readonly primaryKey: readonly string[];
+  /** name of the table whose keys the rows have: its own, but for a table that continues the rows of another */
+  readonly keysOf: string;
+  readonly uniqueKeys: readonly PhysicalUniqueKey[];
+  readonly foreignKeys: readonly PhysicalForeignKey[];
+  /** columns of an index beside the keys; empty for none */
+  readonly index: readonly string[];
+  readonly indexName: string;
+  /** what the database cannot have */
+  readonly notes: readonly string[];
+}
+
+/**
+ * The model's tables, in its order. Their names are known at once; what else there is of a table, when it is looked at.
+ * `declared`: the model as it was drawn, whose names the keys and references are told in.
+ */
+export function physicalTables(
+  model: RelationalModel,
+  dialect: Dialect,
+  declared: RelationalModel = model,
+): PhysicalTable[] {
+  const names = physicalNames(model, dialect);
+  let rules: ReadonlyMap<number, readonly string[]> | null = null;
+  return lazyArray(model.tables.length, (index) => {
+    let whole: Omit<PhysicalTable, 'comment'> | null = null;
+    const read = (): Omit<PhysicalTable, 'comment'> =>
+      (whole ??= physicalTable(model, dialect, names, model.tables[index]!, index));
+    return {
+      name: names[index]!.name,
+      get comment() {
+        return tableComment(model.tables[index]!, (rules ??= identityNotes(declared)).get(index));
+      },
+      get columns() {
+        return read().columns;
+      },
+      get primaryKey() {
+        return read().primaryKey;
+      },
+      get keysOf() {
+        return read().keysOf;
+      },
+      get uniqueKeys() {
+        return read().uniqueKeys;
+      },
+      get foreignKeys() {
+        return read().foreignKeys;
+      },
+      get index() {
+        return read().index;
+      },
+      indexName: '',
+      get notes() {
+        return read().notes;
+      },
+    };
+  });
+}
+
+/** `within`: the model beside whose tables it stands, for names that follow from others. */
+export function physicalSideTable(
+  definition: SideTableDefinition,
+  dialect: Dialect,
+  within?: Pick<RelationalModel, 'nameMaxLength'>,
+): PhysicalTable {
+  const indexName = physicalName(dialect, `${definition.name}_${definition.index.join('_')}_idx`);
+  return {
+    name: physicalName(dialect, definition.name),
+    comment: definition.comment,
+    columns: definition.columns.map(({ name, type, nullable, comment, usualLength }) => ({
+      name,
+      sqlType: dialect.typeName(
+        usualLength === undefined || dialect.capabilities.keyTextMaxLength === null
+          ? type
+          : { ...type, length: usualLength },
+      ),
+      nullable,
+      comment,
+    })),
+    primaryKey: definition.primaryKey,
+    keysOf: physicalName(dialect, definition.name),
+    uniqueKeys: [],
+    foreignKeys: [],
+    index: dialect.capabilities.indexes === 'none' ? [] : definition.index,
+    indexName: within === undefined ? indexName : modelName(within, indexName),
+    notes: [],
+  };
+}
+
+function physicalTable(
+  model: RelationalModel,
+  dialect: Dialect,
+  names: readonly PhysicalTableNames[],
+  table: Table,
+  index: number,
+): Omit<PhysicalTable, 'comment'> {
+  const { name, columns } = names[index]!;
+  const keyColumns = new Set(table.uniqueKeys.flatMap((key) => key.columns));
+  const bounded = boundedText(dialect, table);
+  const notes: string[] = [];
+  const { maxColumns } = dialect;
+  // an early version of a model may have drawn such a table; later ones split it
+  if (maxColumns !== null && columns.length > maxColumns)
+    notes.push(`${name} has ${columns.length} columns, ${dialect.name} allows ${maxColumns}`);
+  const uniqueKeys: PhysicalUniqueKey[] = [];
+  for (const key of dialect.capabilities.uniqueKeys === 'none' ? [] : table.uniqueKeys) {
+    const members = key.columns.map((at) => table.columns[at]!);
+    const keyName = physicalName(dialect, key.name);
+    if (members.every((column) => fitsKey(dialect, column))) {
+      uniqueKeys.push({
+        name: keyName,
+        columns: key.columns.map((at) => columns[at]!),
+        nullable: key.columns.filter((at) => table.columns[at]!.nullable).map((at) => columns[at]!),
+      });
+    } else notes.push(`unique key ${keyName} is left out: its columns are too long for a key`);
+  }
+  return {
+    name,
+    columns: table.columns.map((column, at) => {
+      const type = bounded || keyColumns.has(at) ? column.type : unbounded(column);
+      return {
+        name: columns[at]!,
+        sqlType: dialect.typeName(type),
+        nullable: column.nullable || (column.type.list === true && !dialect.capabilities.arraysNotNull),
+        comment: columnComment(model, column),
+      };
+    }),
+    primaryKey: table.columns.flatMap((column, at) => (column.role === 'row_key' ? [columns[at]!] : [])),
+    keysOf: table.continues === undefined ? name : names[table.continues]!.name,
+    uniqueKeys,
+    foreignKeys: table.columns.flatMap((column, at) => {
+      const key = foreignKey(model, dialect, names, column, index);
+      return key === null ? [] : [{ ...key, column: columns[at]! }];
+    }),
+    index: [],
+    indexName: '',
+    notes,
+  };
+}
+
+function foreignKey(
+  model: RelationalModel,
+  dialect: Dialect,
+  names: readonly PhysicalTableNames[],
+  column: Column,
+  index: number,
+): Omit<PhysicalForeignKey, 'column'> | null {
+  if (column.role === 'document') {
+    const { name, primaryKey } = sideTableDefinitions.documents;
+    return {
+      parentTable: physicalName(dialect, name),
+      parentColumn: primaryKey[0]!,
+      parent: -1,
+      forward: false,
+    };
+  }
+  if (column.references === null) return null;
+  const parent = model.tables[column.references]!;
+  const key = parent.columns.findIndex((candidate) => candidate.role === 'row_key');
+  if (key === -1) return null;
+  const parentNames = names[column.references]!;
+  return {
+    parentTable: parentNames.name,
+    parentColumn: parentNames.columns[key]!,
+    parent: column.references,
+    forward: column.references > index,
+  };
+}
+
+function fitsKey(dialect: Dialect, column: Column): boolean {
+  const limit = dialect.capabilities.keyTextMaxLength;
+  if (column.type.list) return limit === null && dialect.capabilities.arrays;
+  return limit === null || column.type.kind !== 'text' || (column.type.length ?? Infinity) <= limit;
+}
+
+/** Whether the table's bounded text columns fit into one row; where not, they lose their bounds. */
+function boundedText(dialect: Dialect, table: Table): boolean {
+  const { boundedTextMaxBytes, inRow } = dialect.capabilities;
+  const sum = (bytes: (type: Column['type']) => number): number =>
+    table.columns.reduce((total, { type }) => total + bytes(type), 0);
+  const bounded = sum(({ kind, list, length = 0 }) =>
+    kind === 'text' && list !== true && length <= 255 ? length * 4 : 0,
+  );
+  if (boundedTextMaxBytes !== null && bounded > boundedTextMaxBytes) return false;
+  return inRow === null || sum((type) => inRow.bytesOf(type)) <= inRow.maxBytes;
+}
+
+function unbounded(column: Column): Column['type'] {
+  return column.type.kind === 'text' && !column.type.list ? { kind: 'text' } : column.type;
+}

@@ -1,0 +1,43 @@
+/** From the model's names to those of one database: the place where a logical name becomes a physical one. */
+import { byteLength, stableHash, truncateToBytes } from '../map/names/identifiers.ts';
+import { lazyArray } from '../model/packed/lazy-array.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
+import type { Dialect } from './dialect.ts';
+
+export interface PhysicalTableNames {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/**
+ * A name as it is, unless the dialect cannot have it: then what it refuses becomes an underscore, what is too long is cut,
+ * and a hash of the whole name follows, so that different names stay different.
+ */
+export function physicalName(
+  dialect: Pick<Dialect, 'identifierMaxBytes' | 'refusedCharacters'>,
+  name: string,
+): string {
+  const refused = dialect.refusedCharacters;
+  const clean = refused === null ? name : name.replaceAll(new RegExp(refused.source, 'gu'), '_');
+  if (clean === name && byteLength(name) <= dialect.identifierMaxBytes) return name;
+  return `${truncateToBytes(clean, dialect.identifierMaxBytes - 9)}_${stableHash(name)}`;
+}
+
+/** What belongs to a model beside its tables and columns: no longer than its own names. */
+export function modelName({ nameMaxLength }: Pick<RelationalModel, 'nameMaxLength'>, name: string): string {
+  return physicalName({ identifierMaxBytes: nameMaxLength, refusedCharacters: null }, name);
+}
+
+/** Names of all tables and columns in that dialect, in the model's order; of a large model, when they are looked at. */
+export function physicalNames(model: RelationalModel, dialect: Dialect): PhysicalTableNames[] {
+  return lazyArray(model.tables.length, (index) => {
+    const table = model.tables[index]!;
+    let columns: readonly string[] | null = null;
+    return {
+      name: physicalName(dialect, table.name),
+      get columns() {
+        return (columns ??= table.columns.map((column) => physicalName(dialect, column.name)));
+      },
+    };
+  });
+}

@@ -1,0 +1,214 @@
+import { APOSTROPHE, CR, GREATER, LF, QUOTE, isPublicIdCharacter, isSpace } from '../characters.ts';
+import { scanNameEnd } from '../scan/qualified-name.ts';
+import type { TokenizerState } from '../tokenizer/state.ts';
+import { NAME_NONE, NAME_WIDE, isWideNamePart, nameClass } from '../characters.ts';
+import { codePointAt, sequenceLength, utf8Text } from '../utf8.ts';
+
+/** Thrown when the window ends inside a declaration: it is read again, from its start, with more input. */
+export class IncompleteDeclaration extends Error {}
+
+/** Reads declarations, character by character: of the document (`place` null) or of a parameter entity's replacement text. */
+export class DeclarationReader {
+  readonly state: TokenizerState;
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  /** where faults are reported, when not where they are found */
+  readonly place: number | null;
+  pos: number;
+
+  constructor(state: TokenizerState, bytes: Uint8Array, pos: number, end: number, place: number | null) {
+    this.state = state;
+    this.bytes = bytes;
+    this.pos = pos;
+    this.end = end;
+    this.place = place;
+  }
+
+  get atEnd(): boolean {
+    return this.pos >= this.end;
+  }
+
+  placeOf(at: number): number {
+    return this.place ?? at;
+  }
+
+  fail(code: string, message: string, at: number = this.pos): never {
+    if (at >= this.end && this.place === null) throw new IncompleteDeclaration();
+    return this.state.fail(this.placeOf(at), code, message);
+  }
+
+  failExpected(expected: string): never {
+    return this.fail(
+      'xml_syntax',
+      `expected ${expected}, found ${this.state.shown(this.bytes, this.pos, this.end)}`,
+    );
+  }
+
+  /** The byte at `pos`; the end of the window counts as a fault. */
+  peek(expected: string): number {
+    if (this.atEnd) this.failExpected(expected);
+    return this.bytes[this.pos]!;
+  }
+
+  /** Takes `literal` when it stands here. */
+  accept(literal: string): boolean {
+    for (let i = 0; i < literal.length; i++) {
+      if (this.pos + i >= this.end) {
+        if (this.place === null) throw new IncompleteDeclaration();
+        return false;
+      }
+      if (this.bytes[this.pos + i] !== literal.charCodeAt(i)) return false;
+    }
+    this.pos += literal.length;
+    return true;
+  }
+
+  expect(literal: string): void {
+    if (!this.accept(literal)) this.failExpected(`"${literal}"`);
+  }
+
+  skipSpace(): boolean {
+    const from = this.pos;
+    while (this.pos < this.end && isSpace(this.bytes[this.pos]!)) this.pos++;
+    return this.pos > from;
+  }
+
+  requireSpace(): void {
+    if (!this.skipSpace()) this.failExpected('white space');
+  }
+
+  /** `Name`. */
+  name(): string {
+    const from = this.pos;
+    if (this.atEnd) this.failExpected('a name');
+    const to = scanNameEnd(this.state, this.bytes, from, this.end, this.placeOf(from));
+    if (to >= this.end) this.fail('xml_syntax', 'the text ends inside a declaration', this.end);
+    if (to - from > this.state.limits.xmlMaxNameBytes)
+      this.fail('xml_name_limit', `a name is longer than ${this.state.limits.xmlMaxNameBytes} bytes`);
+    this.pos = to;
+    return this.text(from, to);
+  }
+
+  /** A name without a colon, as Namespaces in XML 1.0 §7 wants for entities, notations and targets. */
+  plainName(): string {
+    const at = this.pos;
+    const name = this.name();
+    if (name.includes(':'))
+      this.fail('xml_bad_qualified_name', `the name "${name}" must not have a colon here`, at);
+    return name;
+  }
+
+  /** Raw name id of a qualified name. */
+  qualifiedName(): number {
+    const at = this.pos;
+    const name = this.name();
+    const bytes = new TextEncoder().encode(name);
+    const id = this.state.internName(bytes);
+    if (id < 0) this.fail('xml_bad_qualified_name', `"${name}" is not a qualified name`, at);
+    return id;
+  }
+
+  /** `Nmtoken`. */
+  nameToken(): void {
+    const from = this.pos;
+    while (this.pos < this.end) {
+      const kind = nameClass[this.bytes[this.pos]!]!;
+      if (kind === NAME_NONE) break;
+      if (kind !== NAME_WIDE) {
+        this.pos++;
+        continue;
+      }
+      const length = this.sequence();
+      if (!isWideNamePart(codePointAt(this.bytes, this.pos))) break;
+      this.pos += length;
+    }
+    if (this.atEnd || this.pos === from) this.failExpected('a name token');
+  }
+
+  /** Length of the valid character at `pos`. */
+  sequence(): number {
+    const length = sequenceLength(this.bytes, this.pos, this.end);
+    if (length === 0) this.fail('xml_invalid_encoding', 'the text ends inside a character', this.end);
+    if (length < 0) this.state.failSequence(this.placeOf(this.pos), length);
+    const byte = this.bytes[this.pos]!;
+    if (byte < 0x20 && !isSpace(byte)) this.state.failCharacter(this.placeOf(this.pos));
+    return length;
+  }
+
+  /** A quoted literal: sets `pos` behind it and returns the range between the quotes. */
+  literal(what: string): { from: number; to: number } {
+    const quote = this.peek(what);
+    if (quote !== QUOTE && quote !== APOSTROPHE) this.failExpected(what);
+    const from = ++this.pos;
+    while (this.peek('a closing quote') !== quote) this.pos += this.sequence();
+    return { from, to: this.pos++ };
+  }
+
+  publicId(): void {
+    const { from, to } = this.literal('a quoted public identifier');
+    for (let i = from; i < to; i++) {
+      if (!isPublicIdCharacter(this.bytes[i]!))
+        this.fail(
+          'xml_syntax',
+          `${this.state.shown(this.bytes, i, to)} may not stand in a public identifier`,
+          i,
+        );
+    }
+  }
+
+  /** `ExternalID`, and `PublicID` where `systemOptional`; false when there is none. */
+  externalId(systemOptional: boolean): boolean {
+    if (this.accept('SYSTEM')) {
+      this.requireSpace();
+      this.literal('a quoted system identifier');
+      return true;
+    }
+    if (!this.accept('PUBLIC')) return false;
+    this.requireSpace();
+    this.publicId();
+    const spaced = this.skipSpace();
+    if (systemOptional && this.peek('">"') === GREATER) return true;
+    if (!spaced) this.failExpected('white space');
+    this.literal('a quoted system identifier');
+    return true;
+  }
+
+  comment(): void {
+    for (;;) {
+      this.peek('"-->"');
+      if (this.accept('--')) {
+        if (!this.accept('>'))
+          this.fail('xml_syntax', 'found "--" in a comment: expected "-->"', this.pos - 2);
+        return;
+      }
+      this.pos += this.sequence();
+    }
+  }
+
+  /** Behind `<?`. */
+  instruction(): void {
+    const at = this.pos;
+    const target = this.plainName();
+    if (/^xml$/i.test(target))
+      this.fail('xml_syntax', 'an XML declaration may stand only at the very start', at);
+    if (this.accept('?>')) return;
+    this.requireSpace();
+    while (!this.accept('?>')) {
+      this.peek('"?>"');
+      this.pos += this.sequence();
+    }
+  }
+
+  text(from: number, to: number): string {
+    return utf8Text(this.bytes.subarray(from, to));
+  }
+
+  /** Bytes of a range with line ends normalised, unless they were already. */
+  normalised(from: number, to: number): Uint8Array {
+    const range = this.bytes.subarray(from, to);
+    if (this.place !== null || !range.includes(CR)) return range;
+    return range
+      .filter((byte, i) => byte !== CR || range[i + 1] !== LF)
+      .map((byte) => (byte === CR ? LF : byte));
+  }
+}

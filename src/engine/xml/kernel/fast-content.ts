@@ -1,0 +1,91 @@
+/** Content by the kernel, and by the scanners of TypeScript what the kernel leaves to them. */
+import { resolveElement } from '../names/resolve.ts';
+import { scanContent } from '../scan/content.ts';
+import { scanMarkup } from '../scan/markup.ts';
+import { scanName } from '../scan/qualified-name.ts';
+import { scanAttributes, scanUnusualEndTag } from '../scan/tags.ts';
+import { scanSpecialText } from '../scan/text.ts';
+import { GOES_ON, IN_EPILOG, NEEDS_INPUT, STATE_CHANGED } from '../tokenizer/state.ts';
+import type { Outcome, TokenizerState } from '../tokenizer/state.ts';
+import { KIND_END, KIND_START } from '../tokens.ts';
+import { EXIT_END_TAG, EXIT_FULL, EXIT_MARKUP, EXIT_START_TAG, EXIT_TEXT } from './instance.ts';
+import type { ScanKernel } from './instance.ts';
+
+/** As `scanContent`, and to the same effect. */
+export function scanContentFast(s: TokenizerState, kernel: ScanKernel): Outcome {
+  for (;;) {
+    if (!kernel.serves(s)) return scanContent(s);
+    const exit = kernel.scan(s);
+    if (exit === EXIT_FULL) {
+      s.flush();
+      continue;
+    }
+    const outcome = scanRest(s, kernel, exit);
+    if (outcome !== GOES_ON) return outcome;
+  }
+}
+
+function scanRest(s: TokenizerState, kernel: ScanKernel, exit: number): Outcome {
+  switch (exit) {
+    case EXIT_TEXT:
+      return scanSpecialText(s, kernel.textStart, kernel.textAt);
+    case EXIT_MARKUP:
+      return scanMarkup(s);
+    case EXIT_START_TAG:
+      return scanStartTag(s);
+    case EXIT_END_TAG:
+      return scanEndTag(s);
+    default:
+      return closeRoot(s);
+  }
+}
+
+function closeRoot(s: TokenizerState): Outcome {
+  s.stage = IN_EPILOG;
+  return STATE_CHANGED;
+}
+
+/** The start tag at `pos`. */
+function scanStartTag(s: TokenizerState): Outcome {
+  const { pos, count: record, raw } = s;
+  const name = scanName(s, pos + 1);
+  if (name < 0) return NEEDS_INPUT;
+  raw.nextElements[s.predictor] = name;
+  const behind = scanAttributes(s, s.scanEnd, name);
+  if (behind < 0) return NEEDS_INPUT;
+  const nameId = resolveElement(s, name, s.context, pos);
+  const { events } = s;
+  events[record] = KIND_START;
+  events[record + 1] = nameId;
+  events[record + 2] = pos;
+  events[record + 3] = behind;
+  s.pos = behind;
+  s.depth++;
+  if (s.depth >= s.stackCapacity) s.growStack(pos);
+  s.predictor = name * 2;
+  if (s.emptyElement) {
+    s.emit(KIND_END, nameId, pos, behind);
+    return leaveElement(s, name);
+  }
+  s.stackRaw[s.depth] = name;
+  s.stackName[s.depth] = nameId;
+  s.stackContext[s.depth] = s.context;
+  return GOES_ON;
+}
+
+/** The end tag at `pos`. */
+function scanEndTag(s: TokenizerState): Outcome {
+  const { pos, depth } = s;
+  const last = scanUnusualEndTag(s, pos);
+  if (last < 0) return NEEDS_INPUT;
+  s.emit(KIND_END, s.stackName[depth]!, pos, last + 1);
+  s.pos = last + 1;
+  return leaveElement(s, s.stackRaw[depth]!);
+}
+
+function leaveElement(s: TokenizerState, name: number): Outcome {
+  s.depth--;
+  s.context = s.stackContext[s.depth]!;
+  s.predictor = name * 2 + 1;
+  return s.depth === 0 ? closeRoot(s) : GOES_ON;
+}

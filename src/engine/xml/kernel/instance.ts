@@ -1,0 +1,283 @@
+/**
+ * The kernel of the tokeniser in WebAssembly, and the memory it shares with the scanners of TypeScript. Here is the layout of
+ * the control block at its start (int32 slots), which src/engine/xml/kernel/scan.as has as byte offsets.
+ */
+import type { ByteInterner } from '../names/byte-interner.ts';
+import { nameClass } from '../characters.ts';
+import type { TokenizerMemory } from '../tokenizer/memory.ts';
+import { DECODED_BATCH_BYTES } from '../tokenizer/state.ts';
+import type { TokenizerState } from '../tokenizer/state.ts';
+import { scanContentWasm } from './scan-wasm.ts';
+
+const WINDOW = 0;
+const END = 1;
+const POS = 2;
+const EVENTS = 3;
+const COUNT = 4;
+const FLUSH_AT = 5;
+const EVENTS_LENGTH = 6;
+const DECODED = 7;
+const DECODED_END = 8;
+const DECODED_FULL = 9;
+const SOURCES = 10;
+const DEPTH = 11;
+const STACK_CAPACITY = 12;
+const STACK_RAW = 13;
+const STACK_NAME = 14;
+const STACK_CONTEXT = 15;
+const CONTEXT = 16;
+const PREDICTOR = 17;
+const SERIAL = 18;
+const ARENA = 19;
+const STARTS = 20;
+const ENDS = 21;
+const SLOTS = 22;
+const SLOT_MASK = 23;
+const HASHES = 24;
+const KINDS = 25;
+const ELEMENT_CONTEXTS = 26;
+const ELEMENT_NAMES = 27;
+const ATTRIBUTE_NAMES = 28;
+const SEEN_IN = 29;
+const NEXT_ATTRIBUTES = 30;
+const NEXT_ELEMENTS = 31;
+const EXPANDED_SEEN_IN = 32;
+const EXPANDED_LENGTH = 33;
+const NAME_CLASS = 34;
+const MAX_TEXT = 35;
+const MAX_ATTRIBUTES = 36;
+const TEXT_START = 37;
+const TEXT_AT = 38;
+const TAGS = 40;
+const GAPS = 41;
+const CONTROL_SLOTS = 64;
+
+/** The batch is to be handed over. */
+export const EXIT_FULL = 0;
+/** Text from `textStart` on, known to be plain up to `textAt`. */
+export const EXIT_TEXT = 1;
+export const EXIT_END_TAG = 2;
+/** `<!` or `<?`. */
+export const EXIT_MARKUP = 3;
+export const EXIT_START_TAG = 4;
+export const EXIT_ROOT_CLOSED = 5;
+
+/** Longest window; with it all that is allocated fits. */
+export const KERNEL_WINDOW_BYTES: number = 64 * 1024;
+const NAMES = 8192;
+const NAME_BYTES = 256 * 1024;
+/** What the kernel keeps of each name's spelling in tags: the layout is its own. */
+const TAG_BYTES = 64;
+const DEPTH_MAX = 1024;
+const DECODED_BYTES = DECODED_BATCH_BYTES + 2 * KERNEL_WINDOW_BYTES;
+const PAGE_BYTES = 65_536;
+const PAGES = 38;
+/** Of a memory that others use too, the kernel takes so much from its start. */
+export const SCAN_KERNEL_BYTES: number = PAGES * PAGE_BYTES;
+/** Vectors are read and written beyond the end of an array. */
+const MARGIN_BYTES = 32;
+const int32Max = 0x7fffffff;
+
+/** Serves one document at a time. */
+export interface ScanKernel {
+  readonly memory: TokenizerMemory;
+  /** Whether the kernel can go on with a state: all of it still lies in the kernel's memory, and nothing rare is in force. */
+  serves(s: TokenizerState): boolean;
+  /** Reads content from the state, as far as it goes; answers why it left. */
+  scan(s: TokenizerState): number;
+  readonly textStart: number;
+  readonly textAt: number;
+  /** Forgets the document: the next one may begin. */
+  reset(): void;
+}
+
+/** The compiled kernel; null where WebAssembly from bytes, or its vectors, are refused. */
+export function compileKernel(): WebAssembly.Module | null {
+  try {
+    return new WebAssembly.Module(
+      Uint8Array.from(atob(scanContentWasm), (character) => character.charCodeAt(0)),
+    );
+  } catch {
+    return null;
+  }
+}
+
+/** `memory`: one of at least `SCAN_KERNEL_BYTES`, which others use behind these; without it the kernel has its own. */
+export function createScanKernel(module: WebAssembly.Module, memory?: WebAssembly.Memory): ScanKernel {
+  return new SharedKernel(module, memory ?? new WebAssembly.Memory({ initial: PAGES, maximum: PAGES }));
+}
+
+class SharedKernel implements ScanKernel {
+  readonly memory: TokenizerMemory;
+  readonly #buffer: ArrayBuffer;
+  readonly #control: Int32Array;
+  readonly #scanContent: () => number;
+  /** zeroed memory is taken from the start, behind the control block; other memory from the end */
+  #zeroedEnd = PAGE_BYTES;
+  #othersAt = SCAN_KERNEL_BYTES;
+  // the arrays that the control block points to: another one in the state's place is one that has outgrown this memory
+  #bytes: Uint8Array | null = null;
+  #events: Int32Array | null = null;
+  #decoded: Uint8Array | null = null;
+  #stack: Int32Array | null = null;
+  #kinds: Int32Array | null = null;
+  #starts: Int32Array | null = null;
+  #slots: Int32Array | null = null;
+  #arena: Uint8Array | null = null;
+  #interner: ByteInterner | null = null;
+  #tags: Uint8Array | null = null;
+  #expanded: Int32Array | null = null;
+
+  constructor(module: WebAssembly.Module, memory: WebAssembly.Memory) {
+    const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+    this.#buffer = memory.buffer as ArrayBuffer;
+    this.#control = new Int32Array(this.#buffer, 0, CONTROL_SLOTS);
+    (exports['prepare'] as () => void)();
+    this.#scanContent = exports['scanContent'] as () => number;
+    const countLineFeeds = exports['countLineFeeds'] as (from: number, to: number) => number;
+    this.memory = {
+      names: NAMES,
+      nameBytes: NAME_BYTES,
+      depth: DEPTH_MAX,
+      decodedBytes: DECODED_BYTES,
+      ints: (length) => new Int32Array(this.#buffer, this.#allocateZeroed(length * 4), length),
+      bytes: (length) => new Uint8Array(this.#buffer, this.#allocateZeroed(length), length),
+      anyInts: (length) => new Int32Array(this.#buffer, this.#allocate(length * 4), length),
+      anyBytes: (length) => new Uint8Array(this.#buffer, this.#allocate(length), length),
+      countLineFeeds: (bytes, count) =>
+        bytes.buffer === this.#buffer ? countLineFeeds(bytes.byteOffset, bytes.byteOffset + count) : -1,
+    };
+    this.reset();
+  }
+
+  get textStart(): number {
+    return this.#control[TEXT_START]!;
+  }
+
+  get textAt(): number {
+    return this.#control[TEXT_AT]!;
+  }
+
+  reset(): void {
+    this.#control.fill(0);
+    const seenNames = Math.min(this.#interner?.size ?? 0, NAMES);
+    this.#tags?.fill(0, 0, seenNames * TAG_BYTES);
+    new Uint8Array(this.#buffer, PAGE_BYTES, this.#zeroedEnd - PAGE_BYTES).fill(0);
+    this.#bytes = null;
+    this.#interner = null;
+    this.#zeroedEnd = PAGE_BYTES;
+    this.#othersAt = SCAN_KERNEL_BYTES;
+    const classes = this.memory.bytes(nameClass.length);
+    classes.set(nameClass);
+    this.#control[NAME_CLASS] = classes.byteOffset;
+    this.#control[GAPS] = this.memory.ints(NAMES * 2).byteOffset;
+    // large, and only as much of it in use as the document has names: zeroed as far as that
+    this.#tags = this.memory.anyBytes(NAMES * TAG_BYTES);
+    this.#control[TAGS] = this.#tags.byteOffset;
+  }
+
+  serves(s: TokenizerState): boolean {
+    if (this.#bytes === null) this.#bind(s);
+    const { raw } = s;
+    return (
+      s.bytes === this.#bytes &&
+      s.events === this.#events &&
+      s.decoded === this.#decoded &&
+      s.stackRaw === this.#stack &&
+      s.expandedSeenIn === this.#expanded &&
+      raw.kinds === this.#kinds &&
+      raw.interner.starts === this.#starts &&
+      raw.interner.slots === this.#slots &&
+      raw.interner.arena === this.#arena &&
+      !s.hasAttributeLists
+    );
+  }
+
+  scan(s: TokenizerState): number {
+    const control = this.#control;
+    control[END] = s.end;
+    control[POS] = s.pos;
+    control[COUNT] = s.count;
+    control[DECODED_END] = s.decodedEnd;
+    control[DEPTH] = s.depth;
+    control[CONTEXT] = s.context;
+    control[PREDICTOR] = s.predictor;
+    control[SERIAL] = s.serial;
+    const exit = this.#scanContent();
+    s.pos = control[POS]!;
+    s.count = control[COUNT]!;
+    s.decodedEnd = control[DECODED_END]!;
+    s.depth = control[DEPTH]!;
+    s.context = control[CONTEXT]!;
+    s.predictor = control[PREDICTOR]!;
+    s.serial = control[SERIAL]!;
+    return exit;
+  }
+
+  #allocateZeroed(bytes: number): number {
+    const at = this.#zeroedEnd;
+    this.#zeroedEnd = at + roundedUp(bytes);
+    this.#checkRoom();
+    return at;
+  }
+
+  #allocate(bytes: number): number {
+    this.#othersAt -= roundedUp(bytes);
+    this.#checkRoom();
+    return this.#othersAt;
+  }
+
+  #checkRoom(): void {
+    if (this.#zeroedEnd > this.#othersAt) throw new RangeError('the kernel’s memory is too small');
+  }
+
+  /** Before the first content of a document: its arrays are those that were allocated here. */
+  #bind(s: TokenizerState): void {
+    const control = this.#control;
+    const { raw } = s;
+    const { interner } = raw;
+    if (s.bytes.buffer !== this.#buffer || interner.starts.buffer !== this.#buffer) return;
+    this.#bytes = s.bytes;
+    this.#interner = interner;
+    this.#events = s.events;
+    this.#decoded = s.decoded;
+    this.#stack = s.stackRaw;
+    this.#expanded = s.expandedSeenIn;
+    this.#kinds = raw.kinds;
+    this.#starts = interner.starts;
+    this.#slots = interner.slots;
+    this.#arena = interner.arena;
+    control[WINDOW] = s.bytes.byteOffset;
+    control[EVENTS] = s.events.byteOffset;
+    control[FLUSH_AT] = s.flushAt;
+    control[EVENTS_LENGTH] = s.events.length;
+    control[DECODED] = s.decoded.byteOffset;
+    control[DECODED_FULL] = DECODED_BATCH_BYTES;
+    control[SOURCES] = s.sources.byteOffset;
+    control[STACK_CAPACITY] = s.stackCapacity;
+    control[STACK_RAW] = s.stackRaw.byteOffset;
+    control[STACK_NAME] = s.stackName.byteOffset;
+    control[STACK_CONTEXT] = s.stackContext.byteOffset;
+    control[ARENA] = interner.arena.byteOffset;
+    control[STARTS] = interner.starts.byteOffset;
+    control[ENDS] = interner.ends.byteOffset;
+    control[SLOTS] = interner.slots.byteOffset;
+    control[SLOT_MASK] = interner.slots.length - 1;
+    control[HASHES] = interner.hashes.byteOffset;
+    control[KINDS] = raw.kinds.byteOffset;
+    control[ELEMENT_CONTEXTS] = raw.elementContexts.byteOffset;
+    control[ELEMENT_NAMES] = raw.elementNames.byteOffset;
+    control[ATTRIBUTE_NAMES] = raw.attributeNames.byteOffset;
+    control[SEEN_IN] = raw.seenIn.byteOffset;
+    control[NEXT_ATTRIBUTES] = raw.nextAttributes.byteOffset;
+    control[NEXT_ELEMENTS] = raw.nextElements.byteOffset;
+    control[EXPANDED_SEEN_IN] = s.expandedSeenIn.byteOffset;
+    control[EXPANDED_LENGTH] = s.expandedSeenIn.length;
+    control[MAX_TEXT] = Math.min(s.limits.xmlMaxTextBytes, int32Max);
+    control[MAX_ATTRIBUTES] = Math.min(s.limits.xmlMaxAttributes, s.events.length);
+  }
+}
+
+function roundedUp(bytes: number): number {
+  return Math.ceil((bytes + MARGIN_BYTES) / 16) * 16;
+}

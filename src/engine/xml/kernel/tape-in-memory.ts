@@ -1,0 +1,98 @@
+/** Batches of tokens for a consumer in WebAssembly: those of a tokeniser that shares its memory are there, others are copied. */
+import { createTokenizerKernels, type TokenizerKernels } from '../tokenizer/fast.ts';
+import { FLAG_DECODED, KIND_ATTRIBUTE, KIND_MASK, RECORD_INTS, type TokenBatch } from '../tokens.ts';
+import type { ScanKernel } from './instance.ts';
+
+/** A longer batch of a tokeniser that has no part in the memory is left to others. */
+const RECORDS = 8192;
+const BYTES = 72 * 1024;
+const DECODED_BYTES = 448 * 1024;
+/** What the copies take, with room for a margin behind each. */
+export const TAPE_BYTES: number = RECORDS * RECORD_INTS * 4 + BYTES + DECODED_BYTES + 4 * 64;
+
+/** Where a batch lies, as addresses. */
+export interface TapePlace {
+  events: number;
+  bytes: number;
+  decoded: number;
+}
+
+export interface TapeMemory {
+  readonly buffer: ArrayBuffer;
+  ints(length: number): Int32Array;
+  bytes(length: number): Uint8Array;
+}
+
+export class TapeInMemory {
+  readonly #buffer: ArrayBuffer;
+  readonly #events: Int32Array;
+  readonly #bytes: Uint8Array;
+  readonly #decoded: Uint8Array;
+  /** of the last batch that was brought */
+  readonly place: TapePlace = { events: 0, bytes: 0, decoded: 0 };
+
+  constructor(memory: TapeMemory) {
+    this.#buffer = memory.buffer;
+    this.#events = memory.ints(RECORDS * RECORD_INTS);
+    this.#bytes = memory.bytes(BYTES);
+    this.#decoded = memory.bytes(DECODED_BYTES);
+  }
+
+  /** Whether the batch lies in the memory, or fits there: then `place` tells where it is now. */
+  bring({ events, count, bytes, decoded }: TokenBatch): boolean {
+    const { place } = this;
+    if (events.buffer === this.#buffer) place.events = events.byteOffset;
+    else {
+      if (count > RECORDS) return false;
+      this.#events.set(events.subarray(0, count * RECORD_INTS));
+      place.events = this.#events.byteOffset;
+    }
+    if (bytes.buffer === this.#buffer) place.bytes = bytes.byteOffset;
+    else {
+      const used = endOfRanges(events, count, 0);
+      if (used > BYTES) return false;
+      this.#bytes.set(bytes.subarray(0, used));
+      place.bytes = this.#bytes.byteOffset;
+    }
+    if (decoded.buffer === this.#buffer) place.decoded = decoded.byteOffset;
+    else {
+      const used = endOfRanges(events, count, FLAG_DECODED);
+      if (used > DECODED_BYTES) return false;
+      this.#decoded.set(decoded.subarray(0, used));
+      place.decoded = this.#decoded.byteOffset;
+    }
+    return true;
+  }
+}
+
+/** Where the ranges end that lie in `decoded`, or in `bytes`: they ascend, but a tag's end is behind its attributes. */
+function endOfRanges(events: Int32Array, count: number, decoded: number): number {
+  let end = 0;
+  for (let n = (count - 1) * RECORD_INTS; n >= 0; n -= RECORD_INTS) {
+    if ((events[n]! & FLAG_DECODED) !== decoded) continue;
+    end = Math.max(end, events[n + 3]!);
+    if (decoded !== 0 || (events[n]! & KIND_MASK) !== KIND_ATTRIBUTE) break;
+  }
+  return end;
+}
+
+/** The kernel that shares the memory, and others while that one is in use. */
+export function kernelsAround(own: ScanKernel): TokenizerKernels {
+  const others = createTokenizerKernels(0);
+  let free = true;
+  return {
+    take(firstBytes) {
+      if (!free) return others.take(firstBytes);
+      free = false;
+      return own;
+    },
+    giveBack(kernel) {
+      if (kernel !== own) {
+        others.giveBack(kernel);
+        return;
+      }
+      kernel.reset();
+      free = true;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { plainMemory } from '../tokenizer/memory.ts';
+import type { TokenizerMemory } from '../tokenizer/memory.ts';
+import { utf8Text } from '../utf8.ts';
+
+/** Gives equal byte strings equal ids, dense from 0, without making a string of them. Id 0 is the empty byte string. */
+export class ByteInterner {
+  /** every interned byte string, one behind the other */
+  arena: Uint8Array;
+  starts: Int32Array;
+  ends: Int32Array;
+  size = 1;
+  /** ids by hash, open addressing; 0 is free */
+  slots: Int32Array;
+  hashes: Int32Array;
+  private arenaEnd = 0;
+
+  constructor(memory: TokenizerMemory = plainMemory) {
+    this.arena = memory.anyBytes(memory.nameBytes);
+    this.starts = memory.ints(memory.names);
+    this.ends = memory.ints(memory.names);
+    this.slots = memory.ints(memory.names * 4);
+    this.hashes = memory.ints(memory.names);
+  }
+
+  /** Id of `bytes[from, to)`; -1 - newId when it was not known before. `hash` must be `hashBytes` of the range. */
+  intern(bytes: Uint8Array, from: number, to: number, hash: number): number {
+    const mask = this.slots.length - 1;
+    let slot = (hash ^ (hash >>> 15)) & mask;
+    for (;;) {
+      const id = this.slots[slot]!;
+      if (id === 0) break;
+      if (this.hashes[id] === hash && this.equals(id, bytes, from, to)) return id;
+      slot = (slot + 1) & mask;
+    }
+    if (from === to) return 0;
+    return -1 - this.add(bytes, from, to, hash, slot);
+  }
+
+  equals(id: number, bytes: Uint8Array, from: number, to: number): boolean {
+    const start = this.starts[id]!;
+    if (this.ends[id]! - start !== to - from) return false;
+    for (let i = from, j = start; i < to; i++, j++) if (this.arena[j] !== bytes[i]) return false;
+    return true;
+  }
+
+  text(id: number): string {
+    return utf8Text(this.arena.subarray(this.starts[id]!, this.ends[id]!));
+  }
+
+  private add(bytes: Uint8Array, from: number, to: number, hash: number, slot: number): number {
+    const id = this.size++;
+    if (id === this.starts.length) {
+      this.starts = grown(this.starts);
+      this.ends = grown(this.ends);
+      this.hashes = grown(this.hashes);
+    }
+    const length = to - from;
+    if (this.arenaEnd + length > this.arena.length) {
+      const arena = new Uint8Array(Math.max(this.arena.length * 2, this.arenaEnd + length));
+      arena.set(this.arena);
+      this.arena = arena;
+    }
+    this.arena.set(bytes.subarray(from, to), this.arenaEnd);
+    this.starts[id] = this.arenaEnd;
+    this.arenaEnd += length;
+    this.ends[id] = this.arenaEnd;
+    this.hashes[id] = hash;
+    this.slots[slot] = id;
+    if (this.size * 2 > this.slots.length) this.rehash();
+    return id;
+  }
+
+  private rehash(): void {
+    const slots = new Int32Array(this.slots.length * 2);
+    const mask = slots.length - 1;
+    for (let id = 1; id < this.size; id++) {
+      const hash = this.hashes[id]!;
+      let slot = (hash ^ (hash >>> 15)) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = id;
+    }
+    this.slots = slots;
+  }
+}
+
+/** One step of the hash: `hash` starts at 0. */
+export function hashStep(hash: number, byte: number): number {
+  return (Math.imul(hash, 0x01000193) ^ byte) | 0;
+}
+
+export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
+  let hash = 0;
+  for (let i = from; i < to; i++) hash = hashStep(hash, bytes[i]!);
+  return hash;
+}
+
+/** A copy of twice the length; what is new is 0. */
+export function grown(array: Int32Array): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(array.length * 2);
+  larger.set(array);
+  return larger;
+}

@@ -1,0 +1,104 @@
+import { AMPERSAND, APOSTROPHE, CR, LESS, LF, QUOTE, SPACE, TAB, attributeStops } from '../characters.ts';
+import { REFERENCE_CUT, REFERENCE_ENTITY, replacementText, scanReference } from './references.ts';
+import type { TokenizerState } from '../tokenizer/state.ts';
+import { sequenceLength, skipMultiByte, writeCodePoint } from '../utf8.ts';
+
+/**
+ * Decodes an attribute value that cannot be taken as it stands: references are replaced and white space is normalised
+ * (XML 1.0 §3.3.3, as for CDATA). `at` is the first byte that needs it; `fixedPlace`, where faults are reported when `bytes` is
+ * a parameter entity's replacement text. The value is appended to `decoded`, from `valueStart`.
+ * Returns the offset of the closing quote, or -1 when the input ends before it.
+ */
+export function decodeAttributeValue(
+  s: TokenizerState,
+  bytes: Uint8Array,
+  valueAt: number,
+  at: number,
+  end: number,
+  quote: number,
+  fixedPlace: number | null = null,
+): number {
+  const keepsLineEnds = s.inEntity || fixedPlace !== null;
+  let from = valueAt;
+  let i = at;
+  s.valueStart = s.decodedEnd;
+  for (;;) {
+    let c = bytes[i]!;
+    while (attributeStops[c] === 0) c = bytes[++i]!;
+    if (c === quote) {
+      s.appendDecoded(bytes, from, i);
+      return i;
+    }
+    if (c === QUOTE || c === APOSTROPHE) {
+      i++;
+    } else if (c >= 0x80) {
+      const next = skipMultiByte(bytes, i, end);
+      if (next === i) {
+        const refusal = sequenceLength(bytes, i, end);
+        return refusal === 0 ? -1 : s.failSequence(i, refusal);
+      }
+      i = next;
+    } else if (c === TAB || c === LF || c === CR) {
+      s.appendDecoded(bytes, from, i);
+      s.appendByte(SPACE);
+      i++;
+      if (c === CR && bytes[i] === LF && !keepsLineEnds) i++;
+      from = i;
+    } else if (c === AMPERSAND) {
+      s.appendDecoded(bytes, from, i);
+      const codePoint = scanReference(s, bytes, i, end, fixedPlace ?? i);
+      if (codePoint === REFERENCE_CUT) return -1;
+      const after = s.scanEnd;
+      if (codePoint === REFERENCE_ENTITY) expandInAttribute(s, 0, fixedPlace ?? i);
+      else appendCodePoint(s, codePoint);
+      i = after;
+      from = i;
+    } else {
+      if (i >= end) return -1;
+      if (c === LESS)
+        s.fail(
+          fixedPlace ?? i,
+          'xml_syntax',
+          'found "<" in an attribute value: expected "&lt;" or the closing quote',
+        );
+      s.failCharacter(i);
+    }
+  }
+}
+
+export function appendCodePoint(s: TokenizerState, codePoint: number): void {
+  s.reserveDecoded(4);
+  s.decodedEnd = writeCodePoint(codePoint, s.decoded, s.decodedEnd);
+}
+
+/** Appends the replacement text of `state.entity` as part of an attribute value. */
+function expandInAttribute(s: TokenizerState, nesting: number, place: number): void {
+  const entity = s.entity!;
+  const text = replacementText(s, entity, nesting, place);
+  const end = text.length - 1;
+  entity.open = true;
+  let from = 0;
+  let i = 0;
+  while (i < end) {
+    const c = text[i]!;
+    if (c === LESS)
+      s.fail(place, 'xml_syntax', `the entity "${entity.name}" brings "<" into an attribute value`);
+    if (c === TAB || c === LF || c === CR) {
+      s.appendDecoded(text, from, i);
+      s.appendByte(SPACE);
+      from = ++i;
+    } else if (c === AMPERSAND) {
+      s.appendDecoded(text, from, i);
+      const codePoint = scanReference(s, text, i, end, place);
+      if (codePoint === REFERENCE_CUT)
+        s.fail(place, 'xml_syntax', `the entity "${entity.name}" ends inside a reference`);
+      from = i = s.scanEnd;
+      if (codePoint === REFERENCE_ENTITY) expandInAttribute(s, nesting + 1, place);
+      else appendCodePoint(s, codePoint);
+    } else {
+      i++;
+    }
+  }
+  s.appendDecoded(text, from, end);
+  entity.open = false;
+}

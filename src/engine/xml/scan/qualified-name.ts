@@ -1,0 +1,76 @@
+import { hashStep } from '../names/byte-interner.ts';
+import {
+  NAME_NONE,
+  NAME_START,
+  NAME_WIDE,
+  isWideNamePart,
+  isWideNameStart,
+  nameClass,
+} from '../characters.ts';
+import type { TokenizerState } from '../tokenizer/state.ts';
+import { codePointAt, sequenceLength } from '../utf8.ts';
+
+/**
+ * Reads a qualified name of the document and interns it. Sets `scanEnd`.
+ * Returns its raw name id, or -1 when the input ends before the name does.
+ */
+export function scanName(s: TokenizerState, at: number): number {
+  const { bytes, end } = s;
+  const nameEnd = scanNameEnd(s, bytes, at, end, at);
+  if (nameEnd >= end) return -1;
+  if (nameEnd - at > s.limits.xmlMaxNameBytes)
+    s.fail(at, 'xml_name_limit', `a name is longer than ${s.limits.xmlMaxNameBytes} bytes`);
+  let hash = 0;
+  for (let i = at; i < nameEnd; i++) hash = hashStep(hash, bytes[i]!);
+  const name = s.raw.intern(bytes, at, nameEnd, hash);
+  if (name < 0) {
+    s.fail(
+      at,
+      'xml_bad_qualified_name',
+      `"${s.text(at, nameEnd)}" is not a qualified name: expected a local name, or a prefix, one colon and a local name`,
+    );
+  }
+  s.checkNameCount(at);
+  s.scanEnd = nameEnd;
+  return name;
+}
+
+/**
+ * End of the `Name` (XML 1.0 §2.3) at `at`; `end` when the input ends before it is known where the name does.
+ * `place` is where a fault is reported.
+ */
+export function scanNameEnd(
+  s: TokenizerState,
+  bytes: Uint8Array,
+  at: number,
+  end: number,
+  place: number,
+): number {
+  if (at >= end) return end;
+  const first = nameClass[bytes[at]!]!;
+  if (first !== NAME_START && first !== NAME_WIDE) failName(s, bytes, at, end, place);
+  let i = at;
+  let kind: number = first;
+  while (kind !== NAME_NONE) {
+    if (kind === NAME_WIDE) {
+      const length = sequenceLength(bytes, i, end);
+      if (length === 0) return end;
+      if (length < 0) return s.failSequence(place, length);
+      const codePoint = codePointAt(bytes, i);
+      if (!(i === at ? isWideNameStart(codePoint) : isWideNamePart(codePoint))) {
+        if (i === at) failName(s, bytes, at, end, place);
+        return i;
+      }
+      i += length;
+    } else {
+      i++;
+    }
+    kind = i < end ? nameClass[bytes[i]!]! : NAME_NONE;
+  }
+  return i;
+}
+
+function failName(s: TokenizerState, bytes: Uint8Array, at: number, end: number, place: number): never {
+  const shown = s.shown(bytes, at, end);
+  return s.fail(place, 'xml_syntax', `expected a name, found ${shown}`);
+}

@@ -1,0 +1,148 @@
+import { HASH, SEMICOLON, isXmlCharacter } from '../characters.ts';
+import type { Entity } from '../dtd/document-type.ts';
+import { scanNameEnd } from './qualified-name.ts';
+import type { TokenizerState } from '../tokenizer/state.ts';
+import { utf8Text } from '../utf8.ts';
+
+/** `scanReference`: the input ends inside the reference. */
+export const REFERENCE_CUT = -1;
+/** `scanReference`: a reference to a declared entity, left in `state.entity`. */
+export const REFERENCE_ENTITY = -2;
+
+/** Entities within entities, at most; libraries in wide use stop at 40. */
+const MAX_ENTITY_NESTING = 64;
+/** Documents this short may not amplify: the ratio counts only beyond it. */
+const FREE_EXPANSION_BYTES = 64 * 1024;
+
+const encoder = new TextEncoder();
+/** Names of the predefined entities with their `;`, by the characters they stand for. */
+const predefined: readonly (readonly [number, Uint8Array])[] = [
+  [0x26, encoder.encode('amp;')],
+  [0x3c, encoder.encode('lt;')],
+  [0x3e, encoder.encode('gt;')],
+  [0x22, encoder.encode('quot;')],
+  [0x27, encoder.encode('apos;')],
+];
+
+/**
+ * Reads the reference whose `&` is at `at`. Returns a code point, or one of the constants above; sets `scanEnd` to what
+ * follows the `;`. `place` is where a fault is reported.
+ */
+export function scanReference(
+  s: TokenizerState,
+  bytes: Uint8Array,
+  at: number,
+  end: number,
+  place: number,
+): number {
+  if (bytes[at + 1] === HASH) return scanCharacterReference(s, bytes, at, end, place);
+  for (const [codePoint, name] of predefined) {
+    let i = 0;
+    while (i < name.length && at + 1 + i < end && bytes[at + 1 + i] === name[i]) i++;
+    if (i < name.length) continue;
+    s.scanEnd = at + 1 + i;
+    return codePoint;
+  }
+  const nameEnd = scanNameEnd(s, bytes, at + 1, end, place);
+  if (nameEnd >= end) return REFERENCE_CUT;
+  if (bytes[nameEnd] !== SEMICOLON)
+    s.fail(
+      place,
+      'xml_syntax',
+      `expected ";" at the end of a reference, found ${s.shown(bytes, nameEnd, end)}`,
+    );
+  const name = utf8Text(bytes.subarray(at + 1, nameEnd));
+  s.scanEnd = nameEnd + 1;
+  s.entity = findEntity(s, name, place);
+  return REFERENCE_ENTITY;
+}
+
+/** As `scanReference`, for `&#…;`. */
+export function scanCharacterReference(
+  s: TokenizerState,
+  bytes: Uint8Array,
+  at: number,
+  end: number,
+  place: number,
+): number {
+  let i = at + 2;
+  const radix = bytes[i] === 0x78 ? 16 : 10;
+  if (radix === 16) i++;
+  const digitsAt = i;
+  let codePoint = 0;
+  for (; i < end; i++) {
+    const digit = digitValue(bytes[i]!);
+    if (digit < 0 || digit >= radix) break;
+    codePoint = Math.min(codePoint * radix + digit, 0x110000);
+  }
+  if (i >= end) return REFERENCE_CUT;
+  if (i === digitsAt || bytes[i] !== SEMICOLON)
+    s.fail(
+      place,
+      'xml_syntax',
+      `expected digits and ";" in a character reference, found ${s.shown(bytes, i, end)}`,
+    );
+  if (!isXmlCharacter(codePoint)) {
+    const text = utf8Text(bytes.subarray(at, i + 1));
+    s.fail(place, 'xml_invalid_character', `${text} does not refer to an XML character`);
+  }
+  s.scanEnd = i + 1;
+  return codePoint;
+}
+
+function digitValue(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+function findEntity(s: TokenizerState, name: string, place: number): Entity {
+  const entity = s.documentType?.generalEntities.get(name);
+  if (entity !== undefined) return entity;
+  const where = s.documentType?.incomplete === true ? '; external parts of the DTD are not read' : '';
+  return s.fail(place, 'xml_undeclared_entity', `the entity "${name}" is not declared${where}`);
+}
+
+/** Counts attributes supplied by the DTD: by ratio only, as they are cheap and long documents may have many. */
+export function countDefault(s: TokenizerState, bytes: number, place: number): void {
+  const { xmlMaxEntityAmplification: maxRatio } = s.limits;
+  s.defaultedBytes += bytes;
+  if (s.defaultedBytes > FREE_EXPANSION_BYTES && s.defaultedBytes > maxRatio * s.receivedBytes)
+    s.fail(
+      place,
+      'xml_entity_amplification_limit',
+      `attribute defaults amount to more than ${maxRatio} times the document`,
+    );
+}
+
+/** The replacement text of an entity that is about to be expanded; refuses what must not be, and what would be too much. */
+export function replacementText(
+  s: TokenizerState,
+  entity: Entity,
+  nesting: number,
+  place: number,
+): Uint8Array {
+  const { name, text } = entity;
+  if (entity.unparsed)
+    s.fail(place, 'xml_unparsed_entity', `the entity "${name}" is not text: it must not be referred to here`);
+  if (text === null)
+    s.fail(place, 'xml_external_entity', `the entity "${name}" is external: external entities are not read`);
+  if (entity.open) s.fail(place, 'xml_entity_recursion', `the entity "${name}" refers to itself`);
+  if (nesting + s.suspended.length >= MAX_ENTITY_NESTING)
+    s.fail(place, 'xml_entity_depth_limit', `entities are nested deeper than ${MAX_ENTITY_NESTING} levels`);
+  countExpansion(s, text.length - 1, place);
+  return text;
+}
+
+function countExpansion(s: TokenizerState, bytes: number, place: number): void {
+  const { xmlMaxEntityExpansionBytes: maxBytes, xmlMaxEntityAmplification: maxRatio } = s.limits;
+  s.expandedBytes += bytes;
+  if (s.expandedBytes > maxBytes)
+    s.fail(place, 'xml_entity_expansion_limit', `entities expand to more than ${maxBytes} bytes`);
+  if (s.expandedBytes > FREE_EXPANSION_BYTES && s.expandedBytes > maxRatio * s.receivedBytes)
+    s.fail(
+      place,
+      'xml_entity_amplification_limit',
+      `entities expand to more than ${maxRatio} times the document`,
+    );
+}

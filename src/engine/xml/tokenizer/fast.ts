@@ -1,0 +1,113 @@
+import { createNameTable } from '../names/expanded-names.ts';
+import { createTokenizerOn, createXmlTokenizer } from './portable.ts';
+import type { XmlTokenizerOptions } from './portable.ts';
+import type { XmlTokenizer } from '../tokens.ts';
+import { scanContentFast } from '../kernel/fast-content.ts';
+import { KERNEL_WINDOW_BYTES, compileKernel, createScanKernel } from '../kernel/instance.ts';
+import type { ScanKernel } from '../kernel/instance.ts';
+
+/** Kernels of the documents that are being read, and of those that have been: one after the other they share one. */
+export interface TokenizerKernels {
+  /**
+   * A kernel for one document, of which `firstBytes` are there. null where there are none, and while all documents together are
+   * so short that they would be done before one is ready.
+   */
+  take(firstBytes: number): ScanKernel | null;
+  /** the document has ended */
+  giveBack(kernel: ScanKernel): void;
+}
+
+/** Tells from which document on a kernel pays: one whose first piece has `fromBytes`, or as much in many short ones. */
+export function createKernelThreshold(fromBytes = 16 * 1024): (firstBytes: number) => boolean {
+  let seen = 0;
+  return (firstBytes) => {
+    seen = Math.min(fromBytes, seen + firstBytes);
+    return seen >= fromBytes;
+  };
+}
+
+/** Compiled when it pays; where WebAssembly is refused there are none. */
+export function createTokenizerKernels(fromBytes?: number): TokenizerKernels {
+  let compiled: { readonly module: WebAssembly.Module | null } | null = null;
+  const free: ScanKernel[] = [];
+  const pays = createKernelThreshold(fromBytes);
+  return {
+    take(firstBytes) {
+      if (!pays(firstBytes)) return null;
+      const kernel = free.pop();
+      if (kernel !== undefined) return kernel;
+      compiled ??= { module: compileKernel() };
+      return compiled.module === null ? null : createScanKernel(compiled.module);
+    },
+    giveBack(kernel) {
+      kernel.reset();
+      free.push(kernel);
+    },
+  };
+}
+
+/**
+ * As `createXmlTokenizer`, and to the same effect, but faster: the common part of a document is read by WebAssembly, in memory that
+ * documents share. A single small one, and all where WebAssembly is refused, are read by TypeScript alone.
+ */
+export function createFastXmlTokenizer(
+  options: XmlTokenizerOptions,
+  kernels: TokenizerKernels = createTokenizerKernels(),
+): XmlTokenizer {
+  const names = options.names ?? createNameTable();
+  let kernel: ScanKernel | null = null;
+  let chosen: XmlTokenizer | null = null;
+
+  function choose(firstBytes: number): XmlTokenizer {
+    kernel = kernels.take(firstBytes);
+    if (kernel === null) return createXmlTokenizer({ ...options, names });
+    const serving = kernel;
+    const windowBytes = Math.min(options.windowBytes ?? KERNEL_WINDOW_BYTES, KERNEL_WINDOW_BYTES);
+    return createTokenizerOn(serving.memory, (s) => scanContentFast(s, serving), {
+      ...options,
+      names,
+      windowBytes,
+    });
+  }
+
+  /** Whether it is done or has failed: the document needs its kernel no more. */
+  function giveBack(): void {
+    if (kernel !== null) kernels.giveBack(kernel);
+    kernel = null;
+  }
+
+  return {
+    names,
+    get bytesRead() {
+      return chosen?.bytesRead ?? 0;
+    },
+    write(chunk) {
+      chosen ??= choose(chunk.length);
+      try {
+        chosen.write(chunk);
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
+    },
+    room() {
+      if (chosen === null) return null;
+      try {
+        return chosen.room();
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
+    },
+    filled: (length) => chosen!.filled(length),
+    end() {
+      chosen ??= choose(0);
+      try {
+        chosen.end();
+      } finally {
+        giveBack();
+      }
+    },
+    locate: (recordIndex) => chosen!.locate(recordIndex),
+  };
+}

@@ -1,0 +1,193 @@
+import { defaultEngineLimits } from '../../limits.ts';
+import type { EngineLimits } from '../../limits.ts';
+import { createEncodingReader } from '../encoding/reader.ts';
+import { createNameTable } from '../names/expanded-names.ts';
+import { scanContent } from '../scan/content.ts';
+import { scanComment, scanInstructionData, scanOutsideRoot } from '../scan/markup.ts';
+import { scanCdata } from '../scan/text.ts';
+import {
+  AT_START,
+  IN_CDATA,
+  IN_COMMENT,
+  IN_CONTENT,
+  IN_EPILOG,
+  IN_INSTRUCTION,
+  IN_NOTHING,
+  NEEDS_INPUT,
+  TokenizerState,
+} from './state.ts';
+import type { Outcome } from './state.ts';
+import { plainMemory } from './memory.ts';
+import type { TokenizerMemory } from './memory.ts';
+import { FLAG_DECODED, RECORD_INTS } from '../tokens.ts';
+import type { NameTable, TokenBatch, XmlTokenizer } from '../tokens.ts';
+import { scanXmlDeclaration } from '../encoding/xml-declaration.ts';
+
+export interface XmlTokenizerOptions {
+  /** names interned so far, shared between documents; a new table without it */
+  readonly names?: NameTable;
+  readonly limits?: EngineLimits;
+  /** named in errors */
+  readonly fileName?: string;
+  /** also report comments and processing instructions */
+  readonly comments?: boolean;
+  /** encoding known from outside the document: stands above byte order mark and XML declaration */
+  readonly encoding?: string;
+  /** bytes held at a time, unless one token is longer; default 64 KiB */
+  readonly windowBytes?: number;
+  readonly onBatch: (batch: TokenBatch) => void;
+}
+
+const WINDOW_BYTES: number = 64 * 1024;
+
+/** Reads the content of the root element as far as it goes. */
+export type ScanContent = (s: TokenizerState) => Outcome;
+
+/**
+ * A non-validating XML 1.0 (fifth edition) processor with Namespaces in XML 1.0, over bytes in any encoding, as a push source
+ * of token batches. Memory does not depend on the document's length. External entities and DTD subsets are never read.
+ * Documents of version 1.1 are read by the rules of 1.0. After an `InputError` the tokenizer is of no further use.
+ */
+export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
+  return createTokenizerOn(plainMemory, scanContent, options);
+}
+
+/** As `createXmlTokenizer`, with the memory and the way of reading content that are given. */
+export function createTokenizerOn(
+  memory: TokenizerMemory,
+  scanContent: ScanContent,
+  options: XmlTokenizerOptions,
+): XmlTokenizer {
+  const names = options.names ?? createNameTable();
+  const state = new TokenizerState({
+    names,
+    limits: options.limits ?? defaultEngineLimits,
+    fileName: options.fileName,
+    comments: options.comments ?? false,
+    windowBytes: options.windowBytes ?? WINDOW_BYTES,
+    memory,
+    onBatch: options.onBatch,
+  });
+  const encodingReader = createEncodingReader(options.encoding, {
+    take: (bytes, from, to) => feed(state, scanContent, bytes, from, to),
+    skip: (bytes) => state.locations.skip(bytes),
+    fail(code, message) {
+      scan(state, scanContent);
+      return state.fail(state.end, code, message);
+    },
+  });
+  let bytesRead = 0;
+  return {
+    names,
+    get bytesRead() {
+      return bytesRead;
+    },
+    write(chunk) {
+      bytesRead += chunk.length;
+      encodingReader.write(chunk);
+    },
+    room() {
+      if (!encodingReader.passesOn) return null;
+      if (state.windowRoom === 0) makeRoom(state, scanContent);
+      return state.room();
+    },
+    filled(length) {
+      bytesRead += length;
+      state.received(length);
+    },
+    end() {
+      encodingReader.end();
+      state.final = true;
+      scan(state, scanContent);
+      checkComplete(state);
+    },
+    locate(recordIndex) {
+      const n = recordIndex * RECORD_INTS;
+      const isDecoded = (state.events[n]! & FLAG_DECODED) !== 0;
+      return state.locate(isDecoded ? state.sources[recordIndex]! : state.events[n + 2]!);
+    },
+  };
+}
+
+/** Fills the window; scans it whenever it is full, so that pieces of any size cost the same. */
+function feed(
+  s: TokenizerState,
+  scanContent: ScanContent,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): void {
+  let at = from;
+  while (at < to) {
+    if (s.windowRoom === 0) makeRoom(s, scanContent);
+    const taken = Math.min(s.windowRoom, to - at);
+    s.bytes.set(bytes.subarray(at, at + taken), s.end);
+    s.received(taken);
+    at += taken;
+  }
+}
+
+function makeRoom(s: TokenizerState, scanContent: ScanContent): void {
+  scan(s, scanContent);
+  s.shiftWindow();
+}
+
+/** Scans the window as far as it goes, and hands over what it gave. */
+function scan(s: TokenizerState, scanContent: ScanContent): void {
+  s.bytes[s.end] = 0;
+  for (;;) {
+    if (step(s, scanContent) !== NEEDS_INPUT) continue;
+    if (!s.inEntity) break;
+    checkEntityComplete(s);
+    s.leaveEntity();
+  }
+  s.flush();
+}
+
+function step(s: TokenizerState, scanContent: ScanContent): Outcome {
+  switch (s.inside) {
+    case IN_CDATA:
+      return scanCdata(s);
+    case IN_COMMENT:
+      return scanComment(s, s.pos);
+    case IN_INSTRUCTION:
+      return scanInstructionData(s, s.pos, '');
+    default:
+  }
+  if (s.stage === IN_CONTENT) return scanContent(s);
+  return s.stage === AT_START ? scanXmlDeclaration(s) : scanOutsideRoot(s);
+}
+
+/** An entity's replacement text must be content by itself (XML 1.0 §4.3.2). */
+function checkEntityComplete(s: TokenizerState): void {
+  if (s.pos < s.end || s.inside !== IN_NOTHING)
+    s.fail(s.pos, 'xml_unbalanced_entity', 'markup that begins in an entity must end in it');
+  if (s.depth > s.floor) {
+    const open = s.raw.interner.text(s.stackRaw[s.depth]!);
+    s.fail(s.pos, 'xml_unbalanced_entity', `the element "${open}" begins in an entity and must end in it`);
+  }
+}
+
+function checkComplete(s: TokenizerState): void {
+  if (s.stage === IN_EPILOG && s.inside === IN_NOTHING && s.pos >= s.end) return;
+  const code = 'xml_unexpected_end';
+  if (s.inside === IN_COMMENT) s.fail(s.end, code, 'the document ends inside a comment: expected "-->"');
+  if (s.inside === IN_CDATA) s.fail(s.end, code, 'the document ends inside a CDATA section: expected "]]>"');
+  if (s.inside === IN_INSTRUCTION)
+    s.fail(s.end, code, 'the document ends inside a processing instruction: expected "?>"');
+  if (s.pos < s.end) s.fail(s.end, code, `the document ends inside ${describeUnfinished(s)}`);
+  if (s.stage !== IN_CONTENT) s.fail(s.end, code, 'the document ends without a root element');
+  const open = s.raw.interner.text(s.stackRaw[s.depth]!);
+  s.fail(s.end, code, `the document ends inside the element "${open}": expected </${open}>`);
+}
+
+function describeUnfinished(s: TokenizerState): string {
+  const lead = s.text(s.pos, Math.min(s.end, s.pos + 9));
+  if (lead.startsWith('<!--')) return 'a comment: expected "-->"';
+  if (lead.startsWith('<!DOCTYPE')) return 'the document type declaration';
+  if (lead.startsWith('<![')) return 'a CDATA section: expected "]]>"';
+  if (lead.startsWith('<?')) return 'a processing instruction: expected "?>"';
+  if (lead.startsWith('</')) return 'an end tag: expected ">"';
+  if (lead.startsWith('<')) return 'a start tag: expected ">"';
+  return lead.startsWith('&') ? 'a reference: expected ";"' : 'a character';
+}

@@ -1,0 +1,394 @@
+import { InputError } from '../../diagnostics.ts';
+import type { EngineLimits } from '../../limits.ts';
+import { grown, hashBytes } from '../names/byte-interner.ts';
+import type { DocumentType, Entity } from '../dtd/document-type.ts';
+import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from '../names/namespace-contexts.ts';
+import { RawNames } from '../names/raw-names.ts';
+import { LocationCounter } from '../text-location.ts';
+import type { TokenizerMemory } from './memory.ts';
+import { textRunAtEnd } from '../text-runs.ts';
+import { RECORD_INTS } from '../tokens.ts';
+import { codePointAt, sequenceLength, utf8Text } from '../utf8.ts';
+import type { NameTable, TextLocation, TokenBatch } from '../tokens.ts';
+
+/**
+ * What a scanning step reports: it has used up the input at hand, the state has to be looked at anew (another stage or another
+ * input), or the caller can go on where `pos` is now.
+ */
+export const NEEDS_INPUT = 0;
+export const STATE_CHANGED = 1;
+export const GOES_ON = 2;
+export type Outcome = typeof NEEDS_INPUT | typeof STATE_CHANGED | typeof GOES_ON;
+
+export const AT_START = 0;
+export const IN_PROLOG = 1;
+export const IN_CONTENT = 2;
+export const IN_EPILOG = 3;
+export type Stage = typeof AT_START | typeof IN_PROLOG | typeof IN_CONTENT | typeof IN_EPILOG;
+
+/** Constructs that may be left and taken up again at a window border. */
+export const IN_NOTHING = 0;
+export const IN_COMMENT = 1;
+export const IN_INSTRUCTION = 2;
+export const IN_CDATA = 3;
+export type OpenConstruct = typeof IN_NOTHING | typeof IN_COMMENT | typeof IN_INSTRUCTION | typeof IN_CDATA;
+
+/** Records of a batch, before one start tag makes it longer. */
+const BATCH_RECORDS = 8000;
+/** Room behind them for the start tag that crosses the mark. */
+const SPARE_RECORDS = 192;
+/** Decoded bytes after which a batch is handed over early. */
+export const DECODED_BATCH_BYTES = 256 * 1024;
+/** A document with more distinct names than this is an attack, not data: names are kept for the document's life. */
+const MAX_DISTINCT_NAMES = 1_000_000;
+
+/** A token that has to be held whole may be this long; text is never held whole. */
+const MAX_TOKEN_BYTES = 256 * 1024 * 1024;
+
+/** The input below an entity's replacement text: what to go back to at its end. */
+interface SuspendedInput {
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  readonly final: boolean;
+  readonly floor: number;
+  readonly resumeAt: number;
+  readonly referenceAt: number;
+  readonly entity: Entity;
+}
+
+export interface TokenizerSettings {
+  readonly names: NameTable;
+  readonly limits: EngineLimits;
+  readonly fileName: string | undefined;
+  readonly comments: boolean;
+  readonly windowBytes: number;
+  readonly memory: TokenizerMemory;
+  readonly onBatch: (batch: TokenBatch) => void;
+}
+
+/**
+ * All that the scanning functions share. Plain mutable fields: the scanners copy what they need into locals and write it back
+ * before they call anything that reads it.
+ */
+export class TokenizerState {
+  readonly settings: TokenizerSettings;
+  readonly limits: EngineLimits;
+  readonly comments: boolean;
+
+  /** the window, or an entity's replacement text; `bytes[end]` is always 0 */
+  bytes: Uint8Array;
+  pos = 0;
+  end = 0;
+  /** nothing will follow `end` */
+  final = false;
+  /** depth at which the content of this input ends: 0 for the document, the depth of the reference for an entity */
+  floor = 0;
+  readonly suspended: SuspendedInput[] = [];
+
+  events: Int32Array;
+  /** ints in use */
+  count = 0;
+  readonly flushAt: number = BATCH_RECORDS * RECORD_INTS;
+  decoded: Uint8Array;
+  decodedEnd = 0;
+  /** by record: where in `bytes` a decoded record came from */
+  sources: Int32Array;
+
+  stage: Stage = AT_START;
+  inside: OpenConstruct = IN_NOTHING;
+  readonly raw: RawNames;
+  readonly contexts: NamespaceContexts = new NamespaceContexts();
+  /** by context * 2^26 + raw id: expanded name ids, for names that alternate between contexts */
+  readonly resolved: Map<number, number> = new Map();
+  depth = 0;
+  /** open elements, from index 1; [0] holds the context outside the root */
+  stackRaw: Int32Array;
+  /** depth from which `growStack` has to be asked */
+  stackCapacity: number;
+  stackName: Int32Array;
+  stackContext: Int32Array;
+  /** namespace context in force */
+  context: number;
+  /** where the next element name is predicted */
+  predictor = 0;
+  /** serial of start tags, for the uniqueness of attributes */
+  serial = 0;
+  /** where attribute lists are to be applied: raw names of the tag's attributes, by record from 1 */
+  readonly tagNames: number[] = [];
+  /** by expanded name id: serial of the last start tag with that attribute */
+  expandedSeenIn: Int32Array;
+  documentType: DocumentType | null = null;
+  /** some start tag may need what the DTD's attribute lists say */
+  hasAttributeLists = false;
+  standalone = false;
+  /** bytes that entity references have been replaced by, and bytes of the document seen so far */
+  expandedBytes = 0;
+  receivedBytes = 0;
+  /** bytes of attributes that the DTD has supplied */
+  defaultedBytes = 0;
+  /** bytes of the text run that began in an earlier window */
+  runBytes = 0;
+
+  /** results of scanning functions that have more than one */
+  scanEnd = 0;
+  valueStart = 0;
+  emptyElement = false;
+  entity: Entity | null = null;
+
+  private window: Uint8Array;
+  private words: Uint32Array;
+  readonly locations: LocationCounter;
+
+  constructor(settings: TokenizerSettings) {
+    this.settings = settings;
+    this.limits = settings.limits;
+    this.comments = settings.comments;
+    const { memory } = settings;
+    this.window = memory.anyBytes(Math.ceil((settings.windowBytes + 1) / 4) * 4);
+    this.words = new Uint32Array(this.window.buffer, this.window.byteOffset, this.window.length / 4);
+    this.bytes = this.window;
+    this.locations = new LocationCounter(memory.countLineFeeds);
+    this.events = memory.anyInts((BATCH_RECORDS + SPARE_RECORDS) * RECORD_INTS);
+    this.sources = memory.anyInts(BATCH_RECORDS + SPARE_RECORDS);
+    this.decoded = memory.anyBytes(memory.decodedBytes);
+    this.raw = new RawNames(memory);
+    this.stackRaw = memory.ints(memory.depth);
+    this.stackName = memory.ints(memory.depth);
+    this.stackContext = memory.ints(memory.depth);
+    this.expandedSeenIn = memory.ints(memory.names);
+    this.stackCapacity = Math.min(this.stackRaw.length, settings.limits.xmlMaxDepth + 1);
+    const encoder = new TextEncoder();
+    const uri = encoder.encode(XML_NAMESPACE);
+    this.context = this.contexts.declare(
+      ROOT_CONTEXT,
+      this.internName(encoder.encode('xml')),
+      this.contexts.internUri(uri, 0, uri.length),
+    );
+    this.stackContext[0] = this.context;
+  }
+
+  /** Raw name id of a name; -1 when it is not a qualified name. */
+  internName(name: Uint8Array): number {
+    return this.raw.intern(name, 0, name.length, hashBytes(name, 0, name.length));
+  }
+
+  get windowRoom(): number {
+    return this.window.length - 1 - this.end;
+  }
+
+  /** What is free behind the bytes in the window. */
+  room(): Uint8Array {
+    return this.window.subarray(this.end, this.window.length - 1);
+  }
+
+  /** So many bytes of the room have been filled. */
+  received(length: number): void {
+    this.end += length;
+    this.receivedBytes += length;
+  }
+
+  /** Hands the records over. What they point to may be overwritten afterwards. */
+  flush(): void {
+    if (this.count > 0) {
+      this.measureRuns();
+      const { events, count, bytes, decoded } = this;
+      this.settings.onBatch({ events, count: count / RECORD_INTS, bytes, decoded });
+    }
+    this.count = 0;
+    this.decodedEnd = 0;
+  }
+
+  private measureRuns(): void {
+    const max = this.limits.xmlMaxTextBytes;
+    const mayHoldOne = max < this.bytes.length + this.decodedEnd;
+    this.runBytes = textRunAtEnd(this.events, this.count, this.runBytes, max, mayHoldOne);
+    if (this.runBytes > max) this.failTextLimit(this.pos);
+  }
+
+  failTextLimit(at: number): never {
+    return this.fail(at, 'xml_text_limit', `a value is longer than ${this.limits.xmlMaxTextBytes} bytes`);
+  }
+
+  /** Drops what has been scanned from the window; makes the window larger when most of it is one unfinished token. */
+  shiftWindow(): void {
+    const rest = this.end - this.pos;
+    if (this.pos > 0) {
+      this.locations.advance(this.window, this.words, this.pos);
+      this.window.copyWithin(0, this.pos, this.end);
+    }
+    this.pos = 0;
+    this.end = rest;
+    if (rest * 2 > this.window.length) this.growWindow(rest);
+  }
+
+  private growWindow(rest: number): void {
+    if (rest > MAX_TOKEN_BYTES)
+      this.fail(
+        0,
+        'xml_token_limit',
+        `a tag, declaration, comment or processing instruction is longer than ${MAX_TOKEN_BYTES} bytes`,
+      );
+    const larger = new Uint8Array(this.window.length * 2);
+    larger.set(this.window.subarray(0, rest));
+    this.window = larger;
+    this.words = new Uint32Array(larger.buffer);
+    this.bytes = larger;
+  }
+
+  /** Appends a record whose range lies in `decoded`. */
+  emitDecoded(kind: number, nameId: number, start: number, source: number): void {
+    const record = this.count / RECORD_INTS;
+    this.emit(kind, nameId, start, this.decodedEnd);
+    this.sources[record] = source;
+  }
+
+  emit(kind: number, nameId: number, start: number, end: number): void {
+    const n = this.count;
+    if (n + RECORD_INTS > this.events.length) this.growEvents();
+    const { events } = this;
+    events[n] = kind;
+    events[n + 1] = nameId;
+    events[n + 2] = start;
+    events[n + 3] = end;
+    this.count = n + RECORD_INTS;
+  }
+
+  growExpanded(): void {
+    this.expandedSeenIn = grown(this.expandedSeenIn);
+  }
+
+  growEvents(): void {
+    this.events = grown(this.events);
+    this.sources = grown(this.sources);
+  }
+
+  /** True when a batch should go out before more is decoded. */
+  get batchIsFull(): boolean {
+    return this.count >= this.flushAt || this.decodedEnd >= DECODED_BATCH_BYTES;
+  }
+
+  reserveDecoded(more: number): void {
+    if (this.decodedEnd + more <= this.decoded.length) return;
+    const larger = new Uint8Array(Math.max(this.decoded.length * 2, this.decodedEnd + more));
+    larger.set(this.decoded.subarray(0, this.decodedEnd));
+    this.decoded = larger;
+  }
+
+  appendByte(byte: number): void {
+    this.reserveDecoded(1);
+    this.decoded[this.decodedEnd++] = byte;
+  }
+
+  appendDecoded(bytes: Uint8Array, from: number, to: number): void {
+    if (from >= to) return;
+    this.reserveDecoded(to - from);
+    if (to - from < 32) {
+      const { decoded } = this;
+      let out = this.decodedEnd;
+      for (let i = from; i < to; i++) decoded[out++] = bytes[i]!;
+      this.decodedEnd = out;
+    } else {
+      this.decoded.set(bytes.subarray(from, to), this.decodedEnd);
+      this.decodedEnd += to - from;
+    }
+  }
+
+  /** Opens room for one more level of the element stack. */
+  growStack(at: number): void {
+    const max = this.limits.xmlMaxDepth;
+    if (this.depth > max) this.fail(at, 'xml_depth_limit', `elements are nested deeper than ${max} levels`);
+    if (this.depth < this.stackRaw.length) return;
+    this.stackRaw = grown(this.stackRaw);
+    this.stackName = grown(this.stackName);
+    this.stackContext = grown(this.stackContext);
+    this.stackCapacity = Math.min(this.stackRaw.length, max + 1);
+  }
+
+  checkNameCount(at: number): void {
+    if (this.raw.interner.size > MAX_DISTINCT_NAMES || this.contexts.size > MAX_DISTINCT_NAMES)
+      this.fail(
+        at,
+        'xml_name_count_limit',
+        `there are more than ${MAX_DISTINCT_NAMES} distinct names or namespace contexts`,
+      );
+  }
+
+  /** Goes on in an entity's replacement text; `referenceAt` is the `&`, `resumeAt` what follows the reference. */
+  enterEntity(entity: Entity, text: Uint8Array, referenceAt: number, resumeAt: number): void {
+    this.flush();
+    const { bytes, end, final, floor } = this;
+    this.suspended.push({ bytes, end, final, floor, resumeAt, referenceAt, entity });
+    entity.open = true;
+    this.bytes = text;
+    this.pos = 0;
+    this.end = text.length - 1;
+    this.final = true;
+    this.floor = this.depth;
+  }
+
+  leaveEntity(): void {
+    this.flush();
+    const outer = this.suspended.pop()!;
+    outer.entity.open = false;
+    this.bytes = outer.bytes;
+    this.pos = outer.resumeAt;
+    this.end = outer.end;
+    this.final = outer.final;
+    this.floor = outer.floor;
+  }
+
+  get inEntity(): boolean {
+    return this.suspended.length > 0;
+  }
+
+  text(from: number, to: number): string {
+    return utf8Text(this.bytes.subarray(from, to));
+  }
+
+  /** What stands at a place, for a message. */
+  shown(bytes: Uint8Array, at: number, end: number): string {
+    if (at >= end) return 'the end';
+    const length = sequenceLength(bytes, at, end);
+    if (length <= 0) return `byte 0x${bytes[at]!.toString(16)}`;
+    const codePoint = codePointAt(bytes, at);
+    const number = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
+    return codePoint <= 0x20 ? number : `"${String.fromCodePoint(codePoint)}"`;
+  }
+
+  /** Reports a sequence that `sequenceLength` refused. */
+  failSequence(at: number, refusal: number): never {
+    if (refusal === -2)
+      return this.fail(at, 'xml_invalid_character', 'U+FFFE and U+FFFF are not XML characters');
+    return this.fail(
+      at,
+      'xml_invalid_encoding',
+      'the bytes are not valid UTF-8: expected text in UTF-8, or an XML declaration with the right encoding',
+    );
+  }
+
+  /** Reports a byte that may not stand in any text. */
+  failCharacter(at: number): never {
+    const number = this.bytes[at]!.toString(16).toUpperCase().padStart(4, '0');
+    return this.fail(at, 'xml_invalid_character', `U+${number} is not an XML character`);
+  }
+
+  /** Place of an offset in `bytes`; inside an entity, that of the reference in the document. */
+  locate(at: number): TextLocation {
+    const reference = this.suspended[0];
+    return this.locations.locate(this.window, reference === undefined ? at : reference.referenceAt);
+  }
+
+  fail(at: number, code: string, message: string): never {
+    const entity = this.suspended.at(-1)?.entity;
+    const within = entity === undefined ? '' : ` (in the replacement text of the entity "${entity.name}")`;
+    const { line, column } = this.locate(at);
+    throw new InputError({
+      code,
+      severity: 'error',
+      message: message + within,
+      ...(this.settings.fileName === undefined ? {} : { file: this.settings.fileName }),
+      line,
+      column,
+    });
+  }
+}

@@ -1,0 +1,53 @@
+import type { BuiltInTypes } from '../values/built-in-types.ts';
+import type {
+  AttributeDeclaration,
+  AttributeGroup,
+  ComplexType,
+  ElementDeclaration,
+  IdentityConstraintDefinition,
+  ModelGroup,
+  ModelGroupDefinition,
+  Origin,
+  SimpleType,
+} from './terms.ts';
+import { maxDependencyDepth } from '../derive/dependency-order.ts';
+import type { ReferenceResolver } from './resolve.ts';
+import type { XsdReport } from '../report.ts';
+
+/** What the reading of components shares: where references resolve, and every component read so far, in document order. */
+export interface XsdReading {
+  readonly report: XsdReport;
+  readonly references: ReferenceResolver;
+  readonly builtIns: BuiltInTypes;
+  readonly simpleTypes: SimpleType[];
+  readonly complexTypes: ComplexType[];
+  readonly elements: ElementDeclaration[];
+  readonly attributes: AttributeDeclaration[];
+  readonly attributeGroups: AttributeGroup[];
+  readonly groups: ModelGroupDefinition[];
+  /** every model group read, named groups' among them */
+  readonly modelGroups: ModelGroup[];
+  readonly identityConstraints: IdentityConstraintDefinition[];
+  /** whether a model group may be empty, as far as found out */
+  readonly emptiableGroups: Map<ModelGroup, boolean>;
+  /** global elements that a particle of another global component refers to */
+  readonly referredElements: Set<ElementDeclaration>;
+  /** the global component being read */
+  readonly current: { origin: Origin | null };
+  /** Counts one more component; throws `XsdSetError` beyond the limit. */
+  count(at: Origin): void;
+}
+
+/** Refuses a chain of derivations or references, or a nesting, that no reader of the model could follow by recursion. */
+export function reportTooDeep(at: Origin, reading: XsdReading): void {
+  reading.report.fatal(
+    'xsd_too_deep',
+    `More than ${maxDependencyDepth} steps of derivation, reference or nesting`,
+    at,
+  );
+}
+
+/** The same place in another element of the same document. */
+export function within(origin: Origin, node: Origin['node']): Origin {
+  return { node, document: origin.document };
+}

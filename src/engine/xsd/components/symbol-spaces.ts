@@ -1,0 +1,200 @@
+import { clarkName, type QName } from '../../model/source-model.ts';
+import type { XmlElement } from '../../xml/tree.ts';
+import type {
+  AttributeDeclaration,
+  AttributeGroup,
+  ElementDeclaration,
+  ModelGroupDefinition,
+  NotationDeclaration,
+  Origin,
+  TypeDefinition,
+} from './terms.ts';
+import { orderByDependency } from '../derive/dependency-order.ts';
+import type { XsdReport } from '../report.ts';
+import type { DocumentSet, SchemaDocument } from '../read/document.ts';
+import { attributeOf, collapse, isXsd, type DocumentReference, type SchemaFile } from '../read/file.ts';
+
+/** Names are unique per symbol space (XSD Part 1 §2.5). */
+export interface ComponentKinds {
+  type: TypeDefinition;
+  element: ElementDeclaration;
+  attribute: AttributeDeclaration;
+  group: ModelGroupDefinition;
+  attributeGroup: AttributeGroup;
+  notation: NotationDeclaration;
+}
+export type SymbolSpace = keyof ComponentKinds;
+
+/** A global component's place in its symbol space; `component` is filled when its shell is made. */
+export interface GlobalDeclaration extends Origin {
+  readonly space: SymbolSpace;
+  readonly name: QName;
+  component: ComponentKinds[SymbolSpace] | null;
+  /** set on a redefinition: the declaration it stands in for */
+  readonly replaces: GlobalDeclaration | null;
+}
+
+export interface SymbolSpaces {
+  find(space: SymbolSpace, key: string): GlobalDeclaration | undefined;
+  /** all of them, those that were redefined too, in document order */
+  readonly declarations: readonly GlobalDeclaration[];
+  /** true when the declaration is what its name means outside of redefinitions */
+  isCurrent(declaration: GlobalDeclaration): boolean;
+}
+
+const spaceOf: Readonly<Record<string, SymbolSpace>> = {
+  simpleType: 'type',
+  complexType: 'type',
+  element: 'element',
+  attribute: 'attribute',
+  group: 'group',
+  attributeGroup: 'attributeGroup',
+  notation: 'notation',
+};
+
+/** Enters the global components of all documents, then redefinitions, those of inner documents first. */
+export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSpaces {
+  const spaces: Record<SymbolSpace, Map<string, GlobalDeclaration>> = {
+    type: new Map(),
+    element: new Map(),
+    attribute: new Map(),
+    group: new Map(),
+    attributeGroup: new Map(),
+    notation: new Map(),
+  };
+  const declarations: GlobalDeclaration[] = [];
+  const isCopy = createCopyCheck();
+
+  const declare = (node: XmlElement, document: SchemaDocument, replaces: GlobalDeclaration | null) => {
+    const space = spaceOf[node.name.localName];
+    const localName = collapse(attributeOf(node, 'name') ?? '');
+    if (space === undefined || localName === '') return null;
+    const name: QName = { namespaceUri: document.targetNamespace, localName };
+    const declaration: GlobalDeclaration = { node, document, space, name, component: null, replaces };
+    return { declaration, key: clarkName(name) };
+  };
+
+  for (const document of set.documents) {
+    for (const child of document.file.root.children) {
+      if (!isXsd(child)) continue;
+      const made = declare(child, document, null);
+      if (made === null) continue;
+      const { declaration, key } = made;
+      const space = spaces[declaration.space];
+      const other = space.get(key);
+      if (other === undefined) space.set(key, declaration);
+      else if (other.document !== document && isCopy(other.document.file, document.file)) continue;
+      else reportDuplicate(declaration, other, report);
+      declarations.push(declaration);
+    }
+  }
+
+  const redefine = (reference: DocumentReference, from: SchemaDocument, within: ReadonlySet<SchemaFile>) => {
+    for (const child of reference.node.children) {
+      if (!isXsd(child)) continue;
+      const name = clarkName({
+        namespaceUri: from.targetNamespace,
+        localName: collapse(attributeOf(child, 'name') ?? ''),
+      });
+      const spaceName = spaceOf[child.name.localName];
+      if (spaceName === undefined) continue;
+      const original = spaces[spaceName].get(name);
+      const at = { node: child, document: from };
+      if (
+        original === undefined ||
+        original.document.file === from.file ||
+        !within.has(original.document.file)
+      ) {
+        if (reference.kind === 'override') continue;
+        if (original === undefined) {
+          report.fatal(
+            'xsd_redefined_component_missing',
+            `There is no ${child.name.localName} of that name to redefine`,
+            at,
+            name,
+          );
+        } else reportDuplicate({ ...at, space: spaceName, name: original.name }, original, report);
+        continue;
+      }
+      const isOverride = reference.kind === 'override';
+      const document: SchemaDocument = isOverride
+        ? from
+        : { ...from, redefined: new Map([[`${spaceName} ${name}`, original]]) };
+      const made = declare(child, document, original);
+      if (made === null) continue;
+      spaces[spaceName].set(name, made.declaration);
+      declarations.push(made.declaration);
+    }
+  };
+
+  const linksFrom = new Map<SchemaDocument, { reference: DocumentReference; to: SchemaDocument }[]>();
+  let redefinitions = 0;
+  for (const { from, reference, to } of set.links) {
+    if (reference.kind === 'import') continue;
+    if (reference.kind !== 'include') redefinitions++;
+    const list = linksFrom.get(from);
+    if (list === undefined) linksFrom.set(from, [{ reference, to }]);
+    else list.push({ reference, to });
+  }
+  if (redefinitions > 0) {
+    const targets = (document: SchemaDocument) => (linksFrom.get(document) ?? []).map(({ to }) => to);
+    for (const document of orderByDependency(set.documents, targets, { onCycle: () => {} })) {
+      for (const { reference, to } of linksFrom.get(document) ?? []) {
+        if (reference.kind === 'include') continue;
+        redefine(reference, document, reachable(to, targets));
+      }
+    }
+  }
+  return {
+    find: (space, key) => spaces[space].get(key),
+    declarations,
+    isCurrent: (declaration) => spaces[declaration.space].get(clarkName(declaration.name)) === declaration,
+  };
+}
+
+/**
+ * The same component may come from two copies of one file; that is no conflict. Each file is compared with those of its length
+ * once, however many components it holds.
+ */
+function createCopyCheck(): (a: SchemaFile, b: SchemaFile) => boolean {
+  const originals = new Map<SchemaFile, SchemaFile>();
+  const byLength = new Map<number, SchemaFile[]>();
+  const originalOf = (file: SchemaFile): SchemaFile => {
+    let original = originals.get(file);
+    if (original !== undefined) return original;
+    const candidates = byLength.get(file.bytes.length) ?? [];
+    original = candidates.find(({ bytes }) => sameBytes(bytes, file.bytes)) ?? file;
+    if (original === file) byLength.set(file.bytes.length, [...candidates, file]);
+    originals.set(file, original);
+    return original;
+  };
+  return (a, b) => originalOf(a) === originalOf(b);
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function reachable(
+  start: SchemaDocument,
+  targets: (document: SchemaDocument) => readonly SchemaDocument[],
+): ReadonlySet<SchemaFile> {
+  const found = new Set([start]);
+  for (const document of found) for (const target of targets(document)) found.add(target);
+  return new Set([...found].map(({ file }) => file));
+}
+
+function reportDuplicate(
+  declaration: Origin & { space: SymbolSpace; name: QName },
+  other: Origin,
+  report: XsdReport,
+): void {
+  const place = `${other.document.file.name}, line ${other.node.line}`;
+  report.error(
+    'xsd_duplicate_component',
+    `A second ${declaration.space} named ${declaration.name.localName}; the first, at ${place}, is kept`,
+    declaration,
+    clarkName(declaration.name),
+  );
+}

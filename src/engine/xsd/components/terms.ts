@@ -1,0 +1,214 @@
+/**
+ * The components of an XSD set as the compiler holds them, in the terms of W3C XML Schema Part 1 §2.2. They form a graph and are
+ * filled in phases: shells for every global component, then what the documents say (`read…`), then what follows from it (`derive…`).
+ */
+import type { BuiltInType, Facets, QName, SourceAttribute, ValueType } from '../../model/source-model.ts';
+import type { XmlElement } from '../../xml/tree.ts';
+import type { SchemaDocument } from '../read/document.ts';
+
+/** Where a component is written: its element, and the document (with its effective target namespace) that holds it. */
+export interface Origin {
+  readonly node: XmlElement;
+  readonly document: SchemaDocument;
+}
+
+export type DerivationMethod = 'extension' | 'restriction';
+export type DerivationControl = DerivationMethod | 'substitution' | 'list' | 'union';
+
+export interface SimpleType {
+  readonly kind: 'simple';
+  readonly name: QName | null;
+  /** null for built-in types */
+  readonly origin: Origin | null;
+  /** null for anySimpleType only */
+  base: SimpleType | null;
+  variety: 'atomic' | 'list' | 'union';
+  /** nearest built-in type for atomic ones; anySimpleType for lists and unions that are not built in */
+  builtIn: BuiltInType;
+  itemType: SimpleType | null;
+  memberTypes: readonly SimpleType[];
+  /** facets of this step as written */
+  step: FacetStep | null;
+  /** facets in force, those of the built-in types left out */
+  facets: Facets;
+  /** facets that further steps must not change */
+  fixedFacets: ReadonlySet<string>;
+  final: ReadonlySet<DerivationControl>;
+  /** the model's form of this type, made once */
+  value: ValueType | null;
+  documentation?: string;
+}
+
+/** One facet element as written. */
+export interface WrittenFacet {
+  readonly name: keyof Facets | 'pattern';
+  readonly value: string;
+  readonly fixed: boolean;
+  readonly node: XmlElement;
+}
+export type FacetStep = readonly WrittenFacet[];
+
+export interface ComplexType {
+  readonly kind: 'complex';
+  readonly name: QName | null;
+  /** null for the ur-type */
+  readonly origin: Origin | null;
+  base: TypeDefinition | null;
+  derivation: DerivationMethod;
+  abstract: boolean;
+  final: ReadonlySet<DerivationControl>;
+  block: ReadonlySet<DerivationControl>;
+  /** what the document says, before anything is inherited */
+  written: WrittenContent;
+  /** from here on: known once derived */
+  content: 'empty' | 'simple' | 'elements' | 'mixed';
+  particle: Particle | null;
+  simpleType: SimpleType | null;
+  attributes: readonly AttributeUse[];
+  anyAttribute: Wildcard | null;
+  derived: boolean;
+  documentation?: string;
+}
+
+export interface WrittenContent {
+  readonly style: 'short' | 'complexContent' | 'simpleContent';
+  readonly mixed: boolean;
+  /** the base named could not be found: the ur-type stands in */
+  readonly baseMissing: boolean;
+  readonly particle: Particle | null;
+  readonly attributes: WrittenAttributes;
+  /** simpleContent restriction: facets, and the anonymous type they apply to when there is one */
+  readonly facets: FacetStep;
+  readonly simpleType: SimpleType | null;
+}
+
+export type TypeDefinition = SimpleType | ComplexType;
+
+export interface ElementDeclaration {
+  readonly name: QName;
+  /** expanded name in Clark's notation */
+  readonly key: string;
+  readonly origin: Origin;
+  readonly global: boolean;
+  type: TypeDefinition;
+  /** false when the type comes from the substitution group's head, or is the ur-type for want of one */
+  typed: boolean;
+  nillable: boolean;
+  abstract: boolean;
+  default?: string;
+  fixed?: string;
+  head: ElementDeclaration | null;
+  block: ReadonlySet<DerivationControl>;
+  final: ReadonlySet<DerivationControl>;
+  identityConstraints: IdentityConstraintDefinition[];
+  documentation?: string;
+}
+
+export interface IdentityConstraintDefinition {
+  readonly kind: 'key' | 'unique' | 'keyref';
+  readonly name: QName;
+  readonly origin: Origin;
+  readonly refer: QName | null;
+  readonly selector: string;
+  readonly fields: readonly string[];
+  readonly namespaces: Readonly<Record<string, string>>;
+}
+
+export interface AttributeDeclaration {
+  readonly name: QName;
+  readonly key: string;
+  readonly origin: Origin;
+  readonly global: boolean;
+  type: SimpleType;
+  default?: string;
+  fixed?: string;
+  documentation?: string;
+}
+
+export interface AttributeUse {
+  readonly declaration: AttributeDeclaration;
+  readonly use: 'optional' | 'required' | 'prohibited';
+  readonly default?: string;
+  readonly fixed?: string;
+  readonly origin: Origin;
+  readonly documentation?: string;
+  /** the model's form of this use, made once and shared by all types that inherit it */
+  source?: SourceAttribute;
+}
+
+export interface AttributeGroupReference {
+  readonly group: AttributeGroup;
+  readonly node: XmlElement;
+  /** number of attribute uses written before it */
+  readonly after: number;
+}
+
+/** Attribute uses as written, with the groups referred to. */
+export interface WrittenAttributes {
+  readonly uses: readonly AttributeUse[];
+  readonly groups: readonly AttributeGroupReference[];
+  /** of `anyAttribute` here, or of a missing component */
+  readonly wildcard: Wildcard | null;
+}
+
+export interface AttributeGroup {
+  readonly name: QName;
+  readonly origin: Origin;
+  written: WrittenAttributes;
+  /** with those of the groups referred to; known once derived */
+  uses: readonly AttributeUse[];
+  wildcard: Wildcard | null;
+}
+
+/** A namespace constraint: any, any but one (and but none), or those listed ('' = absent). */
+export type NamespaceConstraint = '##any' | { readonly not: string } | readonly string[];
+
+export interface Wildcard {
+  readonly kind: 'wildcard';
+  readonly namespaces: NamespaceConstraint;
+  readonly processContents: 'strict' | 'lax' | 'skip';
+  /** null for the ur-type's */
+  readonly origin: Origin | null;
+  /** stands for a component that is nowhere, or for open content (XSD 1.1): what else may take an element comes first */
+  readonly yields?: true;
+}
+
+export type Compositor = 'sequence' | 'choice' | 'all';
+
+export interface ModelGroup {
+  readonly kind: 'group';
+  readonly compositor: Compositor;
+  readonly particles: readonly Particle[];
+  readonly origin: Origin;
+}
+
+/** A named group. Its model group is shared by all that refer to it. */
+export interface ModelGroupDefinition {
+  readonly kind: 'groupDefinition';
+  readonly name: QName;
+  readonly origin: Origin;
+  group: ModelGroup | null;
+}
+
+export type Term = ElementDeclaration | Wildcard | ModelGroup | ModelGroupDefinition;
+
+export interface Particle {
+  readonly minOccurs: number;
+  /** Infinity = unbounded */
+  readonly maxOccurs: number;
+  readonly term: Term;
+  /** null for the ur-type's */
+  readonly origin: Origin | null;
+}
+
+export interface NotationDeclaration {
+  readonly name: QName;
+  readonly origin: Origin;
+}
+
+/** The model group of a term that has one; null for elements, wildcards and groups that could not be read. */
+export function groupOf(term: Term): ModelGroup | null {
+  if (!('kind' in term)) return null;
+  if (term.kind === 'group') return term;
+  return term.kind === 'groupDefinition' ? term.group : null;
+}

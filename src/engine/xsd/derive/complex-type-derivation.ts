@@ -1,0 +1,250 @@
+import { clarkName } from '../../model/source-model.ts';
+import { checkSingleId, gatherAttributes } from '../components/attribute-group.ts';
+import { checkAttributeWildcard, extendAttributes, restrictAttributes } from './attribute-inheritance.ts';
+import type { ComplexType, ModelGroup, Origin, Particle, SimpleType } from '../components/terms.ts';
+import { groupOf } from '../components/terms.ts';
+import { orderByDependency } from './dependency-order.ts';
+import { reportTooDeep, type XsdReading } from '../components/context.ts';
+import { createSimpleType, deriveSimpleType, isDerivedSimpleType } from '../components/simple-type.ts';
+import { uniteNamespaces } from '../components/wildcard.ts';
+
+/** Adds to every complex type what it has from its base, bases first. */
+export function deriveComplexTypes(reading: XsdReading): readonly ComplexType[] {
+  const ordered = orderByDependency(
+    reading.complexTypes,
+    (type) => (type.base?.kind === 'complex' ? [type.base] : []),
+    {
+      onCycle(type) {
+        const path = type.name === null ? undefined : clarkName(type.name);
+        reading.report.fatal(
+          'xsd_circular_type',
+          'The complex type is derived from itself',
+          type.origin!,
+          path,
+        );
+        type.base = reading.builtIns.anyType;
+      },
+      onTooDeep: (type) => reportTooDeep(type.origin!, reading),
+    },
+  );
+  reading.report.throwIfUnusable();
+  for (const type of ordered) if (type.origin !== null) deriveComplexType(type, type.origin, reading);
+  return ordered;
+}
+
+function deriveComplexType(type: ComplexType, origin: Origin, reading: XsdReading): void {
+  const base = type.base ?? reading.builtIns.anyType;
+  const path = type.name === null ? undefined : clarkName(type.name);
+  const { uses, wildcard } = gatherAttributes(type.written.attributes, origin, path ?? '', reading);
+  if (base.final.has(type.derivation)) {
+    const message = `${base.name?.localName ?? 'The base'} is final: no ${type.derivation} of it is allowed`;
+    reading.report.error('xsd_final_type', message, origin, path);
+  }
+  if (type.written.style === 'simpleContent') deriveSimpleContent(type, origin, path, reading);
+  else if (base.kind === 'complex') deriveComplexContent(type, base, origin, path, reading);
+  const complexBase = base.kind === 'complex' ? base : null;
+  if (type.derivation === 'extension') {
+    type.attributes = extendAttributes(complexBase?.attributes ?? [], uses, origin, path, reading);
+    const inherited = complexBase?.anyAttribute ?? null;
+    type.anyAttribute =
+      inherited === null || wildcard === null
+        ? (wildcard ?? inherited)
+        : { ...wildcard, namespaces: uniteNamespaces(wildcard.namespaces, inherited.namespaces) };
+  } else {
+    type.attributes = restrictAttributes(complexBase, uses, origin, path, reading);
+    type.anyAttribute = wildcard;
+    checkAttributeWildcard(wildcard, complexBase, type, origin, path, reading);
+  }
+  checkSingleId(type.attributes, origin, path ?? '', reading);
+  type.derived = true;
+}
+
+/** The simple type of the content (XSD Part 1 §3.4.2, complex type with simple content). */
+function deriveSimpleContent(
+  type: ComplexType,
+  origin: Origin,
+  path: string | undefined,
+  reading: XsdReading,
+): void {
+  const { written, derivation } = type;
+  const { anySimpleType } = reading.builtIns;
+  type.content = 'simple';
+  const base = type.base!;
+  const inherited = base.kind === 'simple' ? base : base.simpleType;
+  const restrictsMixed =
+    derivation === 'restriction' &&
+    base.kind === 'complex' &&
+    base.content === 'mixed' &&
+    written.simpleType !== null;
+  if (inherited === null && !written.baseMissing && !restrictsMixed) {
+    const message = 'The base has no simple content';
+    reading.report.error('xsd_simple_content_needed', message, origin, path);
+  } else if (
+    restrictsMixed &&
+    base.kind === 'complex' &&
+    !isEmptiable(base.particle, reading.emptiableGroups)
+  ) {
+    reading.report.error(
+      'xsd_simple_content_needed',
+      'The mixed content of the base may not be empty',
+      origin,
+      path,
+    );
+  }
+  if (derivation === 'extension') {
+    type.simpleType = inherited ?? anySimpleType;
+    return;
+  }
+  if (
+    written.simpleType !== null &&
+    inherited !== null &&
+    !isDerivedSimpleType(written.simpleType, inherited, reading)
+  ) {
+    const message = 'The simpleType is not derived from the content type of the base';
+    reading.report.error('xsd_not_derived', message, origin, path);
+  }
+  const from: SimpleType = written.simpleType ?? inherited ?? anySimpleType;
+  if (written.facets.length === 0) {
+    type.simpleType = from;
+    return;
+  }
+  const restricted = createSimpleType(null, origin, reading);
+  restricted.final = new Set();
+  restricted.base = from;
+  restricted.step = written.facets;
+  deriveSimpleType(restricted, origin, reading);
+  type.simpleType = restricted;
+}
+
+function deriveComplexContent(
+  type: ComplexType,
+  base: ComplexType,
+  origin: Origin,
+  path: string | undefined,
+  reading: XsdReading,
+): void {
+  const { written } = type;
+  const own = isPointless(written.particle) ? null : written.particle;
+  if (type.derivation === 'restriction') {
+    type.particle = own;
+    type.content = written.mixed ? 'mixed' : own === null ? 'empty' : 'elements';
+    if (written.style === 'complexContent') checkContentKind(type, base, origin, path, reading);
+    return;
+  }
+  if (base.content === 'simple') {
+    type.content = 'simple';
+    type.simpleType = base.simpleType;
+    if (own !== null || written.mixed) {
+      reading.report.error(
+        'xsd_extends_simple_content',
+        'Simple content cannot be extended by elements',
+        origin,
+        path,
+      );
+    }
+    return;
+  }
+  const mixed = written.mixed || base.content === 'mixed';
+  type.content = mixed ? 'mixed' : own === null ? base.content : 'elements';
+  const guessed = restsOnMissing(type);
+  if (base.content !== 'empty' && !guessed) {
+    const differs = (base.content === 'mixed') !== written.mixed;
+    if (differs && (own !== null || written.mixed)) {
+      reading.report.error(
+        'xsd_mixed_differs',
+        'Base and extension must both be mixed, or neither',
+        origin,
+        path,
+      );
+    }
+  }
+  if (own === null || base.particle === null) {
+    type.particle = own ?? base.particle;
+    return;
+  }
+  if (!guessed && (startsWithAll(own) || startsWithAll(base.particle))) {
+    reading.report.error(
+      'xsd_all_extended',
+      'A group of all can neither extend nor be extended',
+      origin,
+      path,
+    );
+  }
+  const group: ModelGroup = {
+    kind: 'group',
+    compositor: 'sequence',
+    particles: [written.baseMissing ? yielding(base.particle) : base.particle, own],
+    origin,
+  };
+  type.particle = { minOccurs: 1, maxOccurs: 1, term: group, origin };
+}
+
+/** Whether it is derived, at once or over others, from a type that is nowhere: what that one allows is not known. */
+function restsOnMissing(type: ComplexType): boolean {
+  for (let at: ComplexType | SimpleType | null = type; at?.kind === 'complex'; at = at.base) {
+    if (at.written.baseMissing) return true;
+    if (at.base === at) return false;
+  }
+  return false;
+}
+
+/** The content of the ur-type in the place of one that is not known. */
+function yielding(particle: Particle): Particle {
+  const { term } = particle;
+  if (!('kind' in term)) return particle;
+  if (term.kind === 'wildcard') return { ...particle, term: { ...term, yields: true } };
+  if (term.kind !== 'group') return particle;
+  return { ...particle, term: { ...term, particles: term.particles.map(yielding) } };
+}
+
+/** What content a restriction of the base may have (derivation-ok-restriction, clause 5). */
+function checkContentKind(
+  type: ComplexType,
+  base: ComplexType,
+  origin: Origin,
+  path: string | undefined,
+  reading: XsdReading,
+): void {
+  if (base === reading.builtIns.anyType) return;
+  let message = '';
+  if (base.content === 'simple') message = 'Simple content cannot be restricted to complex content';
+  else if (type.content === 'mixed' && base.content !== 'mixed') message = 'The base is not mixed';
+  else if (
+    type.particle === null &&
+    base.particle !== null &&
+    !isEmptiable(base.particle, reading.emptiableGroups)
+  ) {
+    message = 'The content of the base may not be empty';
+  } else if (type.particle !== null && base.particle === null) message = 'The content of the base is empty';
+  if (message !== '') reading.report.error('xsd_bad_restriction', message, origin, path);
+}
+
+function startsWithAll({ term }: Particle): boolean {
+  return groupOf(term)?.compositor === 'all';
+}
+
+/** True when a written particle allows nothing but emptiness (XSD Part 1 §3.4.2, explicit content, clause 2.1). */
+function isPointless(particle: Particle | null): boolean {
+  if (particle === null) return true;
+  const { term, minOccurs } = particle;
+  if (!('kind' in term) || term.kind !== 'group' || term.particles.length > 0) return false;
+  return term.compositor !== 'choice' || minOccurs === 0;
+}
+
+/** True when the content may be empty (cos-group-emptiable); `known` keeps what was found out per group. */
+export function isEmptiable(particle: Particle | null, known: Map<ModelGroup, boolean>): boolean {
+  if (particle === null || particle.minOccurs === 0) return true;
+  const group = groupOf(particle.term);
+  if (group === null) return 'kind' in particle.term && particle.term.kind === 'groupDefinition';
+  let emptiable = known.get(group);
+  if (emptiable === undefined) {
+    known.set(group, false);
+    const inner = (member: Particle) => isEmptiable(member, known);
+    emptiable =
+      group.compositor === 'choice'
+        ? group.particles.length === 0 || group.particles.some(inner)
+        : group.particles.every(inner);
+    known.set(group, emptiable);
+  }
+  return emptiable;
+}

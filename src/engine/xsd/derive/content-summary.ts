@@ -1,0 +1,197 @@
+import type { ElementDeclaration, ModelGroup, Particle, Wildcard } from '../components/terms.ts';
+import { groupOf } from '../components/terms.ts';
+import { uniteNamespaces } from '../components/wildcard.ts';
+
+/** What a content model says of one child element name. */
+export interface ChildSummary {
+  /** declaration of the first particle of that name */
+  readonly element: ElementDeclaration;
+  readonly minOccurs: number;
+  /** Infinity = unbounded */
+  readonly maxOccurs: number;
+  /**
+   * True when the content model alone fixes where the child stands: there is one particle of that name, every group from the content
+   * root to it occurs at most once, and none of them is an `all`. (Repetition of the particle itself leaves the order fixed.)
+   */
+  readonly orderImplied: boolean;
+}
+
+export interface WildcardSummary {
+  readonly wildcard: Wildcard;
+  readonly minOccurs: number;
+  readonly maxOccurs: number;
+}
+
+/** A content model without its structure: per child element name, and all wildcards united. */
+export interface ContentSummary {
+  /** by expanded name, in the order of first particles */
+  readonly children: ReadonlyMap<string, ChildSummary>;
+  readonly wildcard: WildcardSummary | null;
+}
+
+const maxCount = 2 ** 31 - 1;
+
+/** Counts over 2^31-1 are unbounded. */
+function saturate(count: number): number {
+  return count > maxCount ? Infinity : count;
+}
+
+/** 0 times unbounded is 0. */
+function multiply(a: number, b: number): number {
+  return a === 0 || b === 0 ? 0 : saturate(a * b);
+}
+
+/** Least counts never become unbounded. */
+function leastOf(count: number): number {
+  return Math.min(count, maxCount);
+}
+
+export interface ContentSummarizer {
+  summarize(particle: Particle | null): ContentSummary;
+}
+
+const empty: ContentSummary = { children: new Map(), wildcard: null };
+
+/**
+ * Summarizes content models by arithmetic on occurrence ranges; nothing is expanded. Each model group is worked out once, however often
+ * it is used, so the cost is linear in the particles and in the names that groups hold.
+ *
+ * In a sequence or `all`, ranges of one name add up. In a choice the least count is that of the branch with least, 0 when a branch lacks
+ * the name, and the greatest that of the branch with most. A group's own range multiplies.
+ *
+ * `onTwoDeclarations` is told, once per group, of two declarations of one name within a content model.
+ */
+export function createContentSummarizer(
+  onTwoDeclarations: (first: ElementDeclaration, second: ElementDeclaration) => void,
+): ContentSummarizer {
+  const known = new Map<ModelGroup, ContentSummary>();
+
+  const ofGroup = (group: ModelGroup): ContentSummary => {
+    let summary = known.get(group);
+    if (summary === undefined) {
+      summary = group.compositor === 'choice' ? ofChoice(group) : ofSequence(group);
+      known.set(group, summary);
+    }
+    return summary;
+  };
+
+  const ofParticle = ({ term, minOccurs, maxOccurs }: Particle): ContentSummary => {
+    if (!('kind' in term)) {
+      const child = {
+        element: term,
+        minOccurs: leastOf(minOccurs),
+        maxOccurs: saturate(maxOccurs),
+        orderImplied: true,
+      };
+      return { children: new Map([[term.key, child]]), wildcard: null };
+    }
+    if (term.kind === 'wildcard') {
+      const wildcard = { wildcard: term, minOccurs: leastOf(minOccurs), maxOccurs: saturate(maxOccurs) };
+      return { children: empty.children, wildcard };
+    }
+    const group = groupOf(term);
+    return group === null ? empty : repeat(ofGroup(group), minOccurs, maxOccurs);
+  };
+
+  const ofSequence = ({ particles, compositor }: ModelGroup): ContentSummary => {
+    const ordered = compositor === 'sequence';
+    if (particles.length === 1 && ordered) return ofParticle(particles[0]!);
+    const children = new Map<string, ChildSummary>();
+    let wildcard: WildcardSummary | null = null;
+    for (const particle of particles) {
+      const part = ofParticle(particle);
+      for (const [key, child] of part.children) {
+        const before = children.get(key);
+        if (before !== undefined && before.element !== child.element)
+          onTwoDeclarations(before.element, child.element);
+        if (before === undefined) children.set(key, ordered ? child : { ...child, orderImplied: false });
+        else {
+          children.set(key, {
+            element: before.element,
+            minOccurs: leastOf(before.minOccurs + child.minOccurs),
+            maxOccurs: saturate(before.maxOccurs + child.maxOccurs),
+            orderImplied: false,
+          });
+        }
+      }
+      if (part.wildcard === null) continue;
+      if (wildcard === null) wildcard = part.wildcard;
+      else {
+        const minOccurs = leastOf(wildcard.minOccurs + part.wildcard.minOccurs);
+        const maxOccurs = saturate(wildcard.maxOccurs + part.wildcard.maxOccurs);
+        wildcard = { wildcard: unite(wildcard.wildcard, part.wildcard.wildcard), minOccurs, maxOccurs };
+      }
+    }
+    return { children, wildcard };
+  };
+
+  const ofChoice = ({ particles }: ModelGroup): ContentSummary => {
+    if (particles.length === 1) return ofParticle(particles[0]!);
+    const children = new Map<string, ChildSummary>();
+    const branches = new Map<string, number>();
+    let wildcard: WildcardSummary | null = null;
+    let wildcardBranches = 0;
+    for (const particle of particles) {
+      const part = ofParticle(particle);
+      for (const [key, child] of part.children) {
+        const before = children.get(key);
+        branches.set(key, (branches.get(key) ?? 0) + 1);
+        if (before !== undefined && before.element !== child.element)
+          onTwoDeclarations(before.element, child.element);
+        if (before === undefined) children.set(key, child);
+        else {
+          children.set(key, {
+            element: before.element,
+            minOccurs: Math.min(before.minOccurs, child.minOccurs),
+            maxOccurs: Math.max(before.maxOccurs, child.maxOccurs),
+            orderImplied: false,
+          });
+        }
+      }
+      if (part.wildcard === null) continue;
+      wildcardBranches++;
+      if (wildcard === null) wildcard = part.wildcard;
+      else {
+        const minOccurs = Math.min(wildcard.minOccurs, part.wildcard.minOccurs);
+        const maxOccurs = Math.max(wildcard.maxOccurs, part.wildcard.maxOccurs);
+        wildcard = { wildcard: unite(wildcard.wildcard, part.wildcard.wildcard), minOccurs, maxOccurs };
+      }
+    }
+    for (const [key, child] of children) {
+      if (child.minOccurs > 0 && branches.get(key)! < particles.length)
+        children.set(key, { ...child, minOccurs: 0 });
+    }
+    if (wildcard !== null && wildcardBranches < particles.length) wildcard = { ...wildcard, minOccurs: 0 };
+    return { children, wildcard };
+  };
+
+  return { summarize: (particle) => (particle === null ? empty : ofParticle(particle)) };
+}
+
+function repeat(summary: ContentSummary, minOccurs: number, maxOccurs: number): ContentSummary {
+  if (minOccurs === 1 && maxOccurs === 1) return summary;
+  const children = new Map<string, ChildSummary>();
+  for (const [key, child] of summary.children) {
+    children.set(key, {
+      element: child.element,
+      minOccurs: leastOf(multiply(child.minOccurs, minOccurs)),
+      maxOccurs: multiply(child.maxOccurs, maxOccurs),
+      orderImplied: child.orderImplied && maxOccurs === 1,
+    });
+  }
+  const { wildcard } = summary;
+  if (wildcard === null) return { children, wildcard };
+  return {
+    children,
+    wildcard: {
+      wildcard: wildcard.wildcard,
+      minOccurs: leastOf(multiply(wildcard.minOccurs, minOccurs)),
+      maxOccurs: multiply(wildcard.maxOccurs, maxOccurs),
+    },
+  };
+}
+
+function unite(a: Wildcard, b: Wildcard): Wildcard {
+  const processContents = a.processContents === b.processContents ? a.processContents : 'lax';
+  return { ...a, namespaces: uniteNamespaces(a.namespaces, b.namespaces), processContents };
+}

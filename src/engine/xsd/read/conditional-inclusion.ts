@@ -1,0 +1,47 @@
+import type { XmlElement } from '../../xml/tree.ts';
+import { collapse } from './file.ts';
+
+const versioningNamespace = 'http://www.w3.org/2007/XMLSchema-versioning';
+/** what this compiler reads: XSD 1.0, and from 1.1 what the model can hold */
+const version = 1.1;
+
+/**
+ * Leaves out elements that are meant for other processors (XSD 1.1 Part 1 §4.2.2), so that two definitions of one component, of which one
+ * is to be taken, do not clash. Documents that do not use the versioning namespace come back as they are.
+ */
+export function includeConditionally(
+  root: XmlElement,
+  isTypeKnown: (localName: string) => boolean,
+): XmlElement {
+  const uses = [...root.namespaces.values()].includes(versioningNamespace);
+  return uses ? prune(root, isTypeKnown) : root;
+}
+
+function prune(node: XmlElement, isTypeKnown: (localName: string) => boolean): XmlElement {
+  const children: (XmlElement | string)[] = [];
+  for (const child of node.children) {
+    if (typeof child === 'string') children.push(child);
+    else if (isIncluded(child, isTypeKnown)) children.push(prune(child, isTypeKnown));
+  }
+  return { ...node, children };
+}
+
+function isIncluded(node: XmlElement, isTypeKnown: (localName: string) => boolean): boolean {
+  const known = (qualifiedName: string) => isTypeKnown(qualifiedName.slice(qualifiedName.indexOf(':') + 1));
+  for (const { name, value } of node.attributes) {
+    if (name.namespaceUri !== versioningNamespace) continue;
+    const words = collapse(value).split(' ');
+    const isMet =
+      name.localName === 'minVersion'
+        ? Number(words[0]) <= version
+        : name.localName === 'maxVersion'
+          ? version < Number(words[0])
+          : name.localName === 'typeAvailable'
+            ? words.every(known)
+            : name.localName === 'typeUnavailable'
+              ? !words.every(known)
+              : name.localName !== 'facetUnavailable';
+    if (!isMet) return false;
+  }
+  return true;
+}

@@ -1,0 +1,208 @@
+import { defaultEngineLimits, type EngineLimits } from '../../limits.ts';
+import { createEncodingReader } from '../../xml/encoding/reader.ts';
+import type { XsdFile } from '../compile-set.ts';
+import { createXsdReport } from '../report.ts';
+import { defaultEntries, loadDocuments, type DocumentLink } from './document.ts';
+import {
+  isXsd,
+  parseSchemaFile,
+  xmlNamespaceUri,
+  xsdNamespace,
+  type DocumentReference,
+  type SchemaFile,
+} from './file.ts';
+import { createSchemaLocator, xmlNamespaceSchema } from './location.ts';
+
+const referenceKinds: ReadonlySet<string> = new Set(['include', 'import', 'redefine', 'override']);
+
+/** A file to be written beside the others, for a program that finds documents by schemaLocation alone. */
+export interface StandaloneFile {
+  /** letters and digits and `.xsd`: safe as a file name */
+  readonly name: string;
+  /** name in the set; null for files that were added */
+  readonly source: string | null;
+  /** UTF-8 */
+  readonly bytes: Uint8Array;
+}
+
+export interface StandaloneXsdSet {
+  /** name of the file to start from: it brings in all the others */
+  readonly main: string;
+  readonly files: readonly StandaloneFile[];
+}
+
+/**
+ * An XSD set as another program is to read it: each include, import and redefine leads to the document that the compiler takes
+ * for it, wherever the set had it; lines stay where they were. Many programs read one document per imported namespace, so a
+ * namespace that is entered at several is imported by one document that includes them.
+ */
+export function standaloneXsdSet(
+  files: readonly XsdFile[],
+  options: { readonly entries?: readonly string[]; readonly limits?: EngineLimits } = {},
+): StandaloneXsdSet {
+  const limits = options.limits ?? defaultEngineLimits;
+  const parsed = files.map((file) => parseSchemaFile(file, limits, () => false));
+  const locator = createSchemaLocator(parsed);
+  const entered =
+    options.entries === undefined
+      ? defaultEntries(parsed, locator)
+      : parsed.filter(({ name }) => options.entries!.includes(name));
+  const entries = withoutLibraries(entered.filter(({ fault }) => fault === null));
+  const { documents, links } = loadDocuments(entries, locator, 'wildcard', createXsdReport());
+  const used = [...new Set(documents.map(({ file }) => file))].filter(({ fault }) => fault === null);
+  const nameOf = new Map(used.map((file, at) => [file, `f${at + 1}.xsd`]));
+
+  const heads = new Map<string, Set<SchemaFile>>();
+  const addHead = (file: SchemaFile): void => {
+    if (!nameOf.has(file)) return;
+    const known = heads.get(file.targetNamespace);
+    if (known === undefined) heads.set(file.targetNamespace, new Set([file]));
+    else known.add(file);
+  };
+  for (const entry of entries) addHead(entry);
+  for (const { reference, to } of links) if (reference.kind === 'import') addHead(to.file);
+
+  const added: StandaloneFile[] = [];
+  const add = (name: string, text: string): string => {
+    added.push({ name, source: null, bytes: new TextEncoder().encode(text) });
+    return name;
+  };
+  const importAs = new Map<string, string>();
+  for (const [namespace, found] of heads) {
+    const members = withoutIncluded(found, links);
+    const includes = [...members].map((file) => `<xs:include schemaLocation="${nameOf.get(file)!}"/>`);
+    importAs.set(
+      namespace,
+      members.size === 1
+        ? nameOf.get([...members][0]!)!
+        : add(`n${importAs.size + 1}.xsd`, schemaText(namespace, includes)),
+    );
+  }
+  if (!importAs.has(xmlNamespaceUri)) importAs.set(xmlNamespaceUri, add('xml.xsd', xmlNamespaceSchema));
+  const empty = add('empty.xsd', schemaText('', []));
+  const main = add(
+    'main.xsd',
+    schemaText('', [
+      ...entries
+        .filter(({ targetNamespace }) => targetNamespace === '')
+        .map((file) => `<xs:include schemaLocation="${nameOf.get(file)!}"/>`),
+      ...[...new Set(entries.map(({ targetNamespace }) => targetNamespace))]
+        .filter((namespace) => namespace !== '')
+        .map((namespace) => {
+          const location = importAs.get(namespace)!;
+          return `<xs:import namespace="${escaped(namespace)}" schemaLocation="${location}"/>`;
+        }),
+    ]),
+  );
+
+  const linkOf = new Map(links.map((link) => [link.reference, link]));
+  const locationFor = (reference: DocumentReference): string | null => {
+    if (reference.kind === 'import') return importAs.get(reference.namespace) ?? null;
+    const target = fileOf(linkOf.get(reference));
+    return (target && nameOf.get(target)) ?? empty;
+  };
+  const written = used.map((file): StandaloneFile => {
+    return { name: nameOf.get(file)!, source: file.name, bytes: redirected(file, locationFor) };
+  });
+  return { main, files: [...written, ...added] };
+}
+
+/** No document starts with a component of an entry that declares no element: it lies beside the set, and may not fit it. */
+function withoutLibraries(entries: readonly SchemaFile[]): readonly SchemaFile[] {
+  const useful = entries.filter(({ root }) => {
+    const names = root.children.flatMap((child) => (isXsd(child) ? child.name.localName : []));
+    const declared = names.filter((name) => name !== 'annotation' && !referenceKinds.has(name));
+    return declared.length === 0 || declared.includes('element');
+  });
+  return useful.length === 0 ? entries : useful;
+}
+
+/** Those that no other of them brings in already. */
+function withoutIncluded(
+  files: ReadonlySet<SchemaFile>,
+  links: readonly DocumentLink[],
+): ReadonlySet<SchemaFile> {
+  const included = Map.groupBy(
+    links.filter(({ reference }) => reference.kind !== 'import'),
+    ({ from }) => from.file,
+  );
+  const kept = new Set(files);
+  for (const file of files) {
+    if (!kept.has(file)) continue;
+    const reached = new Set([file]);
+    for (const at of reached) for (const { to } of included.get(at) ?? []) reached.add(to.file);
+    for (const other of reached) if (other !== file) kept.delete(other);
+  }
+  return kept;
+}
+
+function fileOf(link: DocumentLink | undefined): SchemaFile | undefined {
+  return link?.to.file;
+}
+
+function schemaText(namespace: string, content: readonly string[]): string {
+  const target = namespace === '' ? '' : ` targetNamespace="${escaped(namespace)}"`;
+  return `<xs:schema xmlns:xs="${xsdNamespace}"${target}>\n${content.join('\n')}\n</xs:schema>\n`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
+
+/** The document in UTF-8, its references led elsewhere. */
+function redirected(
+  { bytes, references }: SchemaFile,
+  locationFor: (reference: DocumentReference) => string | null,
+): Uint8Array {
+  const lines = textOf(bytes).split(/(?<=\r\n|\n|\r(?!\n))/u);
+  lines[0] = lines[0]!.replace(/^(<\?xml[^>]*?)\s+encoding\s*=\s*(?:"[^"]*"|'[^']*')/u, '$1');
+  const starts: number[] = [];
+  let length = 0;
+  for (const line of lines) {
+    starts.push(length);
+    length += line.length;
+  }
+  const text = lines.join('');
+  const pieces: string[] = [];
+  let done = 0;
+  for (const reference of references) {
+    const { line, column } = reference.node;
+    const from = starts[line - 1]! + unitsOf(lines[line - 1]!, column - 1);
+    const tag = /^<(?:[^<>"']|"[^"]*"|'[^']*')*>/u.exec(text.slice(from, from + 16_384))?.[0];
+    // within an entity there is no tag to change
+    if (tag === undefined) continue;
+    pieces.push(text.slice(done, from), redirectedTag(tag, locationFor(reference)));
+    done = from + tag.length;
+  }
+  return new TextEncoder().encode(pieces.join('') + text.slice(done));
+}
+
+function redirectedTag(tag: string, location: string | null): string {
+  const attribute = /\sschemaLocation\s*=\s*(?:"[^"]*"|'[^']*')/u;
+  const value = location === null ? '' : ` schemaLocation="${location}"`;
+  const [old] = attribute.exec(tag) ?? [];
+  if (old === undefined) return tag.replace(/\s*\/?>$/u, (end) => value + end);
+  return tag.replace(old, value + old.replaceAll(/[^\r\n]/gu, ''));
+}
+
+/** UTF-16 units of the first `characters` of a line. */
+function unitsOf(line: string, characters: number): number {
+  let units = 0;
+  for (let i = 0; i < characters; i++) units += (line.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
+  return units;
+}
+
+function textOf(bytes: Uint8Array): string {
+  const decoder = new TextDecoder();
+  let text = '';
+  const reader = createEncodingReader(undefined, {
+    take: (taken, from, to) => (text += decoder.decode(taken.subarray(from, to), { stream: true })),
+    skip: () => undefined,
+    fail: (_, message) => {
+      throw new Error(message);
+    },
+  });
+  reader.write(bytes);
+  reader.end();
+  return text + decoder.decode();
+}

@@ -1,0 +1,135 @@
+import type { BuiltInType, QName } from '../../model/source-model.ts';
+import type { ComplexType, SimpleType, Wildcard } from '../components/terms.ts';
+import { xsdNamespace } from '../read/file.ts';
+
+/** Each built-in type with the one it is derived from (XSD Part 2 §3); a trailing `[]` marks a list of the item type named. */
+const derivations: readonly (readonly [BuiltInType, BuiltInType | null])[] = [
+  ['anySimpleType', null],
+  ['string', 'anySimpleType'],
+  ['normalizedString', 'string'],
+  ['token', 'normalizedString'],
+  ['language', 'token'],
+  ['NMTOKEN', 'token'],
+  ['Name', 'token'],
+  ['NCName', 'Name'],
+  ['ID', 'NCName'],
+  ['IDREF', 'NCName'],
+  ['ENTITY', 'NCName'],
+  ['boolean', 'anySimpleType'],
+  ['decimal', 'anySimpleType'],
+  ['integer', 'decimal'],
+  ['nonPositiveInteger', 'integer'],
+  ['negativeInteger', 'nonPositiveInteger'],
+  ['long', 'integer'],
+  ['int', 'long'],
+  ['short', 'int'],
+  ['byte', 'short'],
+  ['nonNegativeInteger', 'integer'],
+  ['unsignedLong', 'nonNegativeInteger'],
+  ['unsignedInt', 'unsignedLong'],
+  ['unsignedShort', 'unsignedInt'],
+  ['unsignedByte', 'unsignedShort'],
+  ['positiveInteger', 'nonNegativeInteger'],
+  ['float', 'anySimpleType'],
+  ['double', 'anySimpleType'],
+  ['duration', 'anySimpleType'],
+  ['dateTime', 'anySimpleType'],
+  ['time', 'anySimpleType'],
+  ['date', 'anySimpleType'],
+  ['gYearMonth', 'anySimpleType'],
+  ['gYear', 'anySimpleType'],
+  ['gMonthDay', 'anySimpleType'],
+  ['gDay', 'anySimpleType'],
+  ['gMonth', 'anySimpleType'],
+  ['hexBinary', 'anySimpleType'],
+  ['base64Binary', 'anySimpleType'],
+  ['anyURI', 'anySimpleType'],
+  ['QName', 'anySimpleType'],
+  ['NOTATION', 'anySimpleType'],
+];
+
+const listTypes: readonly (readonly [BuiltInType, BuiltInType])[] = [
+  ['NMTOKENS', 'NMTOKEN'],
+  ['IDREFS', 'IDREF'],
+  ['ENTITIES', 'ENTITY'],
+];
+
+/** XSD 1.1 types that an XSD 1.0 type can stand for. */
+const laterTypes: Readonly<Record<string, BuiltInType>> = {
+  anyAtomicType: 'anySimpleType',
+  dateTimeStamp: 'dateTime',
+  yearMonthDuration: 'duration',
+  dayTimeDuration: 'duration',
+};
+
+export interface BuiltInTypes {
+  readonly anyType: ComplexType;
+  readonly anySimpleType: SimpleType;
+  /** the built-in simple type of that name */
+  simple(name: BuiltInType): SimpleType;
+  /** by local name in the XSD namespace, the ur-type included; null for names that are not types */
+  find(localName: string): SimpleType | ComplexType | null;
+}
+
+/** A new set of built-in types; each compilation has its own. */
+export function createBuiltInTypes(): BuiltInTypes {
+  const types = new Map<string, SimpleType>();
+  const none: ReadonlySet<never> = new Set();
+  const add = (localName: BuiltInType, base: SimpleType | null, itemType: SimpleType | null) => {
+    const name: QName = { namespaceUri: xsdNamespace, localName };
+    const variety = itemType === null ? 'atomic' : 'list';
+    types.set(localName, {
+      kind: 'simple',
+      name,
+      origin: null,
+      base,
+      variety,
+      builtIn: localName,
+      itemType,
+      memberTypes: [],
+      step: null,
+      facets: {},
+      fixedFacets: none,
+      final: none,
+      value: null,
+    });
+  };
+  for (const [name, base] of derivations) add(name, base === null ? null : types.get(base)!, null);
+  const anySimpleType = types.get('anySimpleType')!;
+  for (const [name, item] of listTypes) add(name, anySimpleType, types.get(item)!);
+  const anything: Wildcard = { kind: 'wildcard', namespaces: '##any', processContents: 'lax', origin: null };
+  const anyType: ComplexType = {
+    kind: 'complex',
+    name: { namespaceUri: xsdNamespace, localName: 'anyType' },
+    origin: null,
+    base: null,
+    derivation: 'restriction',
+    abstract: false,
+    final: none,
+    block: none,
+    written: {
+      style: 'short',
+      mixed: true,
+      baseMissing: false,
+      particle: null,
+      attributes: { uses: [], groups: [], wildcard: null },
+      facets: [],
+      simpleType: null,
+    },
+    content: 'mixed',
+    particle: { minOccurs: 0, maxOccurs: Infinity, term: anything, origin: null },
+    simpleType: null,
+    attributes: [],
+    anyAttribute: anything,
+    derived: true,
+  };
+  return {
+    anyType,
+    anySimpleType,
+    simple: (name) => types.get(name)!,
+    find: (localName) =>
+      localName === 'anyType'
+        ? anyType
+        : (types.get(localName) ?? types.get(laterTypes[localName] ?? '') ?? null),
+  };
+}

@@ -1,0 +1,249 @@
+/** Health and info for operators: /actuator, in the JSON of Spring Boot's actuator (interface-decisions §8). */
+import { createRoute, z } from '@hono/zod-openapi';
+import { zValidator } from '@hono/zod-validator';
+import type { Context } from 'hono';
+import { AppError } from '../../errors.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import { clientPath } from '../middleware/address.ts';
+import { answer, inEveryType, typeFor } from './answer.ts';
+import { aggregate, readHealth, toWire } from './health.ts';
+import type { ActuatorType } from './health.ts';
+import { actuatorOperations } from './operations.ts';
+import { apiKeySchemeName } from '../middleware/auth.ts';
+import type { Guards } from '../middleware/auth.ts';
+import type { AppEnv } from '../env.ts';
+import { prometheusText } from '../metrics/families.ts';
+import type { Metrics } from '../metrics/prometheus.ts';
+import {
+  createGroup,
+  operation,
+  problems,
+  problemsOnly,
+  rawOperation,
+  refuseInvalid,
+} from '../requests/operation.ts';
+
+const ActuatorLink = z.object({ href: z.string(), templated: z.boolean() }).openapi('ActuatorLink', {
+  description: '`templated`: the address has a part in braces to fill in.',
+  example: { href: 'http://127.0.0.1:8080/actuator/health', templated: false },
+});
+
+const Links = z.object({ _links: z.record(z.string(), ActuatorLink) }).openapi('ActuatorLinks', {
+  example: { _links: { self: { href: 'http://127.0.0.1:8080/actuator', templated: false } } },
+});
+
+const Health = z
+  .looseObject({ status: z.enum(['UP', 'DOWN', 'OUT_OF_SERVICE', 'UNKNOWN']) })
+  .openapi('Health', {
+    description: 'To a key holder also `components` (`details` in version 2), and the groups.',
+    example: { status: 'UP', groups: ['liveness', 'readiness'] },
+  });
+
+const Info = z.looseObject({}).openapi('Info', {
+  example: {
+    build: { artifact: 'conversion-job-service', name: 'conversion-job-service', version: '1.0.0' },
+  },
+});
+
+const healthResponses = {
+  200: inEveryType(Health, 'UP or UNKNOWN.'),
+  ...problemsOnly(401, 403, 404, 406, 500),
+  503: inEveryType(Health, 'DOWN or OUT_OF_SERVICE.'),
+};
+const tags = ['actuator'];
+/** a key is welcome but not needed */
+const security: Record<string, string[]>[] = [{}, { [apiKeySchemeName]: [] }];
+
+export function createActuatorRoutes(
+  adapters: Pick<Adapters, 'health' | 'build' | 'jobs' | 'process' | 'log' | 'settings'>,
+  metrics: Metrics,
+  guards: Guards,
+) {
+  const links = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/actuator',
+      operationId: 'getActuatorLinks',
+      summary: 'List the operational endpoints',
+      tags,
+      security: [],
+      responses: { 200: inEveryType(Links, 'The links.'), ...problemsOnly(401, 403, 404, 406, 500) },
+    }),
+    (c) => {
+      const type = typeFor(c);
+      const self = new URL(c.req.url).origin + clientPath(c);
+      const link = (path: string, templated = false) => ({ href: `${self}${path}`, templated });
+      return answer(c, type, {
+        _links: {
+          self: link(''),
+          health: link('/health'),
+          'health-path': link('/health/{*path}', true),
+          info: link('/info'),
+          prometheus: link('/prometheus'),
+          metrics: link('/metrics'),
+          'metrics-requiredMetricName': link('/metrics/{requiredMetricName}', true),
+          env: link('/env'),
+          'env-toMatch': link('/env/{toMatch}', true),
+          ...(adapters.log === undefined
+            ? {}
+            : {
+                loggers: link('/loggers'),
+                'loggers-name': link('/loggers/{name}', true),
+                logfile: link('/logfile'),
+              }),
+        },
+      });
+    },
+  );
+
+  const info = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/actuator/info',
+      operationId: 'getInfo',
+      summary: 'Tell the build',
+      tags,
+      security: [],
+      responses: { 200: inEveryType(Info, 'Build and git.'), ...problemsOnly(401, 403, 404, 406, 500) },
+    }),
+    (c) => {
+      const { name, version, time, git } = adapters.build;
+      return answer(c, typeFor(c), {
+        build: { artifact: name, name, version, ...isoTime(time) },
+        ...(git === null
+          ? {}
+          : { git: { branch: git.branch, commit: { id: git.commit.id, ...isoTime(git.commit.time) } } }),
+      });
+    },
+  );
+
+  const health = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/actuator/health',
+      operationId: 'getHealth',
+      summary: 'Tell whether the service is well',
+      tags,
+      security,
+      responses: healthResponses,
+    }),
+    async (c) => {
+      const type = typeFor(c);
+      const shown = (await guards.identify(c).catch(() => null)) !== null;
+      const tree = aggregate(await readHealth(adapters.health));
+      return healthAnswer(c, type, tree.status, {
+        ...toWire(tree, type, shown),
+        groups: ['liveness', 'readiness'],
+      });
+    },
+  );
+
+  const part = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/actuator/health/{component}',
+      operationId: 'getHealthComponent',
+      summary: 'Tell whether one part, or one group of parts, is well',
+      description: 'The groups `liveness` and `readiness` are open; a part needs a key.',
+      tags,
+      security,
+      request: { params: z.object({ component: z.string().openapi({ example: 'liveness' }) }) },
+      responses: healthResponses,
+    }),
+    async (c) => await showPart(c, [c.req.param('component') ?? '']),
+  );
+
+  const partOfGroup = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/actuator/health/{group}/{component}',
+      operationId: 'getHealthComponentOfGroup',
+      summary: 'Tell whether one part of a group is well',
+      tags,
+      security,
+      request: {
+        params: z.object({
+          group: z.string().openapi({ example: 'readiness' }),
+          component: z.string().openapi({ example: 'readinessState' }),
+        }),
+      },
+      responses: healthResponses,
+    }),
+    async (c) => await showPart(c, [c.req.param('group') ?? '', c.req.param('component') ?? '']),
+  );
+
+  async function showPart(c: Context<AppEnv>, path: readonly string[]): Promise<Response> {
+    const type = typeFor(c);
+    const [first = '', ...rest] = path;
+    const isGroup = first === 'liveness' || first === 'readiness';
+    const shown = (await guards.identify(c).catch(() => null)) !== null;
+    if (!shown && !(isGroup && rest.length === 0)) throw noSuchPart();
+    const tree = aggregate(await readHealth(adapters.health, isGroup ? first : null));
+    let found = isGroup ? tree : { status: tree.status, components: tree.components };
+    for (const step of isGroup ? rest : path) {
+      if (found.components === undefined || !Object.hasOwn(found.components, step)) throw noSuchPart();
+      found = found.components[step]!;
+    }
+    return healthAnswer(c, type, found.status, toWire(found, type, shown));
+  }
+
+  const prometheus = operation(
+    createRoute({
+      method: 'get',
+      path: '/actuator/prometheus',
+      operationId: 'getMetrics',
+      summary: 'Read the metrics, in the text format of Prometheus',
+      tags,
+      ...guards.require(null),
+      responses: {
+        200: {
+          description: 'The metrics.',
+          content: {
+            'text/plain': {
+              schema: z.string().openapi({ example: '# TYPE svc_jobs gauge\nsvc_jobs{status="Q"} 0\n' }),
+            },
+          },
+        },
+        ...problems(),
+      },
+    }),
+    async (c) => {
+      c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
+      return c.body(prometheusText(await metrics.families(adapters)), 200) as never;
+    },
+  );
+
+  const group = createGroup([
+    prometheus,
+    links,
+    info,
+    health,
+    part,
+    partOfGroup,
+    ...actuatorOperations(adapters, metrics, guards),
+  ]);
+  // parts of parts, as deep as they go: OpenAPI has no form for that
+  group.get('/actuator/health/:path{.+}', zValidator('param', deepPath, refuseInvalid), (c) =>
+    showPart(c, c.req.valid('param').path),
+  );
+  return group;
+}
+
+const deepPath = z.object({
+  path: z
+    .string()
+    .max(1000)
+    .transform((path) => path.split('/')),
+});
+
+function noSuchPart(): AppError {
+  return new AppError('not_found', 'there is no such health component');
+}
+
+function isoTime(epochMs: number | null): { readonly time?: string } {
+  return epochMs === null ? {} : { time: new Date(epochMs).toISOString() };
+}
+
+function healthAnswer(c: Context<AppEnv>, type: ActuatorType, status: string, body: unknown): Response {
+  return answer(c, type, body, status === 'DOWN' || status === 'OUT_OF_SERVICE' ? 503 : 200);
+}

@@ -1,0 +1,263 @@
+/** What an operator watches and turns: /actuator/metrics, env, loggers and logfile, in the JSON of Spring Boot's actuator. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { AppError } from '../../errors.ts';
+import { fixedLimits } from '../../config/limits.ts';
+import type { Adapters, SettingOrigin } from '../../ports/adapters.ts';
+import type { ServiceLog } from '../../ports/service-log.ts';
+import { answer, inEveryType, typeFor } from './answer.ts';
+import {
+  EnvironmentSetting,
+  EnvironmentSources,
+  LevelRequest,
+  LoggerLevel,
+  Loggers,
+  Metric,
+  MetricNames,
+  logLevels,
+} from './structures.ts';
+import type { Guards } from '../middleware/auth.ts';
+import { byteRange } from '../answers/byte-range.ts';
+import type { AppEnv } from '../env.ts';
+import { bodyText, jsonBody } from '../requests/json-body.ts';
+import { actuatorMetric, actuatorName, type ActuatorMetric } from '../metrics/families.ts';
+import type { Metrics } from '../metrics/prometheus.ts';
+import { operation, problems, rawOperation } from '../requests/operation.ts';
+
+const tags = ['actuator'];
+const masked = '******';
+/** what clients of Spring Boot's actuator send */
+const actuatorJson = /^application\/(?:vnd\.spring-boot\.actuator\.v[23]\+)?json$/;
+const rootLogger = 'ROOT';
+/** whose keys may look into what the service does for all */
+const operatorOrg = 1;
+
+type OperationAdapters = Pick<Adapters, 'health' | 'build' | 'jobs' | 'process' | 'log' | 'settings'>;
+
+export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics, guards: Guards) {
+  const guard = guards.require('admin');
+  const get = { method: 'get' as const, tags, ...guard };
+
+  const metricNames = rawOperation(
+    createRoute({
+      ...get,
+      path: '/actuator/metrics',
+      operationId: 'listMetrics',
+      summary: 'List the names of the metrics',
+      responses: { 200: inEveryType(MetricNames, 'The names.'), ...problems(406) },
+    }),
+    async (c) => {
+      const type = typeFor(c);
+      const names = (await metrics.families(adapters)).map((family) => actuatorName(family));
+      return answer(c, type, { names: names.toSorted() });
+    },
+  );
+
+  const metric = rawOperation(
+    createRoute({
+      ...get,
+      path: '/actuator/metrics/{name}',
+      operationId: 'getMetric',
+      summary: 'Read one metric',
+      description: 'With `tag`, of the samples that have it; it may be given more than once.',
+      request: {
+        params: z.object({ name: z.string().openapi({ example: 'svc.http.requests' }) }),
+        query: z.object({
+          tag: z
+            .union([z.string(), z.array(z.string())])
+            .optional()
+            .openapi({
+              type: 'array',
+              items: { type: 'string', pattern: '^[^:]+:' },
+              example: ['status:2xx'],
+            }),
+        }),
+      },
+      responses: { 200: inEveryType(Metric, 'The metric.'), ...problems(400, 406) },
+    }),
+    async (c) => {
+      const type = typeFor(c);
+      const asked = c.req.queries('tag') ?? [];
+      if (asked.some((tag) => !/^[^:]+:/.test(tag)))
+        throw new AppError('invalid_parameter', 'tag must be TAG:VALUE');
+      const name = c.req.param('name');
+      const family = (await metrics.families(adapters)).find((one) => actuatorName(one) === name);
+      const found: ActuatorMetric | null = family === undefined ? null : actuatorMetric(family, asked);
+      if (found === null) throw new AppError('not_found', 'there is no such metric');
+      return answer(c, type, found);
+    },
+  );
+
+  const env = rawOperation(
+    createRoute({
+      ...get,
+      path: '/actuator/env',
+      operationId: 'getEnvironment',
+      summary: 'List the settings and who gave them',
+      description: 'Values are told of defaults alone.',
+      responses: { 200: inEveryType(EnvironmentSources, 'The settings.'), ...problems(406) },
+    }),
+    (c) => answer(c, typeFor(c), { activeProfiles: [], propertySources: sourcesOf(adapters.settings) }),
+  );
+
+  const setting = rawOperation(
+    createRoute({
+      ...get,
+      path: '/actuator/env/{name}',
+      operationId: 'getEnvironmentSetting',
+      summary: 'Tell who gave one setting',
+      request: { params: z.object({ name: z.string().openapi({ example: 'cmd.enabled' }) }) },
+      responses: { 200: inEveryType(EnvironmentSetting, 'The setting.'), ...problems(406) },
+    }),
+    (c) => {
+      const type = typeFor(c);
+      const found = adapters.settings.find(({ name }) => name === c.req.param('name'));
+      if (found === undefined) throw new AppError('not_found', 'there is no such setting');
+      const value = shown(found);
+      return answer(c, type, {
+        property: { source: found.source, value },
+        activeProfiles: [],
+        propertySources: settingSources.map((name) =>
+          name === found.source ? { name, property: { value } } : { name },
+        ),
+      });
+    },
+  );
+
+  const loggers = rawOperation(
+    createRoute({
+      ...get,
+      path: '/actuator/loggers',
+      operationId: 'listLoggers',
+      summary: 'List the loggers and their levels',
+      responses: { 200: inEveryType(Loggers, 'The loggers.'), ...problems(406) },
+    }),
+    (c) =>
+      answer(c, typeFor(c), {
+        levels: logLevels,
+        loggers: { [rootLogger]: levelOf(logOf(adapters)) },
+        groups: {},
+      }),
+  );
+
+  const loggerParam = z.object({ name: z.string().openapi({ example: rootLogger }) });
+  const logger = rawOperation(
+    createRoute({
+      ...get,
+      path: '/actuator/loggers/{name}',
+      operationId: 'getLogger',
+      summary: 'Read the level of a logger',
+      request: { params: loggerParam },
+      responses: { 200: inEveryType(LoggerLevel, 'The level.'), ...problems(406) },
+    }),
+    (c) => answer(c, typeFor(c), levelOf(loggerNamed(adapters, c.req.param('name')))),
+  );
+
+  const setLevel = operation(
+    createRoute({
+      method: 'post',
+      path: '/actuator/loggers/{name}',
+      operationId: 'setLoggerLevel',
+      summary: 'Set the level of a logger',
+      description: 'Until the process ends. For keys of organisation 1 alone.',
+      tags,
+      security: guard.security,
+      middleware: [...guard.middleware, jsonBody(fixedLimits.levelBytes, actuatorJson)],
+      request: {
+        params: loggerParam,
+        // a validator would refuse the actuator's own media types, as they have a number in them
+        body: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/LevelRequest' } } },
+        },
+      },
+      responses: {
+        204: { description: 'It is set.' },
+        ...problems(400, 413, 415),
+      },
+    }),
+    async (c) => {
+      requireOperator(c);
+      const log = loggerNamed(adapters, c.req.valid('param').name);
+      const { success, data } = LevelRequest.safeParse(JSON.parse(await bodyText(c)));
+      if (!success)
+        throw new AppError('invalid_body', `configuredLevel must be one of ${logLevels.join(', ')}, or null`);
+      log.setLevel(data.configuredLevel ?? null);
+      return c.body(null, 204);
+    },
+  );
+
+  const logfile = rawOperation(
+    createRoute({
+      ...get,
+      path: '/actuator/logfile',
+      operationId: 'getLogfile',
+      summary: 'Read the log of the service',
+      description:
+        'The last 1 MiB that this process wrote to its log, a JSON object a line. `Range` asks for a part, by bytes from the start of ' +
+        'the process on. For keys of organisation 1 alone.',
+      responses: {
+        200: { description: 'What is held of the log.', content: { 'text/plain': { schema: z.string() } } },
+        206: { description: 'A part of it.', content: { 'text/plain': { schema: z.string() } } },
+        ...problems(416),
+      },
+    }),
+    (c) => {
+      requireOperator(c);
+      const { from, bytes } = logOf(adapters).held();
+      const total = from + bytes.byteLength;
+      const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Accept-Ranges': 'bytes' };
+      const range = byteRange(c.req.header('Range'), from, total);
+      if (range === null) return c.body(bytes, 200, headers);
+      if (range === 'none')
+        throw new AppError('range_not_satisfiable', `the log has ${total} bytes by now`, {
+          headers: { 'Content-Range': `bytes */${total}` },
+        });
+      return c.body(bytes.slice(range.start - from, range.end - from), 206, {
+        ...headers,
+        'Content-Range': `bytes ${range.start}-${range.end - 1}/${total}`,
+      });
+    },
+  );
+
+  return [metricNames, metric, env, setting, loggers, logger, setLevel, logfile] as const;
+}
+
+const settingSources: readonly SettingOrigin['source'][] = [
+  'systemEnvironment',
+  'backend.properties',
+  'default',
+];
+
+function sourcesOf(settings: readonly SettingOrigin[]) {
+  return settingSources.map((source) => ({
+    name: source,
+    properties: Object.fromEntries(
+      settings.filter((one) => one.source === source).map((one) => [one.name, { value: shown(one) }]),
+    ),
+  }));
+}
+
+function shown({ value }: SettingOrigin): string {
+  return value ?? masked;
+}
+
+function requireOperator(c: Context<AppEnv>): void {
+  if (c.get('principal').idOrg !== operatorOrg)
+    throw new AppError('forbidden', 'only keys of organisation 1 may do this: the log is that of all');
+}
+
+function logOf({ log }: OperationAdapters): ServiceLog {
+  if (log === undefined) throw new AppError('not_found', 'the log is kept by the runtime here');
+  return log;
+}
+
+function loggerNamed(adapters: OperationAdapters, name: string | undefined): ServiceLog {
+  if (name !== rootLogger) throw new AppError('not_found', `there is one logger, ${rootLogger}`);
+  return logOf(adapters);
+}
+
+function levelOf(log: ServiceLog) {
+  const configured = log.configured();
+  return { ...(configured === null ? {} : { configuredLevel: configured }), effectiveLevel: log.level() };
+}

@@ -1,0 +1,34 @@
+import type { Context } from 'hono';
+import type { AppEnv } from '../env.ts';
+
+const chunkCharacters = 64 * 1024;
+
+/** A long array as JSON, written piece by piece as the client takes it: its whole text is never held. */
+export function jsonArray(c: Context<AppEnv>, values: Iterable<unknown>): Response {
+  return c.body(arrayStream(values), 200, { 'Content-Type': 'application/json' });
+}
+
+function arrayStream(values: Iterable<unknown>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const rest = values[Symbol.iterator]();
+  let separator = '[';
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        let text = '';
+        while (text.length < chunkCharacters) {
+          const next = rest.next();
+          if (next.done === true) {
+            controller.enqueue(encoder.encode(`${text}${separator === '[' ? '[' : ''}]`));
+            controller.close();
+            return;
+          }
+          text += separator + JSON.stringify(next.value);
+          separator = ',';
+        }
+        controller.enqueue(encoder.encode(text));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,93 @@
+/** Metrics of this process and of the queue: requests, jobs, the process itself. */
+import type { Context, MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
+import { legalTransitions } from '../../jobs/record.ts';
+import type { JobStatus } from '../../jobs/record.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import { ownAddress } from '../middleware/address.ts';
+import type { AppEnv } from '../env.ts';
+import { createJobMetrics } from './jobs.ts';
+import { createCounter, createHistogram, gauge, type Family } from './families.ts';
+
+/** upper bounds in seconds */
+const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+export type MetricSources = Pick<Adapters, 'jobs' | 'health' | 'build' | 'process'>;
+
+export interface Metrics {
+  readonly count: MiddlewareHandler<AppEnv>;
+  families(sources: MetricSources): Promise<Family[]>;
+}
+
+export function createMetrics(nowMs: () => number): Metrics {
+  const requests = createCounter();
+  const durations = createHistogram(bounds);
+  const startedMs = nowMs();
+  const jobMetrics = createJobMetrics(startedMs);
+
+  return {
+    async count(c, next) {
+      const beganMs = nowMs();
+      await next();
+      const method = knownMethods.has(c.req.method) ? c.req.method : 'other';
+      const labels = { method, route: routeOf(c), status: `${Math.floor(c.res.status / 100)}xx` };
+      requests.add(labels);
+      durations.observe({ method, route: labels.route }, (nowMs() - beganMs) / 1000);
+    },
+
+    async families({ jobs, health, build, process }) {
+      const [counts, worker, ofJobs, figures] = await Promise.all([
+        jobs.countByStatus(),
+        health.worker(),
+        jobMetrics.families(jobs),
+        process?.read() ?? null,
+      ]);
+      const running = worker.details?.['running'];
+      const states = Object.keys(legalTransitions) as JobStatus[];
+      return [
+        gauge('svc_build_info', 'The program; always 1.', [{ labels: { version: build.version }, value: 1 }]),
+        gauge('svc_start_time_seconds', 'When this process began, in Unix time.', startedMs / 1000),
+        gauge(
+          'svc_jobs',
+          'Jobs on record, by state.',
+          states.map((status) => ({ labels: { status }, value: counts.get(status) ?? 0 })),
+        ),
+        gauge(
+          'svc_worker_running_jobs',
+          'Jobs that run in this process now.',
+          typeof running === 'number' ? running : 0,
+        ),
+        ...ofJobs,
+        requests.family('svc_http_requests_total', 'Requests answered, by route and class of status.'),
+        durations.family('svc_http_request_duration_seconds', 'Time until the answer began.'),
+        ...(figures === null ? [] : processFamilies(figures)),
+      ];
+    },
+  };
+}
+
+/** The template of the path, never the path: that names jobs and schemas, and there is no end of them. */
+function routeOf(c: Context<AppEnv>): string {
+  const { route } = ownAddress(routePath(c), c.req.path);
+  return route.endsWith('*') ? 'none' : route.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+/** Under the names that Prometheus' own clients give them. */
+function processFamilies(figures: Readonly<Record<string, number>>): Family[] {
+  const help: Readonly<Record<string, string>> = {
+    process_cpu_seconds_total: 'User and system time of this process.',
+    process_start_time_seconds: 'When this process began, in Unix time.',
+    process_resident_memory_bytes: 'Memory that this process has resident.',
+    process_virtual_memory_bytes: 'Address space of this process.',
+    process_heap_bytes: 'Memory of this process for objects of JavaScript.',
+    process_open_fds: 'Files and connections that this process has open.',
+    process_max_fds: 'How many it may have open.',
+  };
+  return Object.entries(figures).map(([name, value]) => ({
+    name,
+    type: name.endsWith('_total') ? ('counter' as const) : ('gauge' as const),
+    help: help[name] ?? name,
+    samples: [{ labels: {}, value }],
+  }));
+}

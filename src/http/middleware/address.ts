@@ -1,0 +1,32 @@
+/** Where the application stands, as its clients see it. */
+import type { Context, MiddlewareHandler } from 'hono';
+import type { AppEnv } from '../env.ts';
+
+/** Remembers the path that a host has taken off the requests. */
+export function behind(basePath: string): MiddlewareHandler<AppEnv> {
+  const prefix = basePath.replace(/\/+$/, '');
+  return async (c, next) => {
+    c.set('basePath', prefix);
+    await next();
+  };
+}
+
+/** Path of the present request, with all that stands in front of the application. */
+export function clientPath(c: Context): string {
+  const prefix = (c.get('basePath') as string | undefined) ?? '';
+  return prefix + c.req.path;
+}
+
+/** Route and path of the present request as the interface names them, without what a host has put in front. */
+export interface OwnAddress {
+  readonly route: string;
+  readonly path: string;
+}
+
+/** Of an operation that needs a key; `route` is the pattern that the request was found by, that of the host included. */
+export function ownAddress(route: string, path: string): OwnAddress {
+  // a host may have a part of such a name in front of it, the operations have none behind their first
+  const own = route.replace(/^.*(?=\/(?:v2|actuator)\/)/, '');
+  const before = route.slice(0, route.length - own.length).split('/').length;
+  return { route: own, path: `/${path.split('/').slice(before).join('/')}` };
+}

@@ -1,0 +1,141 @@
+/** Who may call an operation: API keys, and tokens of an identity provider, in `Authorization: Bearer` (interface-decisions §7, §11). */
+import type { Context, MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
+import { createKeyCheck } from '../../access/check-key.ts';
+import type { Principal } from '../../access/check-key.ts';
+import { checkToken } from '../../access/check-token.ts';
+import type { Config } from '../../config/properties.ts';
+import { AppError } from '../../errors.ts';
+import type { Scope } from '../../ports/stores/access.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import { connectionOf, type AppEnv } from '../env.ts';
+import { ownAddress } from './address.ts';
+import type { OwnAddress } from './address.ts';
+import { createRateLimiter } from './rate-limit.ts';
+
+export const apiKeySchemeName = 'apiKey';
+export const uploadTokenSchemeName = 'uploadToken';
+
+const bearer = /^Bearer +([\x21-\x7e]+) *$/i;
+
+/** What a route definition spreads in: the check itself, and how the document tells of it. */
+export interface Guard {
+  readonly middleware: MiddlewareHandler<AppEnv>[];
+  readonly security: Record<string, string[]>[];
+}
+
+export interface Guards {
+  /** a key with that scope; null: any key */
+  require(scope: Scope | null): Guard;
+  /** For open paths that tell more to a key holder: null without a valid key. */
+  identify(c: Context<AppEnv>): Promise<Principal | null>;
+  /** Keys are looked up anew: one of them was revoked. */
+  forgetKeys(): void;
+}
+
+/** Scopes whose GET operations change something too. */
+const changingScopes: ReadonlySet<Scope | null> = new Set(['jobs:run', 'schemas:write']);
+
+export function createGuards(
+  adapters: Pick<Adapters, 'access' | 'clock' | 'logger' | 'tokens' | 'callers'>,
+  config: Pick<Config, 'limits' | 'oidc'>,
+): Guards {
+  const rateLimiter = createRateLimiter(adapters.clock, {
+    perSecond: config.limits.requestsPerSecond,
+    burst: config.limits.requestBurst,
+  });
+
+  const keys = createKeyCheck(adapters.access, adapters.clock);
+
+  async function identify(c: Context<AppEnv>): Promise<Principal | null> {
+    const caller = (await adapters.callers?.identify(c.req.raw)) ?? null;
+    if (caller !== null) return { idKey: `host ${caller.name}`, idOrg: caller.idOrg, scopes: caller.scopes };
+    return await identifyBearer(c);
+  }
+
+  async function identifyBearer(c: Context<AppEnv>): Promise<Principal | null> {
+    const given = bearer.exec(c.req.header('Authorization') ?? '')?.[1];
+    if (given === undefined) return null;
+    const { access, tokens } = adapters;
+    if (given.startsWith('svk_') || tokens === undefined || config.oidc === null)
+      return await keys.check(given);
+    return await checkToken(access, tokens, config.oidc, given);
+  }
+
+  /** Whom the host has signed in it signs out itself, by ending the request. */
+  async function mayGoOn(
+    c: Context<AppEnv>,
+    { idKey, idOrg }: Principal,
+    scope: Scope | null,
+  ): Promise<boolean> {
+    if (idKey.startsWith('host ')) return true;
+    const now = await identifyBearer(c);
+    return now?.idKey === idKey && now.idOrg === idOrg && (scope === null || now.scopes.includes(scope));
+  }
+
+  /** The work is done by then: a line that cannot be written is told in the log, and the answer stays. */
+  async function record(
+    c: Context<AppEnv>,
+    { idKey, idOrg }: Principal,
+    own: OwnAddress,
+    status: number,
+  ): Promise<void> {
+    const action = `${c.req.method} ${own.route}`;
+    try {
+      await adapters.access.recordAudit({
+        idOrg,
+        actor: /^(?:oidc|host) /.test(idKey) ? idKey : `key ${idKey}`,
+        action,
+        subject: c.get('auditSubject') ?? own.path,
+        status,
+        requestId: c.get('requestId'),
+      });
+    } catch (error) {
+      adapters.logger.error('audit line not written', {
+        request_id: c.get('requestId'),
+        action,
+        error: String(error),
+      });
+    }
+  }
+
+  function check(scope: Scope | null): MiddlewareHandler<AppEnv> {
+    return async (c, next) => {
+      const principal = await identify(c);
+      if (principal === null) {
+        const given = c.req.header('Authorization') !== undefined;
+        throw new AppError('unauthorized', 'give a valid API key as Authorization: Bearer svk_…', {
+          headers: {
+            'WWW-Authenticate': given ? 'Bearer realm="api", error="invalid_token"' : 'Bearer realm="api"',
+          },
+        });
+      }
+      connectionOf(c)?.heldBy(principal.idOrg, principal.idKey);
+      const waitMs = rateLimiter.take(principal.idKey);
+      if (waitMs > 0) {
+        throw new AppError('too_many_requests', 'this key sends more requests than it may', {
+          headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
+        });
+      }
+      const { method } = c.req;
+      const own = ownAddress(routePath(c), c.req.path);
+      if (scope !== null && !principal.scopes.includes(scope)) {
+        await record(c, principal, own, 403);
+        throw new AppError('forbidden', `the operation needs the scope ${scope}`, {
+          headers: { 'WWW-Authenticate': `Bearer realm="api", error="insufficient_scope", scope="${scope}"` },
+        });
+      }
+      c.set('principal', principal);
+      c.set('mayGoOn', () => mayGoOn(c, principal, scope));
+      await next();
+      const changes = (method !== 'GET' && method !== 'HEAD') || changingScopes.has(scope);
+      if (changes && c.res.status < 400) await record(c, principal, own, c.res.status);
+    };
+  }
+
+  return {
+    identify,
+    forgetKeys: keys.forget,
+    require: (scope) => ({ middleware: [check(scope)], security: [{ [apiKeySchemeName]: [] }] }),
+  };
+}

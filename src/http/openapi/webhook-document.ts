@@ -1,0 +1,63 @@
+/**
+ * The OpenAPI document of the calls that the service makes itself: webhooks of ended jobs. It is one of its own: generators of
+ * clients make a client of all that they read, and some give up the group of endpoints that a webhook shares its tag with.
+ */
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { interfaceInfo } from './document.ts';
+import { Job, exampleJob } from '../schemas/jobs.ts';
+
+const JobEvent = z
+  .object({
+    type: z.enum(['job.completed', 'job.failed', 'job.killed', 'job.expired', 'job.lost']),
+    timestamp: z.iso.datetime(),
+    data: Job,
+  })
+  .openapi('JobEvent', {
+    description: 'Told of every job that ends, where `svc.webhooks.url` is set. `data` is the job record.',
+    example: { type: 'job.completed', timestamp: '2026-09-21T14:13:21.301Z', data: exampleJob },
+  });
+
+const signature = {
+  'webhook-id': z.string().openapi({
+    description: 'The same for every attempt.',
+    example: 'msg_0b6a9d4e-55a1-4b3e-8f0c-2f6d7c1e9a10',
+  }),
+  'webhook-timestamp': z
+    .string()
+    .openapi({ description: 'Of this attempt, in Unix time.', example: '1790000002' }),
+  'webhook-signature': z.string().openapi({
+    description: 'Standard Webhooks: `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body.',
+    example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  }),
+};
+
+export function createWebhookDocument(): object {
+  const app = new OpenAPIHono();
+  app.openAPIRegistry.registerWebhook({
+    method: 'post',
+    path: 'jobEnded',
+    operationId: 'tellJobEnded',
+    summary: 'Tell that a job has ended',
+    description: 'Sent by the service, again and again until it is answered 2xx; 410 ends it at once.',
+    tags: ['webhooks'],
+    security: [],
+    request: {
+      headers: z.object(signature),
+      body: { required: true, content: { 'application/json': { schema: JobEvent } } },
+    },
+    responses: {
+      204: { description: 'Taken; any other 2xx is as good.' },
+      410: { description: 'No more of this event, please.' },
+    },
+  });
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      ...interfaceInfo,
+      title: 'Conversion Job Service: webhooks',
+      description: 'What the service sends to the address in `svc.webhooks.url`.',
+    },
+    servers: [{ url: '/' }],
+    tags: [{ name: 'webhooks', description: 'Calls that the service makes.' }],
+  });
+}

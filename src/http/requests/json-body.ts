@@ -1,0 +1,112 @@
+/** Reading a JSON body: size, media type, coding, encoding, depth. Its shape is the operation's own matter. */
+import type { Context, MiddlewareHandler } from 'hono';
+import { AppError } from '../../errors.ts';
+import { atPace } from '../../files/arriving-body.ts';
+import { ambiguity, isDeeperThan } from '../../files/strict-json.ts';
+import { fixedLimits } from '../../config/limits.ts';
+import type { AppEnv } from '../env.ts';
+
+const jsonType = /^application\/(?:[a-z.-]+\+)?json$/;
+
+/** Reads the body once, for the validator that runs after it (Hono looks into `bodyCache` before it reads the request). */
+export function jsonBody(maxBytes: number, mediaType = jsonType): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    const bytes = await readLimited(c.req.raw, maxBytes);
+    if (bytes.byteLength === 0) throw new AppError('missing_body', 'the operation needs a JSON body');
+    checkCoding(c.req.header('Content-Encoding'));
+    checkMediaType(c.req.header('Content-Type'), mediaType);
+    // Hono declares the cache by what comes out of the promises that it holds.
+    (c.req.bodyCache as Record<string, unknown>).text = Promise.resolve(decodeJson(bytes));
+    await next();
+  };
+}
+
+/** The text of a body that `jsonBody` has read. */
+export function bodyText(c: Context<AppEnv>): Promise<string> {
+  return c.req.text();
+}
+
+async function readLimited(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = (): AppError =>
+    new AppError('payload_too_large', `the body may have at most ${maxBytes} bytes`);
+  const declared = Number(request.headers.get('Content-Length') ?? '0');
+  if (declared > maxBytes) throw tooLarge();
+  if (request.body === null) return new Uint8Array(0);
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  const reader = atPace(request.body, fixedLimits.jsonPace).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    total += value.byteLength;
+    if (total > maxBytes) {
+      await reader.cancel().catch(() => undefined);
+      throw tooLarge();
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+/** RFC 9110 section 15.5.16. What is packed is not unpacked: a body of few bytes could hold any number. */
+function checkCoding(header: string | undefined): void {
+  if (header === undefined || /^\s*(?:identity\s*)?$/i.test(header)) return;
+  throw new AppError('unsupported_media_type', 'the body must not be packed', {
+    headers: { 'Accept-Encoding': 'identity' },
+  });
+}
+
+function checkMediaType(header: string | undefined, expected: RegExp): void {
+  const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
+  const utf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
+  if (!expected.test(type) || !utf8) {
+    throw new AppError('unsupported_media_type', 'the body must be application/json in UTF-8', {
+      headers: { Accept: 'application/json' },
+    });
+  }
+}
+
+function decodeJson(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new AppError('malformed_json', 'the body is not UTF-8');
+  }
+  if (text.startsWith('\uFEFF'))
+    throw new AppError('malformed_json', 'the body starts with a byte order mark, which JSON does not allow');
+  if (isDeeperThan(text, fixedLimits.jsonDepth))
+    throw new AppError('malformed_json', `the body is nested more than ${fixedLimits.jsonDepth} deep`);
+  try {
+    JSON.parse(text);
+  } catch {
+    throw new AppError('malformed_json', 'the body is not JSON');
+  }
+  refuseLargeIntegers(text);
+  const fault = ambiguity(text);
+  if (fault !== null) throw new AppError('malformed_json', `the body ${fault}`);
+  return text;
+}
+
+const maxInt64 = 2n ** 63n - 1n;
+
+/** Read as doubles, 2^63 and the largest id are one number: they are told apart as they were written. */
+function refuseLargeIntegers(text: string): void {
+  if (!/\d{19}/.test(text)) return;
+  const digits = /^-?\d{19,}$/;
+  const check = (key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown => {
+    if (typeof value !== 'number' || !digits.test(source)) return value;
+    const written = BigInt(source);
+    if (written <= maxInt64 && written >= -maxInt64) return value;
+    const detail = `${key}: must be an integer from 0 to ${maxInt64}`;
+    throw new AppError('invalid_body', detail, { errors: [{ pointer: '', detail }] });
+  };
+  JSON.parse(text, check);
+}

@@ -1,0 +1,304 @@
+/** Keys, organisations and the audit log: /v2/admin. A key of organisation 1 speaks for all of them, any other for its own. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { issueKey } from '../../access/issue-key.ts';
+import type { Principal } from '../../access/check-key.ts';
+import type { Config } from '../../config/properties.ts';
+import { AppError } from '../../errors.ts';
+import { grantableScopes } from '../../access/scopes.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import { Org } from './about.ts';
+import type { Guards } from '../middleware/auth.ts';
+import { jsonBody } from '../requests/json-body.ts';
+import { createGroup, json, operation, problems, removed } from '../requests/operation.ts';
+import { bodyId, plainText } from '../requests/parameters.ts';
+import { defaultPageSize, pageOf, pageParam, sizeQuery, toWirePage } from '../requests/paging.ts';
+import { wire } from '../answers/wire.ts';
+
+const tags = ['admin'];
+const int = z.int().openapi({ format: 'int64' });
+const scopes = z.array(z.enum(grantableScopes)).max(grantableScopes.length);
+/** the last millisecond of the year 9999: later times do not fit everywhere they go */
+const latestTime = 253_402_300_799_999;
+/** whose keys may administer the installation */
+const operatorOrg = 1;
+
+const exampleKey = {
+  id_key: '0f3c9a7d5b21e6448a10',
+  id_org: 1,
+  name: 'nightly load',
+  scopes: ['jobs:run' as const, 'jobs:read' as const],
+  created: 1790000000000,
+  expires_at: null,
+  revoked_at: null,
+};
+
+const ApiKey = z
+  .object({
+    id_key: z.string(),
+    id_org: int,
+    name: z.string(),
+    scopes,
+    created: int,
+    expires_at: int.nullable(),
+    revoked_at: int.nullable(),
+  })
+  .openapi('ApiKey', {
+    description: 'A key without its secret, which is stored nowhere.',
+    example: exampleKey,
+  });
+
+const IssuedApiKey = z.object({ id_key: z.string(), id_org: int, key: z.string() }).openapi('IssuedApiKey', {
+  description: 'A new key. Its text is given this once.',
+  example: {
+    id_key: exampleKey.id_key,
+    id_org: 1,
+    key: 'svk_0f3c9a7d5b21e6448a10_l6CmTQ0r1J1rZk3yL0Y2W9p3F7hV5oQ8xN2bA4cD6eU',
+  },
+});
+
+const NewApiKey = z
+  .strictObject({
+    name: plainText(200),
+    scopes: scopes.min(1),
+    id_org: bodyId().optional(),
+    expires_at: int.min(0).max(latestTime).nullable().optional(),
+  })
+  .openapi('NewApiKey', {
+    description: 'Without `id_org` a key of the organisation that asks; `expires_at` in epoch milliseconds.',
+    example: { name: 'nightly load', scopes: ['jobs:run', 'jobs:read'], expires_at: 1798761600000 },
+  });
+
+const NewOrg = z
+  .strictObject({ name: plainText(200), description: plainText(2000, 0).nullable().optional() })
+  .openapi('NewOrg', { example: { name: 'research', description: 'Laboratory feeds' } });
+
+const exampleLine = {
+  id_audit: 12,
+  time: 1790000000000,
+  id_org: 1,
+  actor: 'key 0f3c9a7d5b21e6448a10',
+  action: 'POST /v2/run/cmd',
+  subject: '/v2/run/cmd',
+  status: 200,
+  request_id: '6b0f6f4e-0c5c-4a55-9d5c-3c8b9a7f1d10',
+};
+
+const AuditLine = z
+  .object({
+    id_audit: int,
+    time: int,
+    id_org: int,
+    actor: z.string(),
+    action: z.string(),
+    subject: z.string().nullable(),
+    status: z.int().nullable(),
+    request_id: z.string().nullable(),
+  })
+  .openapi('AuditLine', {
+    description:
+      'Who did what: `actor` is a key, a subject of the identity provider, or the command line; `status` is null for a command.',
+    example: exampleLine,
+  });
+
+const AuditPage = pageOf(AuditLine).openapi('AuditPage', {
+  description: 'A page of the audit log.',
+  example: { content: [exampleLine], page: 0, size: 20, total_elements: 1, total_pages: 1 },
+});
+
+/** The organisation whose keys and whose self the key may see; null: all. */
+function reach({ idOrg }: Principal): number | null {
+  return idOrg === operatorOrg ? null : idOrg;
+}
+
+export function createAdminRoutes(
+  adapters: Pick<Adapters, 'access' | 'clock'>,
+  config: Config,
+  guards: Guards,
+) {
+  const { access, clock } = adapters;
+  const guard = guards.require('admin');
+  const withBody = {
+    security: guard.security,
+    middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+  };
+
+  const createKey = operation(
+    createRoute({
+      method: 'post',
+      path: '/v2/admin/keys',
+      operationId: 'createApiKey',
+      summary: 'Make an API key',
+      tags,
+      ...withBody,
+      request: { body: { required: true, content: { 'application/json': { schema: NewApiKey } } } },
+      responses: {
+        201: json(IssuedApiKey, 'The key.'),
+        ...problems(400, 413, 415),
+      },
+    }),
+    async (c) => {
+      const body = c.req.valid('json');
+      const principal = c.get('principal');
+      const idOrg = body.id_org ?? principal.idOrg;
+      const outOfReach = reach(principal) !== null && idOrg !== principal.idOrg;
+      if (outOfReach || (await access.findOrg(idOrg)) === null)
+        throw new AppError('not_found', 'there is no such organisation');
+      const expiresAt = body.expires_at ?? null;
+      if (expiresAt !== null && expiresAt <= clock.nowMs())
+        throw new AppError('invalid_body', 'expires_at lies in the past', {
+          errors: [{ pointer: '/expires_at', detail: 'lies in the past' }],
+        });
+      const { idKey, key } = await issueKey(access, {
+        idOrg,
+        name: body.name,
+        scopes: body.scopes,
+        expiresAt,
+      });
+      c.set('auditSubject', `key ${idKey} of organisation ${idOrg}: ${body.scopes.join(' ')}`);
+      return c.json({ id_key: idKey, id_org: idOrg, key }, 201);
+    },
+  );
+
+  const listKeys = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/admin/keys',
+      operationId: 'listApiKeys',
+      summary: 'List API keys, oldest first',
+      tags,
+      ...guard,
+      responses: { 200: json(z.array(ApiKey), 'The keys, those that ended too.'), ...problems() },
+    }),
+    async (c) => {
+      const keys = await access.listKeys(reach(c.get('principal')));
+      return c.json(
+        keys.map((key) => ({
+          id_key: key.idKey,
+          id_org: key.idOrg,
+          name: key.name,
+          scopes: [...key.scopes],
+          created: key.created,
+          expires_at: key.expiresAt,
+          revoked_at: key.revokedAt,
+        })),
+        200,
+      );
+    },
+  );
+
+  const revokeKey = operation(
+    createRoute({
+      method: 'delete',
+      path: '/v2/admin/keys/{id_key}',
+      operationId: 'revokeApiKey',
+      summary: 'End an API key',
+      description:
+        'For good: at once in the process that answers, within a second in all others. The key that asks cannot end itself.',
+      tags,
+      ...guard,
+      request: { params: z.object({ id_key: z.string().openapi({ example: exampleKey.id_key }) }) },
+      responses: { ...removed, ...problems(409) },
+    }),
+    async (c) => {
+      const principal = c.get('principal');
+      const { id_key: idKey } = c.req.valid('param');
+      if (idKey === principal.idKey) throw new AppError('conflict', 'a key cannot end itself');
+      // the database would stumble over what no key is called
+      if (!/^[\x21-\x7e]+$/.test(idKey) || !(await access.revoke(reach(principal), idKey)))
+        throw new AppError('not_found', 'there is no such key');
+      guards.forgetKeys();
+      return c.body(null, 204);
+    },
+  );
+
+  const createOrg = operation(
+    createRoute({
+      method: 'post',
+      path: '/v2/admin/orgs',
+      operationId: 'createOrganisation',
+      summary: 'Make an organisation',
+      description: 'For keys of organisation 1 alone.',
+      tags,
+      ...withBody,
+      request: { body: { required: true, content: { 'application/json': { schema: NewOrg } } } },
+      responses: {
+        201: json(Org, 'The organisation.'),
+        ...problems(400, 409, 413, 415),
+      },
+    }),
+    async (c) => {
+      if (reach(c.get('principal')) !== null)
+        throw new AppError('forbidden', 'only keys of organisation 1 may make organisations');
+      const { name, description = null } = c.req.valid('json');
+      const org = await access.createOrg({ name, description });
+      c.set('auditSubject', `organisation ${org.id_org}`);
+      return c.json(wire(org), 201);
+    },
+  );
+
+  const listOrgs = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/admin/orgs',
+      operationId: 'listOrganisations',
+      summary: 'List organisations',
+      description: 'Keys of organisation 1 see all, others their own.',
+      tags,
+      ...guard,
+      responses: { 200: json(z.array(Org), 'The organisations.'), ...problems() },
+    }),
+    async (c) => {
+      const idOrg = reach(c.get('principal'));
+      const orgs = await access.listOrgs();
+      return c.json(wire(orgs.filter((org) => idOrg === null || org.id_org === idOrg)), 200);
+    },
+  );
+
+  async function auditPage(principal: Principal, page: number, size = defaultPageSize) {
+    const found = await access.listAudit(reach(principal), page, size);
+    const content = found.content.map((line) => ({
+      id_audit: line.idAudit,
+      time: line.at,
+      id_org: line.idOrg,
+      actor: line.actor,
+      action: line.action,
+      subject: line.subject,
+      status: line.status,
+      request_id: line.requestId,
+    }));
+    return wire(toWirePage({ ...found, content }));
+  }
+
+  const listAudit = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/admin/audit',
+      operationId: 'listAudit',
+      summary: 'Read the audit log, newest first: the first page',
+      description:
+        'What changed something, and what a key was refused for want of a scope. Lines are never changed or removed.',
+      tags,
+      ...guard,
+      request: { query: sizeQuery },
+      responses: { 200: json(AuditPage, 'A page of lines.'), ...problems(400) },
+    }),
+    async (c) => c.json(await auditPage(c.get('principal'), 0, c.req.valid('query').size), 200),
+  );
+
+  const listAuditPage = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/admin/audit/{page}',
+      operationId: 'listAuditPage',
+      summary: 'Read the audit log, newest first: one page',
+      tags,
+      ...guard,
+      request: { params: pageParam, query: sizeQuery },
+      responses: { 200: json(AuditPage, 'A page of lines, empty past the end.'), ...problems(400) },
+    }),
+    async (c) =>
+      c.json(await auditPage(c.get('principal'), c.req.valid('param').page, c.req.valid('query').size), 200),
+  );
+
+  return createGroup([createKey, listKeys, revokeKey, createOrg, listOrgs, listAudit, listAuditPage]);
+}

@@ -1,0 +1,275 @@
+/** The integration-catalogue view: /v2/extensions/cil. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { listFeedKeys, updateFeedKeys } from '../../../catalog/feeds/keys.ts';
+import { findFeedRun, listFeedRuns } from '../../../catalog/feeds/runs.ts';
+import {
+  countFeedMappings,
+  feedLineage,
+  listFeedMappings,
+  listFeedSequences,
+} from '../../../catalog/feeds/lineage.ts';
+import type { Config } from '../../../config/properties.ts';
+import type { Adapters } from '../../../ports/adapters.ts';
+import type { Guards } from '../../middleware/auth.ts';
+import {
+  CILJobDetailsDto,
+  CILJobsDto,
+  CILLineage,
+  CILMapping,
+  CILMappingGroups,
+  CILSequence,
+  KeysResponse,
+  UpdateKeysRequest,
+} from '../../schemas/cil.ts';
+import { jsonArray } from '../../answers/json-array.ts';
+import { jsonBody } from '../../requests/json-body.ts';
+import { createGroup, json, notSent, operation, problems, undeclared } from '../../requests/operation.ts';
+import { defaultPageSize, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
+import { bigDigits } from '../../requests/parameters.ts';
+import { wire } from '../../answers/wire.ts';
+
+const prefix = '/v2/extensions/cil';
+const tags = ['cil'];
+const cfxml = z.string().openapi({ description: 'Name of a feed: of a schema family.', example: 'donuts' });
+const feedParam = z.object({ cfxml });
+
+export function createCilRoutes(
+  adapters: Pick<Adapters, 'catalog' | 'jobs'>,
+  config: Config,
+  guards: Guards,
+) {
+  const { catalog } = adapters;
+  const get = { method: 'get' as const, tags, ...guards.require('jobs:read') };
+  const updateGuard = guards.require('schemas:write');
+
+  const jobs = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/jobs`,
+      operationId: 'listCilJobs',
+      summary: 'List runs of all feeds, newest first: the first page',
+      request: { query: sizeQuery },
+      responses: { 200: json(CILJobsDto, 'A page of runs.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { size = defaultPageSize } = c.req.valid('query');
+      return c.json(wire(toWirePage(await listFeedRuns(adapters, c.get('principal').idOrg, 0, size))), 200);
+    },
+  );
+
+  const jobsPage = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/jobs/{page}`,
+      operationId: 'listCilJobsPage',
+      summary: 'List runs of all feeds, newest first: one page',
+      request: { params: pageParam, query: sizeQuery },
+      responses: { 200: json(CILJobsDto, 'A page of runs, empty past the end.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { size = defaultPageSize } = c.req.valid('query');
+      const { page } = c.req.valid('param');
+      return c.json(
+        wire(toWirePage(await listFeedRuns(adapters, c.get('principal').idOrg, page, size))),
+        200,
+      );
+    },
+  );
+
+  const job = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/job/{cfxml}`,
+      operationId: 'getCilLatestJob',
+      summary: 'Get the latest run of a feed',
+      request: { params: feedParam },
+      responses: { 200: json(CILJobDetailsDto, 'The run.'), ...problems(400) },
+    }),
+    async (c) =>
+      c.json(wire(await findFeedRun(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)), 200),
+  );
+
+  const jobOfPid = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/job/{cfxml}/{pid}`,
+      operationId: 'getCilJob',
+      summary: 'Get one run of a feed',
+      request: { params: feedParam.extend({ pid: bigDigits('Number of the run; any size is understood.') }) },
+      responses: { 200: json(CILJobDetailsDto, 'The run.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { cfxml: name, pid } = c.req.valid('param');
+      return c.json(wire(await findFeedRun(adapters, c.get('principal').idOrg, name, pid)), 200);
+    },
+  );
+
+  const updateKeys = operation(
+    createRoute({
+      method: 'post',
+      path: `${prefix}/keys/update`,
+      operationId: 'updateCilKeys',
+      summary: 'Declare or drop natural keys',
+      description: 'All or nothing. The next DDL has their unique constraints.',
+      tags,
+      security: updateGuard.security,
+      middleware: [...updateGuard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+      request: { body: { required: true, content: { 'application/json': { schema: UpdateKeysRequest } } } },
+      responses: {
+        200: undeclared('The keys are kept.'),
+        201: notSent,
+        ...problems(400, 413, 415),
+      },
+    }),
+    async (c) => {
+      const body = c.req.valid('json');
+      const changes = body.keys.map((key) => ({
+        tableName: key.table_name,
+        columnName: key.column_name,
+        natural: key.key_type === 'NK',
+        ...(key.position === undefined ? {} : { position: key.position }),
+      }));
+      await updateFeedKeys(catalog, c.get('principal').idOrg, body.cfxml, changes);
+      return c.json({ cfxml: body.cfxml, changed: changes.length }, 200);
+    },
+  );
+
+  const keysOfFeed = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/keys/{cfxml}/{page}`,
+      operationId: 'listCilKeysOfFeed',
+      summary: 'List the keys of the tables of a feed: one page',
+      request: { params: feedParam.extend(pageParam.shape), query: sizeQuery },
+      responses: { 200: json(KeysResponse, 'A page of keys, empty past the end.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { size = defaultPageSize } = c.req.valid('query');
+      const { cfxml: name, page } = c.req.valid('param');
+      return c.json(
+        wire(toWirePage(await listFeedKeys(catalog, c.get('principal').idOrg, name, page, size))),
+        200,
+      );
+    },
+  );
+
+  const keys = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/keys/{page}`,
+      operationId: 'listCilKeys',
+      summary: 'List the keys of the tables of all feeds: one page',
+      request: { params: pageParam, query: sizeQuery },
+      responses: { 200: json(KeysResponse, 'A page of keys, empty past the end.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { size = defaultPageSize } = c.req.valid('query');
+      const { page } = c.req.valid('param');
+      const found = await listFeedKeys(catalog, c.get('principal').idOrg, undefined, page, size);
+      return c.json(wire(toWirePage(found)), 200);
+    },
+  );
+
+  const lineage = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/lineage/{cfxml}/{mapping}`,
+      operationId: 'listCilLineage',
+      summary: 'Tell where each column of a table comes from',
+      request: {
+        params: feedParam.extend({
+          mapping: z.string().openapi({ description: 'Name of a target table.', example: 'item' }),
+        }),
+      },
+      responses: { 200: json(z.array(CILLineage), 'The columns in their order.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { cfxml: name, mapping } = c.req.valid('param');
+      return jsonArray(c, await feedLineage(adapters, c.get('principal').idOrg, name, mapping)) as never;
+    },
+  );
+
+  const groups = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/mapping/group`,
+      operationId: 'countCilMappings',
+      summary: 'Count the mappings of each group',
+      responses: { 200: json(CILMappingGroups, 'The counts.'), ...problems() },
+    }),
+    async (c) => c.json(await countFeedMappings(adapters, c.get('principal').idOrg), 200),
+  );
+
+  const mappingsOfFeed = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/mapping/{cfxml}`,
+      operationId: 'listCilMappingsOfFeed',
+      summary: 'List the tables that a feed loads',
+      request: { params: feedParam },
+      responses: { 200: json(z.array(CILMapping), 'The mappings, in load order.'), ...problems(400) },
+    }),
+    async (c) =>
+      jsonArray(
+        c,
+        await listFeedMappings(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml),
+      ) as never,
+  );
+
+  const mappings = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/mappings`,
+      operationId: 'listCilMappings',
+      summary: 'List the tables that all feeds load',
+      responses: { 200: json(z.array(CILMapping), 'The mappings, feed by feed.'), ...problems() },
+    }),
+    async (c) => jsonArray(c, await listFeedMappings(adapters, c.get('principal').idOrg)) as never,
+  );
+
+  const sequencesOfFeed = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/sequence/{cfxml}`,
+      operationId: 'listCilSequencesOfFeed',
+      summary: 'List the surrogate-key sequences of a feed',
+      request: { params: feedParam },
+      responses: { 200: json(z.array(CILSequence), 'The sequences, in load order.'), ...problems(400) },
+    }),
+    async (c) =>
+      jsonArray(
+        c,
+        await listFeedSequences(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml),
+      ) as never,
+  );
+
+  const sequences = operation(
+    createRoute({
+      ...get,
+      path: `${prefix}/sequences`,
+      operationId: 'listCilSequences',
+      summary: 'List the surrogate-key sequences of all feeds',
+      responses: {
+        200: json(z.array(CILSequence), 'The sequences, feed by feed in load order.'),
+        ...problems(),
+      },
+    }),
+    async (c) => jsonArray(c, await listFeedSequences(adapters, c.get('principal').idOrg)) as never,
+  );
+
+  return createGroup([
+    jobs,
+    jobsPage,
+    job,
+    jobOfPid,
+    updateKeys,
+    keysOfFeed,
+    keys,
+    lineage,
+    groups,
+    mappingsOfFeed,
+    mappings,
+    sequencesOfFeed,
+    sequences,
+  ]);
+}

@@ -1,0 +1,191 @@
+/** The source-to-target map: /v2/mapping. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { listMappings } from '../../../catalog/schemas/logical-schema.ts';
+import { compareMappings } from '../../../catalog/mappings/comparison.ts';
+import { downloadFormats, downloadMappings } from '../../../catalog/mappings/download.ts';
+import { mappingStatistics } from '../../../catalog/mappings/statistics.ts';
+import type { Config } from '../../../config/properties.ts';
+import type { Adapters } from '../../../ports/adapters.ts';
+import { activationOperations } from './activation.ts';
+import { negotiate } from '../../answers/accept.ts';
+import type { Guards } from '../../middleware/auth.ts';
+import { attachment } from '../../answers/attachment.ts';
+import { jsonArray } from '../../answers/json-array.ts';
+import { createGroup, json, operation, problems } from '../../requests/operation.ts';
+import { int64, logicalSchemaQuery } from '../../requests/parameters.ts';
+import { ByteArrayResource, Mapping, MappingComparison, StatsMapping } from '../../schemas/catalog.ts';
+
+const tags = ['mappings'];
+const schemaParam = z.object({ idSch: int64('The schema.', 11) });
+
+const compareQuery = z.object({
+  all: z
+    .enum(['true', 'false'])
+    .optional()
+    .openapi({ description: 'true: also the lines that are the same.', example: 'false' }),
+  from_lschma: int64('Logical schema of `from`; without it, the newest.', 4).optional(),
+  to_lschma: int64('Logical schema of `to`; without it, the newest.', 5).optional(),
+});
+
+const downloadQuery = logicalSchemaQuery.extend({
+  format: z.enum(downloadFormats).optional().openapi({ description: 'xlsx without it.', example: 'xlsx' }),
+});
+
+const contentTypes = {
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  csv: 'text/csv; charset=utf-8',
+  json: 'application/json',
+} as const;
+
+const bytesType = 'application/octet-stream';
+
+export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: Guards) {
+  const { catalog } = adapters;
+  const guard = guards.require('schemas:read');
+
+  const get = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/mapping/get/{idSch}',
+      operationId: 'listMappings',
+      summary: 'List the mappings of a schema',
+      tags,
+      ...guard,
+      request: { params: schemaParam, query: logicalSchemaQuery },
+      responses: { 200: json(z.array(Mapping), 'The mappings, table by table.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      return jsonArray(c, await listMappings(catalog, c.get('principal').idOrg, idSch, idLschma)) as never;
+    },
+  );
+
+  const statistics = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/mapping/get_stats/{idSch}',
+      operationId: 'listMappingStatistics',
+      summary: 'List what documents held at each mapping',
+      description: 'The statistics of all runs together, joined with the map by path.',
+      tags,
+      ...guard,
+      request: { params: schemaParam, query: logicalSchemaQuery },
+      responses: {
+        200: json(z.array(StatsMapping), 'The statistics, in the order of the map.'),
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      const found = await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma });
+      return jsonArray(c, found) as never;
+    },
+  );
+
+  const statisticsOfJob = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/mapping/get_stats/{idSch}/{idJob}',
+      operationId: 'listMappingStatisticsOfJob',
+      summary: 'List what the documents of one job held at each mapping',
+      description:
+        'Of an imported schema, the import (`id_job` of the schema) stands for all jobs whose statistics came with the package.',
+      tags,
+      ...guard,
+      request: {
+        params: schemaParam.extend({ idJob: int64('The job that read the documents.') }),
+        query: logicalSchemaQuery,
+      },
+      responses: { 200: json(z.array(StatsMapping), "That job's figures alone."), ...problems(400) },
+    }),
+    async (c) => {
+      const { id_lschma: idLschma } = c.req.valid('query');
+      const { idSch, idJob } = c.req.valid('param');
+      const found = await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma, idJob });
+      return jsonArray(c, found) as never;
+    },
+  );
+
+  const compare = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/mapping/compare/{from}/{to}',
+      operationId: 'compareMappings',
+      summary: 'Compare the mappings of two schemas',
+      tags,
+      ...guard,
+      request: {
+        params: z.object({ from: int64('The one schema.', 11), to: int64('The other schema.', 12) }),
+        query: compareQuery,
+      },
+      responses: {
+        200: json(z.array(MappingComparison), 'The lines that differ, path by path.'),
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { from, to } = c.req.valid('param');
+      const { all, from_lschma: fromLschma, to_lschma: toLschma } = c.req.valid('query');
+      const compared = await compareMappings(
+        catalog,
+        c.get('principal').idOrg,
+        { idSch: from, idLschma: fromLschma },
+        { idSch: to, idLschma: toLschma },
+        { all: all === 'true' },
+      );
+      return jsonArray(c, compared) as never;
+    },
+  );
+
+  const download = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/mapping/download/{idSch}',
+      operationId: 'downloadMappings',
+      summary: 'Download the source-to-target map',
+      description: 'Cells that a spreadsheet program would run as formulas are escaped by an apostrophe.',
+      tags,
+      ...guard,
+      request: { params: schemaParam, query: downloadQuery },
+      responses: {
+        200: {
+          description: 'The file.',
+          headers: z.object({
+            'Content-Disposition': z
+              .string()
+              .openapi({ example: 'attachment; filename="donuts-mapping.xlsx"' }),
+          }),
+          content: {
+            [contentTypes.xlsx]: { schema: ByteArrayResource },
+            // generators that know bytes by this type alone take it
+            [bytesType]: { schema: ByteArrayResource },
+            'text/csv': { schema: ByteArrayResource },
+            'application/json': { schema: z.array(Mapping) },
+          },
+        },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { format = 'xlsx', id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      const file = await downloadMappings(catalog, c.get('principal').idOrg, idSch, { format, idLschma });
+      return c.body(file.content, 200, {
+        'Content-Type':
+          negotiate(c.req.header('Accept'), [contentTypes[format], bytesType]) ?? contentTypes[format],
+        'Content-Disposition': attachment(file.name),
+      }) as never;
+    },
+  );
+
+  return createGroup([
+    get,
+    statistics,
+    statisticsOfJob,
+    compare,
+    download,
+    ...activationOperations(catalog, config, guards),
+  ]);
+}

@@ -1,0 +1,255 @@
+/** Schemas: /v2/schema. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { logicalSchemaDdl, nameLengths } from '../../../catalog/schemas/logical-schema.ts';
+import { findOrigin, originFamily, removeOrigin } from '../../../catalog/schemas/origin.ts';
+import { createSchema } from '../../../catalog/schemas/create-schema.ts';
+import { generateLogicalSchema } from '../../../catalog/schemas/generate.ts';
+import { dialectNames } from '../../../engine/sql/dialects/every-dialect.ts';
+import type { Config } from '../../../config/properties.ts';
+import type { Adapters } from '../../../ports/adapters.ts';
+import { clientPath } from '../../middleware/address.ts';
+import type { Guards } from '../../middleware/auth.ts';
+import { jsonBody } from '../../requests/json-body.ts';
+import {
+  createGroup,
+  effectfulGet,
+  json,
+  notSent,
+  operation,
+  problems,
+  removed,
+  undeclared,
+} from '../../requests/operation.ts';
+import { int64, integerBetween, logicalSchemaQuery } from '../../requests/parameters.ts';
+import {
+  CreateSchemaRequest,
+  SchemaDetails,
+  SchemaShortInfoResponse,
+  XMLSchema,
+} from '../../schemas/catalog.ts';
+import { wire } from '../../answers/wire.ts';
+
+const tags = ['schemas'];
+const schemaParam = z.object({ idSch: int64('The schema.', 11) });
+
+const ddlQuery = logicalSchemaQuery.extend({
+  dialect: z
+    .enum(dialectNames)
+    .optional()
+    .openapi({ description: 'SQL flavour; postgresql without it.', example: 'postgresql' }),
+});
+
+export function createSchemaRoutes(
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs'>,
+  config: Config,
+  guards: Guards,
+) {
+  const { catalog } = adapters;
+  const guard = guards.require('schemas:read');
+
+  const all = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/all',
+      operationId: 'listSchemas',
+      summary: 'List schemas',
+      tags,
+      ...guard,
+      responses: { 200: json(z.array(XMLSchema), 'Every schema of the organisation.'), ...problems() },
+    }),
+    async (c) => c.json(wire(await catalog.listOrigins(c.get('principal').idOrg)), 200),
+  );
+
+  const get = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/{id}',
+      operationId: 'getSchema',
+      summary: 'Get a schema',
+      tags,
+      ...guard,
+      request: { params: z.object({ id: int64('The schema.', 11) }), query: logicalSchemaQuery },
+      responses: { 200: json(XMLSchema, 'The schema.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { id_lschma: idLschma } = c.req.valid('query');
+      return c.json(
+        wire(await findOrigin(catalog, c.get('principal').idOrg, c.req.valid('param').id, idLschma)),
+        200,
+      );
+    },
+  );
+
+  const ddl = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/ddl/{idSch}',
+      operationId: 'getSchemaDdl',
+      summary: 'Get the DDL of a schema',
+      description: 'Every table and column is commented with its XPath.',
+      tags,
+      ...guard,
+      request: { params: schemaParam, query: ddlQuery },
+      responses: {
+        200: {
+          description: 'The DDL.',
+          content: {
+            'text/plain': {
+              schema: z
+                .string()
+                .openapi({ example: 'CREATE TABLE item (\n  item_key bigint NOT NULL,\n  …\n);\n' }),
+            },
+          },
+        },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { dialect = 'postgresql', id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      return c.text(
+        await logicalSchemaDdl(adapters, c.get('principal').idOrg, idSch, { dialect, idLschma }),
+        200,
+      );
+    },
+  );
+
+  const family = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/family/{idSch}',
+      operationId: 'listSchemaFamily',
+      summary: 'List the versions of a schema',
+      tags,
+      ...guard,
+      request: { params: schemaParam },
+      responses: {
+        200: json(z.array(XMLSchema), 'Every version that shares the first ancestor, oldest first.'),
+        ...problems(400),
+      },
+    }),
+    async (c) =>
+      c.json(wire(await originFamily(catalog, c.get('principal').idOrg, c.req.valid('param').idSch)), 200),
+  );
+
+  const maxLength = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/get/max/length/{idSch}',
+      operationId: 'getSchemaMaxLength',
+      summary: 'Get the limit on names, and the longest name',
+      tags,
+      ...guard,
+      request: { params: schemaParam, query: logicalSchemaQuery },
+      responses: { 200: json(SchemaShortInfoResponse, 'The lengths.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { id_lschma: idLschma } = c.req.valid('query');
+      return c.json(
+        await nameLengths(catalog, c.get('principal').idOrg, c.req.valid('param').idSch, idLschma),
+        200,
+      );
+    },
+  );
+
+  const generateRoute = {
+    ...effectfulGet,
+    method: 'get' as const,
+    summary: 'Make the next logical schema',
+    description:
+      'From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again.',
+    tags,
+    ...guards.require('schemas:write'),
+    responses: { 200: undeclared('The logical schema is the newest one of its schema.'), ...problems(400) },
+  };
+
+  const generate = operation(
+    createRoute({
+      ...generateRoute,
+      path: '/v2/schema/generate/{idSch}',
+      operationId: 'generateSchema',
+      request: { params: schemaParam },
+    }),
+    async (c) =>
+      c.json(
+        wire(await generateLogicalSchema(catalog, c.get('principal').idOrg, c.req.valid('param').idSch)),
+        200,
+      ),
+  );
+
+  const generateWithin = operation(
+    createRoute({
+      ...generateRoute,
+      path: '/v2/schema/generate/{idSch}/{maxLen}',
+      operationId: 'generateSchemaWithin',
+      summary: 'Make the next logical schema, with names of limited length',
+      request: {
+        params: schemaParam.extend({ maxLen: integerBetween(12, 128, 'Bytes that a name may have.', 30) }),
+      },
+    }),
+    async (c) => {
+      const { idSch, maxLen } = c.req.valid('param');
+      return c.json(wire(await generateLogicalSchema(catalog, c.get('principal').idOrg, idSch, maxLen)), 200);
+    },
+  );
+
+  const createGuard = guards.require('schemas:write');
+  const create = operation(
+    createRoute({
+      method: 'post',
+      path: '/v2/schema/create',
+      operationId: 'createSchema',
+      summary: 'Make a schema from uploaded files',
+      description:
+        'Compiled apart from the service, within a time and an amount of memory. What the files lead to is looked for among them alone.',
+      tags,
+      security: createGuard.security,
+      middleware: [...createGuard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+      request: { body: { required: true, content: { 'application/json': { schema: CreateSchemaRequest } } } },
+      responses: {
+        200: notSent,
+        201: {
+          ...json(SchemaDetails, 'The schema.'),
+          headers: z.object({ Location: z.string().openapi({ example: '/v2/schema/11' }) }),
+        },
+        ...problems(400, 409, 413, 415, 422, 501),
+      },
+    }),
+    async (c) => {
+      const body = c.req.valid('json');
+      const made = await createSchema(adapters, c.get('principal').idOrg, {
+        name: body.name,
+        xsd: body.xsd ?? [],
+        xml: body.xml ?? [],
+        root: body.root,
+        mapLevel: body.map_level,
+        nameMaxLength: body.name_max_len,
+        defaultTextLength: body.default_varchar_len,
+        idParentSch: body.id_parent_sch,
+      });
+      c.header('Location', clientPath(c).replace(/create$/, String(made.id_sch)));
+      return c.json(wire(made), 201);
+    },
+  );
+
+  const remove = operation(
+    createRoute({
+      method: 'delete',
+      path: '/v2/schema/{id}',
+      operationId: 'removeSchema',
+      summary: 'Remove a schema',
+      description:
+        'With its logical schemas, mappings and statistics. Rows that were loaded stay in their targets. Refused while a job that has not ended uses it.',
+      tags,
+      ...guards.require('schemas:write'),
+      request: { params: z.object({ id: int64('The schema.', 11) }) },
+      responses: { ...removed, ...problems(400, 409) },
+    }),
+    async (c) => {
+      await removeOrigin(catalog, c.get('principal').idOrg, c.req.valid('param').id);
+      return c.body(null, 204);
+    },
+  );
+
+  return createGroup([create, remove, all, get, ddl, family, maxLength, generate, generateWithin]);
+}

@@ -1,0 +1,176 @@
+/** The interface's own description: /doc, a page for browsers and the OpenAPI document for programs. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { AppError } from '../../errors.ts';
+import type { AssetStore } from '../../ports/files/assets.ts';
+import { clientPath } from '../middleware/address.ts';
+import { negotiate } from '../answers/accept.ts';
+import type { AppEnv } from '../env.ts';
+import { createGroup, json, problemsOnly, rawOperation } from '../requests/operation.ts';
+import { createWebhookDocument } from '../openapi/webhook-document.ts';
+
+const pageCsp =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const startScript = 'start.js';
+const ownStyles = 'page.css';
+
+const contentTypes: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  png: 'image/png',
+};
+
+/** Links are relative to `…/doc` or `…/doc/`, so that the page works below any prefix, known to the application or not. */
+const pageIn = (folder: string): string => `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Conversion Job Service: interface</title>
+<link rel="stylesheet" href="${folder}swagger-ui.css">
+<link rel="stylesheet" href="${folder}${ownStyles}">
+<link rel="icon" type="image/png" href="${folder}favicon-32x32.png">
+</head>
+<body>
+<div id="reference"></div>
+<script src="${folder}swagger-ui-bundle.js"></script>
+<script src="${folder}${startScript}"></script>
+</body>
+</html>
+`;
+
+/** The server of the document is told by the page's own address: only the browser knows every prefix in front of it. */
+const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+const address = location.href.replace(/\\/?(?:[?#].*)?$/, '');
+fetch(address, { headers: { Accept: 'application/json' } })
+  .then((answer) => answer.json())
+  .then((spec) => {
+    spec.servers = [{ url: address.replace(/\\/doc$/, '') }];
+    SwaggerUIBundle({ spec, dom_id: '#reference', deepLinking: true, docExpansion: 'list', validatorUrl: null });
+  });
+`;
+
+/** Long words of code break, so that a phone shows the page in its own width. */
+const styles = `.swagger-ui .renderedMarkdown code, .swagger-ui .opblock-summary-path { overflow-wrap: anywhere; }
+`;
+
+const ownFiles: ReadonlyMap<string, string> = new Map([
+  [startScript, start],
+  [ownStyles, styles],
+]);
+
+const OpenApiDocument = z.looseObject({}).openapi('OpenApiDocument', {
+  description: 'An OpenAPI 3.1 document.',
+  example: { openapi: '3.1.0' },
+});
+
+/** `document` gives the OpenAPI document for a server address. */
+export function createDocRoutes(assets: AssetStore, document: (serverUrl: string) => object) {
+  const webhookText = JSON.stringify(createWebhookDocument());
+  // open to everybody, and half a megabyte to write: the text is kept for the address it was last asked for at
+  let last: { readonly serverUrl: string; readonly text: string } | null = null;
+  const textFor = (serverUrl: string): string => {
+    if (last?.serverUrl !== serverUrl) last = { serverUrl, text: JSON.stringify(document(serverUrl)) };
+    return last.text;
+  };
+
+  const describe = (c: Context<AppEnv>): Response => {
+    const path = clientPath(c);
+    c.header('Vary', 'Accept');
+    if (wantsHtml(c))
+      return c.html(pageIn(path.endsWith('/') ? '' : 'doc/'), 200, { 'Content-Security-Policy': pageCsp });
+    return c.body(textFor(path.replace(/\/doc\/?$/, '') || '/'), 200, { 'Content-Type': 'application/json' });
+  };
+
+  const doc = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/doc',
+      operationId: 'getInterfaceDescription',
+      summary: 'Read this description',
+      description: 'A browsable page where `Accept` names text/html, else this OpenAPI document.',
+      tags: ['doc'],
+      security: [],
+      responses: {
+        200: {
+          description: 'The description.',
+          content: {
+            'application/json': { schema: OpenApiDocument },
+            'text/html': { schema: z.string() },
+          },
+        },
+        ...problemsOnly(401, 403, 404, 500),
+      },
+    }),
+    describe,
+  );
+
+  const webhooks = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/doc/webhooks',
+      operationId: 'getWebhookDescription',
+      summary: 'Read the description of the calls that the service makes',
+      tags: ['doc'],
+      security: [],
+      responses: {
+        200: json(OpenApiDocument, 'The description.'),
+        ...problemsOnly(401, 403, 404, 500),
+      },
+    }),
+    (c) => c.body(webhookText, 200, { 'Content-Type': 'application/json' }),
+  );
+
+  const asset = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/doc/{asset}',
+      operationId: 'getInterfaceDescriptionAsset',
+      summary: 'Get a file of the browsable page',
+      tags: ['doc'],
+      security: [],
+      request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },
+      responses: {
+        200: {
+          description: 'The file.',
+          content: Object.fromEntries(
+            ['text/css', 'text/javascript', 'image/png'].map((type) => [
+              type,
+              { schema: { type: 'string' as const, format: 'binary' } },
+            ]),
+          ),
+        },
+        ...problemsOnly(401, 403, 404, 500),
+      },
+    }),
+    async (c) => {
+      const name = c.req.param('asset') ?? '';
+      const content = ownFiles.get(name) ?? (await readAsset(assets, name));
+      if (content === null) throw new AppError('not_found', 'there is no such file');
+      return c.body(content, 200, {
+        'Content-Type': contentTypes[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
+        'Cache-Control': 'public, max-age=3600',
+      });
+    },
+  );
+
+  const group = createGroup([doc, webhooks, asset]);
+  group.get('/doc/', describe);
+  return group;
+}
+
+function wantsHtml(c: Context<AppEnv>): boolean {
+  const accept = c.req.header('Accept') ?? '';
+  return (
+    /\btext\/html\b/i.test(accept) && negotiate(accept, ['text/html', 'application/json']) === 'text/html'
+  );
+}
+
+async function readAsset(assets: AssetStore, name: string): Promise<Uint8Array<ArrayBuffer> | null> {
+  return /^[a-z0-9-]+\.(?:css|js|png)$/.test(name) ? await assets.read(name) : null;
+}

@@ -1,0 +1,184 @@
+/** Upload tokens and uploads: /v2/file. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { issueUploadToken } from '../../access/upload-token.ts';
+import type { UploadKind } from '../../access/upload-token.ts';
+import type { Config } from '../../config/properties.ts';
+import { storeUpload } from '../../files/upload.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import { uploadTokenSchemeName } from '../middleware/auth.ts';
+import type { Guards } from '../middleware/auth.ts';
+import { jsonBody } from '../requests/json-body.ts';
+import {
+  createGroup,
+  json,
+  notSent,
+  operation,
+  problems,
+  problemsOnly,
+  removed,
+} from '../requests/operation.ts';
+
+const tags = ['files'];
+
+export const UploadToken = z
+  .object({
+    token: z.string(),
+    expires_at: z.int().openapi({ format: 'int64' }),
+    max_bytes: z.int().openapi({ format: 'int64' }),
+  })
+  .openapi('UploadToken', {
+    description: 'Good for one upload of its kind, for five minutes.',
+    example: {
+      token: 'l6CmTQ0r1J1rZk3yL0Y2W9p3F7hV5oQ8xN2bA4cD6eU',
+      expires_at: 1790000300000,
+      max_bytes: 1048576,
+    },
+  });
+
+function uploadTokenRequest(uploadBytes: number) {
+  return z
+    .strictObject({
+      kind: z.enum(['xml', 'xsd']),
+      max_bytes: z.int().min(1).max(uploadBytes).optional().openapi({ format: 'int64' }),
+    })
+    .openapi('UploadTokenRequest', { example: { kind: 'xml', max_bytes: 1048576 } });
+}
+
+const StoredPath = z.string().openapi('StoredPath', {
+  description: 'Path of the stored file, for `source.file.command` and CreateSchemaRequest.',
+  example: 'uploads/7f3c/donut.xml.gz',
+});
+
+const queryParameters = [
+  {
+    name: 'token',
+    in: 'query' as const,
+    required: true,
+    description: 'An unused upload token of this kind.',
+    schema: { type: 'string' as const },
+    example: 'l6CmTQ0r1J1rZk3yL0Y2W9p3F7hV5oQ8xN2bA4cD6eU',
+  },
+  {
+    name: 'name',
+    in: 'query' as const,
+    required: false,
+    description: "The file's name; it is cleaned.",
+    schema: { type: 'string' as const },
+    example: 'donut.xml.gz',
+  },
+];
+
+/**
+ * The same bytes, in the two ways that OpenAPI has of saying so. With the first of them in both, some generated clients cannot tell
+ * the media types apart, and write the bytes as JSON.
+ */
+const binary = { schema: { type: 'string' as const, format: 'binary' } };
+const binaryAsJson = { schema: { type: 'string' as const, contentMediaType: 'application/octet-stream' } };
+
+export function createFileRoutes(
+  adapters: Pick<Adapters, 'access' | 'files'>,
+  config: Config,
+  guards: Guards,
+) {
+  const maxUpload = config.limits.uploadBytes;
+  const guard = guards.require('files:upload');
+
+  const token = operation(
+    createRoute({
+      method: 'post',
+      path: '/v2/file/upload/token',
+      operationId: 'createUploadToken',
+      summary: 'Get a token for one upload',
+      tags,
+      security: guard.security,
+      middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+      request: {
+        body: { required: true, content: { 'application/json': { schema: uploadTokenRequest(maxUpload) } } },
+      },
+      responses: {
+        201: json(UploadToken, 'The token.'),
+        ...problems(400, 413, 415),
+      },
+    }),
+    async (c) => {
+      const { kind, max_bytes: maxBytes = maxUpload } = c.req.valid('json');
+      const issued = await issueUploadToken(adapters.access, {
+        principal: c.get('principal'),
+        kind,
+        maxBytes,
+      });
+      return c.json({ token: issued.token, expires_at: issued.expiresAt, max_bytes: maxBytes }, 201);
+    },
+  );
+
+  const remove = operation(
+    createRoute({
+      method: 'delete',
+      path: '/v2/file',
+      operationId: 'removeFile',
+      summary: 'Remove a file',
+      tags,
+      ...guard,
+      request: {
+        query: z.object({
+          path: z.string().min(1).openapi({
+            description: 'Path as the upload returned it.',
+            example: 'uploads/7f3c/donut.xml.gz',
+          }),
+        }),
+      },
+      responses: { ...removed, ...problems(400) },
+    }),
+    async (c) => {
+      await adapters.files.remove(c.get('principal').idOrg, c.req.valid('query').path);
+      return c.body(null, 204);
+    },
+  );
+
+  return createGroup([
+    remove,
+    token,
+    uploadOperation('xml', 'uploadXml'),
+    uploadOperation('xsd', 'uploadXsd'),
+  ]);
+
+  function uploadOperation(kind: UploadKind, operationId: string) {
+    return operation(
+      createRoute({
+        method: 'post',
+        path: `/v2/file/upload/${kind}`,
+        operationId,
+        summary: `Upload one ${kind.toUpperCase()} file, or an archive of them`,
+        description:
+          'The body is the bytes of the file, whatever the content type. The token alone authorises the upload. Generated clients that ' +
+          'take JSON where they can are told application/octet-stream as the content type of this call.',
+        tags,
+        security: [{ [uploadTokenSchemeName]: [] }],
+        // Read by hand, not by a validator: a missing token is 401, as every other wrong one.
+        parameters: queryParameters,
+        request: {
+          body: {
+            required: true,
+            content: { 'application/octet-stream': binary, 'application/json': binaryAsJson },
+          },
+        },
+        responses: {
+          200: json(StoredPath, 'The path of the stored file.'),
+          201: notSent,
+          ...problemsOnly(400, 401, 403, 404, 413, 500, 503),
+        },
+      }),
+      async (c) => {
+        const length = c.req.header('Content-Length');
+        const path = await storeUpload(adapters.access, adapters.files, maxUpload, {
+          kind,
+          token: c.req.query('token'),
+          name: c.req.query('name'),
+          declaredBytes: length === undefined ? null : Number(length),
+          body: () => c.req.raw.body,
+        });
+        return c.json(path, 200);
+      },
+    );
+  }
+}

@@ -1,0 +1,186 @@
+/** Jobs and their logs: /v2/executions. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Config } from '../../../config/properties.ts';
+import { AppError } from '../../../errors.ts';
+import { removeJob } from '../../../jobs/remove.ts';
+import { killJob } from '../../../jobs/kill.ts';
+import type { Adapters } from '../../../ports/adapters.ts';
+import type { Guards } from '../../middleware/auth.ts';
+import { createFollowers } from '../../middleware/followers.ts';
+import { jobLogHandler, jobLogHeaders, jobLogQuery, jobLogResponses } from './log.ts';
+import { ExecutionsResponse, Job } from '../../schemas/jobs.ts';
+import { createGroup, json, operation, problems, removed } from '../../requests/operation.ts';
+import { defaultPageSize, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
+import { int64 } from '../../requests/parameters.ts';
+import { wire } from '../../answers/wire.ts';
+
+const tags = ['executions'];
+const workflowParam = z.object({ id: int64('The workflow.', 4) });
+const jobParam = z.object({ id_job: int64('The job.') });
+
+export function createExecutionRoutes(
+  adapters: Pick<Adapters, 'jobs' | 'files'>,
+  config: Pick<Config, 'limits'>,
+  guards: Guards,
+) {
+  const followers = createFollowers(config.limits);
+  const guard = guards.require('jobs:read');
+  const killGuard = guards.require('jobs:run');
+
+  async function listAll(idOrg: number, page: number, size = defaultPageSize) {
+    return wire(toWirePage(await adapters.jobs.list(idOrg, page, size)));
+  }
+
+  async function listOfWorkflow(idOrg: number, idWorkflow: number, page: number, size = defaultPageSize) {
+    const found = await adapters.jobs.listOfWorkflow(idOrg, idWorkflow, page, size);
+    if (found === null) throw new AppError('not_found', 'there is no such workflow');
+    return wire(toWirePage(found));
+  }
+
+  const all = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/executions/all',
+      operationId: 'listExecutions',
+      summary: 'List jobs, newest first: the first page',
+      tags,
+      ...guard,
+      request: { query: sizeQuery },
+      responses: { 200: json(ExecutionsResponse, 'A page of jobs.'), ...problems(400) },
+    }),
+    async (c) => c.json(await listAll(c.get('principal').idOrg, 0, c.req.valid('query').size), 200),
+  );
+
+  const allPage = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/executions/all/{page}',
+      operationId: 'listExecutionsPage',
+      summary: 'List jobs, newest first: one page',
+      tags,
+      ...guard,
+      request: { params: pageParam, query: sizeQuery },
+      responses: { 200: json(ExecutionsResponse, 'A page of jobs, empty past the end.'), ...problems(400) },
+    }),
+    async (c) =>
+      c.json(
+        await listAll(c.get('principal').idOrg, c.req.valid('param').page, c.req.valid('query').size),
+        200,
+      ),
+  );
+
+  const get = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/executions/get/{id}',
+      operationId: 'getExecution',
+      summary: 'Get one job',
+      tags,
+      ...guard,
+      request: { params: z.object({ id: int64('The job.') }) },
+      responses: { 200: json(Job, 'The job record.'), ...problems(400) },
+    }),
+    async (c) => {
+      const job = await adapters.jobs.find(c.get('principal').idOrg, c.req.valid('param').id);
+      if (job === null) throw new AppError('not_found', 'there is no such job');
+      return c.json(job, 200);
+    },
+  );
+
+  const log = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/executions/log/{id_job}',
+      operationId: 'getExecutionLog',
+      summary: "Read or follow a job's log",
+      description:
+        'By `Accept`: JSON (default) with one part of the log; `text/plain` with its raw bytes; `text/event-stream`, which follows ' +
+        'the log: each event is a piece of it (the pieces, put together, are the log), its `id` the byte offset behind it, and a ' +
+        'last event `end` carries the status.',
+      tags,
+      ...guard,
+      request: { params: jobParam, query: jobLogQuery, headers: jobLogHeaders },
+      responses: { ...jobLogResponses, ...problems(400) },
+    }),
+    async (c) =>
+      await jobLogHandler({ ...adapters, followers }, c, {
+        idOrg: c.get('principal').idOrg,
+        idJob: c.req.valid('param').id_job,
+        ...c.req.valid('query'),
+        lastEventId: c.req.valid('header')['last-event-id'],
+      }),
+  );
+
+  const kill = operation(
+    createRoute({
+      method: 'post',
+      path: '/v2/executions/kill/{id_job}',
+      operationId: 'killExecution',
+      summary: 'Ask for the end of a job',
+      description: 'Idempotent: a job that has ended stays as it is.',
+      tags,
+      ...killGuard,
+      request: { params: jobParam },
+      responses: {
+        202: json(Job, 'The job record after the request.'),
+        ...problems(400),
+      },
+    }),
+    async (c) => c.json(await killJob(adapters, c.get('principal'), c.req.valid('param').id_job), 202),
+  );
+
+  const ofWorkflow = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/executions/{id}',
+      operationId: 'listWorkflowExecutions',
+      summary: 'List the jobs of a workflow in their order: the first page',
+      tags,
+      ...guard,
+      request: { params: workflowParam, query: sizeQuery },
+      responses: { 200: json(ExecutionsResponse, 'A page of jobs.'), ...problems(400) },
+    }),
+    async (c) =>
+      c.json(
+        await listOfWorkflow(c.get('principal').idOrg, c.req.valid('param').id, 0, c.req.valid('query').size),
+        200,
+      ),
+  );
+
+  const ofWorkflowPage = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/executions/{id}/{page}',
+      operationId: 'listWorkflowExecutionsPage',
+      summary: 'List the jobs of a workflow in their order: one page',
+      tags,
+      ...guard,
+      request: { params: workflowParam.extend(pageParam.shape), query: sizeQuery },
+      responses: { 200: json(ExecutionsResponse, 'A page of jobs, empty past the end.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { id, page } = c.req.valid('param');
+      return c.json(await listOfWorkflow(c.get('principal').idOrg, id, page, c.req.valid('query').size), 200);
+    },
+  );
+
+  const remove = operation(
+    createRoute({
+      method: 'delete',
+      path: '/v2/executions/{id}',
+      operationId: 'removeExecution',
+      summary: 'Remove the record and the log of an ended job',
+      description: 'Refused while a job of the same workflow has not ended.',
+      tags,
+      ...guards.require('jobs:run'),
+      request: { params: z.object({ id: int64('The job.') }) },
+      responses: { ...removed, ...problems(400, 409) },
+    }),
+    async (c) => {
+      await removeJob(adapters, c.get('principal').idOrg, c.req.valid('param').id);
+      return c.body(null, 204);
+    },
+  );
+
+  return createGroup([remove, all, allPage, get, log, kill, ofWorkflow, ofWorkflowPage]);
+}

@@ -1,0 +1,92 @@
+/** Workflows: /v2/workflow. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { AppError } from '../../../errors.ts';
+import type { Adapters } from '../../../ports/adapters.ts';
+import type { Guards } from '../../middleware/auth.ts';
+import { GetWorkflowNameResponse, Workflow, WorkflowsResponse } from '../../schemas/jobs.ts';
+import { createGroup, json, operation, problems } from '../../requests/operation.ts';
+import { defaultPageSize, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
+import { int64 } from '../../requests/parameters.ts';
+import { wire } from '../../answers/wire.ts';
+
+const tags = ['workflows'];
+const workflowParam = z.object({ id: int64('The workflow.', 4) });
+
+export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: Guards) {
+  const guard = guards.require('jobs:read');
+
+  async function list(idOrg: number, page: number, size = defaultPageSize) {
+    return wire(toWirePage(await adapters.jobs.listWorkflows(idOrg, page, size)));
+  }
+
+  async function find(idOrg: number, idWorkflow: number) {
+    const workflow = await adapters.jobs.findWorkflow(idOrg, idWorkflow);
+    if (workflow === null) throw new AppError('not_found', 'there is no such workflow');
+    return wire(workflow);
+  }
+
+  const all = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/workflow/all',
+      operationId: 'listWorkflows',
+      summary: 'List workflows, newest first: the first page',
+      tags,
+      ...guard,
+      request: { query: sizeQuery },
+      responses: { 200: json(WorkflowsResponse, 'A page of workflows.'), ...problems(400) },
+    }),
+    async (c) => c.json(await list(c.get('principal').idOrg, 0, c.req.valid('query').size), 200),
+  );
+
+  const allPage = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/workflow/all/{page}',
+      operationId: 'listWorkflowsPage',
+      summary: 'List workflows, newest first: one page',
+      tags,
+      ...guard,
+      request: { params: pageParam, query: sizeQuery },
+      responses: {
+        200: json(WorkflowsResponse, 'A page of workflows, empty past the end.'),
+        ...problems(400),
+      },
+    }),
+    async (c) =>
+      c.json(await list(c.get('principal').idOrg, c.req.valid('param').page, c.req.valid('query').size), 200),
+  );
+
+  const getName = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/workflow/getName/{id}',
+      operationId: 'readWorkflowName',
+      summary: 'Get the name of a workflow',
+      tags,
+      ...guard,
+      request: { params: workflowParam },
+      responses: { 200: json(GetWorkflowNameResponse, 'The name.'), ...problems(400) },
+    }),
+    async (c) => {
+      const workflow = await find(c.get('principal').idOrg, c.req.valid('param').id);
+      return c.json({ id: workflow.id_workflow, name: workflow.name }, 200);
+    },
+  );
+
+  const get = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/workflow/{id}',
+      operationId: 'getWorkflow',
+      summary: 'Get a workflow with its jobs',
+      tags,
+      ...guard,
+      request: { params: workflowParam },
+      responses: { 200: json(Workflow, 'The workflow.'), ...problems(400) },
+    }),
+    async (c) => c.json(await find(c.get('principal').idOrg, c.req.valid('param').id), 200),
+  );
+
+  return createGroup([all, allPage, getName, get]);
+}

@@ -1,0 +1,157 @@
+/** Schemas between installations: /v2/schema/export, /v2/schema/import. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Config } from '../../config/properties.ts';
+import { fixedLimits } from '../../config/limits.ts';
+import { exportSchema } from '../../transfer/export-schema.ts';
+import { importSchema } from '../../transfer/import-schema.ts';
+import { createPlaces } from '../../transfer/turns.ts';
+import type { MigrationAdapters } from '../../transfer/run-transfer.ts';
+import type { Guards } from '../middleware/auth.ts';
+import { jsonBody } from '../requests/json-body.ts';
+import { createGroup, json, notSent, operation, problems } from '../requests/operation.ts';
+
+const tags = ['schemas'];
+
+/** '' stands for a member that is not given, as clients send forms that were not filled in. */
+function optional(form: RegExp, error: string) {
+  return z
+    .string()
+    .refine((value) => value === '' || form.test(value), { error })
+    .optional();
+}
+
+const location = () =>
+  z
+    .string()
+    .max(8192)
+    .optional()
+    .openapi({ example: 'https://account.blob.core.example/container/schema/?sv=…&sig=…' });
+const path = z.string().max(4096);
+
+const metadb = {
+  metadb_host: optional(
+    /^(?:[A-Za-z0-9._-]{1,253}|\[?[0-9A-Fa-f:.]{2,45}\]?)$/,
+    'must be the name or address of one host',
+  ).openapi({
+    description: 'Host of the metadata database; without it, the service’s own.',
+    example: 'db.example',
+  }),
+  metadb_port: optional(/^(?!0+$)\d{1,5}$/, 'must be the digits of a port')
+    .refine((value) => Number(value || 1) <= 65_535, { error: 'must be the digits of a port' })
+    .openapi({ example: '5432' }),
+  metadb_user: optional(/^[^\p{Cc}]{1,128}$/u, 'must be the name of a user').openapi({ example: 'svc' }),
+  metadb_db: optional(/^[^\p{Cc}]{1,128}$/u, 'must be the name of a database').openapi({ example: 'svc' }),
+  metadb_password: optional(/^[^\p{Cc}]{1,1024}$/u, 'must be a password').openapi({
+    description: 'Without it, PGPASSWORD of the service, or its own.',
+    example: '***',
+  }),
+};
+
+const given = (value: string | undefined): boolean => value !== undefined && value !== '';
+
+const ExportSchemaRequest = z
+  .strictObject({
+    origin_id: z
+      .string()
+      .regex(/^\d{1,19}$/, { error: 'must be the digits of an origin id' })
+      .openapi({ description: 'The schema; all its versions go along.', example: '11' }),
+    output_path: path.optional().openapi({ description: 'Folder to write to.', example: 'exports/donuts' }),
+    az_output_path: location(),
+    ...metadb,
+  })
+  .refine((body) => given(body.output_path) !== given(body.az_output_path), {
+    error: 'must name exactly one of output_path and az_output_path',
+  })
+  .openapi('ExportSchemaRequest', { example: { origin_id: '11', output_path: 'exports/donuts' } });
+
+const ImportSchemaRequest = z
+  .strictObject({
+    input_path: path.min(1).openapi({
+      description: 'Folder that holds the package; with `az_input_path`, the one it is copied to first.',
+      example: 'exports/donuts',
+    }),
+    az_input_path: location(),
+    ...metadb,
+  })
+  .openapi('ImportSchemaRequest', { example: { input_path: 'exports/donuts' } });
+
+const ExportedSchema = z
+  .object({
+    error: z.boolean(),
+    az_output_path: z
+      .string()
+      .openapi({ description: 'The location without its query; empty for a folder.' }),
+  })
+  .openapi('ExportedSchema', { example: { error: false, az_output_path: '' } });
+
+const ImportedSchemas = z
+  .object({
+    error: z.boolean(),
+    origin_ids: z
+      .string()
+      .openapi({ description: 'Every version, oldest first, by comma and space; empty on error.' }),
+  })
+  .openapi('ImportedSchemas', { example: { error: false, origin_ids: '12, 13' } });
+
+export function createMigrationRoutes(adapters: MigrationAdapters, config: Config, guards: Guards) {
+  const guard = guards.require('migrate');
+  const shared = {
+    method: 'post' as const,
+    tags,
+    security: guard.security,
+    middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+  };
+  const statuses = problems(400, 413, 415, 501);
+  const places = createPlaces({
+    running: config.limits.runningJobs,
+    waiting: fixedLimits.waitingMigrations,
+  });
+
+  const exported = operation(
+    createRoute({
+      ...shared,
+      path: '/v2/schema/export',
+      operationId: 'exportSchema',
+      summary: 'Export a schema',
+      description:
+        'Source models, files, logical schemas, mappings with their activation, statistics, keys and diagrams of every version. ' +
+        '`error` true: the run failed; the log of the service tells why, under the request id.',
+      request: { body: { required: true, content: { 'application/json': { schema: ExportSchemaRequest } } } },
+      responses: {
+        200: json(ExportedSchema, 'How the run ended.'),
+        201: notSent,
+        ...statuses,
+      },
+    }),
+    async (c) => {
+      const caller = { idOrg: c.get('principal').idOrg, requestId: c.get('requestId') };
+      const run = () => exportSchema(adapters, config, caller, c.req.valid('json'));
+      return c.json(await places.within(caller.idOrg, run), 200);
+    },
+  );
+
+  const imported = operation(
+    createRoute({
+      ...shared,
+      path: '/v2/schema/import',
+      operationId: 'importSchema',
+      summary: 'Import a schema',
+      description:
+        'Everything is checked first, then stored in one transaction under new ids. A name that is taken gets a number. ' +
+        '`error` true: the run failed and nothing was changed; the log of the service tells why, under the request id.',
+      request: { body: { required: true, content: { 'application/json': { schema: ImportSchemaRequest } } } },
+      responses: {
+        200: json(ImportedSchemas, 'How the run ended.'),
+        201: notSent,
+        ...statuses,
+      },
+    }),
+    async (c) => {
+      const caller = { idOrg: c.get('principal').idOrg, requestId: c.get('requestId') };
+      const run = () => importSchema(adapters, config, caller, c.req.valid('json'));
+      return c.json(await places.within(caller.idOrg, run), 200);
+    },
+  );
+
+  return createGroup([exported, imported]);
+}

@@ -1,0 +1,17 @@
+/** What may stand in names that people read. */
+import type { OptionSpec } from './table.ts';
+
+/** Part of the names of tables and columns, which people read: nothing in it may be invisible, or turn what stands around it. */
+export function namePart(value: string): string | null {
+  return hidden.test(value)
+    ? 'must not hold control characters, line ends or marks that turn text around'
+    : null;
+}
+
+const hidden = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\uFEFF]/u;
+
+/** As `namePart`, of requests alone: a person's own command line is their own. */
+export const ofRequests =
+  (apply: OptionSpec['apply']): OptionSpec['apply'] =>
+  (draft, value, rest) =>
+    (rest === null ? null : namePart(value)) ?? apply(draft, value, rest);

@@ -1,0 +1,17 @@
+/** Names that nobody may ask for: a target would not know them from its own. */
+import { fileKeyName, hasOwnPrefix, ownPrefix } from '../../engine/model/side-tables.ts';
+
+/** What is wrong with a name of a table or column; null: nothing. */
+export function reservedName(name: string): string | null {
+  if (hasOwnPrefix(name)) return `${name}: ${reservedPrefix}`;
+  return name.toLowerCase() === fileKeyName
+    ? `${name} is reserved: in every table it is the key of the document`
+    : null;
+}
+
+/** What is wrong with the start of all names of tables; null: nothing. */
+export function reservedStart(prefix: string): string | null {
+  return prefix.toLowerCase().startsWith(ownPrefix) ? reservedPrefix : null;
+}
+
+const reservedPrefix = `names that begin with ${ownPrefix} are reserved for what a load makes for a while; choose another`;

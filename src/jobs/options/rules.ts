@@ -1,0 +1,64 @@
+/** Which options go together (engine.md §8 and §11). */
+import type { RequestDraft, ToolRequest } from '../request/tool-request.ts';
+
+/** `flag`: the option that is out of place, null when one is missing. */
+export interface CombinationFault {
+  readonly flag: string | null;
+  readonly detail: string;
+}
+
+/** `defaults`: what members that no option set hold. */
+export function checkCombinations(
+  request: RequestDraft,
+  defaults: Omit<ToolRequest, 'tool'>,
+): CombinationFault[] {
+  if (request.jobId !== undefined) return checkJob(request, defaults);
+  const faults: CombinationFault[] = [];
+  const fault = (flag: string | null, detail: string): void => void faults.push({ flag, detail });
+
+  const makesOrigin = request.originId === undefined && request.logicalId === undefined;
+  if (request.tool === 'xsd2er' || request.tool === 'xml2er') {
+    if (request.inputs.length === 0) fault(null, `${request.tool} needs an input`);
+    if (request.logicalId !== undefined && request.mapLevel !== undefined) {
+      fault('-g', '-g makes a new logical schema and -l names one: only one of them can be given');
+    }
+    if (!makesOrigin && request.parent !== undefined)
+      fault('--parent', '--parent is for a new origin, not for one that -x or -l names');
+    if (!makesOrigin && request.name !== undefined)
+      fault('--name', '--name is for a new origin, not for one that -x or -l names');
+  } else {
+    if (request.inputs.length > 0)
+      fault(null, `${request.tool} reads rows (-i), not files: ${request.inputs[0]}`);
+    if (makesOrigin) fault(null, `${request.tool} needs -l or -x`);
+    if (request.in === undefined) fault(null, `${request.tool} needs -i, where the rows are`);
+    if (request.tool === 'er2xml' && request.out === undefined) fault(null, 'er2xml needs -o, a folder');
+    if (request.tool === 'unload' && request.document === undefined)
+      fault(null, 'unload needs -D, the document');
+  }
+
+  if (request.tool === 'xml2er' && request.out === undefined) {
+    if (request.parseMode === 'a' || request.parseMode === 'd')
+      fault('-e', `-e ${request.parseMode} writes data and needs -o`);
+    if (request.outUser !== undefined) fault('-u', '-u needs -o');
+    if (request.outPassword !== undefined) fault('-p', '-p needs -o');
+  }
+  if (request.parseMode === 'd' && makesOrigin) fault('-e', '-e d takes no statistics and so needs -x or -l');
+  if (request.engine === 'spark') {
+    if (request.keys !== 'hash')
+      fault(
+        '--keys',
+        '--engine spark numbers rows by hashes, alike wherever they are read: leave --keys out',
+      );
+    if (request.inputs.includes('-'))
+      fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
+  }
+  if (request.inputs.length > 1 && request.inputs.includes('-'))
+    fault(null, 'the standard input (-) must be the only input');
+  return faults;
+}
+
+function checkJob(request: RequestDraft, defaults: Omit<ToolRequest, 'tool'>): CombinationFault[] {
+  const bare = { tool: request.tool, ...defaults, json: request.json, jobId: request.jobId };
+  if (JSON.stringify(request) === JSON.stringify(bare)) return [];
+  return [{ flag: '-j', detail: '-j takes everything from the job record: only --json may stand beside it' }];
+}

@@ -1,0 +1,385 @@
+/** The options each tool has: an allow-list (engine.md §8). What is not in this table does not exist. */
+import { parseExtraColumn } from './extra-column.ts';
+import { namePart, ofRequests } from './name-part.ts';
+import { reservedName, reservedStart } from './reserved-names.ts';
+import type { RequestDraft, Tool } from '../request/tool-request.ts';
+
+/** Where options are given: over REST some exist only in a narrower form, some not at all. */
+export type OptionOrigin = 'command line' | 'rest';
+
+export interface OptionSpec {
+  readonly short: string | null;
+  readonly long: string;
+  readonly takesValue: boolean;
+  readonly repeatable: boolean;
+  readonly tools: readonly Tool[];
+  readonly overRest: boolean;
+  /** one line for the usage text: value names, then the meaning */
+  readonly usage: readonly [value: string, meaning: string];
+  /** Puts the value into the request; answers what is wrong with it, or null. `rest`: see parseExecution. */
+  apply(draft: RequestDraft, value: string, rest: { readonly index: number } | null): string | null;
+  /** Command line only: the value when the next argument belongs to it too, else null. */
+  joinsNext?(value: string, next: string | undefined): string | null;
+}
+
+const all: readonly Tool[] = ['xsd2er', 'xml2er', 'er2xml', 'unload'];
+const makers: readonly Tool[] = ['xsd2er', 'xml2er'];
+const loaders: readonly Tool[] = ['xml2er'];
+const readers: readonly Tool[] = ['er2xml', 'unload'];
+const users: readonly Tool[] = ['xml2er', 'er2xml', 'unload'];
+const writers: readonly Tool[] = ['xml2er', 'er2xml'];
+
+type More = {
+  readonly repeatable?: true;
+  readonly overRest?: false;
+  readonly joinsNext?: OptionSpec['joinsNext'];
+};
+
+function withValue(
+  flags: readonly [string | null, string],
+  of: readonly Tool[],
+  usage: OptionSpec['usage'],
+  apply: OptionSpec['apply'],
+  more: More = {},
+): OptionSpec {
+  return {
+    short: flags[0],
+    long: flags[1],
+    takesValue: true,
+    repeatable: more.repeatable ?? false,
+    tools: of,
+    overRest: more.overRest ?? true,
+    usage,
+    apply,
+    joinsNext: more.joinsNext,
+  };
+}
+
+type TextMember =
+  'name' | 'out' | 'outUser' | 'outPassword' | 'prefix' | 'suffix' | 'root' | 'rowTag' | 'in' | 'document';
+type FlagMember = 'json' | 'dryRun' | 'validate' | 'prune' | 'skipLoaded' | 'noSamples';
+
+function text(
+  member: TextMember,
+  maxLength: number,
+  check?: (value: string) => string | null,
+): OptionSpec['apply'] {
+  return (draft, value) => {
+    if (value.length > maxLength) return `is longer than ${maxLength} characters`;
+    draft[member] = value;
+    return check?.(value) ?? null;
+  };
+}
+
+function number(
+  min: number,
+  max: number,
+  set: (draft: RequestDraft, value: number) => void,
+): OptionSpec['apply'] {
+  return (draft, value) => {
+    const parsed = integer(value);
+    if (parsed === null || parsed < min || parsed > max)
+      return `must be a whole number from ${min} to ${max}`;
+    set(draft, parsed);
+    return null;
+  };
+}
+
+function oneOf<T extends string>(
+  values: readonly T[],
+  set: (draft: RequestDraft, value: T) => void,
+): OptionSpec['apply'] {
+  return (draft, value) => {
+    const found = values.find((candidate) => candidate === value);
+    if (found === undefined) return `must be one of ${values.join(', ')}`;
+    set(draft, found);
+    return null;
+  };
+}
+
+function flag(
+  flags: readonly [string | null, string],
+  of: readonly Tool[],
+  member: FlagMember,
+  meaning: string,
+  more: More = {},
+): OptionSpec {
+  const apply: OptionSpec['apply'] = (draft) => {
+    draft[member] = true;
+    return null;
+  };
+  return { ...withValue(flags, of, ['', meaning], apply, more), takesValue: false };
+}
+
+/** Digits only, exactly representable; null otherwise. */
+function integer(value: string): number | null {
+  const parsed = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  return Number.isSafeInteger(parsed) ? parsed : null;
+}
+
+function originName(value: string): string | null {
+  if (value.includes('/')) return 'must not contain "/"';
+  return value === 'group' ? 'is a reserved name' : null;
+}
+
+const maxId = Number.MAX_SAFE_INTEGER;
+
+function origin(draft: RequestDraft, value: string, rest: { readonly index: number } | null): string | null {
+  if (rest !== null && value.startsWith('$')) {
+    const ref = integer(value.slice(1));
+    if (ref === null) return 'must be an id, or $N for execution N of this request';
+    if (ref >= rest.index) return `must name an execution before this one, which is $${rest.index}`;
+    draft.originId = { ref };
+    return null;
+  }
+  const id = integer(value);
+  if (id === null || id < 1) return 'must be the id of an origin';
+  draft.originId = { id };
+  return null;
+}
+
+function statistics(draft: RequestDraft, value: string): string | null {
+  const ids = value.split(',').map((part) => integer(part.trim()));
+  if (ids.some((id) => id === null || id < 1)) return 'must be job ids, separated by commas';
+  draft.useStats = ids.filter((id) => id !== null);
+  return null;
+}
+
+function renames(draft: RequestDraft, value: string): string | null {
+  const fault = namePart(value);
+  if (fault !== null) return fault;
+  const pairs: [string, string][] = [];
+  for (const part of value.split(',')) {
+    const equals = part.indexOf('=');
+    const [from, to] = [part.slice(0, Math.max(equals, 0)).trim(), part.slice(equals + 1).trim()];
+    if (from === '' || to === '') return 'must be OLD=NEW, several separated by commas';
+    if (pairs.some(([known]) => known === from)) return `renames ${from} twice`;
+    const fault = reservedName(to);
+    if (fault !== null) return fault;
+    pairs.push([from, to]);
+  }
+  draft.rename = [...(draft.rename ?? []), ...pairs];
+  return null;
+}
+
+/** What a client may set on the operator's cluster; all else is the operator's, in the properties. */
+const sparkSettingsOverRest: ReadonlySet<string> = new Set([
+  'spark.driver.memory',
+  'spark.driver.memoryOverhead',
+  'spark.executor.memory',
+  'spark.executor.memoryOverhead',
+  'spark.driver.cores',
+  'spark.executor.cores',
+  'spark.cores.max',
+  'spark.executor.instances',
+  'spark.yarn.tags',
+]);
+
+function sparkSetting(
+  draft: RequestDraft,
+  value: string,
+  rest: { readonly index: number } | null,
+): string | null {
+  const equals = value.indexOf('=');
+  const [key, setting] = [value.slice(0, Math.max(equals, 0)), value.slice(equals + 1)];
+  if (!/^spark\.[A-Za-z0-9._-]+$/.test(key) || setting === '') return 'must be spark.SETTING=VALUE';
+  if (Object.hasOwn(draft.sparkConf, key)) return `sets ${key} twice`;
+  if (rest !== null && !sparkSettingsOverRest.has(key))
+    return `${key} is not open to requests: memory, cores, instances and tags are`;
+  if (rest !== null && !/^[A-Za-z0-9_.,-]{1,128}$/.test(setting))
+    return `the value of ${key} has characters that are not allowed`;
+  draft.sparkConf = { ...draft.sparkConf, [key]: setting };
+  return null;
+}
+
+const pathLength = 4096;
+
+export const toolOptions: readonly OptionSpec[] = [
+  withValue(
+    ['-j', '--job'],
+    all,
+    ['ID', 'take everything from that job record'],
+    number(1, maxId, (draft, id) => (draft.jobId = id)),
+    { overRest: false },
+  ),
+  flag([null, '--json'], all, 'json', 'print the summary as one JSON object in the last line', {
+    overRest: false,
+  }),
+  withValue([null, '--name'], makers, ['NAME', "the origin's name"], text('name', 128, originName)),
+  withValue(
+    [null, '--parent'],
+    makers,
+    ['ID', 'make it the next version of that origin'],
+    number(1, maxId, (draft, id) => (draft.parent = id)),
+  ),
+  withValue(
+    ['-x', '--origin'],
+    users,
+    ['ID', 'use this origin; a target that exists decides by which of its logical schemas'],
+    origin,
+  ),
+  withValue(
+    ['-l', '--logical'],
+    users,
+    ['ID', 'use this logical schema, whatever made the target'],
+    number(1, maxId, (draft, id) => (draft.logicalId = id)),
+  ),
+  withValue(['-a', '--use-stats'], makers, ['ID,…', 'use the statistics of these jobs'], statistics),
+  withValue(
+    ['-g', '--map'],
+    makers,
+    ['0..3', 'make the mapping, at this level (default 3)'],
+    number(0, 3, (draft, level) => (draft.mapLevel = level as 0 | 1 | 2 | 3)),
+  ),
+  withValue(
+    ['-e', '--parsemode'],
+    loaders,
+    ['a|d|s', 'all (default with -o), data only, statistics only (default without)'],
+    oneOf(['a', 'd', 's'], (draft, mode) => (draft.parseMode = mode)),
+  ),
+  flag(['-s', '--skip'], all, 'dryRun', 'dry run: nothing is saved'),
+  withValue(['-i', '--in'], readers, ['TARGET', 'where the rows are'], text('in', pathLength)),
+  withValue(['-D', '--document'], readers, ['NAME', 'one document of them'], text('document', pathLength)),
+  withValue(['-o', '--out'], writers, ['TARGET', 'where to write'], text('out', pathLength)),
+  withValue(['-u', '--out-user'], users, ['USER', 'user of the target'], ofRequests(text('outUser', 256))),
+  withValue(
+    ['-p', '--out-password'],
+    users,
+    ['PASSWORD', 'password of the target'],
+    text('outPassword', 4096),
+  ),
+  withValue(
+    ['-f', '--format'],
+    loaders,
+    ['csv|tsv|jsonl|parquet', 'format of files (default csv)'],
+    oneOf(['csv', 'tsv', 'jsonl', 'parquet'], (draft, format) => (draft.format = format)),
+  ),
+  withValue(
+    ['-S', '--savemode'],
+    writers,
+    ['e|a|o|i|w|p', 'error, append (default), overwrite, ignore, writeschema, printschema'],
+    oneOf(['e', 'a', 'o', 'i', 'w', 'p'], (draft, mode) => (draft.saveMode = mode)),
+  ),
+  withValue(
+    ['-r', '--prefix'],
+    makers,
+    ['TEXT', 'before every table name'],
+    text('prefix', 64, (value) => namePart(value) ?? reservedStart(value)),
+  ),
+  withValue(['-y', '--suffix'], makers, ['TEXT', 'after every table name'], text('suffix', 64, namePart)),
+  withValue(
+    [null, '--namemode'],
+    makers,
+    ['l|u|c', 'lower case (default), upper case, as in the source'],
+    oneOf(['l', 'u', 'c'], (draft, mode) => (draft.nameMode = mode)),
+  ),
+  withValue([null, '--rename'], makers, ['OLD=NEW,…', 'other names of tables and columns'], renames, {
+    repeatable: true,
+  }),
+  withValue(
+    [null, '--name-max-len'],
+    makers,
+    ['N', 'longest name in bytes (default 63)'],
+    number(12, 128, (draft, length) => (draft.nameMaxLen = length)),
+  ),
+  withValue(
+    [null, '--default-varchar-len'],
+    makers,
+    ['N', 'length of text of unknown length'],
+    number(1, 10_485_760, (draft, length) => (draft.defaultVarcharLen = length)),
+  ),
+  withValue(
+    ['-R', '--extra-column'],
+    makers,
+    ['NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE', 'a column on every table'],
+    parseExtraColumn.apply,
+    {
+      repeatable: true,
+      joinsNext: parseExtraColumn.joinsNext,
+    },
+  ),
+  withValue(
+    [null, '--root'],
+    makers,
+    ['QNAME', 'which element is a document'],
+    ofRequests(text('root', 1024)),
+  ),
+  withValue(
+    [null, '--row-tag'],
+    loaders,
+    ['QNAME', 'which element starts a document inside a larger file'],
+    ofRequests(text('rowTag', 1024)),
+  ),
+  withValue(
+    [null, '--keys'],
+    loaders,
+    ['sequence|hash', 'how row keys are made (default sequence)'],
+    oneOf(['sequence', 'hash'], (draft, keys) => (draft.keys = keys)),
+  ),
+  flag([null, '--validate'], loaders, 'validate', 'check each document against the XSD first'),
+  withValue(
+    [null, '--unmapped'],
+    loaders,
+    [
+      'capture|report|fail',
+      'content that the mapping does not know (default capture); given, capture keeps documents of unknown roots, too',
+    ],
+    oneOf(['capture', 'report', 'fail'], (draft, unmapped) => {
+      draft.unmapped = unmapped;
+      draft.keepsOtherRoots = unmapped === 'capture';
+    }),
+  ),
+  withValue(
+    [null, '--on-error'],
+    writers,
+    ['fail|skip', 'what a bad document does (default fail)'],
+    oneOf(['fail', 'skip'], (draft, onError) => (draft.onError = onError)),
+  ),
+  flag([null, '--prune'], makers, 'prune', 'leave paths that never occur out of the target'),
+  withValue(
+    [null, '--tables'],
+    loaders,
+    ['used|all', 'create tables when first needed (default), or all'],
+    oneOf(['used', 'all'], (draft, tables) => (draft.tables = tables)),
+  ),
+  flag([null, '--skip-loaded'], loaders, 'skipLoaded', 'skip documents whose hash is there already'),
+  withValue(
+    [null, '--missing'],
+    ['xsd2er'],
+    ['fail|wildcard', 'a referenced XSD component that is nowhere (default fail)'],
+    oneOf(['fail', 'wildcard'], (draft, missing) => (draft.missing = missing)),
+  ),
+  flag([null, '--no-samples'], makers, 'noSamples', 'keep no values in the statistics'),
+  withValue(
+    [null, '--workers'],
+    writers,
+    ['N', 'threads (default 1)'],
+    number(1, 256, (draft, workers) => (draft.workers = workers)),
+  ),
+  withValue(
+    [null, '--engine'],
+    loaders,
+    ['local|spark', 'where it runs (default local)'],
+    oneOf(['local', 'spark'], (draft, engine) => (draft.engine = engine)),
+  ),
+  withValue([null, '--spark-conf'], loaders, ['K=V', 'a setting of Spark'], sparkSetting, {
+    repeatable: true,
+  }),
+];
+
+/** The option a flag names for this tool, or null. */
+export function findOption(tool: Tool, name: string, from: OptionOrigin): OptionSpec | null {
+  const option = toolOptions.find((candidate) => candidate.short === name || candidate.long === name);
+  if (option === undefined || !option.tools.includes(tool)) return null;
+  return from === 'rest' && !option.overRest ? null : option;
+}
+
+/** The lines of a tool's usage text. */
+export function usageLines(tool: Tool): string[] {
+  return toolOptions
+    .filter((option) => option.tools.includes(tool))
+    .map((option) => {
+      const flags = option.short === null ? `    ${option.long}` : `${option.short}, ${option.long}`;
+      return `  ${`${flags} ${option.usage[0]}`.trimEnd().padEnd(34)}  ${option.usage[1]}`;
+    });
+}

@@ -1,0 +1,137 @@
+/** Whether a request's files, targets, hosts and origins may be used: what needs more than the request itself. */
+import { AppError } from '../../errors.ts';
+import type { ErrorCode, ErrorDetail } from '../../errors.ts';
+import { parsePathPattern } from '../../files/path-pattern.ts';
+import type { CatalogStore } from '../../ports/stores/catalog.ts';
+import type { FileStore } from '../../ports/files/organisation-files.ts';
+import { isHostAllowed, isReservedSqlSchema, parseTarget } from './target.ts';
+import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from '../options/xsd-inputs.ts';
+import type { ToolRequest } from './tool-request.ts';
+
+export interface PlaceFault extends ErrorDetail {
+  readonly code: ErrorCode;
+}
+
+export interface PlaceSettings {
+  readonly allowedHosts: readonly string[];
+  /** an external metadata database may be a target too; null: the embedded one, reached as `metadb:NAME` only */
+  readonly metadbUrl: string | null;
+}
+
+/** `pointerOf` answers the place in the request of an option's value; `inputPointers` those of the inputs. */
+export async function checkPlaces(
+  adapters: { readonly files: FileStore; readonly catalog: CatalogStore },
+  settings: PlaceSettings,
+  idOrg: number,
+  request: ToolRequest,
+  inputPointers: readonly string[],
+  pointerOf: (long: string) => string,
+): Promise<PlaceFault[]> {
+  const faults: PlaceFault[] = [];
+  const path = async (pointer: string, name: string, mustExist: boolean): Promise<void> => {
+    const fault = await pathFault(adapters.files, idOrg, name, mustExist);
+    if (fault !== null) faults.push({ pointer, ...fault });
+  };
+
+  for (const [at, input] of request.inputs.entries()) {
+    const pointer = inputPointers[at] ?? '';
+    if (input === '-')
+      faults.push({ pointer, code: 'path_not_allowed', detail: 'a job has no standard input' });
+    else await path(pointer, input, true);
+  }
+  const schemas =
+    request.tool === 'xml2er' ? [...request.inputs.entries()].filter(([, name]) => isXsdName(name)) : [];
+  if (schemas.length > 0 && (await takesXsdDocuments(adapters.catalog, idOrg, request)) === false)
+    for (const [at, input] of schemas)
+      faults.push({
+        pointer: inputPointers[at] ?? '',
+        code: 'invalid_option',
+        detail: xsdIsNoDocument(input),
+      });
+  for (const [member, long] of [
+    ['out', '--out'],
+    ['in', '--in'],
+  ] as const) {
+    const text = request[member];
+    if (text === undefined) continue;
+    const target = parseTarget(text);
+    const pointer = pointerOf(long);
+    if ('fault' in target) faults.push({ pointer, code: 'target_not_allowed', detail: target.fault });
+    else if (target.kind === 'folder') await path(pointer, target.path, member === 'in');
+    else if (target.kind === 'duckdb') await path(pointer, target.file, member === 'in');
+    else if (target.kind === 'postgresql') {
+      const fault = hostFault(settings, target);
+      if (fault !== null) faults.push({ pointer, ...fault });
+      // else it would be the user that the service runs as
+      else if (target.user === null && request.outUser === undefined)
+        faults.push({ pointer, code: 'target_not_allowed', detail: 'names no user: give one with -u' });
+    }
+  }
+  const origins = [
+    {
+      long: '--origin',
+      id: request.originId !== undefined && 'id' in request.originId ? request.originId.id : undefined,
+    },
+    { long: '--parent', id: request.parent },
+  ];
+  for (const { long, id } of origins) {
+    if (id === undefined || (await adapters.catalog.findOrigin(idOrg, id)) !== null) continue;
+    faults.push({ pointer: pointerOf(long), code: 'invalid_option', detail: `there is no origin ${id}` });
+  }
+  return faults;
+}
+
+const faultsOfPaths: ReadonlySet<ErrorCode> = new Set([
+  'path_not_allowed',
+  'input_not_found',
+  'invalid_option',
+]);
+
+async function pathFault(
+  files: FileStore,
+  idOrg: number,
+  path: string,
+  mustExist: boolean,
+): Promise<{ readonly code: ErrorCode; readonly detail: string } | null> {
+  try {
+    await files.resolve(idOrg, path, mustExist).catch(async (error: unknown) => {
+      const isAbsent = error instanceof AppError && error.code === 'input_not_found';
+      const pattern = isAbsent ? parsePathPattern(path) : null;
+      if (pattern === null) throw error;
+      await files.resolve(idOrg, pattern.folder, true);
+    });
+    return null;
+  } catch (error) {
+    if (!(error instanceof AppError) || !faultsOfPaths.has(error.code)) throw error;
+    return { code: error.code, detail: error.message };
+  }
+}
+
+function hostFault(
+  settings: PlaceSettings,
+  target: { readonly host: string; readonly port: number; readonly sqlSchema: string },
+): { readonly code: ErrorCode; readonly detail: string } | null {
+  if (isMetadataDatabase(settings.metadbUrl, target)) {
+    return isReservedSqlSchema(target.sqlSchema)
+      ? {
+          code: 'target_not_allowed',
+          detail: `the SQL schema ${target.sqlSchema} of the metadata database is reserved`,
+        }
+      : null;
+  }
+  if (isHostAllowed(settings.allowedHosts, target.host, target.port)) return null;
+  return {
+    code: 'host_not_allowed',
+    detail: `jobs may not reach ${target.host}:${target.port}: the property svc.allow.hosts names the hosts they may`,
+  };
+}
+
+/** Whether a database target is the metadata database by its address, which jobs may reach without being allowed to. */
+export function isMetadataDatabase(
+  metadbUrl: string | null,
+  target: { readonly host: string; readonly port: number },
+): boolean {
+  if (metadbUrl === null || !URL.canParse(metadbUrl)) return false;
+  const own = new URL(metadbUrl);
+  return own.hostname.toLowerCase() === target.host && Number(own.port || 5432) === target.port;
+}

@@ -1,0 +1,28 @@
+/** From one execution of a request to the items its tool is given, disabled ones left out. */
+import type { CommandItem, Execution } from './execution-request.ts';
+import { findOption } from '../options/table.ts';
+import type { RequestItem, Tool } from './tool-request.ts';
+
+/** In the order of the body; the groups of `target` are for the reader only. */
+export function executionItems(execution: Execution, index: number): RequestItem[] {
+  const items: RequestItem[] = [];
+  const base = `/executions/${index}`;
+  const { file, origin_id } = execution.source;
+  if (file?.enabled) items.push({ pointer: `${base}/source/file`, flag: null, value: file.command });
+  const option = (item: CommandItem | undefined, pointer: string): void => {
+    if (item?.enabled) items.push({ pointer, flag: item.command, value: item.value });
+  };
+  option(origin_id, `${base}/source/origin_id`);
+  const { generation = [], path, format = [], writing_mode = [] } = execution.target;
+  generation.forEach((item, at) => option(item, `${base}/target/generation/${at}`));
+  option(path, `${base}/target/path`);
+  format.forEach((item, at) => option(item, `${base}/target/format/${at}`));
+  writing_mode.forEach((item, at) => option(item, `${base}/target/writing_mode/${at}`));
+  return items;
+}
+
+/** JSON pointer of the value of an option, however its flag was written; of the whole execution when it was not given. */
+export function pointerOf(items: readonly RequestItem[], tool: Tool, long: string, index: number): string {
+  const item = items.find(({ flag }) => flag !== null && findOption(tool, flag, 'rest')?.long === long);
+  return item === undefined ? `/executions/${index}` : `${item.pointer}/value`;
+}

@@ -1,0 +1,64 @@
+/** How a request is shown: `params`, one line for people, and `params_json`. Both hold what was given and nothing else, secrets masked. */
+import { maskSecrets } from '../secrets/mask-secrets.ts';
+import { shellWord } from './shell-word.ts';
+import { settingHoldsSecret, shownSettings } from '../options/spark-settings.ts';
+import { toolOptions } from '../options/table.ts';
+import type { GivenOption, ToolRequest } from './tool-request.ts';
+
+const mask = '***';
+
+/** Inputs, then the options in their order: the words that stand behind the tool's name in a shell. */
+export function maskedParams({ inputs, given }: ToolRequest): string {
+  const words = inputs.map((input) => shellWord(maskSecrets(input)));
+  const options = given.flatMap((option) => {
+    const value = shownValue(option);
+    if (value === null) return [flagOf(option)];
+    // a value that looks like an option is told apart by its long form
+    if (value.startsWith('-')) return [shellWord(`${option.long}=${value}`)];
+    return [flagOf(option), shellWord(value)];
+  });
+  const likeOptions = inputs.some((input) => input !== '-' && input.startsWith('-'));
+  return (likeOptions ? [...options, '--', ...words] : [...words, ...options]).join(' ');
+}
+
+/**
+ * `{"spark":{…},"action":{…}}` as text: the engine's settings (`engine`, and on top the request's), then the tool's options by their
+ * long names with `_` for `-`. `in` holds the inputs, `out` the target. What was given several times is a list.
+ */
+export function paramsJson(request: ToolRequest, engine: Readonly<Record<string, string>>): string {
+  const action: Record<string, unknown> = {};
+  if (request.inputs.length > 0) action['in'] = oneOrAll(request.inputs.map(maskSecrets));
+  const options = request.given.filter(({ long }) => long !== sparkSetting);
+  for (const [long, values] of Map.groupBy(options, (option) => option.long)) {
+    const name = long.slice(2).replaceAll('-', '_');
+    action[name] =
+      long === '--map' ? request.mapLevel : oneOrAll(values.map((one) => shownValue(one) ?? true));
+  }
+  return shownParams(action, { ...engine, ...request.sparkConf });
+}
+
+/** The two groups as text; `settings`: of the engine, as Spark names them. */
+export function shownParams(
+  action: Readonly<Record<string, unknown>>,
+  settings: Readonly<Record<string, string>>,
+): string {
+  return JSON.stringify({ spark: shownSettings(settings), action });
+}
+
+const sparkSetting = '--spark-conf';
+
+function oneOrAll<T>(values: readonly T[]): T | readonly T[] {
+  return values.length === 1 ? values[0]! : values;
+}
+
+function flagOf({ long }: GivenOption): string {
+  return toolOptions.find((option) => option.long === long)?.short ?? long;
+}
+
+function shownValue({ long, value }: GivenOption): string | null {
+  if (value === null) return null;
+  if (long === '--out-password') return mask;
+  if (long !== sparkSetting) return maskSecrets(value);
+  const name = value.slice(0, value.indexOf('='));
+  return settingHoldsSecret(name, value.slice(name.length + 1)) ? `${name}=${mask}` : value;
+}

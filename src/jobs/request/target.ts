@@ -1,0 +1,149 @@
+/** Where rows go (`-o`) or come from (`-i`), read from its text (engine.md §7). */
+import { hasOwnPrefix } from '../../engine/model/side-tables.ts';
+
+export type Target =
+  | { readonly kind: 'metadb'; readonly sqlSchema: string }
+  | {
+      readonly kind: 'postgresql';
+      /** the address without user, password and parameters */
+      readonly address: string;
+      /** one name or address, lower case, IPv6 in brackets */
+      readonly host: string;
+      readonly port: number;
+      readonly database: string | null;
+      readonly user: string | null;
+      readonly password: string | null;
+      readonly sqlSchema: string;
+      readonly sslmode: SslMode | null;
+    }
+  | { readonly kind: 'duckdb'; readonly file: string }
+  | { readonly kind: 'folder'; readonly path: string };
+
+const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+export type SslMode = (typeof sslModes)[number];
+
+/** Longest identifier of PostgreSQL, in bytes. */
+const identifierBytes = 63;
+
+/**
+ * Connection strings of drivers and clouds, `host=h password=p`, `Server=h;Password=p`, `{"password":"p"}`: as a folder or file, their secret
+ * would be its name, and stand in every record of the job.
+ */
+const connectionString =
+  /(?:^|[\s;&?:{,'"])(?:password|passwd|pwd|sslpassword|account_?key|shared_?access_?(?:key|signature)|access_?token|client_?secret|sig)["']?\s*(?:=|(?<=["']\s*):)/i;
+
+/** Answers the target, or what is wrong with its text; the answer never repeats a password. */
+export function parseTarget(text: string): Target | { readonly fault: string } {
+  if (text.startsWith('metadb:')) return metadb(text.slice('metadb:'.length));
+  if (/^postgres(ql)?:/i.test(text)) return postgresql(text);
+  if (connectionString.test(text))
+    return {
+      fault: 'looks like a connection string: write postgresql://HOST[:PORT]/DATABASE, with -u and -p',
+    };
+  if (text.startsWith('duckdb:')) {
+    const file = text.slice('duckdb:'.length);
+    return file === '' ? { fault: 'duckdb: needs a file' } : { kind: 'duckdb', file };
+  }
+  if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) {
+    return { fault: 'must be postgresql://…, metadb:NAME, duckdb:FILE or a folder' };
+  }
+  return text === '' ? { fault: 'the target is empty' } : { kind: 'folder', path: text };
+}
+
+/** SQL schemas that belong to the database itself or to the service. */
+export function isReservedSqlSchema(name: string): boolean {
+  const lower = name.toLowerCase();
+  return lower === 'svc' || lower === 'information_schema' || lower.startsWith('pg_') || hasOwnPrefix(name);
+}
+
+function metadb(name: string): Target | { readonly fault: string } {
+  const fault = sqlSchemaFault(name);
+  if (fault !== null) return { fault };
+  if (isReservedSqlSchema(name) || name.toLowerCase() === 'public')
+    return { fault: `metadb:${name} is reserved` };
+  return { kind: 'metadb', sqlSchema: name };
+}
+
+function sqlSchemaFault(name: string): string | null {
+  if (name === '') return 'the name of the SQL schema is missing';
+  if (/\p{Cc}/u.test(name)) return 'the name of the SQL schema has control characters';
+  return new TextEncoder().encode(name).length > identifierBytes
+    ? `the name of the SQL schema is longer than ${identifierBytes} bytes`
+    : null;
+}
+
+function postgresql(text: string): Target | { readonly fault: string } {
+  const match = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/i.exec(text);
+  if (match === null)
+    return { fault: 'must be postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE][?schema=NAME]' };
+  const [, credentials, hostPort, database, query] = match as unknown as [
+    string,
+    string?,
+    string?,
+    string?,
+    string?,
+  ];
+  const place = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(hostPort ?? '');
+  const port = Number(place?.[2] ?? 5432);
+  if (place === null || port < 1 || port > 65_535)
+    return { fault: 'must name one host, with at most one port' };
+
+  // An @ here is what is left of a password with an unescaped slash or question mark: better refused than shown
+  if (database?.includes('@') || query?.includes('@'))
+    return { fault: 'has an unescaped character before the host: write / as %2F, ? as %3F, @ as %40' };
+
+  const colon = credentials?.indexOf(':') ?? -1;
+  const user = colon < 0 ? credentials : credentials!.slice(0, colon);
+  const password = colon < 0 ? undefined : credentials!.slice(colon + 1);
+  const parameters = new URLSearchParams(query ?? '');
+  for (const name of new Set(parameters.keys())) {
+    if (name !== 'schema' && name !== 'sslmode')
+      return { fault: `has a parameter other than schema and sslmode: ${name.slice(0, 40)}` };
+    if (parameters.getAll(name).length > 1) return { fault: `has the parameter ${name} twice` };
+  }
+  const sqlSchema = parameters.get('schema') ?? 'public';
+  const fault = sqlSchemaFault(sqlSchema);
+  if (fault !== null) return { fault };
+  if (sqlSchema.toLowerCase().startsWith('pg_') || sqlSchema.toLowerCase() === 'information_schema') {
+    return { fault: `the SQL schema ${sqlSchema} is the database's own` };
+  }
+  const sslmode = parameters.get('sslmode');
+  const knownMode = sslModes.find((mode) => mode === sslmode);
+  if (sslmode !== null && knownMode === undefined)
+    return { fault: `sslmode must be one of ${sslModes.join(', ')}` };
+
+  const decoded = { user: decode(user), password: decode(password), database: decode(database) };
+  if (decoded.user === undefined || decoded.password === undefined || decoded.database === undefined) {
+    return { fault: 'has a % that is no escape' };
+  }
+  // NUL ends a parameter of the protocol: what stands behind it would be the next one
+  if (Object.values(decoded).some((part) => part !== null && /\p{Cc}/u.test(part!)))
+    return { fault: 'has control characters in its user, password or database' };
+  const host = place[1]!.toLowerCase();
+  return {
+    kind: 'postgresql',
+    address: `postgresql://${host}:${port}${database ? `/${database}` : ''}`,
+    host,
+    port,
+    user: decoded.user,
+    password: decoded.password,
+    database: decoded.database,
+    sqlSchema,
+    sslmode: knownMode ?? null,
+  };
+}
+
+/** null: not given; undefined: not decodable. */
+function decode(part: string | undefined): string | null | undefined {
+  if (part === undefined || part === '') return null;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the operator lets jobs reach this place: an entry is compared as text, so no other spelling of an address passes. */
+export function isHostAllowed(allowedHosts: readonly string[], host: string, port: number): boolean {
+  return allowedHosts.some((entry) => entry === '*' || entry === host || entry === `${host}:${port}`);
+}

@@ -1,0 +1,264 @@
+/**
+ * What a tool is asked to do: one typed record, read from a command line or from the items of a REST request,
+ * and stored with the job (engine.md §8, §11). Only form is checked here: paths, hosts and ids are the caller's matter.
+ */
+import type { ColumnType, MapLevel } from '../../engine/model/relational-model.ts';
+import { AppError } from '../../errors.ts';
+import type { ErrorDetail } from '../../errors.ts';
+import { checkCombinations } from '../options/rules.ts';
+import { findOption } from '../options/table.ts';
+import type { OptionSpec } from '../options/table.ts';
+
+export const tools = ['xsd2er', 'xml2er', 'er2xml', 'unload'] as const;
+export type Tool = (typeof tools)[number];
+
+export type ParseMode = 'a' | 'd' | 's';
+export type SaveModeLetter = 'e' | 'a' | 'o' | 'i' | 'w' | 'p';
+export type OutputFormat = 'csv' | 'tsv' | 'jsonl' | 'parquet';
+
+/** `-R NAME[:TYPE] …`: a column on every table; `value` is set exactly when `kind` is `value`. */
+export interface ExtraColumn {
+  readonly name: string;
+  readonly type: ColumnType['kind'];
+  readonly kind: 'now' | 'id' | 'filename' | 'filepath' | 'value';
+  readonly value?: string;
+}
+
+/** An option that was given: its long form, and its value as it was written; null where it takes none. */
+export interface GivenOption {
+  readonly long: string;
+  readonly value: string | null;
+}
+
+/** Absent members were not given; members that are always there hold their default then. */
+export interface ToolRequest {
+  readonly tool: Tool;
+  /** the options in their order, for the record of the job alone: it is not stored, as values may be secrets */
+  readonly given: readonly GivenOption[];
+  /** files, folders, patterns, archives or `-`, as given: relative ones are the organisation's when run by the service */
+  readonly inputs: readonly string[];
+  /** `-j`: everything else comes from that job's record */
+  readonly jobId?: number;
+  /** `--json`: the summary as one JSON object in the last line */
+  readonly json: boolean;
+  readonly name?: string;
+  /** id_sch that the new origin is the next version of */
+  readonly parent?: number;
+  /** `ref`: the schema that an earlier execution of the same request (from 0) made, until its job has ended */
+  readonly originId?: { readonly id: number } | { readonly ref: number };
+  readonly logicalId?: number;
+  /** job ids whose statistics are used */
+  readonly useStats?: readonly number[];
+  readonly mapLevel?: MapLevel;
+  /** see `parseModeOf` for what holds when absent */
+  readonly parseMode?: ParseMode;
+  readonly dryRun: boolean;
+  /** target as given; see `parseTarget` */
+  readonly out?: string;
+  readonly outUser?: string;
+  readonly outPassword?: string;
+  readonly format?: OutputFormat;
+  readonly saveMode: SaveModeLetter;
+  readonly prefix?: string;
+  readonly suffix?: string;
+  readonly nameMode?: 'l' | 'u' | 'c';
+  readonly rename?: readonly (readonly [string, string])[];
+  /** bytes, 12 … 128 */
+  readonly nameMaxLen?: number;
+  /** characters */
+  readonly defaultVarcharLen?: number;
+  readonly extraColumns: readonly ExtraColumn[];
+  /** names as given, `prefix:local`, `{uri}local` or `local` */
+  readonly root?: string;
+  readonly rowTag?: string;
+  readonly keys: 'sequence' | 'hash';
+  readonly validate: boolean;
+  readonly unmapped: 'capture' | 'report' | 'fail';
+  /** `--unmapped capture` was given: documents of an unknown root are kept whole, too */
+  readonly keepsOtherRoots: boolean;
+  readonly onError: 'fail' | 'skip';
+  readonly prune: boolean;
+  readonly tables: 'used' | 'all';
+  readonly skipLoaded: boolean;
+  readonly missing: 'fail' | 'wildcard';
+  readonly noSamples: boolean;
+  readonly workers?: number;
+  readonly engine: 'local' | 'spark';
+  readonly sparkConf: Readonly<Record<string, string>>;
+  /** er2xml, unload: where the rows are */
+  readonly in?: string;
+  /** er2xml, unload: one document by its name */
+  readonly document?: string;
+}
+
+/** A request that is being read. */
+export type RequestDraft = { -readonly [Member in keyof ToolRequest]: ToolRequest[Member] };
+
+/** What holds for a member that no option set. */
+export const requestDefaults = {
+  given: [],
+  inputs: [],
+  json: false,
+  dryRun: false,
+  saveMode: 'a',
+  extraColumns: [],
+  keys: 'sequence',
+  validate: false,
+  unmapped: 'capture',
+  keepsOtherRoots: false,
+  onError: 'fail',
+  prune: false,
+  tables: 'used',
+  skipLoaded: false,
+  missing: 'fail',
+  noSamples: false,
+  engine: 'local',
+  sparkConf: {},
+} as const satisfies Omit<ToolRequest, 'tool'>;
+
+/** One item as given: an option with its flag, or (flag null) an input in `value`. */
+export interface RequestItem {
+  /** JSON pointer of the item; '' on a command line */
+  readonly pointer: string;
+  /** `-g` or `--map`; null: an input */
+  readonly flag: string | null;
+  /** absent and '' both mean none */
+  readonly value?: string;
+}
+
+export function isTool(name: string): name is Tool {
+  return (tools as readonly string[]).includes(name);
+}
+
+/** `-e` is `a` with a target, else `s` (engine.md §11). */
+export function parseModeOf(request: Pick<ToolRequest, 'parseMode' | 'out'>): ParseMode {
+  return request.parseMode ?? (request.out === undefined ? 's' : 'a');
+}
+
+/**
+ * Reads the items of one execution of a REST request; `index` is its place among the executions, which a `$N` must precede.
+ * All complaints are collected into one AppError (`unknown_option` or `invalid_option`) with JSON pointers.
+ */
+export function parseExecution(tool: Tool, items: readonly RequestItem[], index: number): ToolRequest {
+  return readItems(tool, items, { index });
+}
+
+/**
+ * Reads a command line (without the program's name): `-g 3`, `-g3`, `--map 3`, `--map=3`, `--` before inputs that look like options.
+ * AppError `unknown_option` or `invalid_option`: wrong usage.
+ */
+export function parseToolArguments(tool: Tool, argv: readonly string[]): ToolRequest {
+  const items: RequestItem[] = [];
+  for (let at = 0; at < argv.length; at += 1) {
+    const argument = argv[at]!;
+    if (argument === '--') {
+      items.push(...argv.slice(at + 1).map((value) => ({ pointer: '', flag: null, value })));
+      break;
+    }
+    if (argument === '-' || !argument.startsWith('-')) {
+      items.push({ pointer: '', flag: null, value: argument });
+      continue;
+    }
+    const { flag, attached } = splitFlag(argument);
+    const option = findOption(tool, flag, 'command line');
+    if (option === null || !option.takesValue || attached !== undefined) {
+      items.push({ pointer: '', flag, value: attached });
+      continue;
+    }
+    const next = argv[at + 1];
+    if (next === undefined || isKnownFlag(tool, next)) {
+      items.push({ pointer: '', flag });
+      continue;
+    }
+    at += 1;
+    // The kind of an extra column may stand in an argument of its own: -R loaded NOW
+    const joined = option.joinsNext?.(next, argv[at + 1]) ?? null;
+    if (joined !== null) at += 1;
+    items.push({ pointer: '', flag, value: joined ?? next });
+  }
+  return readItems(tool, items, null);
+}
+
+function splitFlag(argument: string): { readonly flag: string; readonly attached?: string } {
+  if (argument.startsWith('--')) {
+    const equals = argument.indexOf('=');
+    if (equals < 0) return { flag: argument };
+    return { flag: argument.slice(0, equals), attached: argument.slice(equals + 1) };
+  }
+  if (argument.length === 2) return { flag: argument };
+  return { flag: argument.slice(0, 2), attached: argument.slice(2) };
+}
+
+function isKnownFlag(tool: Tool, argument: string): boolean {
+  return argument.length > 1 && findOption(tool, argument, 'command line') !== null;
+}
+
+function readItems(
+  tool: Tool,
+  items: readonly RequestItem[],
+  rest: { readonly index: number } | null,
+): ToolRequest {
+  const draft: RequestDraft = { tool, ...requestDefaults };
+  const errors: ErrorDetail[] = [];
+  const given = new Map<OptionSpec, RequestItem>();
+  const listed: GivenOption[] = [];
+  let unknown = false;
+  const complain = (item: RequestItem, member: 'command' | 'value', detail: string): void => {
+    errors.push({ pointer: rest === null ? '' : `${item.pointer}/${member}`, detail });
+  };
+
+  for (const item of items) {
+    if (item.flag?.includes('\0') || item.value?.includes('\0')) {
+      const member = item.flag === null || item.flag.includes('\0') ? 'command' : 'value';
+      complain(item, member, 'must not contain the NUL character');
+      continue;
+    }
+    const value = item.value === '' ? undefined : item.value;
+    if (item.flag === null) {
+      if (value === undefined) complain(item, 'command', 'the path of the input is missing');
+      else draft.inputs = [...draft.inputs, value];
+      continue;
+    }
+    const option = findOption(tool, item.flag, rest === null ? 'command line' : 'rest');
+    if (option === null) {
+      unknown = true;
+      // what follows may be a secret
+      const name = item.flag.replace(/(?<==)[^]*/, '…');
+      complain(item, 'command', `${tool} has no option ${quote(name)}`);
+    } else if (given.has(option) && !option.repeatable) {
+      complain(item, 'command', `${item.flag} is given twice`);
+    } else if (option.takesValue && value === undefined) {
+      complain(item, 'value', `${item.flag} needs a value`);
+    } else if (!option.takesValue && value !== undefined) {
+      complain(item, 'value', `${item.flag} takes no value`);
+    } else {
+      const problem = option.apply(draft, value ?? '', rest);
+      if (problem !== null) complain(item, 'value', `${item.flag}: ${problem}`);
+      listed.push({ long: option.long, value: value ?? null });
+    }
+    if (option !== null) given.set(option, item);
+  }
+
+  const placeOf = (flag: string): RequestItem | undefined => {
+    const option = findOption(tool, flag, 'command line');
+    return option === null ? undefined : given.get(option);
+  };
+  // Executors number rows without asking each other
+  if (draft.engine === 'spark' && placeOf('--keys') === undefined) draft.keys = 'hash';
+  if (errors.length === 0) {
+    for (const { flag, detail } of checkCombinations(draft, requestDefaults)) {
+      const item = flag === null ? undefined : placeOf(flag);
+      const pointer = item === undefined ? `/executions/${rest?.index}` : `${item.pointer}/command`;
+      errors.push({ pointer: rest === null ? '' : pointer, detail });
+    }
+  }
+  if (errors.length > 0) {
+    const detail = errors.map((error) => error.detail).join('; ');
+    throw new AppError(unknown ? 'unknown_option' : 'invalid_option', detail, { errors });
+  }
+  return { ...draft, given: listed };
+}
+
+function quote(flag: string): string {
+  return JSON.stringify(flag.length > 40 ? `${flag.slice(0, 40)}…` : flag);
+}

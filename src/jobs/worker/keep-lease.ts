@@ -1,0 +1,56 @@
+/** Signs of life of a worker for one job, and what they are answered. */
+import type { Claim } from '../../ports/stores/jobs.ts';
+import { answerWithin, pause } from './waiting.ts';
+import type { WorkerOptions } from './run-jobs.ts';
+
+/** Why a process was told to end. */
+export type EndReason = 'kill' | 'lost' | 'handed back';
+
+/** What is ended when the job must not go on: SIGTERM, SIGKILL after `graceMs`. */
+export interface Endable {
+  stop(graceMs: number): void;
+}
+
+/**
+ * Sends heartbeats until `ended`; tells the process to end, and answers why, when the job is killed, lost, or handed back.
+ * null: it ended by itself.
+ */
+export async function keepLease(
+  options: WorkerOptions,
+  claim: Claim,
+  process: Endable,
+  ended: AbortSignal,
+  handBack: AbortSignal,
+): Promise<EndReason | null> {
+  const { jobs, logger, leaseMs, heartbeatMs } = options;
+  const wake = AbortSignal.any([ended, handBack]);
+  let heldSince = performance.now();
+  let waitMs = heartbeatMs;
+  for (;;) {
+    // A kill request ends the wait; the heartbeat then says so
+    await Promise.race([jobs.waitForKill(claim.idJob, waitMs, wake), pause(waitMs, wake)]);
+    if (ended.aborted) return null;
+    if (handBack.aborted) {
+      process.stop(options.killGraceMs);
+      return 'handed back';
+    }
+    const asked = performance.now();
+    // A connection that is dead without knowing it must not keep us from counting
+    const answer = await answerWithin(jobs.heartbeat(claim, leaseMs), Math.min(heartbeatMs, leaseMs / 4));
+    if (ended.aborted) return null;
+    if (answer === null) logger.warn('heartbeat not answered', { job: claim.idJob });
+    if (answer === 'ok') {
+      heldSince = asked;
+      waitMs = heartbeatMs;
+    } else if (answer === 'kill') {
+      process.stop(options.killGraceMs);
+      return 'kill';
+    } else if (answer === 'lost' || performance.now() - heldSince > leaseMs) {
+      // Someone else may run this job by now: no grace
+      process.stop(0);
+      return 'lost';
+    } else {
+      waitMs = Math.min(heartbeatMs, 1000);
+    }
+  }
+}

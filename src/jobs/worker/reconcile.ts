@@ -1,0 +1,65 @@
+/**
+ * What became of a job that ended between `beginCommit` and the word of its tool: its target is asked, by the tool itself, before
+ * the job may end or be tried again. So a job is never called killed or lost whose rows are there.
+ */
+import type { Claim } from '../../ports/stores/jobs.ts';
+import type { ToolProcess } from '../../ports/processes/runner.ts';
+import { keepLease } from './keep-lease.ts';
+import { exitCodes, reconcileVariable } from './tool-exit.ts';
+import { backOffMs, pause } from './waiting.ts';
+import type { WorkerOptions } from './run-jobs.ts';
+
+/** `unknown`: the target did not answer in the time there was. `lost`: the job is another worker's. */
+export type TargetAnswer = 'published' | 'not published' | 'unknown' | 'lost';
+
+/** How long a target is asked about a job that was told to end: its end is due in 15 s. */
+const patienceMs = 7_000;
+
+/** `hurried`: the job was killed or has expired. `handBack`: this worker is to end soon. */
+export async function askTarget(
+  options: WorkerOptions,
+  claim: Claim,
+  hurried: boolean,
+  handBack: AbortSignal,
+): Promise<TargetAnswer> {
+  const giveUp = new AbortController();
+  const done = new AbortController();
+  let current: ToolProcess | null = null;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const end = (): void => {
+    giveUp.abort();
+    current?.stop(0);
+  };
+  const hurry = (): void => void (timer ??= setTimeout(end, patienceMs));
+  const told = keepLease(
+    options,
+    claim,
+    // no grace means that the job is another's; else there is time for one answer
+    { stop: (graceMs) => (graceMs === 0 ? end() : hurry()) },
+    done.signal,
+    handBack,
+  );
+  if (hurried) hurry();
+  let answer: TargetAnswer = 'unknown';
+  for (let attempt = 1; answer === 'unknown' && !giveUp.signal.aborted; attempt += 1) {
+    try {
+      current = await options.runner.start({
+        tool: claim.tool,
+        argv: ['-j', String(claim.idJob)],
+        environment: { SVC_JOB_EPOCH: String(claim.epoch), [reconcileVariable]: '1' },
+        idJob: claim.idJob,
+        epoch: claim.epoch,
+      });
+      if (giveUp.signal.aborted) current.stop(0);
+      const { code } = await current.ended;
+      if (code === exitCodes.completed) answer = 'published';
+      else if (code === exitCodes.notPublished) answer = 'not published';
+    } catch (error) {
+      options.logger.warn('the target cannot be asked now', { job: claim.idJob, error: String(error) });
+    }
+    if (answer === 'unknown') await pause(backOffMs(attempt, 500, 30_000), giveUp.signal);
+  }
+  if (timer !== null) clearTimeout(timer);
+  done.abort();
+  return (await told) === 'lost' ? 'lost' : answer;
+}

@@ -1,0 +1,97 @@
+/**
+ * A worker: claims jobs, runs each as a child process, keeps their leases, and writes down how they ended.
+ * It never stops by itself: a database that does not answer is asked again, later and later.
+ */
+import type { JobStore, WorkerIdentity } from '../../ports/stores/jobs.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { ProcessRunner } from '../../ports/processes/runner.ts';
+import { startReaper, type Reaper } from './reaper.ts';
+import { superviseJob } from './supervise-job.ts';
+import { backOffMs, pause, race } from './waiting.ts';
+
+export interface WorkerOptions {
+  readonly jobs: JobStore;
+  readonly runner: ProcessRunner;
+  readonly logger: Logger;
+  readonly identity: WorkerIdentity;
+  /** jobs at the same time */
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  /** longest wait for a notification of new work */
+  readonly pollMs: number;
+  /** from SIGTERM to SIGKILL of a job's process group */
+  readonly killGraceMs: number;
+  /** a job whose process ended without a reason is given up after so many */
+  readonly maxAttempts: number;
+}
+
+export interface Worker {
+  start(): void;
+  /** Claims nothing more, lets running jobs finish for `graceMs`, then hands the rest back. Resolves when none is left. Idempotent. */
+  drain(graceMs: number): Promise<void>;
+  /** jobs running here now */
+  running(): number;
+}
+
+export function createWorker(options: WorkerOptions): Worker {
+  const { jobs, logger } = options;
+  const draining = new AbortController();
+  const handingBack = new AbortController();
+  const running = new Set<Promise<void>>();
+  let loops: Promise<unknown> | null = null;
+  let reaper: Reaper | null = null;
+  let drained: Promise<void> | null = null;
+
+  async function claimLoop(): Promise<void> {
+    let failures = 0;
+    while (!draining.signal.aborted) {
+      try {
+        if (running.size >= options.concurrency) {
+          await race([...running], draining.signal);
+          continue;
+        }
+        const claim = await jobs.claim(options.identity, options.leaseMs);
+        failures = 0;
+        if (claim === null) {
+          await jobs.waitForWork(options.pollMs, draining.signal);
+          continue;
+        }
+        logger.info('job claimed', { job: claim.idJob, tool: claim.tool, attempt: claim.attempt });
+        const job = superviseJob(options, claim, handingBack.signal)
+          .catch((error: unknown) =>
+            logger.error('job left to its lease', { job: claim.idJob, error: messageOf(error) }),
+          )
+          .finally(() => running.delete(job));
+        running.add(job);
+      } catch (error) {
+        failures += 1;
+        if (failures === 1) logger.warn('no jobs can be claimed now', { error: messageOf(error) });
+        await pause(backOffMs(failures, 200, 5000), draining.signal);
+      }
+    }
+  }
+
+  return {
+    start: () => {
+      if (loops !== null) return;
+      reaper = startReaper({ jobs, logger, everyMs: Math.min(options.heartbeatMs, 2000) });
+      loops = claimLoop();
+    },
+    drain: (graceMs) => {
+      drained ??= (async () => {
+        draining.abort();
+        await Promise.all([loops, reaper?.stop()]);
+        await pause(graceMs, handingBack.signal, Promise.all(running));
+        handingBack.abort();
+        await Promise.all(running);
+      })();
+      return drained;
+    },
+    running: () => running.size,
+  };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,219 @@
+/** One claimed job from the start of its process to the record of its end. */
+import type { Claim, StoredJob } from '../../ports/stores/jobs.ts';
+import { keepLease, type EndReason } from './keep-lease.ts';
+import { askTarget } from './reconcile.ts';
+import { crashSignals, exitCodes, leftBehind } from './tool-exit.ts';
+import { isTool } from '../request/tool-request.ts';
+import { backOffMs, pause } from './waiting.ts';
+import type { WorkerOptions } from './run-jobs.ts';
+
+/** How a tool's process ended, and why we had told it to. */
+interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** what kept its output from the log */
+  readonly logFault: string | null;
+  /** the limit that it met, where it ended for want of memory */
+  readonly outOfMemory: string | null;
+  /** the limit of ours past which it was ended */
+  readonly overLimit: string | null;
+  readonly told: EndReason | null;
+}
+
+const never: AbortSignal = new AbortController().signal;
+
+/** A process that was killed can be started again at once; a server or a full disk takes longer to come back. */
+function retryDelayMs(attempt: number): number {
+  return attempt === 1 ? 2_000 : backOffMs(attempt - 1, 15_000, 30_000);
+}
+
+/** `handBack`: aborted when this worker must give up its running jobs. */
+export async function superviseJob(
+  options: WorkerOptions,
+  claim: Claim,
+  handBack: AbortSignal,
+): Promise<void> {
+  const { jobs, logger } = options;
+  if (claim.purpose === 'reconcile') {
+    logger.info('a dead worker left the job while it published', { job: claim.idJob });
+    return settle(options, claim, null, handBack);
+  }
+  let ending: Ending;
+  try {
+    ending = await runProcess(options, claim, handBack);
+  } catch (error) {
+    logger.error('the tool cannot be started', { job: claim.idJob, error: String(error) });
+    const failure = `the tool ${claim.tool} could not be started`;
+    return persist(options, claim, () => tryAgain(options, claim, failure));
+  }
+  logger.info('process ended', { job: claim.idJob, ...ending });
+  if (ending.code === exitCodes.completed) {
+    return persist(options, claim, () => jobs.finish(claim, 'C', null));
+  }
+  if (ending.told !== 'lost') await settle(options, claim, ending, handBack);
+}
+
+async function runProcess(options: WorkerOptions, claim: Claim, handBack: AbortSignal): Promise<Ending> {
+  const child = await options.runner.start({
+    tool: claim.tool,
+    argv: ['-j', String(claim.idJob)],
+    environment: { SVC_JOB_EPOCH: String(claim.epoch) },
+    idJob: claim.idJob,
+    epoch: claim.epoch,
+  });
+  const ended = new AbortController();
+  const reason = keepLease(options, claim, child, ended.signal, handBack);
+  const end = await child.ended;
+  ended.abort();
+  return { ...end, told: await reason };
+}
+
+/**
+ * The record of a job whose process did not complete. One that may have published is not judged before its target was asked.
+ * `ending` null: the process was a dead worker's.
+ */
+async function settle(
+  options: WorkerOptions,
+  claim: Claim,
+  ending: Ending | null,
+  handBack: AbortSignal,
+): Promise<void> {
+  const { jobs } = options;
+  const stored = await persistently(options, claim, () => jobs.request(claim.idJob));
+  if (stored.epoch !== claim.epoch) return;
+  let open = false;
+  if (stored.committing) {
+    const hurried = stored.record.status === 'T' || ending?.told === 'kill';
+    const answer = await askTarget(options, claim, hurried, handBack);
+    options.logger.info('the target was asked', { job: claim.idJob, answer });
+    if (answer === 'lost') return;
+    if (answer === 'published') {
+      if (hurried)
+        await note(options, claim, 'told to end when its rows had been published: the job is complete');
+      return persist(options, claim, () => jobs.finish(claim, 'C', null));
+    }
+    // A worker that drains leaves the question to the next one
+    if (answer === 'unknown' && handBack.aborted && ending?.told !== 'kill') return;
+    open = answer === 'unknown';
+  }
+  await persist(options, claim, async () => {
+    if (stored.committing && !open) await jobs.settleCommit(claim);
+    return recordEnd(options, claim, ending, open);
+  });
+}
+
+/** The last line of a log, before the record tells its followers that it has ended; a log that cannot be written keeps no job. */
+async function note({ runner, logger }: WorkerOptions, claim: Claim, line: string): Promise<void> {
+  await runner
+    .note(claim, line)
+    .catch((error: unknown) =>
+      logger.warn('the log cannot be written', { job: claim.idJob, error: String(error) }),
+    );
+}
+
+/** `open`: it could not be found out whether the rows are in the target. */
+async function recordEnd(
+  options: WorkerOptions,
+  claim: Claim,
+  ending: Ending | null,
+  open: boolean,
+): Promise<boolean> {
+  const { jobs } = options;
+  const stored = await jobs.request(claim.idJob);
+  const standing = await jobs.checkClaim(claim);
+  if (standing === 'lost') return false;
+  if (open) {
+    const failure =
+      'ended while it published, and its target did not answer: the table _loads there tells whether its rows are in it';
+    return jobs.finish(claim, stored.record.status === 'T' ? 'K' : standing === 'kill' ? 'E' : 'F', failure);
+  }
+  if (standing === 'kill') {
+    const killed = stored.record.status === 'T';
+    const why = killed ? 'killed on request' : 'its deadline passed';
+    await note(options, claim, isTool(claim.tool) ? `${why}; ${leftBehind[claim.tool]}` : why);
+    return killed ? jobs.finish(claim, 'K', null) : jobs.finish(claim, 'E', why);
+  }
+  if (ending === null) return tryAgain(options, claim, 'its worker died');
+  if (ending.told === 'handed back') return jobs.handBack(claim, 0, null);
+  return recordFault(options, claim, ending, stored);
+}
+
+function recordFault(
+  options: WorkerOptions,
+  claim: Claim,
+  ending: Ending,
+  stored: StoredJob,
+): Promise<boolean> {
+  const { jobs } = options;
+  const { code, signal, logFault, outOfMemory, overLimit } = ending;
+  const reason = stored.record.failure;
+  if (overLimit !== null) return jobs.finish(claim, 'F', `the job was ended: ${overLimit}`);
+  if (logFault !== null) {
+    return tryAgain(options, claim, `the log of the job could not be written: ${logFault}`);
+  }
+  // It refused its own job record, and would again
+  if (code === exitCodes.usage) {
+    return jobs.finish(claim, 'F', `the tool ${claim.tool} refused its options`);
+  }
+  // With a reason in the record, what the tool has found is final. All else may pass.
+  if (code === exitCodes.failed && reason !== null) return jobs.finish(claim, 'F', null);
+  if (code === exitCodes.tryAgain && reason !== null) return tryAgain(options, claim, reason);
+  const crash = signal ?? (code !== null && code > 128 ? signalNames[code - 128] : undefined);
+  const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+  const failure =
+    outOfMemory === null
+      ? `the process of attempt ${claim.attempt} was ended ${how} and gave no reason; its log may have one`
+      : `out of memory in attempt ${claim.attempt}: ${outOfMemory}; ${advice(claim.tool)}`;
+  return crash !== undefined && crashSignals.has(crash)
+    ? jobs.finish(claim, 'F', failure)
+    : tryAgain(options, claim, failure);
+}
+
+/** What to do where memory was short. */
+function advice(tool: string): string {
+  return tool === 'xml2er'
+    ? 'give it more, or less at once: fewer --workers, large documents in parts (--row-tag), fewer documents in a job, fewer jobs at a time (svc.worker.concurrency)'
+    : 'give it more, or let fewer jobs run at a time (svc.worker.concurrency)';
+}
+
+/** As a shell tells them: exit code 128 + n. */
+const signalNames: Readonly<Record<number, string>> = {
+  4: 'SIGILL',
+  5: 'SIGTRAP',
+  6: 'SIGABRT',
+  8: 'SIGFPE',
+  11: 'SIGSEGV',
+};
+
+/** Waits for its next attempt; failed, with the reason of this one, when it was the last. */
+function tryAgain(options: WorkerOptions, claim: Claim, failure: string): Promise<boolean> {
+  return claim.attempt >= options.maxAttempts
+    ? options.jobs.finish(claim, 'F', failure)
+    : options.jobs.handBack(claim, retryDelayMs(claim.attempt), failure);
+}
+
+/**
+ * Writes the end of a job, through outages of the database. Past the lease the job is not ours to write about for sure,
+ * but the epoch decides that: an answer of false is left as it is.
+ */
+async function persist(options: WorkerOptions, claim: Claim, write: () => Promise<boolean>): Promise<void> {
+  const ours = await persistently(options, claim, write);
+  if (!ours) options.logger.warn('the job was no longer ours', { job: claim.idJob });
+}
+
+async function persistently<T>(options: WorkerOptions, claim: Claim, work: () => Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + 4 * options.leaseMs;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (performance.now() > giveUpAt) throw error;
+      if (attempt === 1)
+        options.logger.warn('the end of the job cannot be written now', {
+          job: claim.idJob,
+          error: String(error),
+        });
+      await pause(backOffMs(attempt, 100, 2000), never);
+    }
+  }
+}

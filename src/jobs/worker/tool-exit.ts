@@ -1,0 +1,32 @@
+import type { Tool } from '../request/tool-request.ts';
+
+/** Exit codes by which a tool tells its worker, or a person, how its run ended (interface-decisions §9). */
+export const exitCodes = {
+  completed: 0,
+  failed: 1,
+  usage: 2,
+  /** asked what became of a job that died while it published: nothing of it is in the target */
+  notPublished: 3,
+  /** under a worker: an outage, the job may be tried again (sysexits.h EX_TEMPFAIL) */
+  tryAgain: 75,
+} as const;
+
+/** What a run leaves that is ended before its end. */
+export const leftBehind: Readonly<Record<Tool, string>> = {
+  xsd2er: 'nothing was published',
+  xml2er: 'nothing was published',
+  er2xml: 'documents that were written by then are whole, and stay',
+  unload: 'nothing was removed',
+};
+
+/** In the environment of a tool that is to look whether its job's rows are in the target, and to do nothing else. */
+export const reconcileVariable = 'SVC_JOB_RECONCILE';
+
+/** Signals by which a program ends that is at fault itself; it would be again. SIGKILL and SIGTERM come from outside. */
+export const crashSignals: ReadonlySet<string> = new Set([
+  'SIGABRT',
+  'SIGFPE',
+  'SIGILL',
+  'SIGSEGV',
+  'SIGTRAP',
+]);

@@ -1,0 +1,63 @@
+/** Files of an organisation: uploads, relative inputs and outputs, job logs. Paths are relative, '/'-separated, checked by the store. */
+import type { ByteRange } from './objects.ts';
+
+export interface StoredFile {
+  /** as given back to the client, `uploads/7f3c/donut.xml.gz` */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** Times are epoch milliseconds, of the last change. */
+export interface ExpiredUploads {
+  readonly olderThan: number;
+  /** of uploads whose end never came */
+  readonly partialOlderThan: number;
+  /** `<id_org>/<path>` of files, or of folders with all that is in them, that stay */
+  readonly except: ReadonlySet<string>;
+}
+
+/** A file at or below a location. */
+export interface LocatedFile {
+  /** relative to what was listed, '/'-separated; of a file that was listed itself its own name */
+  readonly name: string;
+  readonly location: string;
+  readonly bytes: number;
+}
+
+export interface FileStore {
+  /** whether locations are paths of this machine's file system, which programs can be given */
+  readonly local: boolean;
+  /** Streams a body to `uploads/<random>/<name>`; over `maxBytes`: AppError payload_too_large and nothing is left. */
+  saveUpload(
+    idOrg: number,
+    name: string,
+    body: ReadableStream<Uint8Array>,
+    maxBytes: number,
+  ): Promise<StoredFile>;
+  /**
+   * Checks a path a client named: inside the organisation's folder or an allowed root, links resolved.
+   * AppError `path_not_allowed` outside, `input_not_found` when `mustExist` and absent. Answers the absolute location.
+   */
+  resolve(idOrg: number, path: string, mustExist: boolean): Promise<string>;
+  /** The files at or below a location that `resolve` has answered, in the order of their names; none where there is none. */
+  list(location: string): AsyncIterable<LocatedFile>;
+  /** null: there is no such file */
+  read(location: string, range?: ByteRange): Promise<ReadableStream<Uint8Array> | null>;
+  /** Over what stood there, whole or not at all; answers the size. */
+  write(location: string, body: Uint8Array | ReadableStream<Uint8Array>): Promise<number>;
+  /** Removes the file at a location; none is fine. */
+  discard(location: string): Promise<void>;
+  /**
+   * Removes a file of the organisation's own folder, its uploads above all. AppError `not_found` where there is none,
+   * `path_not_allowed` for folders and for what lies elsewhere.
+   */
+  remove(idOrg: number, path: string): Promise<void>;
+  /** Removes uploads of all organisations that are older, and those that were broken off; answers how many there were. */
+  removeUploads(which: ExpiredUploads): Promise<number>;
+  /** The log of a job whose record is gone; none is fine. */
+  removeLog(idJob: number): Promise<void>;
+  /** Size of a job's log in bytes; null when there is none (yet). */
+  logSize(idJob: number): Promise<number | null>;
+  /** Bytes [offset, offset + length) of a job's log, fewer at its end, none when it is removed. */
+  readLog(idJob: number, offset: number, length: number): Promise<Uint8Array>;
+}

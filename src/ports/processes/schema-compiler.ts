@@ -1,0 +1,48 @@
+/** Makes a model of untrusted XSD sets and documents, apart from the service: within a time and an amount of memory. */
+import type { Diagnostic } from '../../engine/diagnostics.ts';
+import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
+import type { SourceModel } from '../../engine/model/source-model.ts';
+import type { NewOriginFile } from '../stores/catalog.ts';
+
+export interface SchemaSources {
+  /** whose they are: organisations take turns */
+  readonly idOrg: number;
+  /** absolute locations, as a FileStore resolved them: files, folders or archives */
+  readonly xsd: readonly string[];
+  readonly xml: readonly string[];
+  /** local name, `prefix:name` or `{uri}name` of the element documents start with; absent: as the sources suggest */
+  readonly root?: string;
+  readonly mapLevel: MapLevel;
+  /** bytes */
+  readonly nameMaxLength?: number;
+  /** characters */
+  readonly defaultTextLength?: number;
+  /** an earlier version: no name stands for something else than there */
+  readonly previous?: RelationalModel;
+  /** whether what stands at the same path there keeps its name (default) */
+  readonly keepNames?: boolean;
+}
+
+export interface CompiledSchema {
+  readonly source: SourceModel;
+  readonly model: RelationalModel;
+  /** of the documents, as engine/infer writes them; null where none were given */
+  readonly statistics: unknown;
+  readonly files: readonly NewOriginFile[];
+  /** stands for the XSD set and all else that decides on both models; null: they depend on more, or there is no set */
+  readonly fingerprint: string | null;
+  /** of the XSD set; empty where it was compiled before */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What a set with that fingerprint was compiled to before; null: compile it. */
+export type FindCompiled = (fingerprint: string) => Promise<Pick<CompiledSchema, 'source' | 'model'> | null>;
+
+export interface SchemaCompiler {
+  /**
+   * AppError `unprocessable_input`, its `errors` naming file, line and column, when no model can be made or a limit is reached;
+   * `runtime_unsupported` where nothing can be compiled; `too_many_requests` where too many of the organisation wait for their turn,
+   * `service_unavailable` where it does not come.
+   */
+  compile(sources: SchemaSources, find?: FindCompiled): Promise<CompiledSchema>;
+}

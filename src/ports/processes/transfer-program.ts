@@ -1,0 +1,44 @@
+/** The program that exports and imports: run as a process, `BINARY export|import --request FILE` (interface-decisions §6). */
+import type { WorkerIdentity } from '../stores/jobs.ts';
+
+export type MigrationCommand = 'export' | 'import';
+
+/** A metadata database by its parts; `password` null: none is known. */
+export interface MetadataDatabase {
+  /** one name or address, lower case, IPv6 in brackets */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  readonly password: string | null;
+  /** as libpq names them: disable, prefer, require, … */
+  readonly sslMode: string;
+}
+
+/** What a run is asked for: one JSON object of texts, numbers and lists, as the program finds it in its file. */
+export type MigrationRequest = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+
+export interface MigrationRun {
+  /** exit code; null: ended by a signal, or never started */
+  readonly code: number | null;
+  /** last line of its output, as it came; null: it wrote none */
+  readonly lastLine: string | null;
+}
+
+export interface MigrationProgram {
+  /** the service's own metadata database */
+  readonly ownDatabase: MetadataDatabase;
+  /** PGPASSWORD of the service */
+  readonly environmentPassword: string | null;
+  /** what the job records of runs say of the process that started them */
+  readonly identity: WorkerIdentity;
+  /**
+   * Runs to the end, or until aborted: the whole process group ends then. `onLine` takes every line of the output; who
+   * shows them takes the secrets out. AppError `runtime_unsupported` where no process can be started.
+   */
+  run(
+    command: MigrationCommand,
+    request: MigrationRequest,
+    options: { readonly signal: AbortSignal; readonly onLine: (line: string) => void },
+  ): Promise<MigrationRun>;
+}

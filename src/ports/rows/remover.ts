@@ -1,0 +1,37 @@
+/** Takes documents out of a target that they were loaded into. */
+import type { TargetLoad } from './target-load.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+
+export interface RemovalPlan {
+  readonly model: RelationalModel;
+  /** as the documents were called when they were loaded: all of that name are removed */
+  readonly documentName: string;
+  readonly idJob: number;
+  /** see `SinkPlan` */
+  readonly installation: string;
+  readonly idSch: number;
+  readonly idLschma: number;
+  /** count only */
+  readonly dryRun: boolean;
+}
+
+export interface Removed {
+  readonly documents: number;
+  /** by table; tables that lost none are left out */
+  readonly rows: Readonly<Record<string, number>>;
+  /** true: an earlier attempt of this job had done it */
+  readonly already: boolean;
+}
+
+export interface RowRemover {
+  /** Address without secrets. */
+  readonly label: string;
+  /** The logical schemas that loaded the target, the last one first. */
+  loads(): Promise<readonly TargetLoad[]>;
+  /**
+   * All in one transaction, or nothing. `fence` is called in the last moment before commit, with what is removed: false rolls back and ends in AppError
+   * `conflict`, as does a table of somebody else that refers to the rows.
+   */
+  remove(plan: RemovalPlan, fence: (removed: Removed) => Promise<boolean>): Promise<Removed>;
+  close(): Promise<void>;
+}

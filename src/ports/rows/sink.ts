@@ -1,0 +1,102 @@
+/** Where rows go. A sink takes encoded rows by table, keeps them invisible, and publishes them whole or not at all. */
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { TargetLoad } from './target-load.ts';
+
+export type RowEncoding = 'copy-text' | 'csv' | 'tsv';
+export type SaveMode = 'e' | 'a' | 'o' | 'i' | 'w' | 'p';
+
+/** Tables beside the data (engine.md §11); their rows are encoded like all others, columns in this order. */
+export const sideTables = {
+  /** document_key, name, sha256, bytes, loaded_at, job */
+  documents: ['document_key', 'name', 'sha256', 'bytes', 'loaded_at', 'job'],
+  unmapped: ['document_key', 'parent_table', 'parent_key', 'position', 'xpath', 'kind', 'content'],
+  lexical: ['document_key', 'table_name', 'row_key', 'column_name', 'content'],
+} as const;
+export type SideTable = keyof typeof sideTables;
+
+export interface SinkPlan {
+  readonly model: RelationalModel;
+  readonly saveMode: SaveMode;
+  readonly idJob: number;
+  /** identity of the metadata database that numbers the jobs: the same job number of two installations is two jobs ('') */
+  readonly installation?: string;
+  readonly idSch: number | null;
+  readonly idLschma: number | null;
+  /** create every table of the model, not only those that receive rows (`--tables all`, -S w) */
+  readonly allTables: boolean;
+  /** `--keys sequence`: keys are numbers from 1 within the job; the sink adds each table's offset when it publishes into tables
+   *  that hold rows already. `hash`: keys are final, they follow from the documents, and a document that is there already is not written again. */
+  readonly keys: 'sequence' | 'hash';
+}
+
+/** A value that its column's type cannot hold: the column is widened to text when the job publishes. */
+export interface MisfitValue {
+  readonly table: number;
+  readonly column: number;
+  /** as in the rows: decimal digits where it is beyond 2^53 */
+  readonly rowKey: number | string;
+  readonly text: string;
+}
+
+export interface Published {
+  /** rows this job added, by table name (the model's, side tables not counted); tables without rows are left out */
+  readonly rows: Readonly<Record<string, number>>;
+  /** true: this job had been published by an earlier attempt; nothing was added now */
+  readonly already: boolean;
+  /** changes made to the target beyond rows: widened types, dropped NOT NULLs; for the log */
+  readonly changes: readonly string[];
+  /** natural keys that the target does not have, as values of these rows break them */
+  readonly brokenKeys?: readonly BrokenKey[];
+  /** the highest keys given out, by table name; absent where keys follow from the documents */
+  readonly keys?: Readonly<Record<string, number>>;
+}
+
+/** A natural key that was declared, by the names in the target. */
+export interface BrokenKey {
+  readonly table: string;
+  readonly columns: readonly string[];
+}
+
+export interface RowSink {
+  readonly encoding: RowEncoding;
+  /** Address without secrets, for logs and the job record. */
+  readonly label: string;
+  /** true: the cell of a misfit is NULL, and takes its text when the job publishes. false: the cell holds the text itself. */
+  readonly widensInPlace: boolean;
+  /** Before `open`: the logical schemas that loaded the target, the last one first. Makes and changes nothing. */
+  loads(): Promise<readonly TargetLoad[]>;
+  /**
+   * First call but for `loads`. `skip`: nothing is to be read (save mode i and the target exists; modes w and p; or this job is published
+   * already); `publish` is called all the same (mode w creates the tables there).
+   * Save mode e with existing rows: AppError `conflict`.
+   */
+  open(plan: SinkPlan): Promise<'load' | 'skip'>;
+  /**
+   * After `open`: the last key in use by table name, `_documents` among them; rows and documents are to be numbered from there.
+   * Tables not named: from 0. Empty where the sink itself shifts keys when it publishes.
+   */
+  keyOffsets(): Promise<ReadonlyMap<string, number>>;
+  /** After `open`: those of the given SHA-256 (hex) whose documents the target holds, and will still hold when this job publishes. */
+  loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure.
+   *  `release` may be told when it is needed no more. */
+  write(
+    table: number,
+    rows: Uint8Array,
+    rowCount: number,
+    release?: (rows: Uint8Array) => void,
+  ): Promise<void>;
+  writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void>;
+  /** Called before the row is written, as is `relax`. */
+  misfit(value: MisfitValue): Promise<void>;
+  /** A NOT NULL column (value role) that got no value in some row: made nullable when the job publishes. */
+  relax(table: number, column: number): void;
+  /**
+   * Publishes all that was written, in one step. `fence` is called in the last moment before commit: false rolls back and
+   * ends in AppError `conflict`. `lastKeys`: the highest keys given out, by table name as in `keyOffsets`.
+   */
+  publish(fence: () => Promise<boolean>, lastKeys: ReadonlyMap<string, number>): Promise<Published>;
+  /** Removes everything staged; safe to call at any time after open, also after a failed publish. */
+  abort(): Promise<void>;
+  close(): Promise<void>;
+}

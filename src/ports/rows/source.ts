@@ -1,0 +1,31 @@
+/** Where rows come from: a target that documents were loaded into. */
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { TargetLoad } from './target-load.ts';
+import type { DocumentRows } from '../../engine/unshred/document-rows.ts';
+
+export interface StoredDocument {
+  /** key in `_documents`, decimal digits */
+  readonly key: string;
+  /** as the document was called when it was loaded */
+  readonly name: string | null;
+  /** logical schema it was loaded by, where the ledger tells */
+  readonly idLschma: number | null;
+}
+
+export interface RowSource {
+  /** Address without secrets, for logs and the job record. */
+  readonly label: string;
+  /** Before `open`: the logical schemas that loaded the target, the last one first. */
+  loads(): Promise<readonly TargetLoad[]>;
+  /** First call but for `loads`. All that is read afterwards is as it was at this moment. AppError `not_found` where the target does not exist. */
+  open(model: RelationalModel): Promise<void>;
+  /** Documents in the order of their keys; those of one name alone where one is given. */
+  documents(name?: string): AsyncIterable<StoredDocument>;
+  documentCount(name?: string): Promise<number>;
+  /**
+   * Rows from that document on, those of documents after it included; null: all from the first. Rows given before are of no more
+   * use then.
+   */
+  rowsFrom(documentKey: string | null): Promise<DocumentRows>;
+  close(): Promise<void>;
+}

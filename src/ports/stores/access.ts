@@ -1,0 +1,104 @@
+/** Organisations, API keys, upload tokens, the audit log. Secrets are stored as SHA-256 only. */
+import type { Page } from './jobs.ts';
+
+export type Scope =
+  'jobs:read' | 'jobs:run' | 'schemas:read' | 'schemas:write' | 'files:upload' | 'migrate' | 'admin';
+
+export const allScopes: readonly Scope[] = [
+  'jobs:read',
+  'jobs:run',
+  'schemas:read',
+  'schemas:write',
+  'files:upload',
+  'migrate',
+  'admin',
+];
+
+export interface ApiKeyRecord {
+  readonly idKey: string;
+  readonly idOrg: number;
+  readonly scopes: readonly Scope[];
+  /** lower-case hex */
+  readonly secretSha256: string;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export interface UploadTokenClaim {
+  readonly idOrg: number;
+  readonly maxBytes: number;
+}
+
+export interface OrgRecord {
+  readonly id_org: number;
+  readonly name: string;
+  readonly description: string | null;
+  readonly created: number;
+  readonly schema_count: number;
+  readonly job_count: number;
+}
+
+/** What may be told of a key: all but its secret. Times are epoch milliseconds. */
+export interface ApiKeyInfo {
+  readonly idKey: string;
+  readonly idOrg: number;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly created: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+/** One line of the audit log: who did what. */
+export interface AuditEvent {
+  /** of whoever acted */
+  readonly idOrg: number;
+  /** `key 0f3c…`, `oidc alice`, `command line root` */
+  readonly actor: string;
+  /** a method and the pattern of its path, or a command */
+  readonly action: string;
+  /** what it was done to: the path asked for, the id of what was made; null where the action says it all */
+  readonly subject: string | null;
+  /** of the answer; null for a command */
+  readonly status: number | null;
+  readonly requestId: string | null;
+}
+
+export type AuditRecord = AuditEvent & {
+  readonly idAudit: number;
+  /** epoch milliseconds, by the store's clock */
+  readonly at: number;
+};
+
+export interface AccessStore {
+  findKey(idKey: string): Promise<ApiKeyRecord | null>;
+  createKey(key: ApiKeyRecord & { readonly name: string }): Promise<void>;
+  /** True when no key exists at all: the first start. */
+  hasNoKeys(): Promise<boolean>;
+  /** Keys of an organisation, or of all (null); oldest first. */
+  listKeys(idOrg: number | null): Promise<readonly ApiKeyInfo[]>;
+  /** Ends a key of the organisation, or of any (null), from now on; idempotent. False: there is none. */
+  revoke(idOrg: number | null, idKey: string): Promise<boolean>;
+  /** AppError `conflict` for a name that is taken. */
+  createOrg(org: { readonly name: string; readonly description: string | null }): Promise<OrgRecord>;
+  /** Oldest first. */
+  listOrgs(): Promise<readonly OrgRecord[]>;
+  findOrg(idOrg: number): Promise<OrgRecord | null>;
+  /** An organisation by its exact name. */
+  findOrgNamed(name: string): Promise<{ readonly idOrg: number } | null>;
+  /** Appends a line to the audit log; no line is ever changed or removed. */
+  recordAudit(event: AuditEvent): Promise<void>;
+  /** Newest first: of an organisation, or of all (null). */
+  listAudit(idOrg: number | null, page: number, size: number): Promise<Page<AuditRecord>>;
+  saveUploadToken(token: {
+    readonly sha256: string;
+    readonly idOrg: number;
+    /** who asked for it, a key or not */
+    readonly idKey: string;
+    readonly kind: 'xml' | 'xsd';
+    readonly maxBytes: number;
+    readonly ttlMs: number;
+  }): Promise<{ readonly expiresAt: number }>;
+  /** Spends a token: once, unexpired, of that kind, while its key is neither expired nor revoked; null otherwise. */
+  spendUploadToken(sha256: string, kind: 'xml' | 'xsd'): Promise<UploadTokenClaim | null>;
+}

@@ -1,0 +1,238 @@
+/** What the service knows of conversions: origins (source schemas), logical schemas, tables, mappings, statistics. */
+import type { Diagnostic } from '../../engine/diagnostics.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { SourceModel } from '../../engine/model/source-model.ts';
+
+export interface OriginFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** A file of a new origin. Of XSD files the content is kept, so that documents can be checked against them. */
+export interface NewOriginFile extends OriginFile {
+  readonly content?: Uint8Array<ArrayBuffer>;
+  /** of XSD files: the set is entered by this one; absent where the set itself tells */
+  readonly entry?: boolean;
+}
+
+export interface OriginFileContent {
+  readonly name: string;
+  /** null: the set itself tells */
+  readonly entry: boolean | null;
+  readonly content: Uint8Array;
+}
+
+/** XMLSchema of interface-decisions §3, in wire form. */
+export interface OriginRecord {
+  readonly id_sch: number;
+  readonly id_org: number;
+  readonly id_parent_sch: number | null;
+  readonly id_lschma: number | null;
+  readonly id_job: number | null;
+  readonly name: string;
+  readonly version: number;
+  readonly source_type: 'xsd' | 'xml' | 'xsd+xml';
+  readonly root_elements: readonly string[];
+  readonly target_namespace: string | null;
+  readonly namespaces: Readonly<Record<string, string>>;
+  readonly files: readonly OriginFile[];
+  readonly map_level: number;
+  readonly max_length: number;
+  readonly table_count: number;
+  readonly mapping_count: number;
+  readonly created: number;
+}
+
+export interface ColumnRecord {
+  readonly id_col: number;
+  readonly name: string;
+  readonly data_type: string;
+  readonly length: number | null;
+  readonly precision: number | null;
+  readonly scale: number | null;
+  readonly nullable: boolean;
+  readonly key: 'PK' | 'FK' | null;
+  /** `table.column` */
+  readonly references: string | null;
+  readonly xpath: string | null;
+}
+
+export interface TableRecord {
+  readonly id_tab: number;
+  readonly name: string;
+  readonly xpath: string;
+  readonly parent_table: string | null;
+  readonly columns: readonly ColumnRecord[];
+}
+
+/** Mapping of interface-decisions §3, in wire form. */
+export interface MappingRecord {
+  readonly id_map: number;
+  readonly id_sch: number;
+  readonly id_lschma: number;
+  readonly xpath: string | null;
+  /** null: a key or position, which has no source */
+  readonly node_type: 'element' | 'attribute' | 'text' | 'mixed' | 'any' | null;
+  readonly source_type: string;
+  readonly min_occurs: number;
+  readonly max_occurs: number | null;
+  readonly id_tab: number;
+  readonly table_name: string;
+  readonly column_name: string | null;
+  readonly data_type: string | null;
+  readonly length: number | null;
+  readonly nullable: boolean;
+  readonly key: 'PK' | 'FK' | null;
+  readonly active: boolean;
+  readonly documentation: string | null;
+}
+
+export interface NewOrigin {
+  readonly idOrg: number;
+  readonly idParentSch: number | null;
+  readonly idJob: number | null;
+  readonly name: string;
+  readonly sourceType: 'xsd' | 'xml' | 'xsd+xml';
+  readonly model: SourceModel;
+  readonly files: readonly NewOriginFile[];
+}
+
+export interface StoredOrigin {
+  readonly record: OriginRecord;
+  readonly model: SourceModel;
+  /** statistics as the inference engine writes them (engine/infer), merged over runs; null when none were taken */
+  readonly statistics: unknown;
+}
+
+export interface StoredLogicalSchema {
+  readonly idSch: number;
+  readonly idLschma: number;
+  readonly model: RelationalModel;
+  /** SHA-256 of the model's JSON */
+  readonly modelHash: string;
+  /** one load shaped it for its own target: never the origin's default while there is another */
+  readonly variant: boolean;
+}
+
+/** What an XSD set was compiled to. */
+export interface CompiledSet {
+  readonly source: SourceModel;
+  readonly model: RelationalModel;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A column of a table's natural key: people declare them; tables and columns by their names in the target. */
+export interface NaturalKeyColumn {
+  readonly tableName: string;
+  readonly columnName: string;
+  /** place within the key, from 1 */
+  readonly position: number;
+}
+
+export interface CatalogStore {
+  /** Name clash within the organisation: AppError `conflict`. A parent of another organisation or absent: `not_found`. */
+  createOrigin(origin: NewOrigin): Promise<OriginRecord>;
+  /**
+   * A new logical schema, unless the origin's default has the same hash, or, for a variant, any that the origin has: then that one is
+   * given again. The default is the newest that is no variant, or the newest of all where there are only such.
+   */
+  createLogicalSchema(
+    idOrg: number,
+    idSch: number,
+    model: RelationalModel,
+    idJob: number | null,
+    variant?: boolean,
+  ): Promise<StoredLogicalSchema>;
+  listOrigins(idOrg: number): Promise<readonly OriginRecord[]>;
+  findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
+  loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;
+  /** The XSD files of an origin in their order; empty where it has none, null where their contents were not kept. */
+  loadOriginFiles(idOrg: number, idSch: number): Promise<readonly OriginFileContent[] | null>;
+  /** Newest first. */
+  listLogicalSchemas(
+    idOrg: number,
+    idSch: number,
+  ): Promise<readonly Pick<StoredLogicalSchema, 'idLschma' | 'variant'>[]>;
+  /** The given logical schema, or the default of the origin (of those at a map level when one is given). */
+  loadLogicalSchema(
+    idOrg: number,
+    which: { readonly idLschma: number } | { readonly idSch: number; readonly mapLevel?: number },
+  ): Promise<StoredLogicalSchema | null>;
+  /**
+   * What a set with that fingerprint (SHA-256, hexadecimal) was compiled to, as long as the logical schema and the source model
+   * that came of it are there unchanged; null: compile it.
+   */
+  findCompiledSet(idOrg: number, fingerprint: string): Promise<CompiledSet | null>;
+  rememberCompiledSet(
+    idOrg: number,
+    fingerprint: string,
+    idLschma: number,
+    diagnostics: readonly Diagnostic[],
+  ): Promise<void>;
+  listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
+  listMappings(idOrg: number, idLschma: number): Promise<readonly MappingRecord[]>;
+  /**
+   * Stores a job's statistics; what `merge` answers becomes the origin's. `earlier` is what the origin has without them: its merged
+   * statistics, or, where an attempt of this job before had saved its own, those of all other jobs one by one. No other job saves
+   * between.
+   */
+  saveStatistics(
+    idOrg: number,
+    idSch: number,
+    idJob: number | null,
+    statistics: unknown,
+    merge: (earlier: readonly unknown[]) => unknown,
+  ): Promise<void>;
+  /** In the order asked for. A job without statistics, or of another organisation: AppError `not_found`. */
+  loadStatistics(idOrg: number, idJobs: readonly number[]): Promise<readonly unknown[]>;
+  /** What one job found in documents of this origin, an import what came with its package; null when it left none there. */
+  loadJobStatistics(idOrg: number, idSch: number, idJob: number): Promise<unknown>;
+  /**
+   * Switches lines of a map on or off, all or none. AppError `not_found` when one of the ids is no line of it.
+   * Lines of the same path in later logical schemas of the origin begin as these are.
+   */
+  setMappingsActive(
+    idOrg: number,
+    idLschma: number,
+    idMaps: readonly number[],
+    active: boolean,
+  ): Promise<{ readonly changed: number; readonly activeCount: number; readonly inactiveCount: number }>;
+  /** Replaces the source model of an origin by one that knows more of its documents. AppError `not_found`. */
+  refineOrigin(idOrg: number, idSch: number, model: SourceModel): Promise<void>;
+  /** Keeps a drawing of a logical schema, in place of an earlier one. AppError `not_found`. */
+  saveDiagram(idOrg: number, idLschma: number, svg: string): Promise<void>;
+  /** That of the logical schema, else of the newest before it that has one, of the same origin. */
+  loadDiagram(idOrg: number, idLschma: number): Promise<string | null>;
+  /** Of the origin's family; by table, then place. */
+  listNaturalKeys(idOrg: number, idSch: number): Promise<readonly NaturalKeyColumn[]>;
+  /** Replaces all natural keys of the origin's family. AppError `not_found`. */
+  saveNaturalKeys(idOrg: number, idSch: number, keys: readonly NaturalKeyColumn[]): Promise<void>;
+  /**
+   * The highest row key given out, by table, in a SQL schema of the metadata database (`metadb:NAME`). Null where it is not the
+   * organisation's, or nothing was loaded into it.
+   */
+  targetKeys(idOrg: number, sqlSchema: string): Promise<ReadonlyMap<string, number> | null>;
+  /** Removes an origin with all that was made of it. False: there is none. AppError `conflict` while a job uses it. */
+  removeOrigin(idOrg: number, idSch: number): Promise<boolean>;
+  /**
+   * Whether a SQL schema of the metadata database (`metadb:NAME`) is the organisation's, which it is while a job of it loads there and
+   * while it holds tables. AppError `target_not_owned` where it is another one's.
+   */
+  ownsTargetSchema(idOrg: number, name: string): Promise<boolean>;
+  /**
+   * Makes it the organisation's, for a job that loads into it. AppError `target_not_owned` when it is another one's, `conflict` where
+   * the organisation has `mostNames`, `invalid_parameter` for a reserved name.
+   */
+  claimTargetSchema(
+    idOrg: number,
+    name: string,
+    claim: { readonly idJob: number; readonly mostNames: number },
+  ): Promise<void>;
+  /** By name; `created` in epoch milliseconds. */
+  listTargetSchemas(idOrg: number): Promise<readonly { readonly name: string; readonly created: number }[]>;
+  /** Drops it with its rows, so that the name is nobody's. False: there is none. AppError `conflict` while a job loads into it. */
+  removeTargetSchema(idOrg: number, name: string): Promise<boolean>;
+  /** Identity of this metadata database: two installations may number their jobs alike. */
+  installation(): Promise<string>;
+}

@@ -1,0 +1,222 @@
+/** The job table, which is also the queue. All times come from the database's clock, epoch milliseconds. */
+import type { JobRecord, JobStatus, JobType } from '../../jobs/record.ts';
+
+/** A page of records; pages count from 0. */
+export interface Page<T> {
+  readonly content: readonly T[];
+  readonly page: number;
+  readonly size: number;
+  readonly totalElements: number;
+}
+
+export interface NewJob {
+  readonly jobType: JobType;
+  readonly tool: string;
+  /** one line for people, secrets masked */
+  readonly params: string;
+  /** `params_json`: engine settings and tool settings, secrets masked */
+  readonly paramsJson: string;
+  /** the tool's full request as JSON with secrets replaced by `{"sealed":…}`: see src/jobs/request/tool-request.ts */
+  readonly request: string;
+  readonly inputPath: string | null;
+  readonly outputPath: string | null;
+  /** origin this job reads, when known at submission */
+  readonly idSch: number | null;
+  readonly idParentJob: number | null;
+}
+
+export interface Submission {
+  readonly idOrg: number;
+  readonly workflowName: string | null;
+  readonly jobs: readonly NewJob[];
+  readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+}
+
+export interface Submitted {
+  readonly idWorkflow: number;
+  readonly idJobs: readonly number[];
+  /** true: an earlier submission with this key and body, given again */
+  readonly replayed: boolean;
+}
+
+export interface WorkflowRecord {
+  readonly id_workflow: number;
+  readonly name: string;
+  readonly status: JobStatus;
+  readonly start_date: number | null;
+  readonly end_date: number | null;
+  readonly job_count: number;
+  readonly completed_count: number;
+  readonly failed_count: number;
+}
+
+/** A claimed job: only who holds this epoch may report on it. */
+export interface Claim {
+  readonly idJob: number;
+  readonly idOrg: number;
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly tool: string;
+  /**
+   * `reconcile`: its last holder died between `beginCommit` and the end. Nothing is to be run again before the target has told
+   * whether the rows are there.
+   */
+  readonly purpose: 'run' | 'reconcile';
+}
+
+/** A job as its tool and its worker need it. */
+export interface StoredJob {
+  readonly request: string;
+  readonly record: JobRecord;
+  readonly epoch: number;
+  /** between `beginCommit` and its outcome */
+  readonly committing: boolean;
+  readonly summary: unknown;
+}
+
+export interface WorkerIdentity {
+  readonly workerId: string;
+  /** `name/address` */
+  readonly host: string;
+  readonly osUser: string;
+  readonly basePath: string;
+  /** jobs that its process runs at the same time; absent where it runs this one alone */
+  readonly places?: number;
+}
+
+/** What a tool reports of a job it runs; absent members stay as they are. */
+export interface JobProgress {
+  readonly progress?: number;
+  readonly idSch?: number;
+  readonly idLschma?: number;
+  readonly idApp?: string;
+  readonly messages?: number;
+  readonly outputPath?: string;
+  /** relative to the home */
+  readonly logFile?: string;
+  /** the summary, once known (engine.md §8) */
+  readonly summary?: unknown;
+  readonly failure?: string;
+}
+
+/** A job with the summary its tool left (engine.md §8); null while it has none. */
+export interface JobRun {
+  readonly record: JobRecord;
+  readonly summary: unknown;
+}
+
+/** Rows that completed jobs of one origin have in tables of one name, over all their targets. */
+export interface LoadedRows {
+  readonly idSch: number;
+  readonly tableName: string;
+  readonly rows: number;
+}
+
+/** What figures are kept of. */
+export interface EndedJob {
+  readonly idJob: number;
+  readonly type: JobType;
+  readonly status: JobStatus;
+  /** epoch milliseconds; null: it never ran */
+  readonly startMs: number | null;
+  readonly endMs: number;
+  readonly failure: string | null;
+  /** of its summary; 0 where it has none */
+  readonly documents: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export interface JobStore {
+  submit(submission: Submission): Promise<Submitted>;
+  find(idOrg: number, idJob: number): Promise<JobRecord | null>;
+  list(idOrg: number, page: number, size: number): Promise<Page<JobRecord>>;
+  /** null: no such workflow in this organisation */
+  listOfWorkflow(
+    idOrg: number,
+    idWorkflow: number,
+    page: number,
+    size: number,
+  ): Promise<Page<JobRecord> | null>;
+  /**
+   * The rerun of a terminal job; an unended rerun of it is given again. `not_found`, `job_not_terminal` as AppError. Of a run that
+   * moves rows the record has the logical schema from the start.
+   */
+  rerun(
+    idOrg: number,
+    idJob: number,
+  ): Promise<{ readonly idJob: number; readonly idWorkflow: number; readonly tool: string }>;
+  /** Asks for the end of a job, idempotent; null: no such job. */
+  requestKill(idOrg: number, idJob: number): Promise<JobRecord | null>;
+
+  /**
+   * Takes the next runnable job, oldest first and fair between organisations, with a lease; null when there is none. Where there are
+   * several organisations, none gets the last of a worker's places, so that a job of another one need not wait.
+   */
+  claim(worker: WorkerIdentity, leaseMs: number): Promise<Claim | null>;
+  /** Registers a job a person runs by hand: status R at once, one attempt. */
+  startByHand(job: NewJob, idOrg: number, worker: WorkerIdentity, leaseMs: number): Promise<Claim>;
+  /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (status T or deadline passed). */
+  heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
+  /** What a heartbeat would answer; extends nothing. */
+  checkClaim(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<'ok' | 'kill' | 'lost'>;
+  /** The request of a claimed job, with `$N` references resolved to origin ids where their jobs have ended. */
+  request(idJob: number): Promise<StoredJob>;
+  report(claim: Pick<Claim, 'idJob' | 'epoch'>, progress: JobProgress): Promise<boolean>;
+  /**
+   * The fence, in the last moment before rows are committed: false when the job is killed, expired or another's by now. From
+   * then on the job ends, or is tried again, only after somebody knows whether the target did commit. `summary`: kept for the
+   * case that it did, and nobody was left to tell.
+   */
+  beginCommit(claim: Pick<Claim, 'idJob' | 'epoch'>, summary: unknown): Promise<boolean>;
+  /** The target did not commit: the job may be tried again or end. */
+  settleCommit(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<boolean>;
+  /** Ends a claimed job; on F, K, E, L the later jobs of its workflow end K. False when the epoch is not ours any more. */
+  finish(
+    claim: Pick<Claim, 'idJob' | 'epoch'>,
+    status: 'C' | 'F' | 'K' | 'E',
+    failure: string | null,
+  ): Promise<boolean>;
+  /** Hands a claimed job back (drain, transient fault): W with a delay; L when attempts are spent. */
+  handBack(claim: Pick<Claim, 'idJob' | 'epoch'>, delayMs: number, failure: string | null): Promise<boolean>;
+  /** Ends or requeues jobs whose lease or deadline passed; answers how many changed. */
+  reap(): Promise<number>;
+  /** Resolves when a job may be runnable, or after `timeoutMs`, or when aborted. */
+  waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Resolves when that job is asked to end, or after `timeoutMs`, or when aborted. A request may be missed: heartbeats tell too. */
+  waitForKill(idJob: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+
+  listWorkflows(
+    idOrg: number,
+    page: number,
+    size: number,
+  ): Promise<Page<WorkflowRecord & { readonly jobs: readonly number[] }>>;
+  /** Jobs of all organisations by state; states without jobs may be left out. */
+  countByStatus(): Promise<ReadonlyMap<JobStatus, number>>;
+  /** Jobs of all organisations that ended at that time or later (epoch milliseconds), oldest first, at most 10,000. */
+  listEnded(sinceMs: number): Promise<readonly EndedJob[]>;
+  /** How long the job that could be run and has waited longest does so, in milliseconds; 0 where none waits. */
+  queueAgeMs(): Promise<number>;
+  /** Jobs that speak of one of these origins (null: of any), newest first. */
+  listRuns(
+    idOrg: number,
+    idSchs: readonly number[] | null,
+    page: number,
+    size: number,
+  ): Promise<Page<JobRun>>;
+  findRun(idOrg: number, idJob: number): Promise<JobRun | null>;
+  /**
+   * By origin and table, as the summaries of completed jobs tell, in no order: what was loaded and neither overwritten nor
+   * unloaded since.
+   */
+  sumLoadedRows(idOrg: number): Promise<readonly LoadedRows[]>;
+  /**
+   * Removes the record of an ended job, and its workflow when it was the last there. False: no such job.
+   * AppError `job_not_terminal` while a job of its workflow has not ended.
+   */
+  remove(idOrg: number, idJob: number): Promise<boolean>;
+  findWorkflow(
+    idOrg: number,
+    idWorkflow: number,
+  ): Promise<(WorkflowRecord & { readonly jobs: readonly JobRecord[] }) | null>;
+}

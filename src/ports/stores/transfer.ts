@@ -1,0 +1,51 @@
+/** The metadata database as a migration sees it: one state of it to read, one transaction to write. */
+import type { CatalogStore } from './catalog.ts';
+
+export interface FamilyMember {
+  readonly idSch: number;
+  readonly idParentSch: number | null;
+  readonly name: string;
+  readonly version: number;
+  /** microseconds matter to who compares: ISO 8601 with six digits, UTC */
+  readonly created: string;
+}
+
+export interface StoredMoment {
+  readonly created: string;
+}
+
+/** What the catalog's own port does not tell: moments, and lists by origin. All inside the same transaction. */
+export interface MigrationState {
+  readonly catalog: CatalogStore;
+  /** Every version of the origin's family, oldest first; empty: no such origin in the organisation. */
+  listFamily(idOrg: number, idSch: number): Promise<readonly FamilyMember[]>;
+  /** oldest first */
+  listLogicalSchemas(idSch: number): Promise<readonly (StoredMoment & { readonly idLschma: number })[]>;
+  /** What single jobs found, oldest first. */
+  listJobStatistics(idSch: number): Promise<readonly (StoredMoment & { readonly statistics: unknown })[]>;
+  /** null: no drawing was saved */
+  diagramSaved(idLschma: number): Promise<string | null>;
+}
+
+export interface MigrationChanges extends MigrationState {
+  /** Puts an origin that was just made where its original stood in its family. */
+  placeOrigin(
+    idSch: number,
+    place: { readonly idParentSch: number | null; readonly version: number; readonly created: string },
+  ): Promise<void>;
+  setStatistics(idSch: number, merged: unknown): Promise<void>;
+  addJobStatistics(idSch: number, statistics: unknown, created: string): Promise<void>;
+  setLogicalSchemaCreated(idLschma: number, created: string): Promise<void>;
+  setDiagramSaved(idLschma: number, saved: string): Promise<void>;
+  /** The job that writes all this is C with it; false: it was killed, or given up, meanwhile. */
+  completeJob(idJob: number, idSch: number): Promise<boolean>;
+  /** Whether the organisation is there. */
+  hasOrganisation(idOrg: number): Promise<boolean>;
+}
+
+export interface MigrationStore {
+  /** One consistent state, whatever others write meanwhile. */
+  read<T>(work: (state: MigrationState) => Promise<T>): Promise<T>;
+  /** All that `work` writes, or nothing where it throws. */
+  write<T>(work: (changes: MigrationChanges) => Promise<T>): Promise<T>;
+}

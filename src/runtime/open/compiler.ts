@@ -1,0 +1,39 @@
+/** The compiler of schemas that are made over the API. Loaded with the first of them: no tool makes one. */
+import { join } from 'node:path';
+import { createFetchingCompiler } from '../../adapters/schema-compiler/with-download.ts';
+import { createTurns } from '../../adapters/schema-compiler/fair-turns.ts';
+import { createIsolatedSchemaCompiler } from '../../adapters/schema-compiler/in-thread.ts';
+import { fixedLimits, type Limits } from '../../config/limits.ts';
+import type { FileStore } from '../../ports/files/organisation-files.ts';
+import type { SchemaCompiler } from '../../ports/processes/schema-compiler.ts';
+import type { Home } from '../home.ts';
+
+/** Schemas that are compiled at the same time; each may take the memory that one is allowed. */
+const compilerThreads = 2;
+
+export function openCompiler(files: FileStore, home: Home, limits: Limits): SchemaCompiler {
+  const isolated = createIsolatedSchemaCompiler({
+    module: new URL('../../tools/bin/schema-compiler-thread.mjs', import.meta.url),
+    timeMs: limits.xsdTimeMs,
+    memoryBytes: limits.xsdMemoryBytes,
+    settings: limits,
+  });
+  const compiler = createFetchingCompiler(files, join(home.directory, 'tmp'), isolated);
+  const turns = createTurns({
+    places: compilerThreads,
+    placesOfOne: limits.compiles,
+    mostWaiting: fixedLimits.waitingCompiles,
+    waitMs: fixedLimits.compileWaitMs,
+    what: 'schemas',
+  });
+  return {
+    async compile(sources, find) {
+      const end = await turns.take(sources.idOrg);
+      try {
+        return await compiler.compile(sources, find);
+      } finally {
+        end();
+      }
+    },
+  };
+}

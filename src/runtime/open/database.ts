@@ -1,0 +1,165 @@
+/** The metadata database of a home: found or started, made ready, and connected to under a role with few rights. */
+import { connectPostgres, type Sql } from '../../adapters/postgres/client/connect.ts';
+import { ensureLoaderRole } from '../../adapters/postgres/roles/loader-role.ts';
+import { migrate } from '../../adapters/postgres/metadb/schema/run-migrations.ts';
+import { everyOrganisation } from '../../adapters/postgres/client/organisation-scope.ts';
+import { isDatabaseReady } from '../../adapters/postgres/metadb/schema/readiness.ts';
+import { ensureServiceRole, serviceRole } from '../../adapters/postgres/roles/service-role.ts';
+import { createSocketOpener } from '../../adapters/postgres/client/watched-socket.ts';
+import type { Config } from '../../config/properties.ts';
+import type { Logger } from '../../ports/logger.ts';
+import { readIfThere, writePrivateFile, type Home } from '../home.ts';
+
+export interface DatabaseRoles {
+  /** the service works under a role that row-level security binds */
+  readonly service: boolean;
+  /** loads run under a role that cannot touch `svc` */
+  readonly loader: boolean;
+}
+
+export interface OpenedDatabase {
+  /** holds a password */
+  readonly url: string;
+  readonly roles: DatabaseRoles;
+  /** across organisations */
+  readonly sql: Sql;
+  /** A pool that sees one organisation's rows alone, where row-level security binds us. */
+  connect(idOrg: string, more: { readonly max: number; readonly idleTimeoutMs?: number }): Sql;
+  /** Closes `sql`; a service's embedded database ends with it. */
+  close(): Promise<void>;
+}
+
+interface Place {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** A metadata database that answers nothing for so long is connected to anew; its queries take moments. */
+const silenceMs = 45_000;
+
+export async function openDatabase(
+  config: Config,
+  home: Home,
+  options: { readonly role: 'service' | 'tool'; readonly maxConnections?: number },
+  logger: Logger,
+): Promise<OpenedDatabase> {
+  const applicationName = `conversion-job-service ${options.role}`;
+  const max = options.maxConnections ?? (options.role === 'service' ? 10 : 4);
+  const recorded = (await readIfThere(home.metadbUrlFile))?.trim() ?? '';
+  const connecting =
+    (url: string, { service }: DatabaseRoles): OpenedDatabase['connect'] =>
+    (idOrg, more) =>
+      connectPostgres(url, {
+        applicationName,
+        openSocket: createSocketOpener(silenceMs),
+        ...(service ? { role: serviceRole, idOrg } : {}),
+        ...more,
+      });
+  const opened = (place: Place, roles: DatabaseRoles, made?: Sql): OpenedDatabase => {
+    const connect = connecting(place.url, roles);
+    const sql = made ?? connect(everyOrganisation, { max });
+    const close = async (): Promise<void> => {
+      await sql.end({ timeout: 5 });
+      await place.stop();
+    };
+    return { url: place.url, roles, sql, connect, close };
+  };
+
+  const known = config.metadbUrl ?? recorded;
+  if (options.role === 'tool' && known !== '') {
+    const roles = { service: true, loader: true };
+    const sql = connecting(known, roles)(everyOrganisation, { max });
+    if (await isReady(sql)) {
+      await record(home, recorded, known);
+      return opened(external(known), roles, sql);
+    }
+    await sql.end({ timeout: 1 });
+  }
+  const place = await findPlace(config, home, options.role, recorded, logger);
+  try {
+    const { applied, roles } = await prepare(place.url, applicationName);
+    if (applied.length > 0) logger.info('metadata database migrated', { applied });
+    await record(home, recorded, place.url);
+    return opened(place, roles);
+  } catch (error) {
+    await place.stop();
+    throw error;
+  }
+}
+
+/**
+ * Whether a connection under the service's role finds all made ready, as it does for nearly every run of a tool: it spares the
+ * connections that would look for the database and prepare it.
+ */
+async function isReady(sql: Sql): Promise<boolean> {
+  try {
+    return await isDatabaseReady(sql);
+  } catch {
+    // whoever prepares the database tells what is wrong with it
+    return false;
+  }
+}
+
+/** What needs the rights of the login itself, before we take on fewer. */
+async function prepare(
+  url: string,
+  applicationName: string,
+): Promise<{ readonly applied: readonly string[]; readonly roles: DatabaseRoles }> {
+  const sql = connectPostgres(url, { applicationName, max: 1 });
+  try {
+    const applied = await migrate(sql);
+    return { applied, roles: { service: await ensureServiceRole(sql), loader: await ensureLoaderRole(sql) } };
+  } catch (error) {
+    const { targetFault } = await import('../../adapters/postgres/target/connection/open.ts');
+    // of an address with several hosts none is the one
+    const host = URL.parse(url)?.host ?? '';
+    throw targetFault(error, host === '' ? 'the metadata database' : `the metadata database at ${host}`);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function record(home: Home, recorded: string, url: string): Promise<void> {
+  // libpq knows both spellings, other programs that read the file only the long one
+  const written = url.replace(/^postgres:/, 'postgresql:');
+  if (recorded !== written) await writePrivateFile(home.metadbUrlFile, `${written}\n`);
+}
+
+async function findPlace(
+  config: Config,
+  home: Home,
+  role: 'service' | 'tool',
+  recorded: string,
+  logger: Logger,
+): Promise<Place> {
+  if (config.metadbUrl !== null) return external(config.metadbUrl);
+  if (role === 'service')
+    return (await embedded()).startEmbeddedPostgres({ directory: home.databaseDirectory, logger });
+  // The service may have its database from an environment that this process does not share
+  if (recorded !== '' && (await answers(recorded))) return external(recorded);
+  return external(
+    (await (await embedded()).joinEmbeddedPostgres({ directory: home.databaseDirectory, logger })).url,
+  );
+}
+
+/** Loaded where it is needed: most runs join a database that is there. */
+function embedded(): Promise<typeof import('../../adapters/embedded-postgres/server.ts')> {
+  return import('../../adapters/embedded-postgres/server.ts');
+}
+
+/** A database that does not end with this process. */
+function external(url: string): Place {
+  return { url, stop: () => Promise.resolve() };
+}
+
+async function answers(url: string): Promise<boolean> {
+  const sql = connectPostgres(url, { applicationName: 'conversion-job-service probe', max: 1 });
+  try {
+    await sql`select 1`;
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}

@@ -1,0 +1,45 @@
+/** The file store and the logs of an installation: folders of the home, or a store that several machines share. */
+import { join } from 'node:path';
+import { createLocalFileStore } from '../../adapters/local-files/file-store.ts';
+import { openLocalLog } from '../../adapters/processes/log-pump.ts';
+import type { Config } from '../../config/properties.ts';
+import type { HealthComponent } from '../../ports/health-probe.ts';
+import type { FileStore } from '../../ports/files/organisation-files.ts';
+import type { LogAppender } from '../../ports/files/log-appender.ts';
+import type { Home } from '../home.ts';
+
+export interface OpenedFiles {
+  readonly files: FileStore;
+  /** for a worker: where the output of an attempt goes */
+  openLog(idJob: number, epoch: number): Promise<LogAppender>;
+  /** of the store, where one is shared */
+  readonly storeHealth: (() => Promise<HealthComponent>) | null;
+}
+
+/** The code of a store that is not used is not loaded: each tool starts here. */
+export async function openFiles(config: Config, home: Home): Promise<OpenedFiles> {
+  const { filesDirectory, logsDirectory } = home;
+  const folders = createLocalFileStore({ filesDirectory, logsDirectory, roots: config.fileRoots });
+  if (config.objectStore === null) {
+    return { files: folders, openLog: (idJob) => openLocalLog(logsDirectory, idJob), storeHealth: null };
+  }
+  const { prefix, bucket } = config.objectStore;
+  const [{ createS3ObjectStore }, { createObjectFileStore }, { openObjectLog }, { createObjectStoreHealth }] =
+    await Promise.all([
+      import('../../adapters/object-store/s3.ts'),
+      import('../../adapters/object-store/file-store.ts'),
+      import('../../adapters/object-store/job-log.ts'),
+      import('../../adapters/object-store/health.ts'),
+    ]);
+  const objects = createS3ObjectStore(config.objectStore);
+  return {
+    files: createObjectFileStore({ objects, prefix, roots: config.fileRoots.length === 0 ? null : folders }),
+    openLog: (idJob, epoch) => openObjectLog(objects, prefix, idJob, epoch),
+    storeHealth: createObjectStoreHealth({ objects, prefix, location: `s3://${bucket}/${prefix}` }),
+  };
+}
+
+/** What one job keeps on this machine while it runs, where its files lie elsewhere. */
+export function jobFolder(home: Pick<Home, 'directory'>, idJob: number): string {
+  return join(home.directory, 'tmp', `job-${idJob}`);
+}

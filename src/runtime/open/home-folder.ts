@@ -1,0 +1,168 @@
+/** Opens a home folder: settings, database, stores. The service, workers and the tools all begin here. */
+import { createJsonLogger } from '../../adapters/system/json-logger.ts';
+import { createSecretBox, decodeKey, readOrMakeKey } from '../../adapters/system/secret-box.ts';
+import { createServiceLog } from '../../adapters/system/service-log.ts';
+import { createSystemClock } from '../../adapters/system/clock.ts';
+import { createPostgresAccessStore } from '../../adapters/postgres/metadb/access-store.ts';
+import { createPostgresCatalogStore } from '../../adapters/postgres/metadb/catalog/store.ts';
+import type { Sql } from '../../adapters/postgres/client/connect.ts';
+import { createPostgresJobStore } from '../../adapters/postgres/metadb/jobs/store.ts';
+import { readInTransaction } from '../../adapters/postgres/client/organisation-scope.ts';
+import { createOrganisationPools } from '../../adapters/postgres/client/organisation-pools.ts';
+import { readConfig } from '../../config/properties.ts';
+import type { Config } from '../../config/properties.ts';
+import { createMask } from '../../jobs/secrets/mask-secrets.ts';
+import { settingHoldsSecret } from '../../jobs/options/spark-settings.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import type { SchemaCompiler } from '../../ports/processes/schema-compiler.ts';
+import type { HealthComponent } from '../../ports/health-probe.ts';
+import type { LogAppender } from '../../ports/files/log-appender.ts';
+import { locateHome, openHomeFolder, readIfThere } from '../home.ts';
+import type { Environment, Home } from '../home.ts';
+import { openDatabase, type DatabaseRoles } from './database.ts';
+import { openFiles } from './files.ts';
+import { mergeSettings, parseProperties, settingOrigins } from '../../config/java-properties.ts';
+
+export interface OpenOptions {
+  /**
+   * `service`: owns the embedded database while it runs. `tool`: joins the database that the home folder's service uses,
+   * and starts the embedded one where none runs; it ends by itself after a minute without use.
+   */
+  readonly role: 'service' | 'tool';
+  /** most connections at a time (service 10, tool 4) */
+  readonly maxConnections?: number;
+  /** takes the lines of the log, their ends included */
+  readonly write: (line: string) => void;
+}
+
+/** of each of the organisations that ask most: a few, as statements share them */
+const readingConnections = { max: 3, idleTimeoutMs: 30_000 };
+
+export interface OpenedHome {
+  readonly config: Config;
+  readonly home: Home;
+  /** the metadata database, migrated; under a role that row-level security binds, where one can be made */
+  readonly sql: Sql;
+  /** whether the database lets us make roles: one for the service, one for loads */
+  readonly roles: DatabaseRoles;
+  /** holds a password */
+  readonly databaseUrl: string;
+  readonly adapters: Pick<
+    Adapters,
+    'jobs' | 'catalog' | 'access' | 'files' | 'compiler' | 'secrets' | 'clock' | 'logger' | 'log' | 'settings'
+  >;
+  /** for a worker: where the output of an attempt at a job goes */
+  openLog(idJob: number, epoch: number): Promise<LogAppender>;
+  /** of the store of files, where that is no folder */
+  readonly storeHealth: (() => Promise<HealthComponent>) | null;
+  /** takes the secrets of this home, and what looks like one, out of a text */
+  mask(text: string): string;
+  /** Closes the connections; a service's embedded database ends with it. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** ConfigError names wrong settings; AppError `service_unavailable` where there is no database to be had. */
+export async function openHome(environment: Environment, options: OpenOptions): Promise<OpenedHome> {
+  const home = await openHomeFolder(locateHome(environment));
+  const file = parseProperties((await readIfThere(home.propertiesFile)) ?? '');
+  const config = readConfig(mergeSettings(file, environment));
+  let maskKnown = createMask(secretsOf(config));
+  const mask = (text: string): string => maskKnown(text);
+  const log = createServiceLog(options.write);
+  const logger = createJsonLogger({ write: log.write, mask, level: log.level });
+
+  const database = await openDatabase(config, home, options, logger);
+  maskKnown = createMask([...secretsOf(config), ...passwordsOf(database.url)]);
+  const { sql: pool, roles } = database;
+  try {
+    const reading =
+      options.role === 'service'
+        ? createOrganisationPools({
+            connect: (idOrg) => database.connect(idOrg, readingConnections),
+            shared: pool,
+          })
+        : null;
+    const read = reading?.read ?? readInTransaction(pool);
+    const key =
+      config.secretKey === null
+        ? await readOrMakeKey(home.secretKeyFile)
+        : decodeKey(config.secretKey, 'svc.secret.key');
+    const { limits } = config;
+    const { files, openLog, storeHealth } = await openFiles(config, home);
+    const jobSettings = {
+      maxRunningPerOrg: limits.runningJobs,
+      maxQueuedPerOrg: limits.queuedJobs,
+      maxAttempts: limits.attempts,
+      deadlineMs: limits.jobDeadlineMs,
+      idempotencyKeyMs: limits.keepIdempotencyKeysMs,
+    };
+    const jobs = createPostgresJobStore(pool, jobSettings, read);
+    let compiler: Promise<SchemaCompiler> | null = null;
+    let closed: Promise<void> | null = null;
+    return {
+      config,
+      home,
+      sql: pool,
+      roles,
+      databaseUrl: database.url,
+      adapters: {
+        jobs,
+        catalog: createPostgresCatalogStore(pool, read),
+        access: createPostgresAccessStore(pool),
+        files,
+        compiler: {
+          compile: async (...given) => {
+            compiler ??= import('./compiler.ts').then(({ openCompiler }) =>
+              openCompiler(files, home, limits),
+            );
+            return (await compiler).compile(...given);
+          },
+        },
+        secrets: createSecretBox(
+          key,
+          config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
+        ),
+        clock: createSystemClock(),
+        logger,
+        log,
+        settings: settingOrigins(file, environment),
+      },
+      openLog,
+      storeHealth,
+      mask,
+      close: () => {
+        closed ??= jobs
+          .close()
+          .then(() => reading?.close())
+          .then(() => database.close());
+        return closed;
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Addresses of receivers count: they may hold a token. */
+function secretsOf({ secretKey, oldSecretKeys, events, objectStore, spark }: Config): string[] {
+  const { webhook, openLineage } = events;
+  return [
+    secretKey,
+    ...oldSecretKeys,
+    objectStore?.secretAccessKey,
+    webhook?.url,
+    webhook?.secret,
+    openLineage?.url,
+    openLineage?.key,
+    ...Object.entries(spark.conf).flatMap(([name, value]) =>
+      settingHoldsSecret(name, value) ? [value] : [],
+    ),
+  ].filter((text) => typeof text === 'string');
+}
+
+/** As it stands in the address, and decoded. */
+function passwordsOf(url: string): string[] {
+  const password = URL.canParse(url) ? new URL(url).password : '';
+  return password === '' ? [] : [password, decodeURIComponent(password)];
+}

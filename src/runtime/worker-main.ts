@@ -1,0 +1,25 @@
+/** `npm run worker`: jobs alone, beside a service that shares the database and the files. */
+import { readBuildInfo } from '../adapters/server/build-info.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { createJobWorker } from './job-worker.ts';
+import { openHome } from './open/home-folder.ts';
+import { runUntilSignal } from './until-signal.ts';
+
+await runUntilSignal(async () => {
+  const opened = await openHome(process.env, {
+    role: 'service',
+    write: (line) => process.stderr.write(line),
+  });
+  const { worker: settings } = opened.config;
+  const worker = createJobWorker(opened, process.env, Math.max(settings.concurrency, 1));
+  worker.start();
+  const housekeeping = await startHousekeeping(opened, await readBuildInfo());
+  process.stdout.write('waiting for jobs\n');
+  return {
+    close: async () => {
+      await worker.drain(settings.drainMs);
+      await housekeeping.stop();
+      await opened.close();
+    },
+  };
+});

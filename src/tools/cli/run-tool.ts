@@ -1,0 +1,221 @@
+/** The frame around every tool: usage, the job, the log, the summary, the exit code. */
+import { setImmediate as nextTurn, setTimeout as setTimer } from 'node:timers/promises';
+import { InputError } from '../../engine/diagnostics.ts';
+import { AppError, errorCatalogue, isOutage } from '../../errors.ts';
+import { ConfigError } from '../../config/properties.ts';
+import { exitCodes, leftBehind, reconcileVariable } from '../../jobs/worker/tool-exit.ts';
+import { oneLine } from '../../jobs/secrets/one-line.ts';
+import { parseToolArguments, type Tool, type ToolRequest } from '../../jobs/request/tool-request.ts';
+import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
+import { Interrupted, watchSignals, type Interruption } from './interruption.ts';
+import { printSummary, type ToolSummary } from '../reports/summary.ts';
+import { openSession, type ToolSession } from '../session/tool-session.ts';
+import { createTerminal, type Terminal } from './terminal.ts';
+
+export async function runTool(
+  tool: Tool,
+  argv: readonly string[],
+  convert: (session: ToolSession) => Promise<Conversion>,
+): Promise<number> {
+  const terminal = createTerminal();
+  // who reads along may go; the job goes on
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  if (argv.includes('--help') || argv.includes('-h') || argv.length === 0) {
+    terminal.log((await import('./usage.ts')).usageOf(tool));
+    return argv.length === 0 ? exitCodes.usage : exitCodes.completed;
+  }
+  if (argv.length === 1 && argv[0] === '--version') {
+    const { readBuildInfo } = await import('../../adapters/server/build-info.ts');
+    terminal.log(`${tool} ${(await readBuildInfo()).version}`);
+    return exitCodes.completed;
+  }
+  let request: ToolRequest;
+  try {
+    request = parseToolArguments(tool, argv);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    terminal.complain(`${tool}: ${error.message}`);
+    terminal.complain(`${tool} --help lists the options`);
+    return exitCodes.usage;
+  }
+  let session: ToolSession;
+  // a worker ends the jobs that it has started
+  const interruption = request.jobId === undefined ? watchSignals() : null;
+  try {
+    session = await openSession(request, {
+      environment: process.env,
+      log: terminal.log,
+      complain: terminal.complain,
+      onProgress: terminal.progress,
+      interruption,
+    });
+  } catch (error) {
+    interruption?.release();
+    const { text, again } = describe(error);
+    terminal.complain(`${tool}: ${text}`);
+    return again && request.jobId !== undefined ? exitCodes.tryAgain : exitCodes.failed;
+  }
+  try {
+    if (process.env[reconcileVariable] !== undefined && !session.byHand)
+      return await reconcileSession(session);
+    return await runSession(tool, session, convert, { terminal, interruption });
+  } finally {
+    await session.close();
+    interruption?.release();
+  }
+}
+
+/** The job's worker asks what became of an attempt that died while it published. */
+async function reconcileSession(session: ToolSession): Promise<number> {
+  try {
+    const { isPublished } = await import('../session/reconcile-job.ts');
+    const published = await isPublished(session);
+    session.log(
+      published
+        ? 'the attempt before had published its rows: the job is complete'
+        : 'the attempt before had published nothing',
+    );
+    return published ? exitCodes.completed : exitCodes.notPublished;
+  } catch (error) {
+    session.log(`the target cannot be asked now: ${session.mask(describe(error).text)}`);
+    return exitCodes.tryAgain;
+  } finally {
+    await session.finish('C', null);
+  }
+}
+
+async function runSession(
+  tool: Tool,
+  session: ToolSession,
+  convert: (session: ToolSession) => Promise<Conversion>,
+  { terminal, interruption }: { readonly terminal: Terminal; readonly interruption: Interruption | null },
+): Promise<number> {
+  const started = performance.now();
+  let converting: Promise<Conversion> | null = null;
+  try {
+    session.log(`${tool} started, job ${session.idJob}`);
+    // on Spark the application has an id of its own, once there is one
+    if (session.request.engine !== 'spark') await session.report({ idApp: `local-${Date.now()}` });
+    converting = convert(session);
+    const conversion = await (interruption === null
+      ? converting
+      : Promise.race([converting, interruption.told]).catch((error: unknown) =>
+          // what is being committed is known only when it has been
+          error instanceof Interrupted && session.committing ? converting! : Promise.reject(error as Error),
+        ));
+    const summary = summaryOf(session, conversion, 'C', started);
+    await session.report({
+      summary: { ...summary, details: conversion.details },
+      messages: conversion.documents,
+      progress: 1,
+    });
+    await session.reported();
+    terminal.endProgress();
+    if (interruption?.signal.aborted === true)
+      session.log(`${interruption.why} when its rows had been published: the job is complete`);
+    for (const line of printSummary(summary, conversion)) session.log(line);
+    await session.finish('C', null);
+    if (session.request.json) terminal.log(JSON.stringify(summary));
+    return exitCodes.completed;
+  } catch (error) {
+    terminal.endProgress();
+    // a terminal's Ctrl-C ends children, too, and they may be heard of first
+    await nextTurn();
+    if (interruption?.signal.aborted === true)
+      return await endInterrupted(tool, session, interruption, converting);
+    const { text, again } = describe(error);
+    const failure = oneLine(session.mask(text));
+    session.log(`failed: ${failure}`);
+    if (again && !session.byHand) {
+      // the worker tries again, or gives this as the reason
+      await session.report({ failure }).catch(() => undefined);
+      return exitCodes.tryAgain;
+    }
+    const summary = summaryOf(session, null, 'F', started);
+    const details = { ...noDetails, rejects: session.rejects.details };
+    await session.report({ failure, summary: { ...summary, details } });
+    await session.finish('F', failure);
+    if (session.request.json) terminal.log(JSON.stringify(summary));
+    return exitCodes.failed;
+  }
+}
+
+/** so long what has been begun may take to be cleared away */
+const clearingMs = 5000;
+
+/** The record ends at once; what the run holds of its target and of this machine is given back after that, as far as it can be. */
+async function endInterrupted(
+  tool: Tool,
+  session: ToolSession,
+  { why, exitCode }: Interruption,
+  converting: Promise<Conversion> | null,
+): Promise<number> {
+  const failure = `${why}; ${leftBehind[tool]}`;
+  session.log(failure);
+  await session.finish('K', failure).catch((error: unknown) => session.log(describe(error).text));
+  // what reads a pipe would go on waiting
+  process.stdin.destroy();
+  const cleared = converting?.then(
+    () => true,
+    () => true,
+  );
+  const late = setTimer(clearingMs, false, { ref: true });
+  if ((await Promise.race([cleared ?? true, late])) === false) process.exit(exitCode);
+  return exitCode;
+}
+
+function summaryOf(
+  session: ToolSession,
+  conversion: Conversion | null,
+  status: 'C' | 'F',
+  started: number,
+): ToolSummary {
+  const seconds = (performance.now() - started) / 1000;
+  const bytes = conversion?.bytes ?? 0;
+  const tables = conversion?.rows ?? {};
+  return {
+    job: session.idJob,
+    origin: conversion?.origin ?? null,
+    logical: conversion?.logical ?? null,
+    schema_chosen: conversion?.chosen ?? null,
+    status,
+    documents: conversion?.documents ?? 0,
+    rejected: conversion?.rejected ?? session.rejects.messages.length - session.rejects.unknownRoots,
+    unknown_root: conversion?.unknownRoots ?? session.rejects.unknownRoots,
+    unmapped: conversion?.kept ?? nothingKept,
+    rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0),
+    tables,
+    xpaths: { mapped: conversion?.mapped ?? 0, new: conversion?.unknown ?? 0 },
+    bytes,
+    seconds: Math.round(seconds * 1000) / 1000,
+    mb_per_s: seconds > 0 ? Math.round(bytes / 1e4 / seconds) / 100 : 0,
+  };
+}
+
+/** One line that tells what to do next; `again`: an outage that may pass. */
+function describe(error: unknown): { readonly text: string; readonly again: boolean } {
+  if (error instanceof InputError) return { text: error.message, again: false };
+  if (error instanceof AppError) return { text: error.message, again: errorCatalogue[error.code].retryable };
+  if (error instanceof ConfigError) return { text: error.message, again: false };
+  const { code } = error as { code?: unknown };
+  const message = error instanceof Error ? error.message : String(error);
+  if (isOutage(error)) return { text: `what the job needs does not answer now: ${message}`, again: true };
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return { text: 'the disk is full: make room and run the job again', again: true };
+  if (isOutOfMemory(error)) {
+    const text = `out of memory (${message.split('\n')[0]}): fewer --workers, large documents in parts (--row-tag), or fewer documents in a job need less; svc.worker.memory gives jobs more`;
+    return { text, again: false };
+  }
+  const stack = error instanceof Error ? (error.stack ?? message) : message;
+  process.stderr.write(`${stack}\n`);
+  return { text: `unexpected fault: ${message.split('\n')[0]}`, again: false };
+}
+
+/** A thread that met its limit, or memory in one piece that the system does not have. */
+function isOutOfMemory(error: unknown): boolean {
+  if ((error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY') return true;
+  return (
+    error instanceof RangeError &&
+    /(?:allocation failed|Unable to grow instance memory|could not allocate memory)/i.test(error.message)
+  );
+}

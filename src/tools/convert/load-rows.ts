@@ -1,0 +1,105 @@
+/** Rows of a job: loaded here, in threads or on Spark, and published once. */
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import { withNaturalKeys } from '../../catalog/schemas/natural-keys.ts';
+import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
+import type { RowSink } from '../../ports/rows/sink.ts';
+import type { ConversionDetails, KeptContent } from '../reports/conversion-result.ts';
+import type { InputSet } from '../inputs/list-files.ts';
+import { detailsOf, linesOf } from '../load/findings.ts';
+import { Loader, type LoadOptions } from '../load/row-loader.ts';
+import type { SchemaChosen } from '../schemas/choice.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+/** Loaded where a job runs there. */
+const onSpark = () => import('../load/spark/load-on-spark.ts');
+
+export interface LoadResult {
+  readonly documents: number;
+  /** left out, as the target holds them already */
+  readonly skipped: number;
+  readonly details: ConversionDetails;
+  readonly kept: KeptContent;
+  readonly rows: Readonly<Record<string, number>>;
+  readonly unknownPaths: number;
+  readonly bytes: number;
+  /** of the documents that were loaded, when asked for */
+  readonly statistics: DocumentStatistics | null;
+  readonly steps: readonly (readonly [string, number])[];
+}
+
+export interface RowLoad extends LoadOptions {
+  /** called before the first document is read; not at all where none is to be */
+  readonly check: () => Promise<void>;
+  /** for the record, which is to be there before the rows are */
+  readonly chosen: SchemaChosen;
+}
+
+export async function loadRows(
+  session: ToolSession,
+  inputs: InputSet,
+  logical: StoredLogicalSchema,
+  sink: RowSink,
+  options: RowLoad,
+): Promise<LoadResult> {
+  const { request } = session;
+  const steps: [string, number][] = [];
+  const started = performance.now();
+  const { catalog } = session.home.adapters;
+  const naturalKeys = await catalog.listNaturalKeys(session.idOrg, logical.idSch);
+  const opened = await sink.open({
+    model: withNaturalKeys(logical.model, naturalKeys),
+    saveMode: request.saveMode,
+    idJob: session.idJob,
+    installation: await catalog.installation(),
+    idSch: logical.idSch,
+    idLschma: logical.idLschma,
+    allTables: request.tables === 'all' || request.saveMode === 'w',
+    keys: request.keys,
+  });
+  const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), inputs.totalBytes);
+  if (opened === 'load') {
+    await options.check();
+    if (request.engine === 'local') await loader.probe(inputs);
+    else if (request.onError === 'skip')
+      await (await onSpark()).probeOnSpark(session, { inputs, logical, sink, options });
+    await loader.leaveOutLoaded(inputs);
+    const work = { inputs, logical, sink, options, hashes: loader.hashes };
+    if (request.engine === 'spark') loader.takeOver(await (await onSpark()).loadOnSpark(session, work));
+    else if ((request.workers ?? 1) > 1)
+      loader.takeOver(await (await import('../load/threads/in-threads.ts')).loadInThreads(session, work));
+    else for await (const member of inputs.members()) await loader.load(member);
+    loader.requireDocuments();
+  }
+  if (opened === 'skip' && request.saveMode === 'i')
+    session.log('the tables hold rows already: no document was read, nothing was added (-S i)');
+  await loader.flush();
+  const loaded = performance.now();
+  steps.push(['load', (loaded - started) / 1000]);
+  const { documents, bytes } = loader.findings();
+  session.progress(1, { pass: 'publishing', documents, bytes, rows: loader.writtenRows });
+  const published = await sink.publish(
+    () => session.stillOurs({ ...loader.written(), chosen: options.chosen }),
+    loader.lastKeys(),
+  );
+  steps.push(['publish', (performance.now() - loaded) / 1000]);
+  if (published.already)
+    session.log('an earlier attempt of this job had published its rows; nothing was added');
+  for (const change of published.changes) session.log(`target changed: ${change}`);
+  const findings = loader.findings();
+  for (const line of linesOf(findings)) session.log(line);
+  return {
+    documents: findings.documents,
+    skipped: loader.skipped,
+    details: {
+      ...detailsOf(findings, options.rejects.details),
+      ...(published.brokenKeys?.length ? { broken_keys: published.brokenKeys } : {}),
+      ...(published.keys === undefined ? {} : { keys: published.keys }),
+    },
+    kept: findings.kept,
+    rows: published.rows,
+    unknownPaths: findings.unmapped.length,
+    bytes: findings.bytes,
+    statistics: loader.statistics,
+    steps,
+  };
+}

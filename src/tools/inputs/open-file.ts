@@ -1,0 +1,152 @@
+/** Opens input files: what a job names was checked by its path, and is checked again by what was opened. */
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { AppError } from '../../errors.ts';
+
+/**
+ * `follow`: symbolic links lead where they lead, as for a person's own files. `refuse`: the path is one whose links were
+ * resolved and whose place was allowed; where a link stands in it by now, AppError `path_not_allowed`.
+ */
+export type Links = 'follow' | 'refuse';
+
+const readBytes = 256 * 1024;
+
+/** Up to here a file is read at once: of thousands of small ones, most time went into handing each step to another thread. */
+export const smallFileBytes = 64 * 1024;
+
+/** A named pipe in place of the file must not hold the job up. */
+const withoutLinks = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+export async function openInputFile(path: string, links: Links): Promise<FileHandle> {
+  if (links === 'follow')
+    return open(path, 'r').catch((error: unknown) => {
+      throw inputFault(error, path);
+    });
+  const file = await open(path, withoutLinks).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ELOOP' ? moved(path) : inputFault(error, path);
+  });
+  try {
+    const [opened, there, real] = await Promise.all([file.stat(), stat(path), realpath(path)]);
+    // Whoever put a link somewhere above and took it away again has had another file opened
+    if (real !== path || opened.ino !== there.ino || opened.dev !== there.dev || !opened.isFile())
+      throw moved(path);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** As `openInputFile`, at once; answers a descriptor, to be closed. */
+function openSmallFile(path: string, links: Links): number {
+  let file: number;
+  try {
+    file = openSync(path, links === 'follow' ? 'r' : withoutLinks);
+  } catch (error) {
+    const isLink = links === 'refuse' && (error as NodeJS.ErrnoException).code === 'ELOOP';
+    throw isLink ? moved(path) : inputFault(error, path);
+  }
+  if (links === 'follow') return file;
+  try {
+    const [opened, there] = [fstatSync(file), statSync(path)];
+    const isSame = opened.ino === there.ino && opened.dev === there.dev;
+    if (realpathSync.native(path) !== path || !isSame || !opened.isFile()) throw moved(path);
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
+
+/** The first bytes of a file, as many as `buffer` takes; answers how many those are. */
+export function readHead(path: string, links: Links, buffer: Uint8Array): number {
+  const file = openSmallFile(path, links);
+  try {
+    return readSync(file, buffer, 0, buffer.length, 0);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A small file, each chunk in `buffer`; between chunks no turn is given to anybody. */
+export async function* smallFileChunks(
+  path: string,
+  links: Links,
+  buffer: Uint8Array,
+): AsyncIterable<Uint8Array> {
+  const file = openSmallFile(path, links);
+  try {
+    for (let read = -1; read !== 0;) {
+      read = readSync(file, buffer, 0, buffer.length, null);
+      if (read > 0) yield buffer.subarray(0, read);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Bytes of a file: `to` is behind the last. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const whole: ByteRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
+
+export async function* inputFileChunks(path: string, links: Links): AsyncIterable<Uint8Array> {
+  const file = await openInputFile(path, links);
+  try {
+    for await (const chunk of file.createReadStream({ highWaterMark: readBytes, autoClose: false }))
+      yield chunk as Uint8Array;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * As `inputFileChunks`, without a buffer for each chunk: the bytes of one are valid until the next is asked for. While a chunk is
+ * looked at, the next is being read. Of a file that is shorter than the range, what there is.
+ */
+export async function* fleetingFileChunks(
+  path: string,
+  links: Links,
+  range: ByteRange = whole,
+): AsyncIterable<Uint8Array> {
+  const file = await openInputFile(path, links);
+  const buffers = [new Uint8Array(readBytes), new Uint8Array(readBytes)] as const;
+  let at = range.from;
+  const read = (buffer: Uint8Array) => file.read(buffer, 0, Math.min(readBytes, range.to - at), at);
+  let reading = read(buffers[0]);
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await reading;
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      reading = read(buffer === buffers[0] ? buffers[1] : buffers[0]);
+      // its fault is met by who waits for it
+      reading.catch(() => undefined);
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await reading.catch(() => undefined);
+    await file.close();
+  }
+}
+
+/** What keeps an input from being read, in words; other faults stay as they are. */
+export function inputFault(error: unknown, path: string): unknown {
+  const { code, path: place = path } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES' || code === 'EPERM')
+    return new AppError('input_not_found', `${place}: this user may not read it; give it the right`);
+  if (code === 'ENOENT')
+    return new AppError('input_not_found', `${place}: it was there when the job began, and is gone`);
+  return error;
+}
+
+function moved(path: string): AppError {
+  return new AppError(
+    'path_not_allowed',
+    `${path}: it, or a folder above it, became a link after it was checked`,
+  );
+}

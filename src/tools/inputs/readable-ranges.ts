@@ -1,0 +1,155 @@
+/**
+ * A large document in ranges that are read apart from each other (`--row-tag`): each begins at a row element, and is read behind
+ * the start tags that are open there. The rows, their names and places in messages are those of the document as a whole.
+ */
+import { InputError } from '../../engine/diagnostics.ts';
+import type { EngineLimits } from '../../engine/limits.ts';
+import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
+import { createRowCutFinder, endTagsOf, type RowCut } from '../../engine/shred/row-tag/ranges.ts';
+import { DECLARATION_BYTES, detectEncoding } from '../../engine/xml/encoding/detection.ts';
+import type { TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
+import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import type { TextLocation } from '../../engine/xml/tokens.ts';
+import { AppError } from '../../errors.ts';
+import type { DocumentParts, InputMember } from './list-files.ts';
+import { readDocument } from './read-document.ts';
+import { utf8Text } from '../../engine/xml/utf8.ts';
+
+const LESS = 0x3c;
+const documentStart: TextLocation = { line: 1, column: 1, offset: 0 };
+
+/** The first range begins with the document, the last ends with it; together they are all of its bytes. */
+export interface DocumentRange {
+  /** bytes of the file; `to`: behind the last */
+  readonly from: number;
+  readonly to: number;
+  /** where they begin */
+  readonly location: TextLocation;
+  /** of the first row element, from 1 */
+  readonly number: number;
+  /** read before them: what stands before the root element, and the start tags that are open; '' for the first range */
+  readonly lead: string;
+  /** attributes of these tags */
+  readonly attributes: number;
+  /** read behind them: end tags; '' for the last range */
+  readonly trail: string;
+  /** of the file as it was cut: SHA-256, and when it had last been changed, in ms */
+  readonly sha256: string;
+  readonly modified: number;
+}
+
+export interface SplittingOptions {
+  readonly rowTag: RowElementName;
+  readonly limits: EngineLimits;
+  readonly kernels: TokenizerKernels;
+  /** bytes of a range, but for the rest of the row element that they end in */
+  readonly rangeBytes: number;
+}
+
+/** Encodings in which a byte of the file is a byte of what the tokeniser sees. */
+const encodingsInPlace = new Set(['utf-8', 'us-ascii']);
+/** What stands before the root element is kept with every range. */
+const maxPrologBytes = 1024 * 1024;
+
+/**
+ * Null: it is to be read as a whole, as it is too small, in an archive, in an encoding such as UTF-16, or not well-formed (whoever
+ * reads it says why).
+ */
+export async function splitDocument(
+  member: InputMember,
+  options: SplittingOptions,
+): Promise<readonly DocumentRange[] | null> {
+  const { parts } = member;
+  if (parts === undefined || member.diskBytes <= options.rangeBytes) return null;
+  const modified = await parts.modified();
+  const encoding = detectEncoding(await bytesOf(parts, 0, DECLARATION_BYTES), undefined, true);
+  if (encoding === null || encoding.problem !== undefined || !encodingsInPlace.has(encoding.encoding))
+    return null;
+  const found = await findCuts(member, options);
+  return found === null ? null : rangesBetween(parts, found, modified);
+}
+
+/** The ranges that begin at the cuts which are places of the file. */
+export async function rangesBetween(
+  parts: DocumentParts,
+  found: FoundCuts,
+  modified: number,
+): Promise<readonly DocumentRange[] | null> {
+  if (found.prologBytes > maxPrologBytes) return null;
+  const prolog = utf8Text(await bytesOf(parts, 0, found.prologBytes));
+  const starts: RowCut[] = [{ location: documentStart, number: 1, openTags: '', attributes: 0 }];
+  for (const cut of found.cuts) {
+    const [first] = await bytesOf(parts, cut.location.offset, cut.location.offset + 1);
+    if (first === LESS) starts.push(cut);
+  }
+  return starts.length === 1
+    ? null
+    : starts.map(({ location, number, openTags, attributes }, index) => ({
+        from: location.offset,
+        to: starts[index + 1]?.location.offset ?? found.bytes,
+        location,
+        number,
+        lead: index === 0 ? '' : prolog + openTags,
+        attributes,
+        trail: endTagsOf(starts[index + 1]?.openTags ?? ''),
+        sha256: found.sha256,
+        modified,
+      }));
+}
+
+/** A range as something to read: `readDocument` knows it. AppError `unprocessable_input` where the file is another by now. */
+export function memberOfRange(member: InputMember, range: DocumentRange): InputMember {
+  return { ...member, diskBytes: range.to - range.from, range, chunks: () => unchangedBytes(member, range) };
+}
+
+async function* unchangedBytes(member: InputMember, range: DocumentRange): AsyncIterable<Uint8Array> {
+  const parts = member.parts!;
+  let bytes = 0;
+  for await (const chunk of parts.bytes(range)) {
+    yield chunk;
+    bytes += chunk.length;
+  }
+  if (bytes !== range.to - range.from || (await parts.modified()) !== range.modified)
+    throw new AppError('unprocessable_input', `${member.path}: the file changed while it was read`);
+}
+
+export interface FoundCuts {
+  readonly cuts: readonly RowCut[];
+  readonly prologBytes: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Null: the document is not well-formed, or over a limit. */
+async function findCuts(
+  member: InputMember,
+  { rowTag, limits, kernels, rangeBytes }: SplittingOptions,
+): Promise<FoundCuts | null> {
+  const names = createNameTable();
+  const finder = createRowCutFinder(rowTag, names);
+  let wanted = rangeBytes;
+  try {
+    const reader = {
+      names,
+      limits,
+      kernels,
+      onBatch: finder.consume,
+      afterChunk: (_size: number, read: number) => {
+        if (read < wanted) return;
+        finder.request();
+        wanted += rangeBytes;
+      },
+    };
+    const { bytes, sha256 } = await readDocument(member, reader);
+    return { cuts: finder.cuts, prologBytes: finder.prologBytes, bytes, sha256 };
+  } catch (error) {
+    if (error instanceof InputError) return null;
+    throw error;
+  }
+}
+
+async function bytesOf(parts: DocumentParts, from: number, to: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of parts.bytes({ from, to })) chunks.push(chunk.slice());
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,210 @@
+/** The files of an XSD set: all of a folder or archive, or one file and what it leads to. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { dirname, posix, relative, resolve, sep } from 'node:path';
+import { InputError } from '../../engine/diagnostics.ts';
+import type { EngineLimits } from '../../engine/limits.ts';
+import type { CompileOptions } from '../../engine/xsd/compile-set.ts';
+import { parseXmlTree } from '../../engine/xml/tree.ts';
+import { AppError } from '../../errors.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import { fixedLimits } from '../../config/limits.ts';
+import type { NewOriginFile } from '../../ports/stores/catalog.ts';
+import { defaultArchiveLimits, type ArchiveLimits } from './archive-members.ts';
+import { openInputs, type InputMember } from './list-files.ts';
+import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';
+
+export interface XsdSetFiles {
+  readonly files: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }[];
+  readonly records: readonly NewOriginFile[];
+  /** names of the files the set is entered by; undefined: those no other file leads to */
+  readonly entries: readonly string[] | undefined;
+  readonly bytes: number;
+}
+
+/** How a set is compiled: in a job as for the API, as both remember what came of it under one fingerprint. */
+export function compileOptions(
+  { entries }: Pick<XsdSetFiles, 'entries'>,
+  { missing }: Pick<ToolRequest, 'missing'>,
+  limits: EngineLimits,
+): CompileOptions {
+  return { missing, limits, ...(entries === undefined ? {} : { entries }) };
+}
+
+const isXsd = (name: string): boolean => /\.xsd$/i.test(name);
+const xsNamespace = 'http://www.w3.org/2001/XMLSchema';
+const references = new Set(['include', 'import', 'redefine', 'override']);
+
+function tooLarge(file: string): InputError {
+  const message = `the files of the XSD set have more than ${fixedLimits.xsdSetBytes} bytes together`;
+  return new InputError({ code: 'xsd_size_limit', severity: 'error', message, file });
+}
+
+/**
+ * `follow`: a file named by itself brings the files its relative schemaLocations lead to (tools by hand). The service reads
+ * nothing but what was given to it.
+ */
+export async function readXsdSet(
+  inputs: readonly string[],
+  follow: boolean,
+  limits: ArchiveLimits = defaultArchiveLimits,
+): Promise<XsdSetFiles> {
+  const candidates = new Set<string>();
+  const accept = (name: string): boolean => {
+    if (isXsd(name)) return true;
+    if (mayBeCatalog(name)) candidates.add(name.replaceAll('\\', '/'));
+    return mayBeCatalog(name);
+  };
+  const set = await openInputs(inputs, accept, limits, follow ? 'follow' : 'refuse');
+  let held = 0;
+  const members: { name: string; path: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
+  const catalogs: { name: string; path: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
+  try {
+    for await (const member of set.members()) {
+      const { name, path } = member;
+      const bytes = candidates.has(name)
+        ? await readCatalog(member.chunks())
+        : await readMember(member, fixedLimits.xsdSetBytes - held);
+      held += bytes?.length ?? 0;
+      if (held > fixedLimits.xsdSetBytes) throw tooLarge(name);
+      if (bytes !== null) (candidates.has(name) ? catalogs : members).push({ name, path, bytes });
+    }
+  } finally {
+    await set.dispose();
+  }
+  if (members.length === 0 && candidates.size > 0)
+    throw new AppError('input_not_found', `${inputs.join(', ')}: there is no XSD file (*.xsd) in it`);
+  const alone =
+    follow && inputs.every((input) => input !== '-' && isXsd(input)) && members.length === inputs.length;
+  if (!alone) return described(differentlyNamed([...members, ...catalogs], follow), undefined);
+  const all = await followReferences(members);
+  const paths = [...all.keys()];
+  const top = commonFolder(paths);
+  const nameOf = (path: string): string => relative(top, path).split(sep).join('/');
+  const files = paths.map((path) => ({ name: nameOf(path), bytes: all.get(path)! }));
+  return described(
+    files,
+    members.map((member) => nameOf(member.path)),
+  );
+}
+
+async function readMember(member: InputMember, room: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of member.chunks()) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > room) throw tooLarge(member.name);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+/**
+ * References tell files by their names: of two that have one name and are the same file twice, one is left out; where they differ, nobody
+ * can say which is meant.
+ */
+function differentlyNamed<
+  T extends { readonly name: string; readonly path: string; readonly bytes: Uint8Array },
+>(members: readonly T[], withPaths: boolean): readonly T[] {
+  const byName = new Map<string, T>();
+  for (const member of members) {
+    const name = posix.normalize(member.name);
+    const other = byName.get(name);
+    if (other === undefined) byName.set(name, member);
+    else if (Buffer.compare(other.bytes, member.bytes) !== 0) {
+      const places = new Set([other.path, member.path]);
+      const where = withPaths && places.size > 1 ? ` (${[...places].join(' and ')})` : '';
+      const message = `two files of the XSD set have this name, and differ${where}: keep one, or give both in folders of different names, as one archive or the folder above them`;
+      throw new InputError({ code: 'xsd_name_twice', severity: 'error', message, file: member.name });
+    }
+  }
+  return [...byName.values()];
+}
+
+/** The files that references lead to, by absolute path: relative ones, and what catalogs beside the files say of the others. */
+async function followReferences(
+  members: readonly { readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }[],
+): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+  const all = new Map(members.map((member) => [member.path, member.bytes]));
+  const pending = [...all.keys()];
+  const unmapped = new Set<SetReference>();
+  let catalogs: ReadonlyMap<string, Uint8Array<ArrayBuffer>> = new Map();
+  const follow = async (path: string): Promise<boolean> => {
+    if (all.has(path)) return true;
+    const content = await readFile(path).catch(() => null);
+    // the compiler reports what is missing, with its place
+    if (content === null) return false;
+    all.set(path, new Uint8Array(content));
+    pending.push(path);
+    return true;
+  };
+  while (pending.length > 0) {
+    for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+      for (const reference of referencesIn(all.get(path)!)) {
+        const { location } = reference;
+        const isRelative = location !== null && !/^(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])/.test(location);
+        if (!isRelative || !(await follow(resolve(dirname(path), location)))) unmapped.add(reference);
+      }
+    }
+    if (unmapped.size === 0) break;
+    // what is found by a catalog has references of its own
+    const found = await findCatalogs(foldersOf(all.keys()));
+    for (const reference of unmapped) {
+      const target = mappedFile(found, reference);
+      if (target === null || !(await follow(target))) continue;
+      unmapped.delete(reference);
+      catalogs = found.files;
+    }
+  }
+  return new Map([...all, ...catalogs]);
+}
+
+interface SetReference {
+  readonly location: string | null;
+  /** of an import */
+  readonly namespace: string | null;
+}
+
+/** What a schema document refers to; nothing where it is not well-formed, which the compiler will say. */
+function referencesIn(bytes: Uint8Array): SetReference[] {
+  try {
+    return parseXmlTree(bytes).children.flatMap((child) => {
+      if (
+        typeof child === 'string' ||
+        child.name.namespaceUri !== xsNamespace ||
+        !references.has(child.name.localName)
+      )
+        return [];
+      const of = (wanted: string): string | null =>
+        child.attributes.find(({ name }) => name.localName === wanted)?.value.trim() || null;
+      return [{ location: of('schemaLocation'), namespace: of('namespace') }];
+    });
+  } catch {
+    return [];
+  }
+}
+
+function commonFolder(paths: readonly string[]): string {
+  let folder = dirname(paths[0]!);
+  while (!paths.every((path) => path.startsWith(folder === sep ? sep : folder + sep)))
+    folder = dirname(folder);
+  return folder;
+}
+
+function described(
+  files: readonly { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }[],
+  entries: readonly string[] | undefined,
+): XsdSetFiles {
+  return {
+    files: files.map(({ name, bytes }) => ({ name, bytes })),
+    records: files.map(({ name, bytes }) => ({
+      name,
+      bytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      content: bytes,
+      ...(entries === undefined ? {} : { entry: entries.includes(name) }),
+    })),
+    entries,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes.length, 0),
+  };
+}

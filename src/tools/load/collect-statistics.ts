@@ -1,0 +1,119 @@
+/** Statistics of documents, in one pass. */
+import { createStatisticsCollector } from '../../engine/infer/collector.ts';
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
+import { createRootCheck, type RootRule } from '../../engine/shred/unknown-root.ts';
+import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import type { OriginFile } from '../../ports/stores/catalog.ts';
+import { createDocumentCut, documentName } from './document-cut.ts';
+import type { InputMember, InputSet } from '../inputs/list-files.ts';
+import type { PassProgress } from '../reports/progress-lines.ts';
+import { readDocument } from '../inputs/read-document.ts';
+import type { Rejects } from './rejects.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+export interface CollectedStatistics {
+  readonly statistics: DocumentStatistics;
+  /** what was read: with a row tag a file is many documents */
+  readonly files: readonly OriginFile[];
+  readonly documents: number;
+  /** of the files */
+  readonly bytes: number;
+}
+
+/** A pass over the documents of a job. */
+export interface StatisticsPass {
+  readonly inputs: InputSet;
+  readonly rowTag: RowElementName | null;
+  readonly roots: RootRule;
+  /** XSDs are documents here, also by their name */
+  readonly takesXsd: boolean;
+  /** documents that are left out */
+  readonly rejects: Rejects;
+  /** 0 … 1 */
+  readonly progress: (fraction: number, done?: PassProgress) => void;
+}
+
+/** In this process. InputError: see collectStatistics. */
+export function collectHere(
+  { limits, request }: Pick<ToolSession, 'limits' | 'request'>,
+  { inputs, rowTag, roots, rejects, progress }: StatisticsPass,
+): Promise<CollectedStatistics> {
+  let disk = 0;
+  const members = async function* (): AsyncIterable<InputMember> {
+    let place = 0;
+    for await (const member of inputs.members()) {
+      if (!rejects.has(place)) yield member;
+      disk += member.diskBytes;
+      place += 1;
+    }
+  };
+  return collectStatistics(members(), {
+    limits,
+    rowTag,
+    roots,
+    noSamples: request.noSamples,
+    afterPiece: ({ diskBytes }, read, sofar) =>
+      progress((disk + Math.min(read, diskBytes)) / Math.max(1, inputs.totalBytes), {
+        pass: 'reading',
+        ...sofar,
+        rows: null,
+      }),
+  });
+}
+
+export interface Collecting extends Pick<ToolSession, 'limits'> {
+  /** elements that are documents of their own; null: each file is one */
+  readonly rowTag: RowElementName | null;
+  readonly roots: RootRule;
+  /** `--no-samples` */
+  readonly noSamples: boolean;
+  /** called after every piece of a file, with what has been read of it and of all */
+  readonly afterPiece: (
+    member: InputMember,
+    read: number,
+    sofar: Pick<PassProgress, 'documents' | 'bytes'>,
+  ) => void;
+}
+
+/** InputError: a document is not well-formed, over a limit, or starts as none may. */
+export async function collectStatistics(
+  members: AsyncIterable<InputMember>,
+  { limits, rowTag, roots, noSamples, afterPiece }: Collecting,
+): Promise<CollectedStatistics> {
+  const names = createNameTable();
+  const collector = createStatisticsCollector(names, { samples: !noSamples });
+  const check = createRootCheck(roots, names);
+  const documents = createDocumentCut(rowTag, names, {
+    begin: (file, number) => {
+      check.begin(documentName(file, number));
+      collector.beginDocument();
+    },
+    consume: (batch, locate) => {
+      check.consume(batch, locate);
+      collector.consume(batch);
+    },
+    end: (bytes) => collector.endDocument(bytes),
+  });
+  const kernels = collector.tokenizerKernels();
+  const files: OriginFile[] = [];
+  let total = 0;
+  for await (const member of members) {
+    documents.beginFile(member.name, member.range);
+    let read = 0;
+    const { bytes, sha256 } = await readDocument(member, {
+      names,
+      limits,
+      kernels,
+      onBatch: (batch, locate) => documents.consume(batch, locate),
+      afterChunk: (size) => {
+        read += size;
+        afterPiece(member, read, { documents: documents.count, bytes: total + read });
+      },
+    });
+    documents.endFile(bytes);
+    total += bytes;
+    files.push({ name: member.name, bytes, sha256 });
+  }
+  return { statistics: collector.statistics, files, documents: documents.count, bytes: total };
+}

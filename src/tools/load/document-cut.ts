@@ -1,0 +1,96 @@
+/** What counts as a document: a file, or with `--row-tag` each element of a name inside it. */
+import { createRowElements, type RowElementName } from '../../engine/shred/row-tag/elements.ts';
+import type { NameTable, TextLocation, TokenBatch } from '../../engine/xml/tokens.ts';
+import { AppError } from '../../errors.ts';
+import type { DocumentRange } from '../inputs/readable-ranges.ts';
+import type { Rejects } from './rejects.ts';
+
+export interface DocumentConsumer {
+  /** `number`: of the document in its file, from 1; null where the file is the document */
+  begin(file: string, number: number | null, inherited?: ReadonlyMap<string, string>): void;
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
+  /** `bytes`: of the document; `last`: more of the file cannot come */
+  end(bytes: number): void;
+}
+
+export interface DocumentCut {
+  /** documents that ended */
+  readonly count: number;
+  /** attributes and runs of text between row elements */
+  readonly outside: number;
+  /** `range`: what is read of the file, when not all of it */
+  beginFile(name: string, range?: Pick<DocumentRange, 'number' | 'attributes'>): void;
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
+  /** `bytes`: of the file */
+  endFile(bytes: number): void;
+}
+
+/** `rowTag`: null: a file is a document. */
+export function createDocumentCut(
+  rowTag: RowElementName | null,
+  names: NameTable,
+  consumer: DocumentConsumer,
+): DocumentCut {
+  let file = '';
+  let number = 0;
+  let count = 0;
+  /** attributes of the elements around that another range has counted */
+  let told = 0;
+  if (rowTag === null) {
+    return {
+      get count() {
+        return count;
+      },
+      outside: 0,
+      beginFile: (name) => consumer.begin(name, null),
+      consume: (batch, locate) => consumer.consume(batch, locate),
+      endFile: (bytes) => {
+        count += 1;
+        consumer.end(bytes);
+      },
+    };
+  }
+  const rows = createRowElements(rowTag, names, {
+    begin: (inherited) => consumer.begin(file, (number += 1), inherited),
+    consume: (batch, locate) => consumer.consume(batch, locate),
+    end: (bytes) => {
+      count += 1;
+      consumer.end(bytes);
+    },
+  });
+  return {
+    get count() {
+      return count;
+    },
+    get outside() {
+      return rows.outside - told;
+    },
+    beginFile: (name, range) => {
+      file = name;
+      number = (range?.number ?? 1) - 1;
+      told += range?.attributes ?? 0;
+      rows.begin();
+    },
+    consume: (batch, locate) => rows.consume(batch, locate),
+    endFile: () => undefined,
+  };
+}
+
+/** Name of a document, under which `er2xml` writes it back. */
+export function documentName(file: string, number: number | null): string {
+  return number === null ? file : `${file}#${number}`;
+}
+
+function noDocuments(rowTag: string | undefined): AppError {
+  return rowTag === undefined
+    ? new AppError('input_not_found', 'the input holds no document (*.xml)')
+    : new AppError('input_not_found', `--row-tag ${rowTag}: the input holds no such element`);
+}
+
+/** None is left to load: there was none, or all were rejected. */
+export function noDocumentsLeft(rejects: Rejects, rowTag: string | undefined): AppError {
+  const [first] = rejects.messages;
+  return first === undefined
+    ? noDocuments(rowTag)
+    : new AppError('unprocessable_input', `every document was rejected; the first: ${first}`);
+}

@@ -1,0 +1,112 @@
+/** What a load meets beside rows: counted where documents are read, added up where several processes or threads read them. */
+import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
+import type { IdentityChecker } from '../../engine/identity/checker.ts';
+import type { Drift, DriftPath } from '../../engine/shred/drift.ts';
+import { nothingKept, type ConversionDetails, type KeptContent } from '../reports/conversion-result.ts';
+import { identityReport } from './identity-report.ts';
+
+export interface LoadFindings {
+  readonly documents: number;
+  /** of the files */
+  readonly bytes: number;
+  /** content that the mapping does not know, by path */
+  readonly unmapped: readonly DriftPath[];
+  /** of it, what lies in `_unmapped` */
+  readonly kept: KeptContent;
+  /** values that their columns cannot hold, by column */
+  readonly misfits: readonly (readonly [
+    column: string,
+    found: { readonly count: number; readonly sample: string },
+  ])[];
+  /** values whose mappings are inactive */
+  readonly ignored: number;
+  /** attributes and texts outside of the row elements */
+  readonly outside: number;
+  /** null: the schema declares nothing to check */
+  readonly identity: Pick<IdentityChecker, 'broken' | 'unfinished'> | null;
+}
+
+/** paths that the job record lists one by one, and of those the log */
+const maxDetails = 1000;
+const maxLines = 100;
+
+/** `captures`: unmapped content is kept. */
+export function findingsOf(
+  counts: Pick<LoadFindings, 'documents' | 'bytes' | 'outside'>,
+  drift: Drift,
+  captures: boolean,
+  identity: IdentityChecker | null,
+): LoadFindings {
+  return {
+    ...counts,
+    unmapped: [...drift.paths.values()],
+    kept: captures ? { values: drift.total - drift.documents, documents: drift.documents } : nothingKept,
+    misfits: [...drift.misfits],
+    ignored: [...drift.ignored.values()].reduce((sum, count) => sum + count, 0),
+    identity: identity === null ? null : { broken: identity.broken, unfinished: identity.unfinished },
+  };
+}
+
+/** Samples are those of the first that has one. */
+export function addFindings(parts: readonly LoadFindings[]): LoadFindings {
+  const unmapped = new Map<string, DriftPath>();
+  const misfits = new Map<string, { count: number; readonly sample: string }>();
+  const broken = new Map<string, BrokenRule>();
+  const checked = parts.some(({ identity }) => identity !== null);
+  let unfinished = 0;
+  for (const part of parts) {
+    for (const path of part.unmapped) count(unmapped, path.xpath, path);
+    for (const [column, found] of part.misfits) count(misfits, column, found);
+    for (const rule of part.identity?.broken ?? [])
+      count(broken, `${rule.kind} ${rule.fault} ${rule.name}`, rule);
+    unfinished += part.identity?.unfinished ?? 0;
+  }
+  const sum = (of: (part: LoadFindings) => number): number =>
+    parts.reduce((total, part) => total + of(part), 0);
+  return {
+    documents: sum(({ documents }) => documents),
+    bytes: sum(({ bytes }) => bytes),
+    ignored: sum(({ ignored }) => ignored),
+    outside: sum(({ outside }) => outside),
+    unmapped: [...unmapped.values()],
+    kept: { values: sum(({ kept }) => kept.values), documents: sum(({ kept }) => kept.documents) },
+    misfits: [...misfits],
+    identity: checked ? { broken: [...broken.values()], unfinished } : null,
+  };
+}
+
+function count<T extends { count: number }>(known: Map<string, T>, key: string, found: Readonly<T>): void {
+  const entry = known.get(key);
+  if (entry === undefined) known.set(key, { ...found });
+  else entry.count += found.count;
+}
+
+/** What the job record keeps of it. */
+export function detailsOf(
+  { unmapped, ignored, identity }: LoadFindings,
+  rejects: ConversionDetails['rejects'],
+): ConversionDetails {
+  return {
+    unmapped: unmapped.slice(0, maxDetails).map(({ xpath, count }) => ({ xpath, count })),
+    ignored,
+    rejects,
+    ...(identity === null ? {} : { broken: identity.broken }),
+  };
+}
+
+/** What the log says of it. */
+export function linesOf({ outside, unmapped, misfits, identity }: LoadFindings): string[] {
+  return [
+    ...(outside > 0 ? [`${outside} attributes and texts lie outside of the row elements: not loaded`] : []),
+    ...unmapped
+      .slice(0, maxLines)
+      .map(
+        ({ xpath, kind, count, sample, where }) =>
+          `unmapped ${kind} ${xpath}: ${count} times${where === undefined ? '' : `, first in ${where}`}, such as ${sample}`,
+      ),
+    ...misfits.map(
+      ([column, { count, sample }]) => `values that do not fit ${column}: ${count}, such as ${sample}`,
+    ),
+    ...identityReport(identity),
+  ];
+}

@@ -1,0 +1,65 @@
+/** What another process or thread is told to load documents as this one would: tasks on Spark, threads of `--workers`. */
+import type { EngineLimits } from '../../engine/limits.ts';
+import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
+import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
+import { requestDefaults, type ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { RowEncoding, RowSink } from '../../ports/rows/sink.ts';
+import type { ArchiveLimits } from '../inputs/archive-members.ts';
+import type { LoaderSession, LoadOptions } from './row-loader.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+/** Plain data: it can be written as JSON, and sent to a thread. */
+export interface LoadingJob {
+  readonly idJob: number;
+  readonly byHand: boolean;
+  readonly request: Pick<
+    ToolRequest,
+    'keys' | 'unmapped' | 'keepsOtherRoots' | 'extraColumns' | 'noSamples' | 'root' | 'rowTag'
+  >;
+  readonly rowTag: RowElementName | null;
+  readonly takesXsd: boolean;
+  readonly limits: EngineLimits;
+  readonly archiveLimits: ArchiveLimits;
+  readonly links: 'follow' | 'refuse';
+  readonly encoding: RowEncoding;
+  readonly widensInPlace: boolean;
+  readonly withStatistics: boolean;
+}
+
+export function loadingJob(session: ToolSession, sink: RowSink, options: LoadOptions): LoadingJob {
+  const { keys, unmapped, keepsOtherRoots, extraColumns, noSamples, root, rowTag } = session.request;
+  return {
+    idJob: session.idJob,
+    byHand: session.byHand,
+    request: {
+      keys,
+      unmapped,
+      keepsOtherRoots,
+      extraColumns,
+      noSamples,
+      ...(root === undefined ? {} : { root }),
+      ...(rowTag === undefined ? {} : { rowTag }),
+    },
+    rowTag: options.rowTag,
+    takesXsd: options.takesXsd,
+    limits: session.limits,
+    archiveLimits: session.archiveLimits,
+    links: session.byHand ? 'follow' : 'refuse',
+    encoding: sink.encoding,
+    widensInPlace: sink.widensInPlace,
+    withStatistics: options.withStatistics,
+  };
+}
+
+/** The session of a loader there: it tells nobody, as what it found is handed over when it has ended. */
+export function loaderSession(job: LoadingJob, onError: ToolRequest['onError'] = 'fail'): LoaderSession {
+  return {
+    request: { ...requestDefaults, tool: 'xml2er', ...job.request, onError },
+    limits: job.limits,
+    kernels: createTokenizerKernels(),
+    idJob: job.idJob,
+    byHand: job.byHand,
+    log: () => undefined,
+    progress: () => undefined,
+  };
+}

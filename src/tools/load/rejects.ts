@@ -1,0 +1,59 @@
+/** Documents that are left out with `--on-error skip`, or end a job, and why. */
+import type { InputError } from '../../engine/diagnostics.ts';
+import type { ConversionDetails } from '../reports/conversion-result.ts';
+
+export interface Rejects {
+  /** in the order of the inputs, with file, line and column */
+  readonly messages: readonly string[];
+  /** of them, documents that start with an element which the schema does not have */
+  readonly unknownRoots: number;
+  /** the same for the job record, which lists the first of them */
+  readonly details: ConversionDetails['rejects'];
+  /** `place`: of the document among the inputs, from 0 */
+  has(place: number): boolean;
+  add(place: number, error: InputError): Promise<void>;
+  /** Counts the document that ends the job; answers what to say of it. */
+  fatal(error: InputError): Promise<InputError>;
+}
+
+/** rejects that the job record lists one by one */
+const maxDetails = 1000;
+
+/** `explain`: adds to an error what to do next. */
+export function createRejects(
+  log: (line: string) => void,
+  explain: (error: InputError) => Promise<InputError> = (error) => Promise.resolve(error),
+): Rejects {
+  const places = new Set<number>();
+  const messages: string[] = [];
+  const details: ConversionDetails['rejects'][number][] = [];
+  let unknownRoots = 0;
+  const keep = ({ message: whole, diagnostic }: InputError): void => {
+    const { code, file = null, line = null, column = null, message } = diagnostic;
+    messages.push(whole);
+    if (code === unknownRootCode) unknownRoots += 1;
+    if (details.length < maxDetails) details.push({ document: file, line, column, code, message });
+  };
+  return {
+    messages,
+    details,
+    get unknownRoots() {
+      return unknownRoots;
+    },
+    has: (place) => places.has(place),
+    async add(place, error) {
+      if (places.has(place)) return;
+      places.add(place);
+      const explained = await explain(error);
+      keep(explained);
+      log(`rejected: ${explained.message}`);
+    },
+    async fatal(error) {
+      const explained = await explain(error);
+      keep(explained);
+      return explained;
+    },
+  };
+}
+
+const unknownRootCode = 'unknown_root';

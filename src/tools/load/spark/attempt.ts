@@ -1,0 +1,78 @@
+/** What every task on Spark does around its work: `node TASK WORK UNIT` is one attempt at a unit; it ends with its stdin, which the executor holds. */
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
+import { InputError } from '../../../engine/diagnostics.ts';
+import { AppError } from '../../../errors.ts';
+import { memberOfRange } from '../../inputs/readable-ranges.ts';
+import { documentNames } from '../../inputs/document-names.ts';
+import { openInputs, type InputMember } from '../../inputs/list-files.ts';
+import { commitAttempt, readJson, type ReadingJob, type UnitFailure, type UnitMember } from './work.ts';
+
+/** What a unit's task answers: `failure`: why no attempt can succeed, as the documents are at fault. */
+export interface UnitAnswer {
+  readonly failure?: UnitFailure;
+}
+
+/** What another executor may do better. */
+class ExecutorFault extends Error {}
+
+/**
+ * Makes one attempt at the unit that the command line names, and ends the process. `work` may put files into the folder
+ * `attempt`; what it answers becomes `report.json` beside them. A document at fault is an answer too; all else that is thrown
+ * fails the attempt, and Spark makes another.
+ */
+export async function runAttempt<Job extends ReadingJob, Answer extends UnitAnswer>(
+  work: (job: Job, members: readonly UnitMember[], attempt: string) => Promise<Answer>,
+  failed: (failure: UnitFailure) => Answer,
+): Promise<never> {
+  const [folder, unit] = process.argv.slice(2) as [string, string];
+  process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume();
+  const job = await readJson<Job>(join(folder, 'job.json'));
+  const members = await readJson<readonly UnitMember[]>(join(folder, 'units', `${unit}.json`));
+  const attempt = join(folder, 'attempts', `${unit}-${randomBytes(8).toString('hex')}`);
+  await mkdir(attempt, { mode: 0o700 });
+  try {
+    const report = await work(job, members, attempt).catch((error: unknown) => {
+      if (!(error instanceof InputError) && !(error instanceof AppError)) throw error;
+      return failed(error instanceof InputError ? error.diagnostic : error.message);
+    });
+    await writeNewFile(join(attempt, 'report.json'), JSON.stringify(report));
+    await commitAttempt(folder, Number(unit), attempt);
+  } catch (error) {
+    await rm(attempt, { recursive: true, force: true });
+    if (!(error instanceof ExecutorFault)) throw error;
+    process.stderr.write(error.message);
+    process.exit(1);
+  }
+  process.exit(0);
+}
+
+/** The members as the units list them: those of one file stand together, in the file's order. */
+export async function* membersOf(
+  job: Pick<ReadingJob, 'takesXsd' | 'archiveLimits' | 'links'>,
+  wanted: readonly UnitMember[],
+): AsyncIterable<InputMember> {
+  for (let next = 0; next < wanted.length;) {
+    const { file } = wanted[next]!;
+    await access(file).catch((error: NodeJS.ErrnoException) => {
+      const what = 'the inputs must lie where all executors see them under the same path and may read them';
+      throw new ExecutorFault(`${file}: ${error.code}: ${what}`);
+    });
+    // the name chose them when the units were made
+    const inputs = await openInputs([file], documentNames(job.takesXsd), job.archiveLimits, job.links);
+    const before = next;
+    for await (const member of inputs.members()) {
+      const unit = wanted[next];
+      if (unit?.file !== file) break;
+      if (unit.member !== member.source.member) continue;
+      const named = { ...member, name: unit.name, path: unit.path };
+      yield unit.range === undefined ? named : memberOfRange(named, unit.range);
+      next += 1;
+    }
+    // one that is named twice is opened again, and so is one that has lost a member: to no avail
+    if (next === before)
+      throw new AppError('unprocessable_input', `${file}: the file changed since the job began`);
+  }
+}

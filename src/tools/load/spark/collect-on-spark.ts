@@ -1,0 +1,111 @@
+/** `--engine spark`, before there is a schema, or for statistics alone: executors take statistics of units, and they are merged here. */
+import { join } from 'node:path';
+import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
+import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
+import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
+import { emptyStatistics } from '../../../engine/infer/statistics.ts';
+import type { RootRule } from '../../../engine/shred/unknown-root.ts';
+import type { OriginFile } from '../../../ports/stores/catalog.ts';
+import type { CollectedStatistics, StatisticsPass } from '../collect-statistics.ts';
+import type { Rejects } from '../rejects.ts';
+import { runUnitsOnSpark, taskCommand } from './application.ts';
+import { withWorkFolder } from './work-folder.ts';
+import { writeUnits } from './units.ts';
+import {
+  doneFolder,
+  failureOf,
+  readJson,
+  type ReadingJob,
+  type UnitFailure,
+  type UnitMember,
+} from './work.ts';
+import type { ToolSession } from '../../session/tool-session.ts';
+
+export interface StatisticsJob extends ReadingJob {
+  readonly noSamples: boolean;
+  readonly roots: RootRule;
+  /** `--on-error skip` */
+  readonly skips: boolean;
+}
+
+export type StatisticsReport =
+  | {
+      readonly failure?: undefined;
+      readonly collected: CollectedStatistics;
+      /** what was skipped, by its place in the job */
+      readonly rejects: readonly (readonly [place: number, fault: Diagnostic])[];
+    }
+  | { readonly failure: UnitFailure };
+
+/**
+ * What `collectHere` answers, byte for byte: units are merged in the order of the documents. InputError: the
+ * first document that is not well-formed or starts as none may; with `--on-error skip` such documents join the rejects.
+ */
+export async function collectOnSpark(
+  session: ToolSession,
+  { inputs, rowTag, roots, takesXsd, rejects, progress }: StatisticsPass,
+): Promise<CollectedStatistics> {
+  return withWorkFolder(session, async (work) => {
+    const units = await writeUnits(session, work, {
+      inputs,
+      rowTag,
+      hashOf: (place) => (rejects.has(place) ? null : ''),
+    });
+    if (units > 0) {
+      const job: StatisticsJob = {
+        name: `xml2er -j ${session.idJob}: statistics`,
+        command: taskCommand(session, 'spark-statistics-task'),
+        units,
+        rowTag,
+        roots,
+        takesXsd,
+        limits: session.limits,
+        archiveLimits: session.archiveLimits,
+        links: session.byHand ? 'follow' : 'refuse',
+        noSamples: session.request.noSamples,
+        skips: session.request.onError === 'skip',
+      };
+      await writeNewFile(join(work, 'job.json'), JSON.stringify(job));
+      session.log(`${units} units of work for Spark: statistics`);
+      await runUnitsOnSpark(session, work, units, progress);
+    }
+    return merged(work, units, rejects);
+  });
+}
+
+async function merged(work: string, units: number, rejects: Rejects): Promise<CollectedStatistics> {
+  for await (const { report } of reportsOf(work, units))
+    for (const [place, fault] of report.rejects) await rejects.add(place, new InputError(fault));
+  const statistics = emptyStatistics();
+  const files: OriginFile[] = [];
+  let documents = 0;
+  let bytes = 0;
+  for await (const { report, first } of reportsOf(work, units)) {
+    // a file that is at fault in one of its ranges counts in none
+    if (first.range !== undefined && rejects.has(first.place)) continue;
+    const { collected } = report;
+    addStatistics(statistics, collected.statistics);
+    for (const file of collected.files)
+      if ((first.range?.from ?? 0) === 0) files.push(file);
+      else files.push({ ...file, bytes: files.pop()!.bytes + file.bytes });
+    documents += collected.documents;
+    bytes += collected.bytes;
+  }
+  return { statistics, files, documents, bytes };
+}
+
+/** In the order of the documents, each with the first that its unit has. */
+async function* reportsOf(
+  work: string,
+  units: number,
+): AsyncIterable<{
+  readonly report: Exclude<StatisticsReport, { readonly failure: UnitFailure }>;
+  readonly first: UnitMember;
+}> {
+  for (let unit = 0; unit < units; unit += 1) {
+    const report = await readJson<StatisticsReport>(join(doneFolder(work, unit), 'report.json'));
+    if (report.failure !== undefined) throw failureOf(report.failure);
+    const [first] = await readJson<readonly UnitMember[]>(join(work, 'units', `${unit}.json`));
+    yield { report, first: first! };
+  }
+}

@@ -1,0 +1,54 @@
+/** `node src/tools/load/spark/statistics-task.ts WORK UNIT`: the statistics of a unit's documents. */
+import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
+import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
+import { emptyStatistics } from '../../../engine/infer/statistics.ts';
+import type { OriginFile } from '../../../ports/stores/catalog.ts';
+import { collectStatistics, type CollectedStatistics } from '../collect-statistics.ts';
+import type { StatisticsJob, StatisticsReport } from './collect-on-spark.ts';
+import type { InputMember } from '../../inputs/list-files.ts';
+import { membersOf, runAttempt } from './attempt.ts';
+import type { UnitMember } from './work.ts';
+
+await runAttempt(collect, (failure): StatisticsReport => ({ failure }));
+
+async function collect(job: StatisticsJob, members: readonly UnitMember[]): Promise<StatisticsReport> {
+  const { limits, rowTag, roots, noSamples } = job;
+  const read = (some: AsyncIterable<InputMember>): Promise<CollectedStatistics> =>
+    collectStatistics(some, { limits, rowTag, roots, noSamples, afterPiece: () => undefined });
+  return job.skips
+    ? collectSound(membersOf(job, members), members, read)
+    : { collected: await read(membersOf(job, members)), rejects: [] };
+}
+
+/** A document that breaks off must not count: each is taken alone, and added when it was read to its end. */
+async function collectSound(
+  members: AsyncIterable<InputMember>,
+  listed: readonly UnitMember[],
+  read: (some: AsyncIterable<InputMember>) => Promise<CollectedStatistics>,
+): Promise<StatisticsReport> {
+  const rejects: (readonly [number, Diagnostic])[] = [];
+  const statistics = emptyStatistics();
+  const files: OriginFile[] = [];
+  let documents = 0;
+  let bytes = 0;
+  let index = 0;
+  for await (const member of members) {
+    const { place } = listed[index]!;
+    index += 1;
+    try {
+      const one = await read(only(member));
+      addStatistics(statistics, one.statistics);
+      files.push(...one.files);
+      documents += one.documents;
+      bytes += one.bytes;
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      rejects.push([place, error.diagnostic]);
+    }
+  }
+  return { collected: { statistics, files, documents, bytes }, rejects };
+}
+
+async function* only(member: InputMember): AsyncIterable<InputMember> {
+  yield member;
+}

@@ -1,0 +1,94 @@
+/**
+ * The work folder of a job on Spark, which the driver's machine and all executors see under the same path:
+ * `job.json` (what all units share), `units/N.json` (documents of a unit), `attempts/…` (private to a task's attempt) and
+ * `done/N/` (`rows`, the chunks one after the other, and `report.json`). A rename makes an attempt a unit's result; the
+ * first wins, so that tasks that run twice never double a row. Nothing in the folder is a secret of the job's target.
+ */
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../../../adapters/file-staging/create-folder.ts';
+import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
+import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
+import type { MisfitValue, SideTable } from '../../../ports/rows/sink.ts';
+import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
+import { AppError } from '../../../errors.ts';
+import type { DocumentRange } from '../../inputs/readable-ranges.ts';
+import type { MemberSource } from '../../inputs/list-files.ts';
+import type { LoadFindings } from '../findings.ts';
+import type { LoadingJob } from '../order.ts';
+
+/** What the driver takes out of `job.json`. */
+export interface SparkApplication {
+  /** of the Spark application */
+  readonly name: string;
+  /** what executors start, before the folder and the unit's number */
+  readonly command: readonly string[];
+  readonly units: number;
+}
+
+/** What a task needs to read documents. */
+export type ReadingJob = SparkApplication &
+  Pick<LoadingJob, 'rowTag' | 'takesXsd' | 'limits' | 'archiveLimits' | 'links'>;
+
+export interface SparkJob extends SparkApplication, LoadingJob {
+  /** only what is wrong with documents is looked for */
+  readonly probe: boolean;
+  readonly logical: StoredLogicalSchema;
+  readonly keyOffsets: readonly (readonly [string, number])[];
+}
+
+/** A document of a unit: where it lies, and what it is called in messages and rows. */
+export interface UnitMember extends MemberSource {
+  readonly name: string;
+  readonly path: string;
+  /** among the documents of the job, from 0 */
+  readonly place: number;
+  readonly sha256: string;
+  /** what of it is the unit's, when not all; such a unit has one member */
+  readonly range?: DocumentRange;
+}
+
+/** Why no attempt at a unit can succeed: what is wrong with a document, or else a reason. */
+export type UnitFailure = Diagnostic | string;
+
+export function failureOf(failure: UnitFailure): Error {
+  return typeof failure === 'string' ? new AppError('unprocessable_input', failure) : new InputError(failure);
+}
+
+export interface UnitReport {
+  /** why no attempt can succeed: the document is at fault */
+  readonly failure?: UnitFailure;
+  /** of a probe: what is wrong with documents, by their place in the job */
+  readonly rejects: readonly (readonly [place: number, fault: Diagnostic])[];
+  /** null: the unit failed, or was probed only */
+  readonly findings: LoadFindings | null;
+  readonly statistics: DocumentStatistics | null;
+  readonly misfits: readonly MisfitValue[];
+  readonly relaxed: readonly (readonly [table: number, column: number])[];
+  readonly chunks: readonly (readonly [table: number | SideTable, bytes: number, rowCount: number])[];
+}
+
+export async function readJson<T>(path: string): Promise<T> {
+  return JSON.parse(await readFile(path, 'utf8')) as T;
+}
+
+export const doneFolder = (work: string, unit: number): string => join(work, 'done', String(unit));
+
+/** Makes an attempt's folder the unit's result, unless another was first; the folder is gone afterwards. */
+export async function commitAttempt(work: string, unit: number, attempt: string): Promise<'first' | 'late'> {
+  try {
+    await rename(attempt, doneFolder(work, unit));
+    const parent = await open(join(work, 'done'), 'r');
+    await parent.sync().finally(() => parent.close());
+    return 'first';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    await rm(attempt, { recursive: true, force: true });
+    return 'late';
+  }
+}
+
+export async function makeWorkFolder(work: string): Promise<void> {
+  for (const name of ['units', 'attempts', 'done']) await makeFolder(join(work, name), 0o700);
+}

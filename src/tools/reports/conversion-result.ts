@@ -1,0 +1,59 @@
+import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
+import type { BrokenKey } from '../../ports/rows/sink.ts';
+import type { SchemaChosen } from '../schemas/choice.ts';
+
+/** What the job record keeps beside the summary that is printed: what met no place, and what was left out. */
+export interface ConversionDetails {
+  readonly unmapped: readonly { readonly xpath: string; readonly count: number }[];
+  /** values whose mappings are inactive */
+  readonly ignored: number;
+  readonly rejects: readonly {
+    readonly document: string | null;
+    readonly line: number | null;
+    readonly column: number | null;
+    /** of the diagnostic, such as `unknown_root`; null where there is none */
+    readonly code: string | null;
+    readonly message: string;
+  }[];
+  /** keys, uniques and keyrefs of the XSD that documents broke; absent where none are declared */
+  readonly broken?: readonly BrokenRule[];
+  /** natural keys that values broke, so that the target does not have them; absent for none */
+  readonly broken_keys?: readonly BrokenKey[];
+  /** the highest row keys given out, by table; absent where they follow from the documents, or nothing was loaded */
+  readonly keys?: Readonly<Record<string, number>>;
+}
+
+export const noDetails: ConversionDetails = { unmapped: [], ignored: 0, rejects: [] };
+
+/** What went to `_unmapped`. */
+export interface KeptContent {
+  /** elements, attributes and texts */
+  readonly values: number;
+  /** documents that were kept whole */
+  readonly documents: number;
+}
+
+export const nothingKept: KeptContent = { values: 0, documents: 0 };
+
+/** What a tool did, for the job record and the summary. */
+export interface Conversion {
+  /** for documents that were counted: what became of them */
+  readonly does: 'loaded' | 'read' | null;
+  readonly origin: number | null;
+  readonly logical: number | null;
+  /** null: nothing was loaded, written or removed by it */
+  readonly chosen: SchemaChosen | null;
+  readonly documents: number;
+  /** documents of an unknown root are counted apart */
+  readonly rejected: number;
+  readonly unknownRoots: number;
+  readonly kept: KeptContent;
+  /** by table name; tables without rows are left out */
+  readonly rows: Readonly<Record<string, number>>;
+  /** distinct paths of the mapping, and paths met that it does not know */
+  readonly mapped: number;
+  readonly unknown: number;
+  readonly bytes: number;
+  readonly details: ConversionDetails;
+  readonly steps: readonly (readonly [step: string, seconds: number])[];
+}

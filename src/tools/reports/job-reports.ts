@@ -1,0 +1,42 @@
+/** What a run tells of itself, put into its record: what is told in quick succession goes together, as each write waits for a disk. */
+import type { JobProgress } from '../../ports/stores/jobs.ts';
+
+/** so long a run may be ahead of its record */
+const delayMs = 250;
+
+export interface JobReports {
+  /** To be written soon, together with what is told until then. */
+  add(progress: JobProgress): void;
+  /** Resolves when the record holds all that was told; a fault of any write since the last time comes here. */
+  flush(): Promise<void>;
+}
+
+export function createJobReports(write: (progress: JobProgress) => Promise<unknown>): JobReports {
+  let told: JobProgress | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let written: Promise<unknown> = Promise.resolve();
+
+  function send(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (told === null) return;
+    const progress = told;
+    told = null;
+    written = written.then(() => write(progress));
+    // told by flush
+    written.catch(() => undefined);
+  }
+
+  return {
+    add(progress) {
+      told = { ...told, ...progress };
+      timer ??= setTimeout(send, delayMs).unref();
+    },
+    async flush() {
+      send();
+      const all = written;
+      written = Promise.resolve();
+      await all;
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** A relational model made to the options of a run. Loaded where one is made: most documents have a model that is stored. */
+import { buildRelationalModel } from '../../engine/map/build-model.ts';
+import { chooseRoots } from '../../engine/map/chosen-roots.ts';
+import { namingLike } from '../../engine/map/made-options.ts';
+import { defaultNaming, type NamingOptions } from '../../engine/map/names/identifiers.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { SourceModel } from '../../engine/model/source-model.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import { rootsOf, type ModelChoices } from './logical-schema.ts';
+
+export function buildModel(
+  request: ToolRequest,
+  source: SourceModel,
+  { mapLevel, extraRoots = [], previous, keepNames = true, keepSplits = true, extras = [] }: ModelChoices,
+): RelationalModel {
+  const chosen = rootsOf(request, source);
+  const standard = chooseRoots(source, undefined).map((root) => source.elements[root]!.name);
+  const like = keepNames ? previous : undefined;
+  const textLength = request.defaultVarcharLen ?? like?.options?.defaultTextLength;
+  const given = request.extraColumns.map(({ name, type }) => ({ name, type: { kind: type } }));
+  return buildRelationalModel(source, {
+    mapLevel,
+    naming: like === undefined ? namingOf(request) : namingLike(like),
+    roots: chosen.length > 0 ? chosen : [...standard, ...extraRoots],
+    ...(textLength === undefined ? {} : { defaultTextLength: textLength }),
+    ...(previous === undefined ? {} : { previous, keepNames, keepSplits }),
+    extraColumns: given.length > 0 ? given : extras,
+  });
+}
+
+function namingOf(request: ToolRequest): NamingOptions {
+  return {
+    nameMode: request.nameMode ?? defaultNaming.nameMode,
+    tablePrefix: request.prefix ?? '',
+    tableSuffix: request.suffix ?? '',
+    maxBytes: request.nameMaxLen ?? defaultNaming.maxBytes,
+    rename: new Map(request.rename ?? []),
+  };
+}

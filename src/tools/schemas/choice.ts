@@ -1,0 +1,192 @@
+/** Which logical schema a run works with, and why: the one that an option names, the one that made the target, or the origin's default. */
+import { lineIdentity } from '../../engine/map/deactivate.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { AppError } from '../../errors.ts';
+import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { requireExtras } from './extra-values.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+/** In the summary. */
+export interface SchemaChosen {
+  readonly logical: number | null;
+  readonly why: string;
+}
+
+/** What a load goes on from. */
+export interface SchemaBasis {
+  /** null: the origin has none yet, but for what single loads were shaped to */
+  readonly stored: StoredLogicalSchema | null;
+  readonly why: string;
+  /** whether the origin's default is meant: what is made from it may be the next default */
+  readonly isDefault: boolean;
+  /** of an earlier version of the origin: its names go on, it is not loaded by */
+  readonly isEarlierVersion?: boolean;
+  /** it made the target, which has all its tables */
+  readonly isOfTarget?: boolean;
+}
+
+/** paths that a line of the log names; the rest are counted */
+const namedPaths = 5;
+
+/** The logical schema that `-l` names, or that the run to be repeated used; null: the target and the origin decide. */
+export async function pinnedLogicalSchema({
+  request,
+  idOrg,
+  home,
+  repeats,
+}: ToolSession): Promise<{ readonly stored: StoredLogicalSchema; readonly why: string } | null> {
+  const idLschma = repeats?.idLschma ?? request.logicalId;
+  if (idLschma === undefined) return null;
+  const stored = await home.adapters.catalog.loadLogicalSchema(idOrg, { idLschma });
+  if (repeats !== null && stored === null)
+    throw new AppError(
+      'not_found',
+      `logical schema ${idLschma}, which job ${repeats.idJob} used, is no more there: send its request again instead of running it again`,
+    );
+  if (stored === null) throw new AppError('not_found', `-l ${idLschma}: there is no such logical schema`);
+  requireExtras(stored.model, request.extraColumns);
+  return {
+    stored,
+    why: repeats === null ? '-l names it' : `job ${repeats.idJob}, which this one repeats, used it`,
+  };
+}
+
+/** `loads`: what the target says of its loads, newest first. AppError `conflict` where what made the target is no more there. */
+export async function findBasis(
+  session: ToolSession,
+  idSch: number,
+  loads: readonly TargetLoad[],
+): Promise<SchemaBasis> {
+  const { request, idOrg, home, log } = session;
+  const { catalog } = home.adapters;
+  const newest = await catalog.loadLogicalSchema(idOrg, { idSch });
+  const standard = newest?.variant === true ? null : newest;
+  const byDefault = (why: string): SchemaBasis => ({ stored: standard, why, isDefault: true });
+  if (request.mapLevel !== undefined)
+    return byDefault(`-g is given, which counts before the target: the default of schema ${idSch}`);
+  if (loads.length === 0) return byDefault(`the default of schema ${idSch}, as the target is new`);
+  const installation = await catalog.installation();
+  const ours = loads.filter((load) => load.installation === installation);
+  const made = await madeBy(session, idSch, ours);
+  if (made !== null) {
+    const isDefault = made.idLschma === standard?.idLschma;
+    const stored = isDefault ? standard : await catalog.loadLogicalSchema(idOrg, made);
+    if (standard !== null && made.variant)
+      log(
+        `logical schema ${made.idLschma} is a variant that options of a load made: what it leaves out is kept as unmapped; -l ${standard.idLschma} loads by the default of schema ${idSch}`,
+      );
+    else if (standard !== null && standard.idLschma > made.idLschma) log(tellNewer(made.idLschma, standard));
+    return { stored, why: made.why, isDefault, isOfTarget: true };
+  }
+  const earlier = await earlierVersion(session, idSch, ours);
+  if (earlier !== null) {
+    const why = `the target was loaded by logical schema ${earlier.idLschma} of schema ${earlier.idSch}, an earlier version, whose names go on`;
+    if (standard !== null && goesOn(standard.model, earlier.model)) return byDefault(why);
+    return { stored: earlier, why, isDefault: false, isEarlierVersion: true, isOfTarget: true };
+  }
+  const others = [...new Set(ours.map((load) => load.idSch))].filter((id) => id !== null);
+  if (others.length > 0) log(`the target holds documents of other schemas, too: ${others.join(', ')}`);
+  if (ours.length < loads.length)
+    log(
+      'the target was loaded by another installation, whose logical schemas are not known here: where names differ, columns are added; -l chooses another logical schema',
+    );
+  return byDefault(`the default of schema ${idSch}, which has not loaded the target before`);
+}
+
+/** Of this origin: what is no variant before what is one, the last before the others. */
+async function madeBy(
+  session: ToolSession,
+  idSch: number,
+  ours: readonly TargetLoad[],
+): Promise<{ readonly idLschma: number; readonly variant: boolean; readonly why: string } | null> {
+  const { request, idOrg, home } = session;
+  const candidates = holding(ours.filter((load) => load.idSch === idSch));
+  if (candidates.length === 0) return null;
+  const known = await home.adapters.catalog.listLogicalSchemas(idOrg, idSch);
+  const there = candidates.flatMap((id) => known.find(({ idLschma }) => idLschma === id) ?? []);
+  const chosen = there.find(({ variant }) => !variant) ?? there[0];
+  const list = candidates.toSorted((a, b) => a - b).join(', ');
+  if (chosen === undefined) {
+    if (request.saveMode === 'o') return null;
+    const [other] = known;
+    const next =
+      other === undefined ? '' : `-l ${other.idLschma} loads by another one, whose columns may differ; `;
+    throw new AppError(
+      'conflict',
+      `the target was made by logical schema ${list} of schema ${idSch}, which is no more there: ${next}-S o replaces what the target holds`,
+    );
+  }
+  const several = `the target holds documents loaded by ${list}, of which it is the newest`;
+  const why =
+    candidates.length === 1
+      ? 'it made what the target holds'
+      : there.every(({ variant }) => variant === chosen.variant)
+        ? several
+        : `${several} that is no variant`;
+  return { ...chosen, why };
+}
+
+/** Those whose documents are still there; all where none are. */
+function holding(loads: readonly TargetLoad[]): readonly number[] {
+  const still = loads.filter(({ holds }) => holds);
+  return (still.length > 0 ? still : loads).flatMap(({ idLschma }) => (idLschma === null ? [] : [idLschma]));
+}
+
+/** What made the target, of the nearest version before this one that loaded it. */
+async function earlierVersion(
+  { idOrg, home }: ToolSession,
+  idSch: number,
+  ours: readonly TargetLoad[],
+): Promise<StoredLogicalSchema | null> {
+  const { catalog } = home.adapters;
+  let origin = await catalog.findOrigin(idOrg, idSch);
+  while (origin !== null && origin.id_parent_sch !== null) {
+    const parent = origin.id_parent_sch;
+    const known = await catalog.listLogicalSchemas(idOrg, parent);
+    const there = holding(ours.filter((load) => load.idSch === parent)).flatMap(
+      (id) => known.find(({ idLschma }) => idLschma === id) ?? [],
+    );
+    const chosen = there.find(({ variant }) => !variant) ?? there[0];
+    if (chosen !== undefined) return catalog.loadLogicalSchema(idOrg, chosen);
+    origin = await catalog.findOrigin(idOrg, parent);
+  }
+  return null;
+}
+
+/** Whether what both models know has a place in common. */
+function goesOn(model: RelationalModel, earlier: RelationalModel): boolean {
+  const places = placesOf(earlier);
+  for (const [content, here] of placesOf(model)) if (places.get(content)?.isDisjointFrom(here)) return false;
+  return true;
+}
+
+function placesOf({ mappings, tables }: RelationalModel): ReadonlyMap<string, ReadonlySet<string>> {
+  const places = new Map<string, Set<string>>();
+  for (const line of mappings) {
+    if (line.xpath === null || line.active === false) continue;
+    const { name, columns } = tables[line.table]!;
+    const place = `${name}\n${line.column === null ? '' : columns[line.column]!.name}`;
+    const content = lineIdentity(line);
+    const known = places.get(content);
+    if (known === undefined) places.set(content, new Set([place]));
+    else known.add(place);
+  }
+  return places;
+}
+
+/** What is missing in a newer logical schema is what people switched off. */
+function tellNewer(made: number, { idSch, idLschma, model }: StoredLogicalSchema): string {
+  const paths = [
+    ...new Set(
+      model.mappings.flatMap(({ active, xpath }) => (active === false && xpath !== null ? [xpath] : [])),
+    ),
+  ];
+  const rest = paths.length - namedPaths;
+  const named = paths.slice(0, namedPaths).join(', ');
+  const leavesOut =
+    paths.length === 0
+      ? ''
+      : `, and leaves out what was deactivated (${named}${rest > 0 ? ` and ${rest} more` : ''})`;
+  return `logical schema ${idLschma} of schema ${idSch} is newer${leavesOut}: this target goes on with ${made}, which made it; -l ${idLschma} loads by the newer one`;
+}

@@ -1,0 +1,55 @@
+/** Compiles an XSD set in a thread of its own, so that a set made to take for ever, or all memory, ends at its limits. */
+import { Worker } from 'node:worker_threads';
+import { InputError, type Diagnostic } from '../../engine/diagnostics.ts';
+import type { CompiledXsdSet, CompileOptions, XsdFile } from '../../engine/xsd/compile-set.ts';
+import { XsdSetError } from '../../engine/xsd/report.ts';
+import { AppError } from '../../errors.ts';
+
+export interface CompileOrder {
+  readonly files: readonly XsdFile[];
+  readonly options: CompileOptions;
+}
+
+/** `all` null: the fault was no report of the set's, but an end of reading. */
+export type CompileAnswer =
+  | { readonly compiled: CompiledXsdSet }
+  | { readonly first: Diagnostic; readonly all: readonly Diagnostic[] | null };
+
+export interface CompileLimits {
+  readonly timeMs: number;
+  readonly memoryBytes: number;
+}
+
+/** XsdSetError and InputError as `compileXsdSet`; AppError `unprocessable_input` past a limit. */
+export async function compileApart(order: CompileOrder, limits: CompileLimits): Promise<CompiledXsdSet> {
+  const megabytes = Math.max(16, Math.floor(limits.memoryBytes / 1024 / 1024));
+  const thread = new Worker(new URL('../bin/xsd-set-thread.mjs', import.meta.url), {
+    workerData: order,
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: megabytes },
+  });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const answer = await new Promise<CompileAnswer>((resolve, reject) => {
+      thread.once('message', resolve);
+      thread.once('error', (error: NodeJS.ErrnoException) => {
+        const full = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+        reject(full ? pastLimit(`compiling the XSD set needs more than ${megabytes} MiB of memory`) : error);
+      });
+      thread.once('exit', () => reject(new Error('the compiler ended without an answer')));
+      timer = setTimeout(
+        () => reject(pastLimit(`compiling the XSD set took longer than ${limits.timeMs / 1000} s`)),
+        limits.timeMs,
+      );
+    });
+    if ('compiled' in answer) return answer.compiled;
+    throw answer.all === null ? new InputError(answer.first) : new XsdSetError(answer.first, answer.all);
+  } finally {
+    clearTimeout(timer);
+    await thread.terminate();
+  }
+}
+
+function pastLimit(text: string): AppError {
+  return new AppError('unprocessable_input', text);
+}

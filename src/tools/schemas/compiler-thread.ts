@@ -1,0 +1,120 @@
+/** What a compiler thread runs: XSD set and documents to a source model and a relational model. */
+import { once } from 'node:events';
+import { parentPort, workerData } from 'node:worker_threads';
+import type {
+  CompiledApart,
+  CompilerAnswer,
+  CompilerQuestion,
+  CompilerRequest,
+} from '../../adapters/schema-compiler/in-thread.ts';
+import { formatDiagnostic, InputError } from '../../engine/diagnostics.ts';
+import { createStatisticsCollector } from '../../engine/infer/collector.ts';
+import { inferSourceModel } from '../../engine/infer/source-model.ts';
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
+import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { compileXsdSet } from '../../engine/xsd/compile-set.ts';
+import { XsdSetError } from '../../engine/xsd/report.ts';
+import { AppError } from '../../errors.ts';
+import { parseToolArguments } from '../../jobs/request/tool-request.ts';
+import type { Limits } from '../../config/limits.ts';
+import type { OriginFile } from '../../ports/stores/catalog.ts';
+import type { SchemaSources } from '../../ports/processes/schema-compiler.ts';
+import { archiveLimitsOf } from '../inputs/archive-members.ts';
+import { requireDocumentElements } from './document-elements.ts';
+import { openInputs } from '../inputs/list-files.ts';
+import { buildModel } from './build-model.ts';
+import { readDocument } from '../inputs/read-document.ts';
+import { setFingerprint } from './set-fingerprint.ts';
+import { compileOptions, readXsdSet } from '../inputs/xsd-files.ts';
+
+/** What the thread is told beside the sources. */
+export type CompilerLimits = Pick<Limits, 'engine' | 'archiveExpansion' | 'archiveMembers'>;
+
+const { sources, settings } = workerData as CompilerRequest;
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+parentPort!.postMessage(await answer());
+
+async function answer(): Promise<CompilerAnswer> {
+  try {
+    return { compiled: await compile(sources, settings as CompilerLimits) };
+  } catch (error) {
+    if (error instanceof XsdSetError) {
+      const fatal = error.diagnostics.filter(({ severity }) => severity === 'error');
+      const errors = fatal.map((diagnostic) => ({ pointer: '/xsd', detail: formatDiagnostic(diagnostic) }));
+      return { fault: error.message, errors };
+    }
+    if (error instanceof InputError) {
+      return { fault: error.message, errors: [{ pointer: '/xml', detail: error.message }] };
+    }
+    if (error instanceof AppError) return { fault: error.message, errors: error.errors };
+    throw error;
+  }
+}
+
+async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<CompiledApart> {
+  const set = wanted.xsd.length === 0 ? null : await readXsdSet(wanted.xsd, false, archiveLimitsOf(limits));
+  const request = parseToolArguments('xsd2er', [
+    'schema',
+    ...(wanted.root === undefined ? [] : ['--root', wanted.root]),
+    ...(wanted.nameMaxLength === undefined ? [] : ['--name-max-len', String(wanted.nameMaxLength)]),
+    ...(wanted.defaultTextLength === undefined
+      ? []
+      : ['--default-varchar-len', String(wanted.defaultTextLength)]),
+  ]);
+  const { mapLevel, previous, keepNames = true } = wanted;
+  // names of an earlier version are no part of a fingerprint
+  const fingerprint =
+    set === null || previous !== undefined
+      ? null
+      : await setFingerprint(set, { ...request, mapLevel }, limits.engine);
+  const isKnown = fingerprint !== null && (await ask({ fingerprint }));
+  const xsd =
+    set === null || isKnown ? null : compileXsdSet(set.files, compileOptions(set, request, limits.engine));
+  if (xsd !== null) requireDocumentElements(xsd.model, set!.files, xsd.diagnostics);
+  const documents = wanted.xml.length === 0 ? null : await readDocuments(wanted.xml, limits);
+  const makeModels = (): CompiledApart['models'] => {
+    const source = xsd?.model ?? inferSourceModel(documents!.statistics);
+    const choices = { mapLevel, ...(previous === undefined ? {} : { previous, keepNames }) };
+    return { source, model: buildModel(request, source, choices) };
+  };
+  return {
+    models: isKnown ? null : makeModels(),
+    statistics: documents?.statistics ?? null,
+    files: [...(set?.records ?? []), ...(documents?.files ?? [])],
+    fingerprint,
+    diagnostics: xsd?.diagnostics ?? [],
+  };
+}
+
+async function ask(question: CompilerQuestion): Promise<boolean> {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort!.postMessage(question);
+  const [known] = (await once(parentPort!, 'message')) as [boolean];
+  return known;
+}
+
+async function readDocuments(
+  paths: readonly string[],
+  limits: CompilerLimits,
+): Promise<{ readonly statistics: DocumentStatistics; readonly files: readonly OriginFile[] }> {
+  const inputs = await openInputs(paths, (name) => /\.xml$/i.test(name), archiveLimitsOf(limits), 'refuse');
+  const names = createNameTable();
+  const kernels = createTokenizerKernels();
+  const collector = createStatisticsCollector(names, { samples: true });
+  const files: OriginFile[] = [];
+  for await (const member of inputs.members()) {
+    collector.beginDocument();
+    const { bytes, sha256 } = await readDocument(member, {
+      names,
+      limits: limits.engine,
+      kernels,
+      onBatch: (batch) => collector.consume(batch),
+      afterChunk: () => undefined,
+    });
+    collector.endDocument(bytes);
+    files.push({ name: member.name, bytes, sha256 });
+  }
+  if (files.length === 0) throw new AppError('unprocessable_input', 'the input holds no document (*.xml)');
+  return { statistics: collector.statistics, files };
+}

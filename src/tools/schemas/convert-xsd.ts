@@ -1,0 +1,111 @@
+/** xsd2er: an XSD set becomes an origin, its logical schema and mapping. */
+import { formatDiagnostic, type Diagnostic } from '../../engine/diagnostics.ts';
+import { factsOf } from '../../engine/model/facts.ts';
+import type { SourceModel } from '../../engine/model/source-model.ts';
+import { XsdSetError } from '../../engine/xsd/report.ts';
+import { AppError } from '../../errors.ts';
+import { compileApart } from './compile-in-thread.ts';
+import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
+import { choicesAfterParent, storeModel } from './logical-schema.ts';
+import { buildModel } from './build-model.ts';
+import { requireDocumentElements } from './document-elements.ts';
+import { storeOrigin } from './store-origin.ts';
+import { inputPaths } from '../session/resolve-inputs.ts';
+import { setFingerprint } from './set-fingerprint.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import { compileOptions, readXsdSet, type XsdSetFiles } from '../inputs/xsd-files.ts';
+
+/** diagnostics printed one by one; the rest are counted */
+const maxPrinted = 100;
+
+export async function convertXsd(session: ToolSession): Promise<Conversion> {
+  const { request, idOrg, home } = session;
+  const { catalog } = home.adapters;
+  const steps: [string, number][] = [];
+  let since = performance.now();
+  const step = (name: string): void => {
+    steps.push([name, (performance.now() - since) / 1000]);
+    since = performance.now();
+  };
+  const paths = await inputPaths(session);
+  const set = await readXsdSet(paths, session.byHand, session.archiveLimits);
+  const { files, records, bytes } = set;
+  step('read');
+  // the next version of an origin depends on the one before, too
+  const fingerprint =
+    request.parent === undefined ? await setFingerprint(set, request, session.limits) : null;
+  const known = fingerprint === null ? null : await catalog.findCompiledSet(idOrg, fingerprint);
+  const { source, diagnostics } = known ?? (await compile(session, set));
+  printDiagnostics(session, diagnostics);
+  requireDocumentElements(source, files, diagnostics);
+  step(known === null ? 'compile' : 'compiled before');
+  session.log(
+    `XSD set: ${files.length} files, ${source.elements.length} elements, ${source.types.length} types, ` +
+      `${source.primaryRoots > 0 ? source.primaryRoots : source.roots.length} root elements`,
+  );
+  const model = known?.model ?? buildModel(request, source, await choicesAfterParent(session));
+  if (known === null) step('map');
+  session.log(
+    `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
+  );
+  let origin: number | null = null;
+  let logical: number | null = null;
+  if (!request.dryRun) {
+    const record = await storeOrigin(session, source, 'xsd', records);
+    await session.report({ idSch: record.id_sch });
+    await session.reported();
+    const stored = await storeModel(session, record.id_sch, model);
+    origin = record.id_sch;
+    logical = stored.idLschma;
+    if (fingerprint !== null && known === null)
+      await catalog.rememberCompiledSet(idOrg, fingerprint, logical, diagnostics);
+    await session.report({ idLschma: logical, messages: files.length, progress: 1 });
+    step('store');
+  }
+  return {
+    origin,
+    logical,
+    chosen: null,
+    documents: files.length,
+    does: null,
+    rejected: 0,
+    unknownRoots: 0,
+    kept: nothingKept,
+    rows: {},
+    mapped: factsOf(model).mappedPaths,
+    unknown: 0,
+    bytes,
+    details: noDetails,
+    steps,
+  };
+}
+
+/** what of a set may be nowhere with `--missing wildcard` */
+const missingCodes = new Set(['xsd_missing_component', 'xsd_unknown_component']);
+
+/** All that is wrong with a set is reported, also where that makes it unusable. */
+async function compile(
+  session: ToolSession,
+  set: XsdSetFiles,
+): Promise<{ readonly source: SourceModel; readonly diagnostics: readonly Diagnostic[] }> {
+  const { request, limits } = session;
+  const { xsdTimeMs: timeMs, xsdMemoryBytes: memoryBytes } = session.home.config.limits;
+  try {
+    const order = { files: set.files, options: compileOptions(set, request, limits) };
+    const { model, diagnostics } = await compileApart(order, { timeMs, memoryBytes });
+    return { source: model, diagnostics };
+  } catch (error) {
+    if (!(error instanceof XsdSetError)) throw error;
+    printDiagnostics(session, error.diagnostics);
+    if (!missingCodes.has(error.diagnostic.code)) throw error;
+    const next = 'give the file that holds it too, or allow anything in its place with --missing wildcard';
+    throw new AppError('unprocessable_input', `${error.message}; ${next}`, { cause: error });
+  }
+}
+
+function printDiagnostics(session: ToolSession, diagnostics: readonly Diagnostic[]): void {
+  for (const diagnostic of diagnostics.slice(0, maxPrinted))
+    session.log(`${diagnostic.severity}: ${formatDiagnostic(diagnostic)}`);
+  if (diagnostics.length > maxPrinted)
+    session.log(`… and ${diagnostics.length - maxPrinted} more diagnostics`);
+}

@@ -1,0 +1,248 @@
+/** The relational model a run works with: one that is stored, or a new one made to the run's options. */
+import { rootsNamed } from '../../engine/map/chosen-roots.ts';
+import { extraColumnsOf } from '../../engine/map/made-options.ts';
+import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
+import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
+import type { QName, SourceModel } from '../../engine/model/source-model.ts';
+import { AppError } from '../../errors.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import { inactiveLines } from '../../catalog/schemas/generate.ts';
+import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { findBasis, pinnedLogicalSchema, type SchemaBasis } from './choice.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+/** `-g` where nothing says otherwise (engine.md §11). */
+export const defaultMapLevel: MapLevel = 3;
+
+/** Options that shape tables: with one of them a stored model is not taken as it is. */
+function shapesModel(request: ToolRequest, stored: RelationalModel | undefined): boolean {
+  return (
+    (request.mapLevel !== undefined && request.mapLevel !== stored?.mapLevel) ||
+    request.nameMode !== undefined ||
+    request.prefix !== undefined ||
+    request.suffix !== undefined ||
+    request.nameMaxLen !== undefined ||
+    request.defaultVarcharLen !== undefined ||
+    request.rename !== undefined ||
+    request.root !== undefined ||
+    request.prune ||
+    request.extraColumns.length > 0
+  );
+}
+
+/** Options that give names: those of an earlier model are then not kept. */
+function namesTables(request: ToolRequest): boolean {
+  return (
+    request.nameMode !== undefined ||
+    request.prefix !== undefined ||
+    request.suffix !== undefined ||
+    request.nameMaxLen !== undefined ||
+    request.rename !== undefined
+  );
+}
+
+/** What the next version of an origin (`--parent`) goes on from: the level and the names of its newest logical schema. */
+export async function choicesAfterParent(session: ToolSession): Promise<ModelChoices> {
+  const { request, idOrg, home } = session;
+  const given = request.mapLevel;
+  if (request.parent === undefined) return { mapLevel: given ?? defaultMapLevel };
+  const parent = await home.adapters.catalog.loadLogicalSchema(idOrg, { idSch: request.parent });
+  const mapLevel = given ?? parent?.model.mapLevel ?? defaultMapLevel;
+  if (parent === null) return { mapLevel };
+  const { previous, keepNames } = choicesAfter(parent.model, mapLevel, request);
+  return { mapLevel, previous, keepNames };
+}
+
+/** Names are kept on the same level, where no option gives others; a name that stood for something else is never given again. */
+function choicesAfter(
+  previous: RelationalModel,
+  mapLevel: MapLevel,
+  request: ToolRequest,
+): Pick<ModelChoices, 'previous' | 'keepNames' | 'extras'> {
+  const keepNames = previous.mapLevel === mapLevel && !namesTables(request);
+  return { previous, keepNames, ...(keepNames ? { extras: extraColumnsOf(previous) } : {}) };
+}
+
+/** What the options say that documents start with, if they do. AppError where the model has no such element. */
+export function rootsOf(request: ToolRequest, source: SourceModel): readonly QName[] {
+  if (request.root !== undefined) return [elementOf('--root', request.root, source)];
+  return request.rowTag === undefined ? [] : [elementOf('--row-tag', request.rowTag, source)];
+}
+
+/** What documents of the model may start with. */
+export function documentRoots(request: ToolRequest, source: SourceModel): readonly QName[] {
+  const chosen = rootsOf(request, source);
+  return chosen.length > 0 ? chosen : source.roots.map((root) => source.elements[root]!.name);
+}
+
+/** An element of the model, one that documents start with before others; AppError `invalid_option` where there is none. */
+export function elementOf(option: string, text: string, source: SourceModel): QName {
+  const { namespaceUri, localName } = elementName(text, source.namespaces);
+  const [root] = rootsNamed(source, [{ namespaceUri: namespaceUri ?? '', localName }]);
+  const found =
+    source.elements[root ?? -1] ??
+    source.elements.find(
+      ({ name }) =>
+        name.localName === localName && (namespaceUri === null || name.namespaceUri === namespaceUri),
+    );
+  if (found !== undefined) return found.name;
+  const known = source.roots.slice(0, 10).map((at) => source.elements[at]!.name.localName);
+  throw new AppError(
+    'invalid_option',
+    `${option} ${text}: no such element; documents may start with ${known.join(', ')}`,
+  );
+}
+
+/** `{uri}local`, `prefix:local` with a prefix of the model, or `local`; namespace null: any. */
+export function elementName(text: string, namespaces: SourceModel['namespaces']): RowElementName {
+  const clark = /^\{([^}]*)\}(.+)$/.exec(text);
+  if (clark !== null) return { namespaceUri: clark[1]!, localName: clark[2]! };
+  const colon = text.indexOf(':');
+  if (colon < 0) return { namespaceUri: null, localName: text };
+  return { namespaceUri: namespaces[text.slice(0, colon)] ?? null, localName: text.slice(colon + 1) };
+}
+
+export interface ModelChoices {
+  readonly mapLevel: MapLevel;
+  /** roots beside those of the source model */
+  readonly extraRoots?: readonly QName[];
+  /** an earlier version: what stands at the same path keeps its name, and new names are made as its were */
+  readonly previous?: RelationalModel;
+  /** false: names are given as the run's options say, but for those that stood for something else */
+  readonly keepNames?: boolean;
+  /** false: rows that were dealt out over several tables lie in one where they can */
+  readonly keepSplits?: boolean;
+  /** columns beside the content of every table, where `-R` gives none */
+  readonly extras?: ReturnType<typeof extraColumnsOf>;
+}
+
+export interface ChosenSchema {
+  readonly stored: StoredLogicalSchema;
+  readonly why: string;
+}
+
+/** What the run goes on from, unless an option asks for another shape or the documents start with another element of the model. */
+export async function chooseLogicalSchema(
+  session: ToolSession,
+  idSch: number,
+  source: SourceModel,
+  basis: SchemaBasis,
+  rootsMet: readonly QName[],
+): Promise<ChosenSchema> {
+  const { request } = session;
+  const { stored } = basis;
+  const missing = rootsMet.filter((name) => !hasRoot(stored?.model, name));
+  const shaped = shapesModel(request, stored?.model);
+  if (stored !== null && basis.isEarlierVersion !== true && !shaped && missing.length === 0)
+    return { stored, why: basis.why };
+  const model = await makeModel(session, source, basis, missing);
+  const isVariant = shaped || request.rowTag !== undefined || !basis.isDefault;
+  const made = await storeModel(session, idSch, model, isVariant);
+  if (stored === null || made.idLschma === stored.idLschma) return { stored: made, why: basis.why };
+  const names = missing.map(({ localName }) => localName).join(', ');
+  const reason = shaped
+    ? 'options of this load shape it'
+    : missing.length > 0
+      ? `documents start with ${names}`
+      : 'this version of the schema has no other for this target';
+  const from = `made from logical schema ${stored.idLschma}`;
+  return { stored: made, why: `${reason}; ${from}: ${basis.why}` };
+}
+
+async function makeModel(
+  { request, idOrg, home }: ToolSession,
+  source: SourceModel,
+  { stored, isOfTarget = false }: SchemaBasis,
+  missing: readonly QName[],
+): Promise<RelationalModel> {
+  const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
+  const before = (stored?.model.roots ?? []).map((root) => root.name);
+  const known = before.filter((name) => rootsNamed(source, [name]).length > 0);
+  // parts that become documents are named for themselves, not for what was around them
+  const samePlaces = rootsOf(request, source).every((name) => hasRoot(stored?.model, name));
+  const { buildModel } = await import('./build-model.ts');
+  const model = buildModel(request, source, {
+    mapLevel: level,
+    extraRoots: unique([...known, ...missing]),
+    ...(stored !== null && samePlaces ? choicesAfter(stored.model, level, request) : {}),
+    // what is pruned needs no table for what was too wide before, but where the target has it
+    keepSplits: isOfTarget || !request.prune,
+  });
+  // what people switched off stays so, whatever else changes
+  const lines = stored === null ? [] : await home.adapters.catalog.listMappings(idOrg, stored.idLschma);
+  const inactive = inactiveLines(lines);
+  if (inactive.size === 0) return model;
+  const { leaveOutInactive } = await import('../../engine/map/deactivate.ts');
+  return leaveOutInactive(source, model, inactive);
+}
+
+/** Of rows that are there: the one that `-l` names, that made them, or the default of the origin that `-x` names. */
+export async function namedLogicalSchema(
+  session: ToolSession,
+  loads: () => Promise<readonly TargetLoad[]>,
+): Promise<ChosenSchema> {
+  const pinned = await pinnedLogicalSchema(session);
+  if (pinned !== null) return pinned;
+  const { originId } = session.request;
+  if (originId === undefined || !('id' in originId)) {
+    throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
+  }
+  const { stored, why, isEarlierVersion } = await findBasis(session, originId.id, await loads());
+  const { catalog } = session.home.adapters;
+  const own =
+    isEarlierVersion === true
+      ? await catalog.loadLogicalSchema(session.idOrg, { idSch: originId.id })
+      : stored;
+  if (own === null) throw new AppError('not_found', `-x ${originId.id}: that origin has no logical schema`);
+  return { stored: own, why };
+}
+
+/** Stores a new model; a --rename that named nothing is told, as a mistyped name would go unnoticed. */
+export function storeModel(
+  session: ToolSession,
+  idSch: number,
+  model: RelationalModel,
+  isVariant = false,
+): Promise<StoredLogicalSchema> {
+  for (const [from, to] of unusedRenames(session.request.rename ?? [], model))
+    session.log(`--rename ${from}=${to}: no table or column would be called ${from}`);
+  return session.home.adapters.catalog.createLogicalSchema(
+    session.idOrg,
+    idSch,
+    model,
+    session.idJob,
+    isVariant,
+  );
+}
+
+/** Those whose new name nothing bears, alone or followed by what tells it from others. */
+function unusedRenames(
+  renames: NonNullable<ToolRequest['rename']>,
+  { tables, nameMaxLength }: RelationalModel,
+): typeof renames {
+  const names = tables.flatMap((table) => [table.name, ...table.columns.map((column) => column.name)]);
+  return renames.filter(
+    ([, to]) =>
+      Buffer.byteLength(to) <= nameMaxLength &&
+      !names.some((name) => name === to || name.startsWith(`${to}_`)),
+  );
+}
+
+export function hasRoot(model: RelationalModel | undefined, name: QName): boolean {
+  return (
+    model?.roots.some(
+      (root) => root.name.localName === name.localName && root.name.namespaceUri === name.namespaceUri,
+    ) ?? false
+  );
+}
+
+function unique(names: readonly QName[]): QName[] {
+  const seen = new Set<string>();
+  return names.filter((name) => {
+    const key = `{${name.namespaceUri}}${name.localName}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

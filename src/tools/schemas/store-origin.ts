@@ -1,0 +1,50 @@
+/** Stores a source model as an origin, once per job. */
+import { basename } from 'node:path';
+import type { SourceModel } from '../../engine/model/source-model.ts';
+import { AppError } from '../../errors.ts';
+import type { NewOriginFile, OriginRecord } from '../../ports/stores/catalog.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+export async function storeOrigin(
+  session: ToolSession,
+  model: SourceModel,
+  sourceType: 'xsd' | 'xml' | 'xsd+xml',
+  files: readonly NewOriginFile[],
+): Promise<OriginRecord> {
+  const { request, idOrg, idJob, home } = session;
+  const { catalog } = home.adapters;
+  if (session.originOfEarlierAttempt !== null) {
+    // an attempt that was cut off had stored it; the input is the same
+    const earlier = await catalog.findOrigin(idOrg, session.originOfEarlierAttempt);
+    if (earlier?.id_job === idJob) return earlier;
+  }
+  const create = (name: string): Promise<OriginRecord> =>
+    catalog.createOrigin({
+      idOrg,
+      idParentSch: request.parent ?? null,
+      idJob,
+      name,
+      sourceType,
+      model,
+      files,
+    });
+  if (request.name !== undefined) return create(request.name);
+  const plain = defaultName(request.inputs[0] ?? 'stdin');
+  for (let number = 1; ; number += 1) {
+    try {
+      return await create(number === 1 ? plain : `${plain}-${number}`);
+    } catch (error) {
+      // a name nobody chose may get a number
+      if (!(error instanceof AppError) || error.code !== 'conflict' || number === 1000) throw error;
+    }
+  }
+}
+
+/** `uploads/7f3c/donut.xml.gz` -> `donut` */
+function defaultName(input: string): string {
+  const name = basename(input)
+    .replace(/\.(?:gz|zip|tar|tgz)$/i, '')
+    .replace(/\.(?:tar|xml|xsd)$/i, '')
+    .replace(/\.(?:xml|xsd)$/i, '');
+  return name === '' || name === '-' || name === 'group' ? 'documents' : name;
+}

@@ -1,0 +1,19 @@
+/** What the thread of src/tools/schemas/compile-in-thread.ts runs: an XSD set to its source model. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { InputError } from '../../engine/diagnostics.ts';
+import { compileXsdSet } from '../../engine/xsd/compile-set.ts';
+import { XsdSetError } from '../../engine/xsd/report.ts';
+import type { CompileAnswer, CompileOrder } from './compile-in-thread.ts';
+
+function answer({ files, options }: CompileOrder): CompileAnswer {
+  try {
+    return { compiled: compileXsdSet(files, options) };
+  } catch (error) {
+    if (error instanceof XsdSetError) return { first: error.diagnostic, all: error.diagnostics };
+    if (error instanceof InputError) return { first: error.diagnostic, all: null };
+    throw error;
+  }
+}
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+parentPort!.postMessage(answer(workerData as CompileOrder));

@@ -1,0 +1,34 @@
+/**
+ * A tool under a worker looks after itself, too: where the worker is stopped, or on a machine that nobody reaches, it notices that
+ * its job is another's or killed, and ends with all that it has started.
+ */
+import type { Claim, JobStore } from '../../ports/stores/jobs.ts';
+
+const everyMs = 2000;
+/** A worker that lives ends a killed tool sooner. */
+const killGraceMs = 6000;
+
+export function watchClaim(
+  jobs: Pick<JobStore, 'checkClaim'>,
+  claim: Pick<Claim, 'idJob' | 'epoch'>,
+  end: (why: 'kill' | 'lost') => void,
+): { stop(): void } {
+  let killedSince: number | null = null;
+  let asking = false;
+  const timer = setInterval(() => {
+    if (asking) return;
+    asking = true;
+    jobs
+      .checkClaim(claim)
+      .then((answer) => {
+        if (answer === 'lost') return end('lost');
+        if (answer === 'ok') killedSince = null;
+        else if (performance.now() - (killedSince ??= performance.now()) > killGraceMs) end('kill');
+      })
+      // an outage tells nothing
+      .catch(() => undefined)
+      .finally(() => (asking = false));
+  }, everyMs);
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,76 @@
+/** From the text of a target (`-o`) to the sink that takes its rows; the code of a sink is loaded when it is used. */
+import { resolve } from 'node:path';
+import { AppError } from '../../errors.ts';
+import { parseTarget } from '../../jobs/request/target.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { RowSink } from '../../ports/rows/sink.ts';
+import { isElsewhere, placeHere } from './remote-files.ts';
+import { postgresPlace } from './postgres-target.ts';
+import type { ToolSession } from './tool-session.ts';
+
+/** how long a job waits for others that write into the same folder */
+const lockTimeoutMs = 15 * 60_000;
+
+export async function openSink(session: ToolSession): Promise<RowSink> {
+  const { request } = session;
+  const target = parseTarget(request.out!);
+  if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
+  if (request.format !== undefined && target.kind !== 'folder')
+    session.log(`-f ${request.format} is for folders: it changes nothing here`);
+  switch (target.kind) {
+    case 'metadb':
+    case 'postgresql': {
+      const { createPostgresRowSink } = await import('../../adapters/postgres/target/sink.ts');
+      const place = await postgresPlace(session, target, 'load');
+      if (target.kind === 'metadb' && !session.home.roles.loader)
+        session.log(
+          'the metadata database lets us make no role for loading: rows are written as its own user',
+        );
+      return createPostgresRowSink({ ...place, createSchema: true });
+    }
+    case 'folder': {
+      const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');
+      const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
+      if (isElsewhere(directory)) return openObjectFolder(session, directory, target.path);
+      return createFolderRowSink({
+        directory,
+        format: request.format ?? 'csv',
+        refuseLinks: !session.byHand,
+      });
+    }
+    case 'duckdb': {
+      const { createDuckDbRowSink } = await import('../../adapters/duckdb/target/sink.ts');
+      const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
+      if (isElsewhere(file))
+        throw new AppError(
+          'invalid_option',
+          '-o: a DuckDB file needs a folder of the machine, not the shared store',
+        );
+      return createDuckDbRowSink({ file, refuseLinks: !session.byHand });
+    }
+  }
+}
+
+/** In what words a target is told its tables (`-S p`): those of the database that makes them, or that reads the files best. */
+export function ddlDialectOf({ out, format }: Pick<ToolRequest, 'out' | 'format'>): 'duckdb' | 'postgresql' {
+  const target = parseTarget(out!);
+  if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
+  return target.kind === 'duckdb' || (target.kind === 'folder' && format === 'parquet')
+    ? 'duckdb'
+    : 'postgresql';
+}
+
+/** A folder of the shared store; the metadata database, which all machines have in common, holds its lock. */
+async function openObjectFolder(session: ToolSession, location: string, label: string): Promise<RowSink> {
+  const { createObjectFolderRowSink } = await import('../../adapters/folder/object-store-sink.ts');
+  const { takeAdvisoryLock } = await import('../../adapters/postgres/client/advisory-lock.ts');
+  return createObjectFolderRowSink({
+    files: session.home.adapters.files,
+    location,
+    label,
+    format: session.request.format ?? 'csv',
+    idJob: session.idJob,
+    staging: placeHere(session, 'out'),
+    lock: () => takeAdvisoryLock(session.home.sql, `conversion-job-service ${location}`, lockTimeoutMs),
+  });
+}

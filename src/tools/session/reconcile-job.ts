@@ -1,0 +1,44 @@
+/** Whether the rows of a job that died while it published are in its target: asked by its worker (src/jobs/worker/reconcile.ts). */
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { AppError } from '../../errors.ts';
+import { openSink } from './open-sink.ts';
+import type { ToolSession } from './tool-session.ts';
+
+const noTables: RelationalModel = {
+  mapLevel: 0,
+  nameMaxLength: 63,
+  tables: [],
+  nodes: [],
+  roots: [],
+  mappings: [],
+  namespaces: {},
+};
+
+/**
+ * Starts to publish nothing at all under the job's name, and takes it back: a target says then, under the lock that all who publish
+ * there take, whether it has that job already. Faults of the target are thrown: they answer nothing.
+ */
+export async function isPublished(session: ToolSession): Promise<boolean> {
+  const sink = await openSink(session);
+  try {
+    await sink.open({
+      model: noTables,
+      saveMode: 'a',
+      idJob: session.idJob,
+      installation: await session.home.adapters.catalog.installation(),
+      idSch: null,
+      idLschma: null,
+      allTables: false,
+      keys: 'hash',
+    });
+    const { already } = await sink.publish(() => Promise.resolve(false), new Map());
+    return already;
+  } catch (error) {
+    // the refused fence, or a target that is no more
+    if (error instanceof AppError && (error.code === 'conflict' || error.code === 'not_found')) return false;
+    throw error;
+  } finally {
+    await sink.abort().catch(() => undefined);
+    await sink.close();
+  }
+}

@@ -1,0 +1,90 @@
+/** Inputs and outputs of a job whose files lie in a store elsewhere: brought to this machine, and taken back. */
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { Readable } from 'node:stream';
+import { fetchFiles } from '../../adapters/local-files/fetched-objects.ts';
+import { AppError } from '../../errors.ts';
+import { patternStart, patternStep, type PathPattern } from '../../files/path-pattern.ts';
+import { jobFolder } from '../../runtime/open/files.ts';
+import { createLookBudget } from '../inputs/matching-files.ts';
+import type { ToolSession } from './tool-session.ts';
+
+/** Whether a location is no path of this machine. */
+export function isElsewhere(location: string): boolean {
+  return location.startsWith('object:');
+}
+
+/** A folder of this job on this machine; its worker removes it. */
+export function placeHere(session: ToolSession, name: string): string {
+  return join(jobFolder(session.home.home, session.idJob), name);
+}
+
+/** Paths of copies of what lies at these locations; paths of this machine stay as they are. */
+export async function broughtHere(session: ToolSession, locations: readonly string[]): Promise<string[]> {
+  const paths: string[] = [];
+  for (const [at, location] of locations.entries()) {
+    if (!isElsewhere(location)) paths.push(location);
+    else paths.push(await fetchFiles(session.home.adapters.files, location, placeHere(session, `in/${at}`)));
+  }
+  return paths;
+}
+
+/** Locations of the files and folders below a folder that a pattern names; none where it names nothing. */
+export async function matching(
+  session: ToolSession,
+  folder: string,
+  pattern: PathPattern,
+): Promise<string[]> {
+  const found = new Set<string>();
+  const budget = createLookBudget();
+  for await (const { name, location } of session.home.adapters.files.list(folder)) {
+    budget();
+    const matched = matchedLength(pattern, name);
+    if (matched !== null) found.add(location.slice(0, location.length - name.length + matched));
+  }
+  return [...found];
+}
+
+/** How much of a file's path names what matches: all of it, or a folder that it lies in; null where nothing does. */
+function matchedLength(pattern: PathPattern, path: string): number | null {
+  let state = patternStart(pattern);
+  for (let start = 0; start < path.length && state.size > 0;) {
+    const slash = path.indexOf('/', start);
+    const end = slash < 0 ? path.length : slash;
+    const step = patternStep(pattern, state, path.slice(start, end), slash < 0 ? 'file' : 'folder');
+    if (step.matches) return end;
+    state = step.below;
+    start = end + 1;
+  }
+  return null;
+}
+
+/** Whether a folder elsewhere holds any file. */
+export async function isEmptyElsewhere(session: ToolSession, location: string): Promise<boolean> {
+  for await (const _ of session.home.adapters.files.list(location)) return false;
+  return true;
+}
+
+/** Takes all files of a folder of this machine to a location. `refuse`: AppError `conflict` where one is there already. */
+export async function takeThere(
+  session: ToolSession,
+  directory: string,
+  location: string,
+  existing: 'refuse' | 'replace',
+): Promise<void> {
+  const { files } = session.home.adapters;
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
+  if (existing === 'refuse') {
+    const wanted = new Set(names);
+    for await (const { name } of files.list(location))
+      if (wanted.has(name)) throw new AppError('conflict', `${name} exists in the folder already`);
+  }
+  for (const name of names) {
+    const body = Readable.toWeb(createReadStream(join(directory, name)));
+    await files.write(`${location}/${name}`, body as unknown as ReadableStream<Uint8Array>);
+  }
+}

@@ -1,0 +1,43 @@
+/** Where a run's inputs lie: by hand anywhere, under a worker only in the folders that its organisation may use. */
+import { join } from 'node:path';
+import { AppError } from '../../errors.ts';
+import { parsePathPattern, type PathPattern } from '../../files/path-pattern.ts';
+import { kindOf, matchingFiles } from '../inputs/matching-files.ts';
+import { broughtHere, isElsewhere, matching } from './remote-files.ts';
+import type { ToolSession } from './tool-session.ts';
+
+/** Paths for `openInputs`. AppError `path_not_allowed`, `invalid_option` or `input_not_found` under a worker. */
+export async function inputPaths(session: ToolSession): Promise<readonly string[]> {
+  if (session.byHand) return session.request.inputs;
+  const located = await Promise.all(session.request.inputs.map((input) => locate(session, input)));
+  return broughtHere(session, located.flat());
+}
+
+async function locate(session: ToolSession, input: string): Promise<readonly string[]> {
+  try {
+    return [await session.resolvePath(input, true)];
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'input_not_found') throw error;
+    const pattern = parsePathPattern(input);
+    if (pattern === null) throw error;
+    const directory = await session.resolvePath(pattern.folder, true);
+    const found = isElsewhere(directory)
+      ? await matching(session, directory, pattern)
+      : await matchingHere(session, directory, pattern);
+    if (found.length === 0) throw error;
+    return found;
+  }
+}
+
+/** A match may be a link, or lie behind one: each is looked at by itself. */
+async function matchingHere(
+  session: ToolSession,
+  directory: string,
+  pattern: PathPattern,
+): Promise<readonly string[]> {
+  const resolved = (path: string): Promise<string> => session.resolvePath(join(pattern.folder, path), true);
+  const found: string[] = [];
+  for await (const path of matchingFiles(pattern, directory, async (link) => kindOf(await resolved(link))))
+    found.push(await resolved(path));
+  return found;
+}

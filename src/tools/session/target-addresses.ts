@@ -1,0 +1,21 @@
+/** Where the connections of a job's database target may go. */
+import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
+import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
+import { isMetadataDatabase } from '../../jobs/request/check-access.ts';
+import type { Target } from '../../jobs/request/target.ts';
+import type { ToolSession } from './tool-session.ts';
+
+/**
+ * The checked addresses of the target's host, resolved once for all connections of the run; none for what a person starts,
+ * whom the operator's list does not bind, and for the metadata database. AppError `host_not_allowed` for what the operator
+ * does not allow.
+ */
+export async function targetAddresses(
+  session: ToolSession,
+  target: Extract<Target, { kind: 'postgresql' }>,
+): Promise<{ readonly addresses?: readonly string[] }> {
+  const { config } = session.home;
+  if (session.byHand || isMetadataDatabase(config.metadbUrl, target)) return {};
+  const guard = createOutgoingGuard(config.allowedHosts, createHostResolver());
+  return { addresses: (await guard.check(target.host, target.port)).addresses };
+}

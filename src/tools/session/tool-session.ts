@@ -1,0 +1,305 @@
+/** One run of a tool: its request, its job record, and where it says what it does. */
+import { resolve } from 'node:path';
+import type { EngineLimits } from '../../engine/limits.ts';
+import { logName } from '../../adapters/local-files/file-store.ts';
+import { createTokenizerKernels, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
+import { AppError } from '../../errors.ts';
+import { createMask } from '../../jobs/secrets/mask-secrets.ts';
+import { oneLine } from '../../jobs/secrets/one-line.ts';
+import { openRequest, sealRequest, secretsIn } from '../../jobs/request/stored-request.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { JobProgress } from '../../ports/stores/jobs.ts';
+import { newJob } from '../../jobs/submit.ts';
+import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archive-members.ts';
+import { watchClaim } from './claim-watch.ts';
+import type { ConversionDetails, KeptContent } from '../reports/conversion-result.ts';
+import type { SchemaChosen } from '../schemas/choice.ts';
+import type { Interruption } from '../cli/interruption.ts';
+import { createJobReports } from '../reports/job-reports.ts';
+import { keepLog, type KeptLog } from '../reports/kept-log.ts';
+import { createProgressLines, type PassProgress } from '../reports/progress-lines.ts';
+import { createRejects, type Rejects } from '../load/rejects.ts';
+import { createRootAdvice } from '../load/root-advice.ts';
+import { summaryOfWritten } from '../reports/summary.ts';
+import { createPathMask } from '../../runtime/host-paths.ts';
+import { openHome, type OpenedHome } from '../../runtime/open/home-folder.ts';
+import { rememberReads } from './cached-catalog.ts';
+import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
+
+export interface ToolSession {
+  readonly home: OpenedHome;
+  readonly request: ToolRequest;
+  readonly idOrg: number;
+  readonly idJob: number;
+  /** started by a person: bound by neither roots nor hosts, and the record's end is ours to write */
+  readonly byHand: boolean;
+  /** the origin an earlier attempt of this job made, if any */
+  readonly originOfEarlierAttempt: number | null;
+  /** the run that this one repeats, and the logical schema that moves its rows; null: it repeats none, or one that had chosen none */
+  readonly repeats: { readonly idJob: number; readonly idLschma: number } | null;
+  readonly limits: EngineLimits;
+  readonly archiveLimits: ArchiveLimits;
+  readonly kernels: TokenizerKernels;
+  /** documents that are left out */
+  readonly rejects: Rejects;
+  /** takes the secrets of the request and of this home out of a text */
+  mask(text: string): string;
+  /** a line of the job's log */
+  log(line: string): void;
+  /** aborted when the person who runs it has had enough: children end then; never under a worker, which ends all of them */
+  readonly interrupted: AbortSignal;
+  /** rows are being committed, or have been */
+  readonly committing: boolean;
+  /** `fraction` 0 … 1; at most a write per second reaches the record. Throws `Interrupted`. */
+  progress(fraction: number, done?: PassProgress): void;
+  /** The record holds it within moments. */
+  report(progress: JobProgress): Promise<void>;
+  /** Waits until the record holds all that was reported. */
+  reported(): Promise<void>;
+  /**
+   * Whether this attempt still holds the job, and nobody has killed it: asked in the last moment before rows are committed. From
+   * then on only the target knows how the job ends (src/jobs/worker/reconcile.ts); `written` is what its record will say then.
+   */
+  stillOurs(written: WrittenSoFar): Promise<boolean>;
+  resolvePath(path: string, mustExist: boolean): Promise<string>;
+  /** Ends the record of a run by hand, whose log is whole by then; a worker ends its jobs itself. */
+  finish(status: 'C' | 'F' | 'K', failure: string | null): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a job will have added to its target. */
+export interface WrittenSoFar {
+  readonly origin: number | null;
+  readonly logical: number | null;
+  readonly chosen: SchemaChosen | null;
+  readonly documents: number;
+  readonly rejected: number;
+  readonly unknownRoots: number;
+  readonly kept: KeptContent;
+  /** rows by table */
+  readonly tables: Readonly<Record<string, number>>;
+  readonly unknownPaths: number;
+  readonly bytes: number;
+  readonly details: ConversionDetails;
+}
+
+const leaseMs = 30_000;
+/** between two lines of a log that tell how far a run is */
+const progressLineMs = 10_000;
+
+const neverAborted: AbortSignal = new AbortController().signal;
+
+export interface SessionOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly log: (line: string) => void;
+  readonly onProgress: (fraction: number) => void;
+  readonly complain: (line: string) => void;
+  /** null: a worker ends it */
+  readonly interruption: Interruption | null;
+}
+
+export async function openSession(request: ToolRequest, options: SessionOptions): Promise<ToolSession> {
+  const home = await openHome(options.environment, {
+    role: 'tool',
+    // a person wants to know what goes wrong, not that the database was made ready
+    write: (line) => void (line.includes('"level":"info"') ? true : process.stderr.write(line)),
+  });
+  try {
+    return request.jobId === undefined
+      ? await sessionByHand(home, request, options)
+      : await sessionOfJob(home, request.jobId, options);
+  } catch (error) {
+    await home.close();
+    throw error;
+  }
+}
+
+async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOptions): Promise<ToolSession> {
+  const epoch = Number(options.environment['SVC_JOB_EPOCH']);
+  if (!Number.isSafeInteger(epoch) || epoch < 1) {
+    throw new AppError(
+      'invalid_option',
+      '-j runs a job that a worker has claimed; to run it again, use GET /v2/run/rerun',
+    );
+  }
+  const { jobs, secrets, files } = home.adapters;
+  const stored = await jobs.request(idJob);
+  const request = await openRequest(stored.request, secrets);
+  const claim = { idJob, epoch };
+  const { id_parent_job: repeated, id_lschma: idLschma } = stored.record;
+  const watch = watchClaim(jobs, claim, (why) => {
+    options.log(why === 'lost' ? 'the job is another worker’s by now' : 'the job was killed');
+    // this process leads its group: all that it has started ends with it
+    process.kill(-process.pid, 'SIGKILL');
+  });
+  return session(home, request, options, {
+    kept: null,
+    idOrg: stored.record.id_org,
+    claim,
+    byHand: false,
+    originOfEarlierAttempt: request.originId === undefined ? stored.record.id_sch : null,
+    repeats: repeated === null || idLschma === null ? null : { idJob: repeated, idLschma },
+    resolvePath: (path, mustExist) => files.resolve(stored.record.id_org, path, mustExist),
+    finish: async () => watch.stop(),
+  });
+}
+
+async function sessionByHand(
+  home: OpenedHome,
+  request: ToolRequest,
+  options: SessionOptions,
+): Promise<ToolSession> {
+  const { jobs, secrets } = home.adapters;
+  const claim = await jobs.startByHand(
+    newJob(request, await sealRequest(request, secrets), home.config.spark.conf),
+    1,
+    readWorkerIdentity(process.cwd()),
+    leaseMs,
+  );
+  const beat = setInterval(() => {
+    jobs
+      .heartbeat(claim, leaseMs)
+      .then((answer) => {
+        if (answer === 'ok') return;
+        const killed = answer === 'kill';
+        options.interruption!.interrupt(killed ? 'killed on request' : 'the job record was taken over');
+      })
+      .catch(() => undefined);
+  }, leaseMs / 3);
+  beat.unref();
+  const kept = keepLog(
+    () => home.openLog(claim.idJob, claim.epoch),
+    (error) => options.complain(`the log of the job cannot be kept: ${(error as Error).message}`),
+  );
+  return session(home, request, options, {
+    kept,
+    idOrg: 1,
+    claim,
+    byHand: true,
+    originOfEarlierAttempt: null,
+    repeats: null,
+    resolvePath: (path) => Promise.resolve(resolve(path)),
+    finish: async (status, failure) => {
+      clearInterval(beat);
+      await kept.flush();
+      await jobs.finish(claim, status, failure);
+    },
+  });
+}
+
+interface SessionParts {
+  /** null: the worker keeps it */
+  readonly kept: KeptLog | null;
+  readonly idOrg: number;
+  readonly claim: { readonly idJob: number; readonly epoch: number };
+  readonly byHand: boolean;
+  readonly originOfEarlierAttempt: number | null;
+  readonly repeats: ToolSession['repeats'];
+  readonly resolvePath: ToolSession['resolvePath'];
+  readonly finish: ToolSession['finish'];
+}
+
+function session(
+  home: OpenedHome,
+  request: ToolRequest,
+  options: SessionOptions,
+  parts: SessionParts,
+): ToolSession {
+  const maskRequest = createMask(secretsIn(request));
+  // by hand, the paths are a person's own
+  const hidePaths = parts.byHand ? (text: string): string => text : createPathMask(home.home, parts.idOrg);
+  const mask = (text: string): string => hidePaths(home.mask(maskRequest(text)));
+  const { jobs } = home.adapters;
+  const reports = createJobReports((progress) => jobs.report(parts.claim, withoutPaths(progress, hidePaths)));
+  let lastProgress = 0;
+  let pending: Promise<unknown> = Promise.resolve();
+  const reported = async (): Promise<void> => {
+    await pending;
+    await reports.flush();
+  };
+  const catalog = rememberReads(home.adapters.catalog);
+  const { kept } = parts;
+  if (kept !== null) reports.add({ logFile: `logs/${logName(parts.claim.idJob)}` });
+  const log = (line: string): void => {
+    const shown = oneLine(mask(line));
+    options.log(shown);
+    kept?.write(shown);
+  };
+  const lines = createProgressLines(log, progressLineMs);
+  const interrupted = options.interruption?.signal ?? neverAborted;
+  let committing = false;
+  return {
+    home: { ...home, adapters: { ...home.adapters, catalog } },
+    request,
+    idOrg: parts.idOrg,
+    idJob: parts.claim.idJob,
+    byHand: parts.byHand,
+    originOfEarlierAttempt: parts.originOfEarlierAttempt,
+    repeats: parts.repeats,
+    limits: home.config.limits.engine,
+    kernels: createTokenizerKernels(),
+    archiveLimits: archiveLimitsOf(home.config.limits),
+    rejects: createRejects(log, createRootAdvice(catalog, parts.idOrg)),
+    mask,
+    log,
+    interrupted,
+    get committing() {
+      return committing;
+    },
+    progress(fraction, done) {
+      interrupted.throwIfAborted();
+      options.onProgress(fraction);
+      if (done !== undefined) lines.take(fraction, done);
+      const now = performance.now();
+      if (now - lastProgress < 1000) return;
+      lastProgress = now;
+      // progress is a courtesy: a record that cannot be written now does not stop the work
+      pending = pending
+        .then(() =>
+          jobs.report(parts.claim, {
+            progress: Math.min(1, fraction),
+            ...(done === undefined || done.pass === 'checking' ? {} : { messages: done.documents }),
+          }),
+        )
+        .catch(() => undefined);
+    },
+    report(progress) {
+      reports.add(progress);
+      return Promise.resolve();
+    },
+    reported,
+    async stillOurs(written) {
+      await reported();
+      interrupted.throwIfAborted();
+      committing = true;
+      const ours = await jobs.beginCommit(parts.claim, summaryOfWritten(parts.claim.idJob, written));
+      if (!ours) committing = false;
+      return ours;
+    },
+    resolvePath: parts.resolvePath,
+    async finish(status, failure) {
+      await reported();
+      await parts.finish(status, failure);
+    },
+    async close() {
+      // who cannot do without what it has reported has asked for it
+      await reported().catch(() => undefined);
+      lines.end();
+      await kept?.close();
+      await home.close();
+    },
+  };
+}
+
+/** What people read of a record. */
+function withoutPaths(progress: JobProgress, hide: (text: string) => string): JobProgress {
+  const { outputPath, failure, summary } = progress;
+  return {
+    ...progress,
+    ...(outputPath === undefined ? {} : { outputPath: hide(outputPath) }),
+    ...(failure === undefined ? {} : { failure: hide(failure) }),
+    ...(summary === undefined
+      ? {}
+      : { summary: JSON.parse(hide(JSON.stringify(summary))) as typeof summary }),
+  };
+}

@@ -1,0 +1,297 @@
+/** The pass over documents before any of them counts: whether they are well-formed, start as they may and, with `--validate`, are valid. */
+import { InputError } from '../../engine/diagnostics.ts';
+import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
+import { createRootCheck, type RootRule } from '../../engine/shred/unknown-root.ts';
+import { createFastXmlTokenizer } from '../../engine/xml/tokenizer/fast.ts';
+import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import type { TextLocation, TokenBatch } from '../../engine/xml/tokens.ts';
+import type { DocumentValidator, Unjudged, Validity } from '../../ports/processes/document-validator.ts';
+import { createDocumentCut, documentName, type DocumentCut } from '../load/document-cut.ts';
+import type { InputMember, InputSet } from '../inputs/list-files.ts';
+import { walkDocument, type DocumentReader } from '../inputs/read-document.ts';
+import type { Rejects } from '../load/rejects.ts';
+import { createFaultFinder, type FaultLead } from './fault-places.ts';
+import { createStreamMarker, createTagMarker, isUtf8 } from '../convert/tag-lines.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+/** A document of more bytes goes to the validator as it comes; of smaller ones many are checked at a time. */
+const smallBytes = 8 * 1024 * 1024;
+const batchBytes = 32 * 1024 * 1024;
+const batchDocuments = 500;
+const pieceBytes = 128 * 1024;
+
+interface Waiting {
+  readonly place: number;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** its tags have lines of their own */
+  readonly marked: boolean;
+}
+
+interface Invalid {
+  readonly name: string;
+  readonly validity: Validity;
+  readonly marked: boolean;
+}
+
+export interface DocumentsToCheck {
+  readonly inputs: InputSet;
+  readonly rowTag: RowElementName | null;
+  readonly roots: RootRule;
+}
+
+/**
+ * Rejects what is not well-formed, starts as no document may, or is not valid: `--on-error fail` by the InputError of the first such
+ * document, `skip` by entries in the session's rejects. `validator` null: validity is not looked at.
+ */
+export async function checkDocuments(
+  session: ToolSession,
+  documents: DocumentsToCheck,
+  validator: DocumentValidator | null,
+): Promise<void> {
+  const { inputs } = documents;
+  const check = new DocumentCheck(session, documents, validator);
+  let place = 0;
+  for await (const member of inputs.members()) {
+    await check.take(member, place);
+    place += 1;
+  }
+  await check.finish();
+}
+
+class DocumentCheck {
+  readonly #session: ToolSession;
+  readonly #inputs: InputSet;
+  readonly #validator: DocumentValidator | null;
+  readonly #rejects: Rejects;
+  readonly #names = createNameTable();
+  readonly #documents: DocumentCut;
+  /** by place: what is to be rejected; told in the order of the inputs */
+  readonly #broken = new Map<number, InputError>();
+  readonly #invalid = new Map<number, Invalid>();
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  /** documents and bytes that were read */
+  #count = 0;
+  #bytes = 0;
+
+  constructor(
+    session: ToolSession,
+    { inputs, rowTag, roots }: DocumentsToCheck,
+    validator: DocumentValidator | null,
+  ) {
+    this.#session = session;
+    this.#inputs = inputs;
+    this.#validator = validator;
+    this.#rejects = session.rejects;
+    const check = createRootCheck(roots, this.#names);
+    this.#documents = createDocumentCut(rowTag, this.#names, {
+      begin: (file, number) => check.begin(documentName(file, number)),
+      consume: (batch, locate) => check.consume(batch, locate),
+      end: () => undefined,
+    });
+  }
+
+  async take(member: InputMember, place: number): Promise<void> {
+    this.#count += 1;
+    try {
+      if (this.#validator === null) await this.#read(member);
+      else await this.#validate(member, place, this.#validator);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      this.#broken.set(place, error);
+      if (this.#session.request.onError !== 'skip') await this.finish();
+    }
+    if (this.#waitingBytes > batchBytes || this.#waiting.length >= batchDocuments) await this.#checkWaiting();
+  }
+
+  async finish(): Promise<void> {
+    await this.#checkWaiting();
+    const errors = new Map([...this.#broken, ...(await this.#locateInvalid())]);
+    for (const [place, error] of [...errors].toSorted(([a], [b]) => a - b)) {
+      if (this.#session.request.onError !== 'skip') throw error;
+      await this.#rejects.add(place, error);
+    }
+  }
+
+  #tell(bytes: number): void {
+    this.#bytes = bytes;
+    this.#session.progress(0, { pass: 'checking', documents: this.#count, bytes, rows: null });
+  }
+
+  /** The document to its end; `seen` is given each piece when it has been found well-formed so far. */
+  #read(member: InputMember, onBatch: DocumentReader['onBatch'] = () => undefined): Promise<unknown> {
+    const { limits, kernels } = this.#session;
+    this.#documents.beginFile(member.name);
+    const before = this.#bytes;
+    return walkDocument(member, {
+      names: this.#names,
+      limits,
+      kernels,
+      onBatch: (batch, locate) => {
+        this.#documents.consume(batch, locate);
+        onBatch(batch, locate);
+      },
+      afterChunk: (_, read) => this.#tell(before + read),
+    });
+  }
+
+  async #validate(member: InputMember, place: number, validator: DocumentValidator): Promise<void> {
+    const chunks = member.chunks()[Symbol.asyncIterator]();
+    try {
+      await this.#validateChunks(member, place, validator, chunks);
+    } finally {
+      // a document that is given up in the middle keeps its file open otherwise
+      await chunks.return?.();
+    }
+  }
+
+  async #validateChunks(
+    member: InputMember,
+    place: number,
+    validator: DocumentValidator,
+    chunks: AsyncIterator<Uint8Array>,
+  ): Promise<void> {
+    const head: Uint8Array[] = [];
+    let bytes = 0;
+    let next = await chunks.next();
+    for (; next.done !== true && bytes <= smallBytes; next = await chunks.next()) {
+      head.push(next.value);
+      bytes += next.value.length;
+    }
+    if (next.done === true) {
+      await this.#await(member, place, new Uint8Array(Buffer.concat(head)));
+      return;
+    }
+    const first = next.value;
+    const all = async function* (): AsyncIterable<Uint8Array> {
+      yield* head.splice(0);
+      yield first;
+      for (let more = await chunks.next(); more.done !== true; more = await chunks.next()) yield more.value;
+    };
+    const marker = isUtf8(Buffer.concat(head)) ? createStreamMarker() : null;
+    const validity = await validator.check(this.#sound(member, all(), validator, marker));
+    if (isValid(validity)) return;
+    this.#invalid.set(place, { name: member.name, validity, marked: marker !== null });
+  }
+
+  /** A small document, until there are enough to be checked. */
+  async #await(member: InputMember, place: number, bytes: Uint8Array): Promise<void> {
+    const marker = isUtf8(bytes) ? createTagMarker() : null;
+    const whole: InputMember = { ...member, chunks: () => oneChunk(bytes) };
+    await this.#read(whole, (batch, locate) => marker?.take(batch, locate));
+    const marked = marker?.marked(bytes) ?? null;
+    this.#waiting.push({ place, name: member.name, bytes: marked ?? bytes, marked: marked !== null });
+    this.#waitingBytes += bytes.length;
+  }
+
+  async #checkWaiting(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    if (this.#validator === null || waiting.length === 0) return;
+    const answers = await this.#validator.checkAll(waiting.map(({ bytes }) => bytes));
+    for (const [at, validity] of answers.entries()) {
+      if (isValid(validity)) continue;
+      const { place, name, marked } = waiting[at]!;
+      this.#invalid.set(place, { name, validity, marked });
+    }
+    if (this.#invalid.size > 0 && this.#session.request.onError !== 'skip') await this.finish();
+  }
+
+  /** The pieces of a document, each after our own reader has taken it: no other sees what is over a limit or unsafe. */
+  async *#sound(
+    member: InputMember,
+    chunks: AsyncIterable<Uint8Array>,
+    { maxTextBytes, program }: DocumentValidator,
+    marker: ReturnType<typeof createStreamMarker> | null,
+  ): AsyncIterable<Uint8Array> {
+    const { kernels } = this.#session;
+    const xmlMaxTextBytes = Math.min(this.#session.limits.xmlMaxTextBytes, maxTextBytes);
+    const limits = { ...this.#session.limits, xmlMaxTextBytes };
+    this.#documents.beginFile(member.name);
+    const locate = (record: number): TextLocation => tokenizer.locate(record);
+    const onBatch = (batch: TokenBatch): void => {
+      this.#documents.consume(batch, locate);
+      marker?.take(batch, locate);
+    };
+    const options = { names: this.#names, limits, fileName: member.name, onBatch };
+    const tokenizer = createFastXmlTokenizer(options, kernels);
+    try {
+      for await (const chunk of chunks) {
+        for (let at = 0; at < chunk.length; at += pieceBytes) {
+          const piece = chunk.subarray(at, at + pieceBytes);
+          tokenizer.write(piece);
+          this.#tell(this.#bytes + piece.length);
+          yield marker?.marked(piece) ?? piece;
+        }
+      }
+      tokenizer.end();
+      if (marker !== null) yield marker.rest();
+    } catch (error) {
+      const isTooLong = error instanceof InputError && error.diagnostic.code === 'xml_text_limit';
+      if (!isTooLong || this.#session.limits.xmlMaxTextBytes <= maxTextBytes) throw error;
+      const message = `--validate: a value has more than ${maxTextBytes / 1024 ** 2} MiB, which ${program} would take hours for; load this document without --validate`;
+      throw new InputError({ ...error.diagnostic, message });
+    }
+  }
+
+  /** With line and column: the documents that are not valid are walked to the tags that the validator spoke of. */
+  async #locateInvalid(): Promise<Map<number, InputError>> {
+    const errors = new Map<number, InputError>();
+    if (this.#invalid.size === 0) return errors;
+    let place = 0;
+    for await (const member of this.#inputs.members()) {
+      const invalid = this.#invalid.get(place);
+      if (invalid !== undefined) {
+        errors.set(place, await this.#errorOf(member, invalid));
+        if (errors.size === this.#invalid.size) break;
+      }
+      place += 1;
+    }
+    this.#invalid.clear();
+    return errors;
+  }
+
+  /** Its line and column in the document, whatever the program was given. */
+  async #errorOf(member: InputMember, { name, validity, marked }: Invalid): Promise<InputError> {
+    const { faults, unjudged } = validity;
+    // of what has no place, the root element
+    const lead = faults[0] ?? unjudged?.place ?? { line: 1, path: [1] };
+    const found = await this.#placeOf(member, lead, marked);
+    return new InputError({
+      code: unjudged === null ? 'xml_not_valid' : 'xml_not_judged',
+      severity: 'error',
+      message: unjudged === null ? invalidity(validity) : this.#unjudged(unjudged),
+      file: name,
+      line: found?.line ?? (marked ? 1 : lead.line),
+      column: found?.column ?? 1,
+    });
+  }
+
+  #unjudged({ reason }: Unjudged): string {
+    const program = this.#validator?.program ?? '';
+    const install = program.includes('xmllint')
+      ? ''
+      : ', or install xmllint (libxml2-utils), which may be able to';
+    return `--validate: ${program} cannot check this document: ${reason}; load it without --validate${install}`;
+  }
+
+  async #placeOf(member: InputMember, lead: FaultLead, marked: boolean): Promise<TextLocation | null> {
+    const finder = createFaultFinder(lead, marked, this.#names);
+    await this.#read(member, (batch, locate) => finder.take(batch, locate));
+    return finder.place;
+  }
+}
+
+function isValid({ count, unjudged }: Validity): boolean {
+  return count === 0 && unjudged === null;
+}
+
+function invalidity({ faults, count }: Validity): string {
+  return `not valid: ${faults[0]!.message}${count === 1 ? '' : ` (the first of ${count} faults)`}`;
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,113 @@
+/** From what a validator tells of a fault to its line and column in the document. */
+import type { ValidityFault } from '../../ports/processes/document-validator.ts';
+import {
+  KIND_ATTRIBUTE,
+  KIND_END,
+  KIND_MASK,
+  KIND_START,
+  RECORD_INTS,
+  type NameTable,
+  type TextLocation,
+  type TokenBatch,
+} from '../../engine/xml/tokens.ts';
+
+type Locate = (recordIndex: number) => TextLocation;
+
+const lineFeed = 0x0a;
+
+/** What of a fault leads to its place. */
+export type FaultLead = Pick<ValidityFault, 'line' | 'path'> &
+  Partial<Pick<ValidityFault, 'element' | 'attribute' | 'message'>>;
+
+/** A tag of the document, as a check sees it. */
+interface SeenTag {
+  readonly isStart: boolean;
+  readonly localName: string;
+  readonly start: TextLocation;
+  /** line of its end, in the text that the program was given */
+  readonly endLine: number;
+}
+
+/** Whose start is the place: the tag's element, or the one around it; null: neither. */
+type TagCheck = (tag: SeenTag) => 'element' | 'parent' | null;
+
+/**
+ * Finds the start tag, or the attribute, that a fault speaks of: a fault that shows where an element ends is the element's. `marked`:
+ * the fault's line is that of the marked document.
+ */
+export function createFaultFinder(fault: FaultLead, marked: boolean, names: NameTable) {
+  const check = fault.path === null ? createLineCheck(fault, marked) : createPathCheck(fault.path);
+  /** of the elements that are open */
+  const starts: TextLocation[] = [];
+  let tags = 0;
+  let last = -1;
+  let place: TextLocation | null = null;
+  return {
+    /** null until it is found */
+    get place(): TextLocation | null {
+      return place;
+    },
+    take(batch: TokenBatch, locate: Locate): void {
+      for (let record = 0; record < batch.count && place === null; record += 1) {
+        const n = record * RECORD_INTS;
+        const kind = batch.events[n]! & KIND_MASK;
+        if (kind !== KIND_START && kind !== KIND_END) continue;
+        const isStart = kind === KIND_START;
+        const start = locate(record);
+        // START and END of an empty element are one tag
+        if (start.offset !== last) tags += 1;
+        last = start.offset;
+        const text = batch.bytes.subarray(batch.events[n + 2], batch.events[n + 3]);
+        const lines = text.reduce((sum, byte) => sum + (byte === lineFeed ? 1 : 0), 0);
+        const endLine = start.line + lines + (marked ? tags : 0);
+        if (isStart) starts.push(start);
+        const own = isStart ? start : starts.pop()!;
+        const found = check({ isStart, localName: names.localName(batch.events[n + 1]!), start, endLine });
+        if (found === 'element') place = (isStart ? attributePlace(batch, record, locate) : null) ?? own;
+        if (found === 'parent') place = starts.at(isStart ? -2 : -1) ?? own;
+      }
+    },
+  };
+
+  function attributePlace(batch: TokenBatch, tag: number, locate: Locate): TextLocation | null {
+    for (let record = tag + 1; record < batch.count; record += 1) {
+      const kind = batch.events[record * RECORD_INTS]! & KIND_MASK;
+      if (kind === KIND_START || kind === KIND_END) return null;
+      if (kind !== KIND_ATTRIBUTE) continue;
+      if (names.localName(batch.events[record * RECORD_INTS + 1]!) === fault.attribute) return locate(record);
+    }
+    return null;
+  }
+}
+
+function createPathCheck(path: readonly number[]): TagCheck {
+  /** children so far, of each element of the path that has been found */
+  const counts: number[] = [0];
+  let depth = 0;
+  let found = 0;
+  return ({ isStart }) => {
+    depth += isStart ? 1 : -1;
+    if (!isStart || depth !== found + 1) return null;
+    counts[found]! += 1;
+    if (counts[found] !== path[found]) return null;
+    found += 1;
+    counts[found] = 0;
+    return found === path.length ? 'element' : null;
+  };
+}
+
+function createLineCheck(fault: FaultLead, marked: boolean): TagCheck {
+  const { line, element = null, message = '' } = fault;
+  // told where the text ends, which lies behind the tag of that line
+  const ofText = /: Character content /.test(message);
+  // told of an element where a child of it begins
+  const ofChild = /: Element content is not allowed/.test(message);
+  return ({ isStart, localName, endLine }) => {
+    // in the text before the tag
+    if (endLine > line && marked) return isStart ? 'parent' : 'element';
+    if (endLine !== line) return null;
+    if (ofText) return isStart ? 'element' : 'parent';
+    if (ofChild && isStart) return 'parent';
+    return marked || element === null || localName === element ? 'element' : null;
+  };
+}

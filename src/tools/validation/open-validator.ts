@@ -1,0 +1,65 @@
+/** What checks documents against the XSD set of an origin (`--validate`): libxml2 in WebAssembly; xmllint, where it is installed, takes large ones. */
+import { AppError } from '../../errors.ts';
+import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+/** for one document that is held as a tree; of them all, the hardest of real ones takes less than a second */
+const documentMs = 60_000;
+/** in which nothing of a document that comes bit by bit is taken: a value of the most bytes it may have takes a minute */
+const silentMs = 300_000;
+
+/** AppError `invalid_option` where the origin has no XSD files, or they were not kept. */
+export async function openValidator(session: ToolSession, idSch: number): Promise<DocumentValidator> {
+  const stored = await session.home.adapters.catalog.loadOriginFiles(session.idOrg, idSch);
+  if (stored === null)
+    throw new AppError(
+      'invalid_option',
+      `--validate: the files of the XSD set of origin ${idSch} were not kept when it was made; make its next version (xsd2er --parent ${idSch})`,
+    );
+  if (stored.length === 0) throw noXsdSet(`origin ${idSch} was made from documents alone`);
+  const entries = stored.filter(({ entry }) => entry === true).map(({ name }) => name);
+  const { standaloneXsdSet } = await import('../../engine/xsd/read/standalone-set.ts');
+  const set = standaloneXsdSet(
+    stored.map(({ name, content }) => ({ name, bytes: content })),
+    { limits: session.limits, ...(entries.length === 0 ? {} : { entries }) },
+  );
+  const { createLibxml2Validator } = await import('../../adapters/validators/libxml2.ts');
+  const { createXmllintValidator, findXmllint } = await import('../../adapters/validators/xmllint.ts');
+  const module = new URL('../bin/validator-thread.mjs', import.meta.url);
+  const { interrupted } = session;
+  const own = await createLibxml2Validator(set, { module, timeMs: documentMs, interrupted });
+  const program = await findXmllint();
+  if (program === null) return own;
+  return together(own, await createXmllintValidator(program, set, { timeMs: silentMs, interrupted }));
+}
+
+/**
+ * One of them judges all that both can hold, so that places and words are the same wherever it runs; the other one takes what is
+ * too large for a tree, and what is over a limit of the first.
+ */
+function together(own: DocumentValidator, xmllint: DocumentValidator): DocumentValidator {
+  return {
+    program: `${own.program}, and ${xmllint.program} for large documents`,
+    maxTextBytes: xmllint.maxTextBytes,
+    async checkAll(documents) {
+      const answers: Validity[] = [];
+      for (const [at, answer] of (await own.checkAll(documents)).entries()) {
+        const [other] = answer.unjudged === null ? [answer] : await xmllint.checkAll([documents[at]!]);
+        answers.push(other!.unjudged === null ? other! : answer);
+      }
+      return answers;
+    },
+    check: (chunks) => xmllint.check(chunks),
+    async close() {
+      await own.close();
+      await xmllint.close();
+    },
+  };
+}
+
+export function noXsdSet(reason: string): AppError {
+  return new AppError(
+    'invalid_option',
+    `--validate: ${reason}, and there is no XSD set to check documents against; make an origin of one with xsd2er and name it with -x`,
+  );
+}

@@ -1,0 +1,18 @@
+/** What the thread of the WebAssembly validator runs: documents, each answered with its Validity. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { openSet } from '../../adapters/validators/libxml2-documents.ts';
+import type { Libxml2Opened } from '../../adapters/validators/libxml2.ts';
+import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
+import type { Validity } from '../../ports/processes/document-validator.ts';
+
+function post(message: Libxml2Opened | Validity): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort!.postMessage(message);
+}
+
+const opened = openSet(workerData as StandaloneXsdSet);
+if ('faults' in opened) post(opened);
+else {
+  parentPort!.on('message', (bytes: Uint8Array) => post(opened.check(bytes)));
+  post({ opened: true });
+}

@@ -1,0 +1,235 @@
+/** er2xml: rows become documents again, each a file of the output folder under the name it was loaded by. */
+import { resolve } from 'node:path';
+import { InputError } from '../../engine/diagnostics.ts';
+import { coversModel } from '../../engine/model/coverage.ts';
+import { createDocumentWriter, type DocumentWriter } from '../../engine/unshred/document-writer.ts';
+import { AppError } from '../../errors.ts';
+import { parseTarget } from '../../jobs/request/target.ts';
+import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
+import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
+import {
+  noDetails,
+  nothingKept,
+  type Conversion,
+  type ConversionDetails,
+} from '../reports/conversion-result.ts';
+import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './output-files.ts';
+import { chooseRowSource } from './open-source.ts';
+import { namedLogicalSchema, type ChosenSchema } from '../schemas/logical-schema.ts';
+import { isElsewhere, isEmptyElsewhere, placeHere, takeThere } from '../session/remote-files.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+export async function convertBack(session: ToolSession): Promise<Conversion> {
+  const { request } = session;
+  if (request.saveMode === 'w' || request.saveMode === 'p') {
+    throw new AppError(
+      'invalid_option',
+      `-S ${request.saveMode}: er2xml writes documents, and knows e, a, o and i`,
+    );
+  }
+  const directory = await outputDirectory(session);
+  const source = await chooseRowSource(session);
+  try {
+    const chosen = await namedLogicalSchema(session, () => source.loads());
+    const logical = chosen.stored;
+    await session.report({ idSch: logical.idSch, idLschma: logical.idLschma });
+    session.log(`logical schema ${logical.idLschma}: ${chosen.why}`);
+    await source.open(logical.model);
+    await session.report({ outputPath: directory });
+    if (!isElsewhere(directory))
+      return await new BackConversion(session, chosen, source, directory, () =>
+        isEmptyFolder(directory),
+      ).run();
+    const here = placeHere(session, 'out');
+    const isEmpty = (): Promise<boolean> => isEmptyElsewhere(session, directory);
+    const conversion = await new BackConversion(session, chosen, source, here, isEmpty).run();
+    await takeThere(session, here, directory, session.request.saveMode === 'e' ? 'refuse' : 'replace');
+    return conversion;
+  } finally {
+    await source.close();
+  }
+}
+
+async function outputDirectory(session: ToolSession): Promise<string> {
+  const target = parseTarget(session.request.out!);
+  if ('fault' in target || target.kind !== 'folder') {
+    throw new AppError('invalid_option', '-o: er2xml writes documents into a folder');
+  }
+  return session.byHand ? resolve(target.path) : session.resolvePath(target.path, false);
+}
+
+class BackConversion {
+  readonly #session: ToolSession;
+  readonly #logical: StoredLogicalSchema;
+  readonly #why: string;
+  readonly #source: RowSource;
+  readonly #directory: string;
+  readonly #isEmpty: () => Promise<boolean>;
+  readonly #rows = new Map<string, number>();
+  readonly #rejects: ConversionDetails['rejects'][number][] = [];
+  #writer: DocumentWriter | null = null;
+  #started = false;
+  #documents = 0;
+  /** not written, by the logical schema that they were loaded by (null: the ledger does not tell) */
+  readonly #others = new Map<number | null, number>();
+  /** by logical schema: whether ours finds all that it wrote */
+  readonly #covered = new Map<number, boolean>();
+  #bytes = 0;
+
+  constructor(
+    session: ToolSession,
+    chosen: ChosenSchema,
+    source: RowSource,
+    directory: string,
+    isEmpty: () => Promise<boolean>,
+  ) {
+    this.#session = session;
+    this.#logical = chosen.stored;
+    this.#why = chosen.why;
+    this.#source = source;
+    this.#directory = directory;
+    this.#isEmpty = isEmpty;
+  }
+
+  async run(): Promise<Conversion> {
+    const { request } = this.#session;
+    const started = performance.now();
+    if (request.saveMode === 'i' && !(await this.#isEmpty())) {
+      this.#session.log('the folder is not empty: nothing was written (-S i)');
+      return this.#conversion(started);
+    }
+    const own = this.#session.byHand || !this.#session.home.adapters.files.local;
+    const folder = createDocumentFolder({
+      directory: this.#directory,
+      label: request.out!,
+      existing: request.saveMode === 'e' ? 'refuse' : 'replace',
+      resolvePath: (path) => (own ? Promise.resolve(path) : this.#session.resolvePath(path, false)),
+      links: own ? 'follow' : 'refuse',
+    });
+    const total = await this.#source.documentCount(request.document);
+    if (total === 0) {
+      const which = request.document === undefined ? 'document' : `document called ${request.document}`;
+      throw new AppError('not_found', `${this.#source.label} holds no ${which}`);
+    }
+    let done = 0;
+    for await (const document of this.#source.documents(request.document)) {
+      await this.#document(document, folder);
+      done += 1;
+      this.#session.progress(done / total, {
+        pass: 'writing',
+        documents: done,
+        bytes: this.#bytes,
+        rows: null,
+      });
+    }
+    this.#tellOthers();
+    return this.#conversion(started);
+  }
+
+  async #document(document: StoredDocument, folder: DocumentFolder): Promise<void> {
+    const { request } = this.#session;
+    const name = document.name ?? `document-${document.key}.xml`;
+    try {
+      const writer = (await this.#isCovered(document)) ? await this.#writerFor(document) : null;
+      if (writer === null && document.idLschma !== this.#logical.idLschma) {
+        this.#others.set(document.idLschma, (this.#others.get(document.idLschma) ?? 0) + 1);
+        return;
+      }
+      if (writer === null) {
+        const message =
+          'the row of its root element is gone, deleted or overwritten by another schema; --on-error skip writes the other documents';
+        throw new InputError({ code: 'missing_rows', severity: 'error', message });
+      }
+      let bytes = 0;
+      const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
+        bytes = await writer.write(document.key, consume);
+      };
+      if (request.dryRun) await produce(() => undefined);
+      else {
+        const file = await folder.write(name, produce);
+        if (file !== name) this.#session.log(`${name} is written as ${file}`);
+      }
+      this.#bytes += bytes;
+      this.#documents += 1;
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      const message = `${name}: ${error.message}`;
+      if (request.onError !== 'skip') throw new InputError({ ...error.diagnostic, message });
+      this.#session.log(`not written: ${message}`);
+      this.#rejects.push({ document: name, line: null, column: null, code: null, message: error.message });
+      // rows of this document may lie ahead still: the next one starts afresh
+      this.#endWriter();
+    }
+  }
+
+  /** What another logical schema wrote to places that ours does not know would be missing in the document. */
+  async #isCovered({ idLschma }: StoredDocument): Promise<boolean> {
+    if (idLschma === null || idLschma === this.#logical.idLschma) return true;
+    let covered = this.#covered.get(idLschma);
+    if (covered === undefined) {
+      const { home, idOrg } = this.#session;
+      const other = await home.adapters.catalog.loadLogicalSchema(idOrg, { idLschma });
+      covered = other === null || coversModel(this.#logical.model, other.model);
+      this.#covered.set(idLschma, covered);
+    }
+    return covered;
+  }
+
+  #tellOthers(): void {
+    if (this.#others.size === 0) return;
+    const ours = this.#logical.idLschma;
+    const lines = [...this.#others].map(([idLschma, count]) =>
+      idLschma === null
+        ? `documents without rows of logical schema ${ours}: ${count}`
+        : `documents that logical schema ${idLschma} loaded, and ${ours} does not know all of: ${count}; -l ${idLschma} writes them`,
+    );
+    if (this.#documents === 0)
+      throw new AppError('unprocessable_input', `nothing to write: ${lines.join('; ')}`);
+    for (const line of lines) this.#session.log(line);
+  }
+
+  /**
+   * Standing at the document's rows; null where it has none. Documents follow each other in the rows; where the next rows are
+   * not this one's, because other schemas' documents lie between or it is the only one wanted, it is looked for.
+   */
+  async #writerFor({ key }: StoredDocument): Promise<DocumentWriter | null> {
+    const { model } = this.#logical;
+    const isFirst = !this.#started && this.#session.request.document === undefined;
+    this.#started = true;
+    if (isFirst) this.#writer = createDocumentWriter(model, await this.#source.rowsFrom(null));
+    if (this.#writer !== null && (await this.#writer.has(key))) return this.#writer;
+    this.#endWriter();
+    this.#writer = createDocumentWriter(model, await this.#source.rowsFrom(key));
+    return (await this.#writer.has(key)) ? this.#writer : null;
+  }
+
+  #endWriter(): void {
+    if (this.#writer === null) return;
+    for (const [index, rows] of this.#writer.rowCounts.entries()) {
+      if (rows === 0) continue;
+      const { name } = this.#logical.model.tables[index]!;
+      this.#rows.set(name, (this.#rows.get(name) ?? 0) + rows);
+    }
+    this.#writer = null;
+  }
+
+  #conversion(started: number): Conversion {
+    this.#endWriter();
+    return {
+      origin: this.#logical.idSch,
+      logical: this.#logical.idLschma,
+      chosen: { logical: this.#logical.idLschma, why: this.#why },
+      documents: this.#documents,
+      does: null,
+      rejected: this.#rejects.length,
+      unknownRoots: 0,
+      kept: nothingKept,
+      rows: Object.fromEntries(this.#rows),
+      mapped: new Set(this.#logical.model.mappings.map((mapping) => mapping.xpath)).size,
+      unknown: 0,
+      bytes: this.#bytes,
+      details: { ...noDetails, rejects: this.#rejects },
+      steps: [['write', (performance.now() - started) / 1000]],
+    };
+  }
+}

@@ -1,0 +1,54 @@
+/** From the text of a target (`-i`) to where its rows are; the code that reads or removes them is loaded when it is used. */
+import { resolve } from 'node:path';
+import { AppError } from '../../errors.ts';
+import { parseTarget, type Target } from '../../jobs/request/target.ts';
+import type { RowRemover } from '../../ports/rows/remover.ts';
+import type { RowSource } from '../../ports/rows/source.ts';
+import { broughtHere } from '../session/remote-files.ts';
+import { postgresPlace } from '../session/postgres-target.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
+  const target = inputTarget(session);
+  const installation = await session.home.adapters.catalog.installation();
+  const place = (path: string): Promise<string> =>
+    session.byHand
+      ? Promise.resolve(resolve(path))
+      : session
+          .resolvePath(path, true)
+          .then(async (location) => (await broughtHere(session, [location]))[0]!);
+  switch (target.kind) {
+    case 'duckdb': {
+      const { createDuckDbRowSource } = await import('../../adapters/duckdb/target/source.ts');
+      return createDuckDbRowSource({ file: await place(target.file), installation });
+    }
+    case 'folder': {
+      const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
+      const directory = await place(target.path);
+      return createFolderRowSource({ directory, refuseLinks: !session.byHand, installation });
+    }
+    default: {
+      const { createPostgresRowSource } = await import('../../adapters/postgres/target/read/source.ts');
+      return createPostgresRowSource({ ...(await postgresPlace(session, target, 'read')), installation });
+    }
+  }
+}
+
+export async function chooseRowRemover(session: ToolSession): Promise<RowRemover> {
+  const target = inputTarget(session);
+  if (target.kind === 'duckdb' || target.kind === 'folder') {
+    throw new AppError(
+      'invalid_option',
+      '-i: unload knows targets postgresql:// and metadb:; files are written anew by another load (-S o)',
+    );
+  }
+  const place = await postgresPlace(session, target, 'read');
+  const { createPostgresRowRemover } = await import('../../adapters/postgres/target/read/remover.ts');
+  return createPostgresRowRemover(place);
+}
+
+function inputTarget({ request }: ToolSession): Target {
+  const target = parseTarget(request.in!);
+  if ('fault' in target) throw new AppError('invalid_option', `-i: the target ${target.fault}`);
+  return target;
+}

@@ -1,0 +1,73 @@
+/** POST /v2/schema/export: a schema with all that belongs to it, as a package in a folder or in cloud storage. */
+import { createOutgoingGuard } from '../access/outgoing-guard.ts';
+import { AppError } from '../errors.ts';
+import { checkLocation } from './check-location.ts';
+import { chooseDatabase } from './metadata-database.ts';
+import type { MetadbFields } from './metadata-database.ts';
+import { requireProgram, runMigration } from './run-transfer.ts';
+import type { MigrationAdapters, MigrationCaller, MigrationSettings } from './run-transfer.ts';
+
+/** Exactly one of the two paths is there. */
+export interface ExportRequest extends MetadbFields {
+  readonly origin_id: string;
+  readonly output_path?: string;
+  readonly az_output_path?: string;
+}
+
+export interface ExportResponse {
+  readonly error: boolean;
+  /** the location without its query; '' for a local export */
+  readonly az_output_path: string;
+}
+
+/** AppError `not_found`, `path_not_allowed`, `host_not_allowed`, `invalid_body` before anything is started. */
+export async function exportSchema(
+  adapters: MigrationAdapters,
+  settings: MigrationSettings,
+  caller: MigrationCaller,
+  asked: ExportRequest,
+): Promise<ExportResponse> {
+  const { files, catalog } = adapters;
+  const migrations = requireProgram(adapters);
+  const idSch = Number(asked.origin_id);
+  const absent = new AppError('not_found', `there is no schema ${asked.origin_id}`);
+  const guard = createOutgoingGuard(settings.allowedHosts, adapters.hosts);
+  const cloud = asked.az_output_path
+    ? await checkLocation(asked.az_output_path, '/az_output_path', guard)
+    : null;
+  const folder =
+    cloud === null
+      ? await files.resolve(caller.idOrg, asked.output_path!, false).catch(atMember('/output_path'))
+      : null;
+  const database = await chooseDatabase(asked, caller.idOrg, migrations, guard, settings);
+  if (database.own && (await catalog.findOrigin(caller.idOrg, idSch)) === null) throw absent;
+
+  const { code, answer } = await runMigration(adapters, settings, caller, {
+    command: 'export',
+    request: {
+      origin_id: asked.origin_id,
+      id_org: caller.idOrg,
+      ...(folder === null ? {} : { output_path: folder }),
+      ...(cloud === null ? {} : cloud.fields('az_output_path')),
+      ...(cloud === null ? {} : { azcopy_binary: settings.migration.azcopyBinary }),
+      ...database.fields,
+    },
+    secrets: [...database.secrets, ...(cloud?.location.secrets ?? [])],
+    ownDatabase: database.own,
+    asked,
+    idSch: database.own ? idSch : null,
+  });
+  if (code === 'not_found') throw absent;
+  return { error: answer === null, az_output_path: cloud?.location.shown ?? '' };
+}
+
+/** Names the place in the request of what a path is refused for. */
+export function atMember(pointer: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof AppError) || error.errors.length > 0) throw error;
+    throw new AppError(error.code, error.message, {
+      errors: [{ pointer, detail: error.message }],
+      cause: error,
+    });
+  };
+}

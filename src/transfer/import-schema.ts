@@ -1,0 +1,57 @@
+/** POST /v2/schema/import: what a package holds, stored under new ids. */
+import { createOutgoingGuard } from '../access/outgoing-guard.ts';
+import { checkLocation } from './check-location.ts';
+import { atMember } from './export-schema.ts';
+import { chooseDatabase } from './metadata-database.ts';
+import type { MetadbFields } from './metadata-database.ts';
+import { requireProgram, runMigration } from './run-transfer.ts';
+import type { MigrationAdapters, MigrationCaller, MigrationSettings } from './run-transfer.ts';
+
+/** With `az_input_path`, `input_path` is where the package is copied to first; without, where it lies. */
+export interface ImportRequest extends MetadbFields {
+  readonly input_path: string;
+  readonly az_input_path?: string;
+}
+
+export interface ImportResponse {
+  readonly error: boolean;
+  /** joined by comma and space, oldest version first; '' on error */
+  readonly origin_ids: string;
+}
+
+/** AppError `path_not_allowed`, `input_not_found`, `host_not_allowed`, `invalid_body` before anything is started. */
+export async function importSchema(
+  adapters: MigrationAdapters,
+  settings: MigrationSettings,
+  caller: MigrationCaller,
+  asked: ImportRequest,
+): Promise<ImportResponse> {
+  const { files } = adapters;
+  const migrations = requireProgram(adapters);
+  const guard = createOutgoingGuard(settings.allowedHosts, adapters.hosts);
+  const cloud = asked.az_input_path
+    ? await checkLocation(asked.az_input_path, '/az_input_path', guard)
+    : null;
+  const folder = await files
+    .resolve(caller.idOrg, asked.input_path, cloud === null)
+    .catch(atMember('/input_path'));
+  const database = await chooseDatabase(asked, caller.idOrg, migrations, guard, settings);
+
+  const { answer } = await runMigration(adapters, settings, caller, {
+    command: 'import',
+    request: {
+      input_path: folder,
+      id_org: caller.idOrg,
+      ...(cloud === null ? {} : cloud.fields('az_input_path')),
+      ...(cloud === null ? {} : { azcopy_binary: settings.migration.azcopyBinary }),
+      ...database.fields,
+    },
+    secrets: [...database.secrets, ...(cloud?.location.secrets ?? [])],
+    ownDatabase: database.own,
+    asked,
+    idSch: null,
+  });
+  const ids = answer?.['origin_ids'];
+  const known = typeof ids === 'string' && /^\d{1,19}(?:, \d{1,19})*$/.test(ids);
+  return known ? { error: false, origin_ids: ids } : { error: true, origin_ids: '' };
+}

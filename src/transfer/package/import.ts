@@ -1,0 +1,201 @@
+/** Stores what a package holds under new ids: all of it in one transaction, once everything was checked. */
+import { AppError } from '../../errors.ts';
+import type { NewOriginFile } from '../../ports/stores/catalog.ts';
+import type { MigrationChanges, MigrationStore } from '../../ports/stores/transfer.ts';
+import type { PackageFolder } from '../../ports/files/package-folder.ts';
+import { fromBase64 } from '../shapes/base64.ts';
+import { checkPackage } from './check.ts';
+import type { Manifest, PartName } from './format.ts';
+import { readPart } from './reading.ts';
+import type { FileLine, MappingLine, OriginLine, PartLines } from './records.ts';
+import { packageFault } from '../shapes/json-shape.ts';
+
+export interface ImportedPackage {
+  /** ids of all versions as they are numbered here, oldest first */
+  readonly origins: readonly number[];
+}
+
+/** most names that are tried beside the one the package has */
+const maxNames = 1000;
+
+/**
+ * `idJob`: the job that makes the origins, and is C with them. AppError `unprocessable_input` for a package that is not whole,
+ * `not_found` where the organisation is not there, `conflict` where the job was killed meanwhile. A name that is taken gets a number.
+ */
+export async function importPackage(
+  store: MigrationStore,
+  folder: PackageFolder,
+  into: { readonly idOrg: number; readonly idJob: number | null },
+): Promise<ImportedPackage> {
+  const manifest = await checkPackage(folder);
+  return store.write(async (changes) => {
+    if (!(await changes.hasOrganisation(into.idOrg)))
+      throw new AppError('not_found', `there is no organisation ${into.idOrg} in that database`);
+    const each = <Part extends PartName>(name: Part): AsyncGenerator<PartLines[Part]> =>
+      readPart(folder, name, manifest.parts);
+    const origins = await importOrigins(changes, into, each);
+    for await (const { origin, statistics } of each('statistics.ndjson'))
+      await changes.setStatistics(origins.get(origin)!, statistics);
+    for await (const { origin, statistics, created } of each('job_statistics.ndjson'))
+      await changes.addJobStatistics(origins.get(origin)!, statistics, created);
+    await importNaturalKeys(changes, into.idOrg, origins.values().next().value!, manifest, each);
+    const logicalSchemas = await importLogicalSchemas(changes, into, origins, each);
+    for await (const { logical_schema: id, svg, saved } of each('diagrams.ndjson')) {
+      const idLschma = logicalSchemas.get(id)!;
+      await changes.catalog.saveDiagram(into.idOrg, idLschma, svg);
+      await changes.setDiagramSaved(idLschma, saved);
+    }
+    const made = [...origins.values()];
+    // Last, and in the same transaction: whoever asks is told of what is there, whatever dies after it
+    if (into.idJob !== null && !(await changes.completeJob(into.idJob, made.at(-1)!)))
+      throw new AppError('conflict', 'the job was killed, or given up, meanwhile: nothing was imported');
+    return { origins: made };
+  });
+}
+
+type Parts = <Part extends PartName>(name: Part) => AsyncGenerator<PartLines[Part]>;
+type Target = { readonly idOrg: number; readonly idJob: number | null };
+/** from the ids of the package to those here */
+type NewIds = ReadonlyMap<number, number>;
+
+async function importOrigins(changes: MigrationChanges, into: Target, each: Parts): Promise<NewIds> {
+  const lines = new Map<number, OriginLine>();
+  for await (const line of each('origins.ndjson')) lines.set(line.origin, line);
+  const files = new Map<number, NewOriginFile[]>();
+  for await (const line of each('files.ndjson')) {
+    const same = files.get(line.origin);
+    if (same === undefined) files.set(line.origin, [fileOf(line)]);
+    else same.push(fileOf(line));
+  }
+
+  const ids = new Map<number, number>();
+  const names = new Map<string, string>();
+  let newest: number | null = null;
+  for await (const { origin, model } of each('source_models.ndjson')) {
+    const line = lines.get(origin)!;
+    const made = await createUnderFreeName(names.get(line.name) ?? line.name, names.has(line.name), (name) =>
+      changes.catalog.createOrigin({
+        idOrg: into.idOrg,
+        // whoever the parent was, the family is one
+        idParentSch: newest,
+        idJob: into.idJob,
+        name,
+        sourceType: line.source_type,
+        model,
+        files: files.get(origin) ?? [],
+      }),
+    );
+    names.set(line.name, made.name);
+    const idParentSch = line.parent === null ? null : ids.get(line.parent)!;
+    await changes.placeOrigin(made.id_sch, { idParentSch, version: line.version, created: line.created });
+    ids.set(origin, made.id_sch);
+    newest = made.id_sch;
+  }
+  return ids;
+}
+
+function fileOf({ name, bytes, sha256, content, entry }: FileLine): NewOriginFile {
+  const held = content === undefined ? null : fromBase64(content);
+  return {
+    name,
+    bytes,
+    sha256,
+    ...(held === null ? {} : { content: held }),
+    ...(entry === undefined ? {} : { entry }),
+  };
+}
+
+async function createUnderFreeName<T>(
+  wanted: string,
+  given: boolean,
+  create: (name: string) => Promise<T>,
+): Promise<T> {
+  for (let number = 1; ; number += 1) {
+    try {
+      return await create(number === 1 ? wanted : `${wanted}-${number}`);
+    } catch (error) {
+      if (given || !(error instanceof AppError) || error.code !== 'conflict' || number === maxNames)
+        throw error;
+    }
+  }
+}
+
+async function importNaturalKeys(
+  changes: MigrationChanges,
+  idOrg: number,
+  idSch: number,
+  manifest: Manifest,
+  each: Parts,
+): Promise<void> {
+  if (manifest.parts.find(({ name }) => name === 'natural_keys.ndjson')!.records === 0) return;
+  const keys = [];
+  for await (const { table, column, position } of each('natural_keys.ndjson'))
+    keys.push({ tableName: table, columnName: column, position });
+  await changes.catalog.saveNaturalKeys(idOrg, idSch, keys);
+}
+
+/** In the order they were made, each with the switches of its own map before the next one is made. */
+async function importLogicalSchemas(
+  changes: MigrationChanges,
+  into: Target,
+  origins: NewIds,
+  each: Parts,
+): Promise<NewIds> {
+  const ids = new Map<number, number>();
+  for await (const { logical_schema: id, origin, model, created, variant } of each(
+    'logical_schemas.ndjson',
+  )) {
+    const stored = await changes.catalog.createLogicalSchema(
+      into.idOrg,
+      origins.get(origin)!,
+      model,
+      into.idJob,
+      variant,
+    );
+    if ([...ids.values()].includes(stored.idLschma))
+      throw packageFault(`logical schema ${id} is that before it once more`);
+    await changes.setLogicalSchemaCreated(stored.idLschma, created);
+    ids.set(id, stored.idLschma);
+  }
+  let idLschma: number | null = null;
+  let lines: MappingLine[] = [];
+  const flush = async (): Promise<void> => {
+    if (idLschma !== null) await switchMappings(changes, into.idOrg, ids.get(idLschma)!, lines);
+    lines = [];
+  };
+  for await (const line of each('mappings.ndjson')) {
+    if (line.logical_schema !== idLschma) await flush();
+    idLschma = line.logical_schema;
+    lines.push(line);
+  }
+  await flush();
+  return ids;
+}
+
+/** Lines are told apart by what they map; equal ones by their order. */
+async function switchMappings(
+  changes: MigrationChanges,
+  idOrg: number,
+  idLschma: number,
+  lines: readonly MappingLine[],
+): Promise<void> {
+  const made = new Map<string, { readonly id_map: number; readonly active: boolean }[]>();
+  for (const { id_map, active, xpath, table_name, column_name } of await changes.catalog.listMappings(
+    idOrg,
+    idLschma,
+  )) {
+    const key = JSON.stringify([xpath, table_name, column_name]);
+    const same = made.get(key);
+    if (same === undefined) made.set(key, [{ id_map, active }]);
+    else same.push({ id_map, active });
+  }
+  const toSwitch: { readonly [State in 'on' | 'off']: number[] } = { on: [], off: [] };
+  for (const { line, xpath, table, column, active } of lines) {
+    const found = made.get(JSON.stringify([xpath, table, column]))?.shift();
+    if (found === undefined) throw packageFault(`mapping ${line} is none of its logical schema`);
+    if (found.active !== active) toSwitch[active ? 'on' : 'off'].push(found.id_map);
+  }
+  for (const [state, ids] of Object.entries(toSwitch)) {
+    if (ids.length > 0) await changes.catalog.setMappingsActive(idOrg, idLschma, ids, state === 'on');
+  }
+}

@@ -1,0 +1,202 @@
+/** One run of the migration program: its job record, its log, its answer. */
+import { AppError, isOutage } from '../errors.ts';
+import { createMask } from '../jobs/secrets/mask-secrets.ts';
+import { answerWithin, backOffMs, pause } from '../jobs/worker/waiting.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import type { Claim } from '../ports/stores/jobs.ts';
+import type {
+  MigrationCommand,
+  MigrationProgram,
+  MigrationRequest,
+} from '../ports/processes/transfer-program.ts';
+import { shownMigration } from './shown-request.ts';
+import type { AskedMigration } from './shown-request.ts';
+
+export type MigrationAdapters = Pick<
+  Adapters,
+  'jobs' | 'catalog' | 'files' | 'clock' | 'logger' | 'migrations' | 'hosts'
+>;
+
+/** A `Config` is one. */
+export interface MigrationSettings {
+  readonly allowedHosts: readonly string[];
+  readonly plainPasswordHosts: readonly string[];
+  readonly migration: { readonly azcopyBinary: string; readonly passwordHosts: readonly string[] };
+  readonly limits: {
+    readonly leaseMs: number;
+    readonly heartbeatMs: number;
+    readonly migrationTimeMs: number;
+  };
+}
+
+/** Who asks, and under which id the log tells of it. */
+export interface MigrationCaller {
+  readonly idOrg: number;
+  readonly requestId: string;
+}
+
+export interface PlannedRun {
+  readonly command: MigrationCommand;
+  readonly request: MigrationRequest;
+  /** texts that no log, record or answer may hold */
+  readonly secrets: readonly string[];
+  /** the service's own metadata database: the program may name the job there */
+  readonly ownDatabase: boolean;
+  /** for the record: the request as it came */
+  readonly asked: AskedMigration;
+  readonly idSch: number | null;
+}
+
+/** `answer`: the object in the last line of the program's output; null when the run failed. */
+export interface EndedRun {
+  readonly answer: Readonly<Record<string, unknown>> | null;
+  /** what a failed run says of itself for programs: `not_found` */
+  readonly code: string | null;
+}
+
+const never: AbortSignal = new AbortController().signal;
+
+/** AppError `runtime_unsupported` where no program can be run. */
+export function requireProgram({ migrations }: Pick<MigrationAdapters, 'migrations'>): MigrationProgram {
+  if (migrations !== null) return migrations;
+  throw new AppError('runtime_unsupported', 'schemas are exported and imported where processes can be run');
+}
+
+/** A failed run is no error here: it is told in the log under the request id, and in the job record. */
+export async function runMigration(
+  adapters: MigrationAdapters,
+  settings: MigrationSettings,
+  caller: MigrationCaller,
+  plan: PlannedRun,
+): Promise<EndedRun> {
+  const { jobs } = adapters;
+  const migrations = requireProgram(adapters);
+  const mask = createMask(plan.secrets);
+  const claim = await jobs.startByHand(
+    {
+      jobType: plan.command === 'export' ? 'Export' : 'Import',
+      tool: 'migrate',
+      ...shownMigration(plan.command, plan.asked, mask),
+      // What was asked for holds secrets, and is asked for again by the same request, not by a rerun
+      request: JSON.stringify({ tool: 'migrate', command: plan.command }),
+      idSch: plan.idSch,
+      idParentJob: null,
+    },
+    caller.idOrg,
+    migrations.identity,
+    settings.limits.leaseMs,
+  );
+  const log = (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
+    adapters.logger.info(message, { request_id: caller.requestId, job: claim.idJob, ...fields });
+  const ended = new AbortController();
+  const killed = keepLease(adapters, settings, claim, ended.signal);
+  const stop = new AbortController();
+  void killed.then((told) => {
+    if (told) stop.abort();
+  });
+  let run: EndedRun & { readonly failure: string | null };
+  let late = false;
+  const { migrationTimeMs } = settings.limits;
+  const deadline = setTimeout(() => {
+    late = true;
+    stop.abort();
+  }, migrationTimeMs);
+  try {
+    await jobs.report(claim, { idApp: `local-${adapters.clock.nowMs()}` });
+    const request = plan.ownDatabase ? { ...plan.request, id_job: claim.idJob } : plan.request;
+    const { code, lastLine } = await migrations.run(plan.command, request, {
+      signal: stop.signal,
+      onLine: (line) => log('migration', { line: mask(line) }),
+    });
+    run = readAnswer(code, lastLine);
+  } catch (error) {
+    run = { answer: null, code: null, failure: error instanceof Error ? error.message : String(error) };
+  }
+  clearTimeout(deadline);
+  ended.abort();
+  if (late && run.failure !== null)
+    run = { ...run, failure: `it took longer than ${migrationTimeMs / 1000} s (svc.limits.migration_time)` };
+  const failure = run.failure === null ? null : mask(run.failure);
+  if (failure !== null)
+    adapters.logger.warn('migration failed', { request_id: caller.requestId, job: claim.idJob, failure });
+  const made = plan.command === 'import' && plan.ownDatabase ? newestOrigin(run.answer) : null;
+  await record(adapters, settings.limits.leaseMs, claim, made, failure, await killed);
+  return run;
+}
+
+/** Sends heartbeats until the run has ended; answers whether it was told to end. */
+async function keepLease(
+  { jobs }: MigrationAdapters,
+  { limits }: MigrationSettings,
+  claim: Claim,
+  ended: AbortSignal,
+): Promise<boolean> {
+  // a kill is heard within two seconds, as nothing tells of it otherwise
+  const everyMs = Math.min(limits.heartbeatMs, 2000);
+  for (;;) {
+    await pause(everyMs, ended);
+    if (ended.aborted) return false;
+    // a connection that is dead without knowing it must not keep the others from being asked
+    const answer = await answerWithin(jobs.heartbeat(claim, limits.leaseMs), limits.leaseMs / 4);
+    if (answer === 'kill') return true;
+    if (answer !== 'lost') continue;
+    // an import ends its record with what it stores, and has then only to say so
+    const ends = await answerWithin(jobs.find(claim.idOrg, claim.idJob), limits.leaseMs / 4);
+    if (ends !== null) return ends.status !== 'C';
+  }
+}
+
+function readAnswer(
+  code: number | null,
+  lastLine: string | null,
+): EndedRun & { readonly failure: string | null } {
+  const answer = parseObject(lastLine ?? '');
+  if (code === 0 && answer?.['error'] === false) return { answer, code: null, failure: null };
+  const stated = answer?.['failure'];
+  const how = code === null ? 'was ended by a signal' : `ended with exit code ${code}`;
+  return {
+    answer: null,
+    code: typeof answer?.['code'] === 'string' ? answer['code'] : null,
+    failure: typeof stated === 'string' ? stated : `the migration program ${how} and gave no answer`,
+  };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of the versions that were imported the last. */
+function newestOrigin(answer: EndedRun['answer']): number | null {
+  const ids = answer?.['origin_ids'];
+  const id = typeof ids === 'string' ? Number(ids.split(', ').at(-1)) : Number.NaN;
+  return Number.isSafeInteger(id) ? id : null;
+}
+
+/** Through outages of the database, for as long as the lease lasts. It changes nothing about what was done. */
+async function record(
+  { jobs, logger }: MigrationAdapters,
+  leaseMs: number,
+  claim: Claim,
+  idSch: number | null,
+  failure: string | null,
+  killed: boolean,
+): Promise<void> {
+  const giveUpAt = performance.now() + leaseMs;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      if (idSch !== null) await jobs.report(claim, { idSch });
+      await jobs.report(claim, failure === null ? { progress: 1 } : { failure });
+      await jobs.finish(claim, failure === null ? 'C' : killed ? 'K' : 'F', failure);
+      return;
+    } catch (error) {
+      logger.warn('the end of the job cannot be written now', { job: claim.idJob, error: String(error) });
+      if (!isOutage(error) || performance.now() > giveUpAt) return;
+      await pause(backOffMs(attempt, 100, 2000), never);
+    }
+  }
+}

@@ -1,0 +1,244 @@
+/** Whether a value is a relational model whose indexes lead somewhere. */
+import type {
+  Column,
+  ColumnType,
+  IdentityPath,
+  IdentityRule,
+  FormerColumn,
+  FormerTable,
+  IgnoredParts,
+  ListNames,
+  MappingEntry,
+  ModelOptions,
+  NameTest,
+  PlanEdge,
+  PlanNode,
+  RelationalModel,
+  Table,
+} from '../../engine/model/relational-model.ts';
+import { array, flag, integer, nullable, object, oneOf, record, shapeFault, text } from './json-shape.ts';
+import type { Shape } from './json-shape.ts';
+import { builtInType, qualifiedName } from './source-model.ts';
+
+const count = integer(0);
+const columnIndex = integer(-1);
+
+const columnKinds =
+  'text boolean smallint integer bigint numeric real double date time timestamp timestamptz'.split(' ');
+
+const columnRoles =
+  'row_key parent_key position document value presence nil element_name type_name folded_position content extra'.split(
+    ' ',
+  );
+
+const columnType = object<ColumnType>(
+  {
+    kind: oneOf(...columnKinds),
+  },
+  { length: count, precision: count, scale: count, list: flag },
+);
+
+const column = object<Column>(
+  {
+    name: text(/./),
+    role: oneOf(...columnRoles),
+    type: columnType,
+    nullable: flag,
+    xpath: nullable(text()),
+    sourceType: nullable(builtInType),
+    references: nullable(count),
+  },
+  {
+    documentation: text(),
+    keepsForm: oneOf(true),
+    path: text(),
+    listNames: object<ListNames>({ count: text(/./), table: text(/./) }),
+  },
+);
+
+const table = object<Table>(
+  {
+    name: text(/./),
+    kind: oneOf('element', 'text', 'wildcard'),
+    xpath: text(),
+    columns: array(column),
+    uniqueKeys: array(object({ name: text(/./), columns: array(count) })),
+  },
+  { documentation: text(), continues: count, path: text() },
+);
+
+const edge: Shape = object<PlanEdge>(
+  {
+    name: qualifiedName,
+    node: count,
+    parentKeyColumn: columnIndex,
+    minOccurs: count,
+    maxOccurs: nullable(count),
+  },
+  { substitution: flag, head: object({ node: count, parentKeyColumn: columnIndex }) },
+);
+
+const node = object<PlanNode>(
+  {
+    name: qualifiedName,
+    table: count,
+    opensRow: flag,
+    content: oneOf('empty', 'simple', 'elements', 'mixed'),
+    textColumn: columnIndex,
+    presenceColumn: columnIndex,
+    nilColumn: columnIndex,
+    elementNameColumn: columnIndex,
+    typeNameColumn: columnIndex,
+    foldedPositionColumn: columnIndex,
+    attributes: array(object({ name: qualifiedName, column: columnIndex })),
+    edges: array(edge),
+    textTable: columnIndex,
+    wildcardTable: columnIndex,
+    anyAttributeColumn: columnIndex,
+    typeEdges: array(object({ name: qualifiedName, node: count, parentKeyColumn: columnIndex })),
+    sourceElement: integer(-1),
+    sourceType: integer(-1),
+  },
+  {
+    ignored: object<IgnoredParts>({
+      elements: array(qualifiedName),
+      attributes: array(qualifiedName),
+      text: flag,
+      anyElement: flag,
+      anyAttribute: flag,
+    }),
+  },
+);
+
+const mapping = object<MappingEntry>(
+  {
+    xpath: nullable(text()),
+    nodeType: oneOf('element', 'attribute', 'text', 'mixed', 'any'),
+    sourceType: text(),
+    minOccurs: count,
+    maxOccurs: nullable(count),
+    table: count,
+    column: nullable(count),
+  },
+  { documentation: text(), active: oneOf(false) },
+);
+
+const options = object<ModelOptions>(
+  {},
+  {
+    nameMode: oneOf('l', 'u', 'c'),
+    tablePrefix: text(),
+    tableSuffix: text(),
+    rename: array(array(text())),
+    defaultTextLength: count,
+  },
+);
+
+const nameTest = object<NameTest>({ namespaceUri: nullable(text()), localName: nullable(text()) });
+
+const identityPaths = array(
+  object<IdentityPath>({ anywhere: flag, steps: array(nameTest), attribute: nullable(nameTest) }),
+);
+
+const identityRule = object<IdentityRule>({
+  kind: oneOf('key', 'unique', 'keyref'),
+  name: qualifiedName,
+  refers: nullable(count),
+  nodes: array(count),
+  selector: identityPaths,
+  fields: array(identityPaths),
+  tables: array(object({ table: count, columns: array(count) })),
+});
+
+const formerTable = object<FormerTable>({
+  name: text(/./),
+  path: nullable(text()),
+  columns: array(object<FormerColumn>({ name: text(/./), use: nullable(text()) })),
+});
+
+const shape = object<RelationalModel>(
+  {
+    mapLevel: integer(0, 3),
+    nameMaxLength: integer(1, 1024),
+    tables: array(table),
+    nodes: array(node),
+    roots: array(edge),
+    mappings: array(mapping),
+    namespaces: record(text()),
+  },
+  { options, identityRules: array(identityRule), formerTables: array(formerTable) },
+);
+
+/** By table: the columns of its rows, those of the tables that it is continued in included. */
+function rowWidths(tables: readonly Table[], at: string): number[] {
+  const firstOf = (index: number): number => {
+    for (let hops = 0, first = index; hops <= tables.length; hops += 1) {
+      const before = tables[first]?.continues;
+      if (before === undefined) return first;
+      first = before;
+    }
+    throw shapeFault(at, 'has a table that goes on with itself');
+  };
+  const widths = tables.map(() => 0);
+  for (const [index, { columns, continues }] of tables.entries()) {
+    if (continues !== undefined && continues >= tables.length)
+      throw shapeFault(at, 'refers to what it does not hold');
+    widths[firstOf(index)]! += columns.length;
+  }
+  return tables.map((_, index) => widths[firstOf(index)]!);
+}
+
+export const checkRelationalModel: Shape = (value, at) => {
+  shape(value, at);
+  const model = value as RelationalModel;
+  const within = (index: number, length: number): void => {
+    if (index >= length) throw shapeFault(at, 'refers to what it does not hold');
+  };
+  const tableAt = (index: number): void => within(index, model.tables.length);
+  const nodeAt = (index: number): void => within(index, model.nodes.length);
+  for (const { columns, uniqueKeys } of model.tables) {
+    for (const { references } of columns) if (references !== null) tableAt(references);
+    for (const key of uniqueKeys) for (const index of key.columns) within(index, columns.length);
+  }
+  const widths = rowWidths(model.tables, at);
+  const leads = (to: Pick<PlanEdge, 'node' | 'parentKeyColumn'>): void => {
+    nodeAt(to.node);
+    const { table: index } = model.nodes[to.node]!;
+    tableAt(index);
+    within(to.parentKeyColumn, widths[index]!);
+  };
+  for (const one of model.nodes) {
+    for (const index of [one.table, one.textTable, one.wildcardTable]) tableAt(index);
+    const width = widths[one.table]!;
+    const own = [
+      one.textColumn,
+      one.presenceColumn,
+      one.nilColumn,
+      one.elementNameColumn,
+      one.typeNameColumn,
+    ];
+    const more = [
+      one.foldedPositionColumn,
+      one.anyAttributeColumn,
+      ...one.attributes.map((each) => each.column),
+    ];
+    for (const index of [...own, ...more]) within(index, width);
+    for (const to of [...one.edges, ...one.typeEdges]) leads(to);
+    for (const { head } of one.edges) if (head !== undefined) leads(head);
+  }
+  for (const root of model.roots) leads(root);
+  const rules = model.identityRules ?? [];
+  for (const { refers, nodes, tables, fields } of rules) {
+    if (refers !== null) within(refers, rules.length);
+    for (const index of nodes) nodeAt(index);
+    for (const place of tables) {
+      tableAt(place.table);
+      if (place.columns.length !== fields.length) throw shapeFault(at, 'has a key without its columns');
+      for (const index of place.columns) within(index, model.tables[place.table]!.columns.length);
+    }
+  }
+  for (const entry of model.mappings) {
+    tableAt(entry.table);
+    if (entry.column !== null) within(entry.column, model.tables[entry.table]!.columns.length);
+  }
+};

@@ -1,0 +1,72 @@
+/** Whether a value is the statistics of documents, whose indexes lead somewhere. */
+import type {
+  AttributeStatistics,
+  ChildStatistics,
+  DocumentStatistics,
+  ElementStatistics,
+  ValueStatistics,
+} from '../../engine/infer/statistics.ts';
+import { array, integer, nullable, object, oneOf, record, shapeFault, text } from './json-shape.ts';
+import type { Shape } from './json-shape.ts';
+
+const count = integer(0);
+
+const values = object<ValueStatistics>({
+  count,
+  empty: count,
+  classes: count,
+  minLength: count,
+  maxLength: count,
+  wholeDigits: count,
+  minFraction: count,
+  maxFraction: count,
+  min: nullable(text()),
+  max: nullable(text()),
+  sketch: array(integer()),
+});
+
+const element = object<ElementStatistics>({
+  namespaceUri: text(),
+  localName: text(/./),
+  count,
+  documents: count,
+  withChildren: count,
+  withText: count,
+  mixed: count,
+  nil: count,
+  text: values,
+  attributes: array(
+    object<AttributeStatistics>({
+      namespaceUri: text(),
+      localName: text(/./),
+      count,
+      documents: count,
+      value: values,
+    }),
+  ),
+  children: array(
+    object<ChildStatistics>({
+      element: count,
+      minOccurs: count,
+      maxOccurs: count,
+      precededBy: array(integer()),
+    }),
+  ),
+});
+
+const shape = object<DocumentStatistics>({
+  format: oneOf(1),
+  documents: count,
+  bytes: count,
+  namespaces: record(text()),
+  elements: array(element),
+  roots: array(count),
+});
+
+export const checkStatistics: Shape = (value, at) => {
+  shape(value, at);
+  const { elements, roots } = value as DocumentStatistics;
+  const indexes = [...roots, ...elements.flatMap(({ children }) => children.map((child) => child.element))];
+  for (const index of indexes)
+    if (index >= elements.length) throw shapeFault(at, 'refers to what it does not hold');
+};

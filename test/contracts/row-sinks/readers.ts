@@ -1,0 +1,201 @@
+/** Reads back what sinks wrote, every value as text. */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+
+export type TextRow = Readonly<Record<string, string | null>>;
+
+export interface TargetReader {
+  /** rows by their first column; null where the table does not exist */
+  read(table: string): Promise<TextRow[] | null>;
+}
+
+export function postgresReader(sql: Sql, sqlSchema: string): TargetReader {
+  return {
+    read: async (table) => {
+      const columns = await sql<{ name: string }[]>`
+        select column_name as name from information_schema.columns
+         where table_schema = ${sqlSchema} and table_name = ${table} order by ordinal_position`;
+      if (columns.length === 0) return null;
+      const list = columns.map(({ name }) => sql`${sql(name)}::text as ${sql(name)}`);
+      const joined = list.reduce((all, one) => sql`${all}, ${one}`);
+      return [
+        ...(await sql<
+          TextRow[]
+        >`select ${joined} from ${sql(sqlSchema)}.${sql(table)} order by ${sql(table)}.${sql(columns[0]!.name)}`),
+      ];
+    },
+  };
+}
+
+/** A DuckDB file; it is open only while it is read. */
+export function duckDbReader(file: string): TargetReader {
+  return {
+    read: async (table) => {
+      if (!existsSync(file)) return null;
+      const quoted = `"${table.replaceAll('"', '""')}"`;
+      const rows = await duckDbRows(file, quoted).catch((error: Error) => {
+        if (/Table with name .* does not exist/s.test(error.message)) return null;
+        throw error;
+      });
+      if (rows === null || rows.length === 0) return rows;
+      const key = Object.keys(rows[0]!)[0]!;
+      return rows.toSorted((a, b) => Number(a[key]) - Number(b[key]));
+    },
+  };
+}
+
+/** All of `source`, every value as text; lists as PostgreSQL writes them. */
+export async function duckDbRows(path: string, source: string): Promise<TextRow[]> {
+  const instance = await DuckDBInstance.create(
+    path,
+    path === ':memory:' ? {} : { access_mode: 'READ_ONLY', autoinstall_known_extensions: 'false' },
+  );
+  const connection = await instance.connect();
+  try {
+    await connection.run("SET TimeZone = 'UTC'");
+    const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${source}`);
+    const columns = described.getRowObjects() as { column_name: string; column_type: string }[];
+    const values = columns.map(({ column_name: name, column_type: type }) => {
+      const quoted = `"${name.replaceAll('"', '""')}"`;
+      const text = type.endsWith('[]') ? arrayLiteral(`${quoted}::VARCHAR[]`) : `${quoted}::VARCHAR`;
+      return `${text} AS ${quoted}`;
+    });
+    return (
+      await connection.runAndReadAll(`SELECT ${values.join(', ')} FROM ${source}`)
+    ).getRowObjects() as TextRow[];
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+function arrayLiteral(list: string): string {
+  const item = `CASE WHEN x = '' OR upper(x) = 'NULL' OR regexp_matches(x, '[{},"\\\\\\s]')
+    THEN '"' || regexp_replace(x, '(["\\\\])', '\\\\\\1', 'g') || '"' ELSE x END`;
+  return `'{' || array_to_string(list_transform(${list}, lambda x: ${item}), ',') || '}'`;
+}
+
+function arrayItem(item: string): string {
+  return item === '' || item.toUpperCase() === 'NULL' || /[{},"\\\s]/.test(item)
+    ? `"${item.replaceAll(/["\\]/g, '\\$&')}"`
+    : item;
+}
+
+const source = (_key: string, value: unknown, context: { source?: string }): unknown =>
+  typeof value === 'number' ? context.source : value;
+
+/** Numbers with the digits that they were written with. */
+function parseJsonLines(text: string, columns: readonly string[]): TextRow[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => {
+      const row = JSON.parse(line, source as (key: string, value: unknown) => unknown) as Record<
+        string,
+        string | boolean | string[] | null
+      >;
+      if (JSON.stringify(Object.keys(row)) !== JSON.stringify(columns)) throw new Error(`members of ${line}`);
+      return Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [
+          name,
+          value === null
+            ? null
+            : Array.isArray(value)
+              ? `{${value.map((item) => arrayItem(String(item))).join(',')}}`
+              : String(value),
+        ]),
+      );
+    });
+}
+
+interface FolderManifest {
+  readonly tables: {
+    readonly name: string;
+    readonly files: { readonly name: string; readonly columns: string[] }[];
+  }[];
+}
+
+export async function folderManifest(directory: string): Promise<FolderManifest | null> {
+  const path = join(directory, 'manifest.json');
+  return existsSync(path) ? (JSON.parse(await readFile(path, 'utf8')) as FolderManifest) : null;
+}
+
+export function folderReader(directory: string, format: 'csv' | 'tsv' | 'jsonl' | 'parquet'): TargetReader {
+  return {
+    read: async (table) => {
+      const listed = (await folderManifest(directory))?.tables.find((candidate) => candidate.name === table);
+      if (listed === undefined) return null;
+      const rows: TextRow[] = [];
+      for (const file of listed.files) {
+        const path = join(directory, file.name);
+        if (format === 'parquet') {
+          rows.push(...(await duckDbRows(':memory:', `read_parquet('${path.replaceAll("'", "''")}')`)));
+          continue;
+        }
+        const text = await readFile(path, 'utf8');
+        if (format === 'jsonl') {
+          rows.push(...parseJsonLines(text, file.columns));
+          continue;
+        }
+        const [header, ...records] = format === 'csv' ? parseCsv(text) : parseTsv(text);
+        if (JSON.stringify(header) !== JSON.stringify(file.columns))
+          throw new Error(`header of ${file.name}: ${header}`);
+        rows.push(
+          ...records.map((record) => Object.fromEntries(record.map((value, at) => [header![at]!, value]))),
+        );
+      }
+      const key = listed.files[0]!.columns[0]!;
+      return rows.toSorted((a, b) => Number(a[key]) - Number(b[key]));
+    },
+  };
+}
+
+/** RFC 4180; an empty field without quotes is null. */
+function parseCsv(text: string): (string | null)[][] {
+  const records: (string | null)[][] = [];
+  let record: (string | null)[] = [];
+  for (let at = 0; at < text.length;) {
+    let value: string | null = null;
+    if (text[at] === '"') {
+      value = '';
+      for (at += 1; ; at += 1) {
+        if (text[at] === '"' && text[at + 1] !== '"') break;
+        if (text[at] === '"') at += 1;
+        value += text[at];
+      }
+      at += 1;
+    } else {
+      const end = /[,\n]/g;
+      end.lastIndex = at;
+      const stop = end.exec(text)!.index;
+      value = stop === at ? null : text.slice(at, stop);
+      at = stop;
+    }
+    record.push(value);
+    if (text[at] === '\n') {
+      records.push(record);
+      record = [];
+    }
+    at += 1;
+  }
+  return records;
+}
+
+const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
+
+/** PostgreSQL's COPY text format. */
+export function parseTsv(text: string): (string | null)[][] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) =>
+      line
+        .split('\t')
+        .map((value) =>
+          value === '\\N' ? null : value.replaceAll(/\\(.)/g, (_, letter: string) => escapes[letter]!),
+        ),
+    );
+}

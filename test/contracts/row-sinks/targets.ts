@@ -1,0 +1,65 @@
+/** Every kind of row sink, each with a way to read and to list what it wrote. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
+import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
+import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
+import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
+import { duckDbReader, folderReader, postgresReader, type TargetReader } from './readers.ts';
+
+export interface TestTarget {
+  createSink(): RowSink;
+  readonly reader: TargetReader;
+  /** everything that exists there, temporary things too */
+  list(): Promise<string[]>;
+}
+
+/** `where` is asked when a test makes its target. */
+export function targetKinds(
+  where: () => { readonly database: TestDatabase; readonly folders: string },
+): readonly (readonly [kind: string, targetOf: (name: string) => TestTarget])[] {
+  return [
+    [
+      'postgres',
+      (name) => ({
+        createSink: () =>
+          createPostgresRowSink({ url: where().database.url, sqlSchema: name, createSchema: true }),
+        reader: postgresReader(where().database.sql, name),
+        list: async () => {
+          const rows = await where().database.sql<{ name: string }[]>`
+          select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+           where c.relkind = 'r' and (n.nspname = ${name} or n.nspname like ${'\\_svc\\_%'} or c.relname like ${'\\_svc\\_%'})
+          union all select nspname from pg_namespace where nspname like ${'\\_svc\\_%'}`;
+          return rows.map((row) => row.name);
+        },
+      }),
+    ],
+    [
+      'duckdb',
+      (name) => {
+        const directory = join(where().folders, `${name} duckdb`);
+        const file = join(directory, "it's.duckdb");
+        return {
+          createSink: () => createDuckDbRowSink({ file }),
+          reader: duckDbReader(file),
+          list: () => readdir(directory).catch(() => []),
+        };
+      },
+    ],
+    ...(['csv', 'tsv', 'jsonl', 'parquet'] as const).map(
+      (format) =>
+        [
+          `folder of ${format}`,
+          (name: string) => {
+            const directory = join(where().folders, `${name} ${format}`);
+            return {
+              createSink: () => createFolderRowSink({ directory, format }),
+              reader: folderReader(directory, format),
+              list: () => readdir(directory).catch(() => []),
+            };
+          },
+        ] as const,
+    ),
+  ];
+}

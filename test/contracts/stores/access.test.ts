@@ -1,0 +1,8 @@
+import { createPostgresAccessStore } from '../../../src/adapters/postgres/metadb/access-store.ts';
+import { createTestDatabase } from '../../support/servers/postgres.ts';
+import { describeAccessStore } from './access-contract.ts';
+
+describeAccessStore('PostgreSQL', async () => {
+  const database = await createTestDatabase();
+  return { store: createPostgresAccessStore(database.service), close: () => database.drop() };
+});

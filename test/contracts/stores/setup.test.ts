@@ -1,0 +1,192 @@
+/** What comes before the stores: connections, migrations, the role that loads run under. */
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
+import { ensureLoaderRole, loaderRole } from '../../../src/adapters/postgres/roles/loader-role.ts';
+import { migrate, readMigrations } from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
+import { createSocketOpener } from '../../../src/adapters/postgres/client/watched-socket.ts';
+import { openGate } from '../../support/gate.ts';
+import { createEmptyDatabase, createTestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
+
+const databases: TestDatabase[] = [];
+const open = async (make: () => Promise<TestDatabase>): Promise<TestDatabase> => {
+  const database = await make();
+  databases.push(database);
+  return database;
+};
+afterEach(async () => {
+  for (const database of databases.splice(0)) await database.drop();
+});
+
+describe('connections', () => {
+  test('give numbers where they are exact, never rounded ones', async () => {
+    const { sql } = await open(createEmptyDatabase);
+    const [row] =
+      await sql`select 9007199254740991::bigint as exact, 9007199254740993::bigint as large, 0.10::numeric as price, current_setting('TimeZone') as zone`;
+    expect(row).toEqual({
+      exact: 9_007_199_254_740_991,
+      large: 9_007_199_254_740_993n,
+      price: '0.10',
+      zone: 'UTC',
+    });
+    const [back] = await sql`select ${9_007_199_254_740_991}::bigint as id`;
+    expect(back?.id).toBe(9_007_199_254_740_991);
+  });
+
+  test('come back after the server ended them', async () => {
+    const { sql } = await open(createEmptyDatabase);
+    const [before] = await sql`select pg_backend_pid() as pid`;
+    await sql`select pg_terminate_backend(pg_backend_pid())`.catch(() => undefined);
+    const [after] = await sql`select pg_backend_pid() as pid`;
+    expect(after?.pid).not.toBe(before?.pid);
+  });
+
+  // what the driver would throw where nobody can catch it ends the process, and this run
+  test.each(['while it asks', 'between two questions'])(
+    'a transaction whose connection is lost %s fails',
+    async (when) => {
+      const { sql } = await open(createEmptyDatabase);
+      const end = (pid: number): PromiseLike<unknown> => sql`select pg_terminate_backend(${pid})`;
+      const lost = sql.begin(async (tx) => {
+        const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+        if (when === 'while it asks') await Promise.all([tx`select pg_sleep(60)`, end(row!.pid)]);
+        await end(row!.pid);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        await tx`select 1`;
+      });
+      await expect(lost).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }]);
+    },
+  );
+});
+
+describe('watched connections', () => {
+  test('an outage leaves no connection of the pool behind', async () => {
+    const { url } = await open(createEmptyDatabase);
+    const gate = await openGate(new URL(url));
+    const sql = connectPostgres(gate.url, {
+      applicationName: 'test',
+      max: 2,
+      openSocket: createSocketOpener(60_000),
+    });
+    expect((await sql`select 1 as one`)[0]?.one).toBe(1);
+    await gate.shut();
+    for (let query = 0; query < 6; query += 1) await expect(sql`select 1`).rejects.toThrow();
+    await gate.reopen();
+    await expect.poll(() => sql`select 2 as two`.then((rows) => rows[0]?.two).catch(() => null)).toBe(2);
+    await Promise.all(Array.from({ length: 5 }, () => sql`select 3`));
+    await sql.end({ timeout: 1 });
+    await gate.shut();
+  });
+
+  test('a connection that goes silent is given up, and the next one is used', async () => {
+    const { url } = await open(createEmptyDatabase);
+    const gate = await openGate(new URL(url));
+    const sql = connectPostgres(gate.url, {
+      applicationName: 'test',
+      max: 1,
+      openSocket: createSocketOpener(300),
+    });
+    expect((await sql`select 1 as one`)[0]?.one).toBe(1);
+    gate.freeze();
+    await expect(sql`select 2`).rejects.toMatchObject({
+      code: expect.stringMatching(/^CONNECTION_/),
+    });
+    gate.thaw();
+    expect((await sql`select 3 as three`)[0]?.three).toBe(3);
+    await sql.end({ timeout: 1 });
+    await gate.shut();
+  });
+});
+
+describe('migrations', () => {
+  test('are applied once, also by processes that start together', async () => {
+    const { sql, url } = await open(createEmptyDatabase);
+    const others = Array.from({ length: 4 }, () => connectPostgres(url, { applicationName: 'test', max: 1 }));
+    const applied = await Promise.all(others.map((other) => migrate(other)));
+    for (const other of others) await other.end();
+    const names = (await readMigrations()).map((migration) => migration.name);
+    expect(applied.filter((list) => list.length > 0)).toEqual([names]);
+    expect(names[0]).toBe('0001_access');
+    expect(
+      (await sql`select name from svc.migration order by name`).map((row) => row.name as string),
+    ).toEqual(names);
+    expect(await migrate(sql)).toEqual([]);
+  });
+
+  test('are refused when changed, or when the database is ahead; a broken one leaves nothing', async () => {
+    const { sql } = await open(createEmptyDatabase);
+    const one = { name: '0001_a', sql: 'create table svc.a (x int)' };
+    const two = { name: '0002_b', sql: 'create table svc.b (x int)' };
+    await expect(
+      migrate(sql, [one, { name: '0002_b', sql: 'create table svc.b (x nonsense)' }]),
+    ).rejects.toMatchObject({ code: '42704' });
+    expect((await sql`select to_regclass('svc.a') as found`)[0]?.found).toBeNull();
+    expect(await migrate(sql, [one])).toEqual(['0001_a']);
+    expect(await migrate(sql, [one, two])).toEqual(['0002_b']);
+    await expect(migrate(sql, [{ ...one, sql: 'select 1' }, two])).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+    await expect(migrate(sql, [one])).rejects.toThrow(/newer version/);
+  });
+});
+
+describe('the loader role', () => {
+  test('makes and fills schemas of its own, and cannot touch svc', async () => {
+    const { sql } = await open(createTestDatabase);
+    expect(await ensureLoaderRole(sql)).toBe(true);
+    expect(await ensureLoaderRole(sql)).toBe(true);
+    await sql.begin(async (tx) => {
+      await tx.unsafe(`set local role ${loaderRole}`);
+      await tx`create schema lake`;
+      await tx`create table lake.t as select 1 as n`;
+    });
+    expect((await sql`select n from lake.t`)[0]?.n).toBe(1);
+    for (const statement of [
+      'select * from svc.job',
+      'insert into svc.org (name) values (1)',
+      'create table svc.x (n int)',
+      'select svc.epoch_ms(now())',
+    ]) {
+      const attempt = sql.begin(async (tx) => {
+        await tx.unsafe(`set local role ${loaderRole}`);
+        await tx.unsafe(statement);
+      });
+      await expect(attempt).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  test('is said to be missing where the login may not make it', async () => {
+    const database = await open(createTestDatabase);
+    const name = `plain_${randomBytes(4).toString('hex')}`;
+    await database.sql.unsafe(`create role ${name} login password 'x'`);
+    const address = new URL(database.url);
+    address.username = name;
+    address.password = 'x';
+    const sql = connectPostgres(address.href, { applicationName: 'test', max: 1 });
+    expect(await ensureLoaderRole(sql)).toBe(false);
+    await sql.end();
+    await database.sql.unsafe(`drop role ${name}`);
+  });
+
+  test('can be made by an owner who is no superuser', async () => {
+    const database = await open(createEmptyDatabase);
+    const name = `owner_${randomBytes(4).toString('hex')}`;
+    await database.sql.unsafe(`create role ${name} login createrole password 'x'`);
+    await database.sql.unsafe(`alter database ${new URL(database.url).pathname.slice(1)} owner to ${name}`);
+    const address = new URL(database.url);
+    address.username = name;
+    address.password = 'x';
+    const sql = connectPostgres(address.href, { applicationName: 'test', max: 1 });
+    await migrate(sql);
+    const [server] = await sql<{ version: number; known: boolean }[]>`
+      select current_setting('server_version_num')::int as version, exists (select from pg_roles where rolname = ${loaderRole}) as known`;
+    // From version 16 on, a role that someone else made can be taken on only with that one's leave.
+    if (server?.known === true && server.version >= 160_000)
+      await database.sql.unsafe(`grant ${loaderRole} to ${name} with admin option`);
+    expect(await ensureLoaderRole(sql)).toBe(true);
+    await sql.end();
+  });
+});

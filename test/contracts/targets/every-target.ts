@@ -1,0 +1,155 @@
+/** The same documents in every target, and in every database that a folder's own script loads it into: readers of all of them. */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
+import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
+import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
+import { sideTableDefinitions } from '../../../src/engine/model/side-tables.ts';
+import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';
+import { isHere, needs, programOf, type Part } from '../../support/needs.ts';
+import { createEmptyDatabase } from '../../support/servers/postgres.ts';
+import { convert } from '../../support/service/tools.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
+import { mysqlReader } from './mysql-reader.ts';
+import { duckDbReader, folderReader, postgresReader, type TargetReader } from '../row-sinks/readers.ts';
+import { sqliteReader } from './sqlite-reader.ts';
+import { canonicalValue } from './values.ts';
+
+export const formats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
+/** of which the script is one of psql */
+const scripted = ['csv', 'tsv', 'jsonl'] as const;
+
+/** All that is held against PostgreSQL, with what it needs; folders that are loaded somewhere by the script that lies in them come last. */
+const targets: readonly (readonly [name: string, parts: readonly Part[]])[] = [
+  ['duckdb', []],
+  ...formats.map((format) => [format, []] as const),
+  ['load.sql of parquet', []],
+  ...scripted.map((format) => [`load.sql of ${format}`, ['psql']] as const),
+  ['load.sqlite.sql of jsonl', ['sqlite3']],
+  ['load.mysql.sql of tsv', mariadbParts],
+];
+
+/** Names of the targets, each with the options of its tests. */
+export const targetTests = targets.map(([name, parts]) => [name, needs(parts)] as const);
+
+export type CanonicalRow = Readonly<Record<string, string | null>>;
+
+export interface EveryTarget {
+  /** as the catalogue holds it */
+  readonly model: RelationalModel;
+  /** Rows by what they are, not by where they stand: keys count, the times and numbers of the loads do not. Null: no such table. */
+  rows(target: string, table: string): Promise<CanonicalRow[] | null>;
+  drop(): Promise<void>;
+}
+
+/** `jobs`: the inputs of each; targets lie in `out` of the home, under the names of the formats and as `values.duckdb`. */
+export async function loadEveryTarget(
+  home: ServiceHome,
+  origin: number,
+  jobs: readonly (readonly string[])[],
+): Promise<EveryTarget> {
+  const drops: (() => Promise<unknown>)[] = [];
+  const drop = async (): Promise<void> => {
+    for (const one of drops) await one();
+  };
+  try {
+    return { ...(await load(home, origin, jobs, drops)), drop };
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+}
+
+async function load(
+  home: ServiceHome,
+  origin: number,
+  jobs: readonly (readonly string[])[],
+  drops: (() => Promise<unknown>)[],
+): Promise<Omit<EveryTarget, 'drop'>> {
+  const readers = new Map<string, TargetReader>();
+  const sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+  drops.push(() => sql.end({ timeout: 1 }));
+  const folder = (format: string): string => join(home.directory, 'out', format);
+  const file = folder('values.duckdb');
+  const targets: [name: string, argv: string[], reader: TargetReader][] = [
+    ['postgresql', ['-o', 'metadb:targets'], postgresReader(sql, 'targets')],
+    ['duckdb', ['-o', `duckdb:${file}`], duckDbReader(file)],
+    ...formats.map((format): [string, string[], TargetReader] => [
+      format,
+      ['-o', folder(format), '-f', format],
+      folderReader(folder(format), format),
+    ]),
+  ];
+  for (const [name, argv, reader] of targets) {
+    for (const inputs of jobs) await convert(home, 'xml2er', ...inputs, '-x', String(origin), ...argv);
+    readers.set(name, reader);
+  }
+  // documents with roots of their own make the schema another one
+  const stored = await createPostgresCatalogStore(sql).loadLogicalSchema(1, { idSch: origin });
+  const { model } = stored!;
+  const psql = programOf('psql');
+  for (const format of psql === null ? [] : scripted) {
+    const database = await createEmptyDatabase();
+    drops.push(() => database.drop());
+    await promisify(execFile)(psql!, ['-X', '-q', '-f', 'load.sql', database.url], { cwd: folder(format) });
+    readers.set(`load.sql of ${format}`, postgresReader(database.sql, 'public'));
+  }
+  const sqlite = programOf('sqlite3');
+  if (sqlite !== null) {
+    const loaded = join(home.directory, 'loaded.sqlite');
+    await promisify(execFile)(sqlite, [loaded, '.read load.sqlite.sql'], { cwd: folder('jsonl') });
+    readers.set('load.sqlite.sql of jsonl', sqliteReader(loaded, model));
+  }
+  if (mariadbParts.every(isHere)) {
+    const mariadb = await startMariadb();
+    drops.push(() => mariadb.stop());
+    await mariadb.run('CREATE DATABASE loaded;');
+    const script = await readFile(join(folder('tsv'), 'load.mysql.sql'), 'utf8');
+    await mariadb.run(script, folder('tsv'), 'loaded');
+    readers.set('load.mysql.sql of tsv', mysqlReader(mariadb, 'loaded', model));
+  }
+  const loaded = join(home.directory, 'loaded.duckdb');
+  await loadParquet(folder('parquet'), loaded);
+  readers.set('load.sql of parquet', duckDbReader(loaded));
+  return {
+    model,
+    rows: async (target, table) => canonicalRows(model, table, await readers.get(target)!.read(table)),
+  };
+}
+
+/** What `duckdb -f load.sql FILE` does inside the folder. */
+async function loadParquet(folder: string, file: string): Promise<void> {
+  const instance = await DuckDBInstance.create(file, { autoinstall_known_extensions: 'false' });
+  const connection = await instance.connect();
+  try {
+    await connection.run(`SET file_search_path = '${folder}'`);
+    await connection.run(await readFile(join(folder, 'load.sql'), 'utf8'));
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+function canonicalRows(
+  model: RelationalModel,
+  table: string,
+  rows: readonly Readonly<Record<string, string | null>>[] | null,
+): CanonicalRow[] | null {
+  const side = Object.values(sideTableDefinitions).find((definition) => definition.name === table);
+  const columns = side?.columns ?? model.tables.find((candidate) => candidate.name === table)!.columns;
+  const types = new Map(columns.map((column) => [column.name, column.type]));
+  return (
+    rows
+      ?.map((row) =>
+        Object.fromEntries(
+          Object.entries(row)
+            .filter(([name]) => table !== '_documents' || (name !== 'loaded_at' && name !== 'job'))
+            .map(([name, value]) => [name, canonicalValue(types.get(name)!, value)]),
+        ),
+      )
+      .toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))) ?? null
+  );
+}

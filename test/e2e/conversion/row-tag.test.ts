@@ -1,0 +1,142 @@
+/** `--row-tag`: every element of a name inside a larger file is a document of its own. */
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { compareXml } from '../../support/documents/canonical-xml.ts';
+import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import { convert, runTool } from '../../support/service/tools.ts';
+import { compiled } from '../../support/models/shredding.ts';
+
+const schema = (declarations: string): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:o" xmlns="urn:o" elementFormDefault="qualified">
+  ${declarations}</xs:schema>`;
+const orderDeclaration = (
+  occurrence: string,
+): string => `<xs:element name="order"${occurrence}><xs:complexType><xs:sequence>
+  <xs:element name="kind" type="xs:QName"/><xs:element name="item" type="xs:string" maxOccurs="unbounded"/>
+  <xs:any namespace="##other" minOccurs="0" maxOccurs="unbounded" processContents="lax"/>
+  </xs:sequence><xs:attribute name="id" type="xs:int" use="required"/></xs:complexType></xs:element>`;
+const xsd = schema(`<xs:element name="orders"><xs:complexType><xs:sequence>
+  <xs:element name="sender" type="xs:string"/>${orderDeclaration(' maxOccurs="unbounded"')}
+  </xs:sequence></xs:complexType></xs:element>`);
+/** the same, where an order is what documents start with */
+const part = compiled(schema(orderDeclaration('')));
+const order = (id: number): string =>
+  `<o:order id="${id}"><o:kind>k:big</o:kind><o:item>a${id}</o:item><o:item>b</o:item><k:note>n<k:i/></k:note></o:order>`;
+/** an order of which the declarations that it needs are its own */
+const alone = (id: number): string =>
+  order(id).replace('<o:order', '<o:order xmlns:o="urn:o" xmlns:k="urn:k"');
+const count = 3000;
+const file = `<?xml version="1.0"?>
+<o:orders xmlns:o="urn:o" xmlns:k="urn:k" xmlns:none="urn:none" version="2"><o:sender>ACME</o:sender>
+  ${Array.from({ length: count }, (_, at) => order(at + 1)).join('\n  ')}
+</o:orders>`;
+
+let home: ServiceHome;
+let sql: Sql;
+let input: string;
+let origin: string;
+
+beforeAll(async () => {
+  home = await createServiceHome();
+  await mkdir(join(home.directory, 'in'));
+  input = join(home.directory, 'in', 'orders.xml');
+  await writeFile(input, file);
+  await writeFile(join(home.directory, 'in', 'orders.xsd'), xsd);
+  origin = String((await convert(home, 'xsd2er', join(home.directory, 'in', 'orders.xsd'))).origin);
+  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+}, 120_000);
+
+afterAll(async () => {
+  await sql?.end({ timeout: 1 });
+  await home?.remove();
+});
+
+describe('--row-tag', { timeout: 120_000 }, () => {
+  it('loads every order as a document, with an XSD that begins with the orders', async () => {
+    const loaded = await convert(
+      home,
+      'xml2er',
+      input,
+      '-x',
+      origin,
+      '--row-tag',
+      'order',
+      '-o',
+      'metadb:tagged',
+    );
+    expect(loaded).toMatchObject({ status: 'C', documents: count });
+    const [{ documents, bytes }] = (await sql`
+      select count(*)::int as documents, sum(bytes)::int as bytes from tagged._documents`) as unknown as [
+      { documents: number; bytes: number },
+    ];
+    const whole = Array.from({ length: count }, (_, at) => order(at + 1)).join('');
+    expect({ documents, bytes }).toEqual({ documents: count, bytes: whole.length });
+    const names =
+      await sql`select name from tagged._documents where document_key in (1, ${count}) order by document_key`;
+    expect(names.map(({ name }) => name)).toEqual(['orders.xml#1', `orders.xml#${count}`]);
+    const folder = join(home.directory, 'written');
+    await convert(home, 'er2xml', '-l', String(loaded.logical), '-i', 'metadb:tagged', '-o', folder);
+    const files = await readdir(folder);
+    expect(files).toHaveLength(count);
+    for (const id of [1, 2, 1500, count]) {
+      const written = await readFile(join(folder, `orders.xml#${id}`), 'utf8');
+      expect(compareXml(alone(id), written, { source: part })).toEqual([]);
+    }
+  });
+
+  it('infers from the elements alone where there is no XSD', async () => {
+    const loaded = await convert(home, 'xml2er', input, '--row-tag', '{urn:o}order', '-o', 'metadb:inferred');
+    expect(loaded).toMatchObject({ status: 'C', documents: count });
+    expect(Object.keys(loaded.tables)).toContain('order');
+    expect(
+      await sql`select count(*)::int as orders, count(distinct id)::int as ids from inferred."order"`,
+    ).toEqual([{ orders: count, ids: count }]);
+  });
+
+  it('goes with keys that follow from the content: the same file again adds nothing', async () => {
+    const argv = [input, '-x', origin, '--row-tag', 'order', '--keys', 'hash', '-o', 'metadb:hashed'];
+    expect(await convert(home, 'xml2er', ...argv)).toMatchObject({ documents: count });
+    expect(await convert(home, 'xml2er', ...argv)).toMatchObject({ status: 'C', documents: 0, rows: 0 });
+    expect(await sql`select count(*)::int as n from hashed."order"`).toEqual([{ n: count }]);
+  });
+
+  it('says so where there is no such element', async () => {
+    const unknown = await runTool(home, 'xml2er', [
+      input,
+      '-x',
+      origin,
+      '--row-tag',
+      'bill',
+      '-o',
+      'metadb:no',
+    ]);
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr + unknown.stdout).toMatch(/--row-tag bill: no such element/);
+    const none = await runTool(home, 'xml2er', [input, '--row-tag', 'bill', '-o', 'metadb:no']);
+    expect(none.stderr + none.stdout).toMatch(/--row-tag bill: the input holds no such element/);
+  });
+
+  it('leaves the origin as it was for whole documents', async () => {
+    const small = join(home.directory, 'in', 'small.xml');
+    await writeFile(
+      small,
+      `<o:orders xmlns:o="urn:o" xmlns:k="urn:k"><o:sender>ACME</o:sender>${order(1)}</o:orders>`,
+    );
+    await convert(home, 'xml2er', small, '-x', origin, '--row-tag', 'order', '-o', 'metadb:part_first');
+    const whole = await convert(home, 'xml2er', small, '-x', origin, '-o', 'metadb:whole_then');
+    expect(whole).toMatchObject({ documents: 1, tables: { orders: 1 }, xpaths: { new: 0 } });
+  });
+
+  it('documents of other roots that were kept whole are left out, too, where they are there already', async () => {
+    const unknown = join(home.directory, 'in', 'unknown.xml');
+    await writeFile(unknown, '<unknown>1</unknown>');
+    const duckdb = `duckdb:${join(home.directory, 'unknown.duckdb')}`;
+    for (const target of [['metadb:unknown'], [duckdb], [join(home.directory, 'unknown'), '-f', 'csv']]) {
+      const load = ['-x', origin, '-o', ...target, '--skip-loaded', '--unmapped', 'capture'];
+      expect(await convert(home, 'xml2er', unknown, ...load)).toMatchObject({ documents: 1 });
+      expect(await convert(home, 'xml2er', unknown, ...load)).toMatchObject({ documents: 0, status: 'C' });
+    }
+  });
+});

@@ -1,0 +1,255 @@
+/** `--workers N`: the same rows, findings and faults as with one, whoever reads a document. */
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { compareXml } from '../../support/documents/canonical-xml.ts';
+import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import { convert, runTool, type Summary } from '../../support/service/tools.ts';
+import { compiled } from '../../support/models/shredding.ts';
+import { needs, some } from '../../support/needs.ts';
+
+const run = promisify(execFile);
+
+const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="trades"><xs:complexType><xs:sequence>
+  <xs:element name="trade" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+    <xs:element name="amount" type="xs:decimal"/><xs:element name="leg" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>
+  </xs:sequence><xs:attribute name="id" type="xs:int" use="required"/></xs:complexType></xs:element>
+  </xs:sequence></xs:complexType></xs:element></xs:schema>`;
+const source = compiled(xsd);
+const documents = 60;
+/** documents of unlike lengths; some with content that the schema has no place for, and values their columns cannot hold */
+const trades = (document: number): string =>
+  `<trades>${Array.from({ length: 1 + ((document * 37) % 400) }, (_, at) => {
+    const amount = document % 10 === 3 && at === 0 ? 'n/a' : `${document}.${at}0`;
+    const legs = '<leg>a</leg><leg/><leg>ü &amp; b</leg>'.slice(0, [0, 12, 18, 38][at % 4]);
+    const unknown = document % 7 === 0 && at === 1 ? '<note by="x">kept</note>' : '';
+    return `<trade id="${document * 1000 + at}"><amount>${amount}</amount>${legs}${unknown}</trade>`;
+  }).join('')}</trades>`;
+const nameOf = (document: number): string => `t${String(document).padStart(3, '0')}.xml`;
+
+let home: ServiceHome;
+let sql: Sql;
+let folder: string;
+let origin: string;
+
+beforeAll(async () => {
+  home = await createServiceHome();
+  folder = join(home.directory, 'in');
+  await mkdir(join(folder, 'documents'), { recursive: true });
+  for (let document = 1; document <= documents; document += 1)
+    await writeFile(join(folder, 'documents', nameOf(document)), trades(document));
+  await run('tar', ['-czf', join(folder, 'documents.tgz'), '-C', join(folder, 'documents'), '.']);
+  await writeFile(join(folder, 'trades.xsd'), xsd);
+  origin = String((await convert(home, 'xsd2er', join(folder, 'trades.xsd'))).origin);
+  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+}, 120_000);
+
+afterAll(async () => {
+  await sql?.end({ timeout: 1 });
+  await home?.remove();
+});
+
+/** Rows of a table without keys and load times, in the order of their keys. */
+async function rowsOf(schema: string, table: string): Promise<unknown[]> {
+  const rows = await sql.unsafe(`
+    SELECT to_jsonb(t) - ARRAY['trades_key','trade_key','leg_key','document_key','parent_key','row_key','job','loaded_at'] AS row
+      FROM "${schema}"."${table}" t `);
+  return rows.map(({ row }) => JSON.stringify(row)).toSorted();
+}
+
+const comparable = (summary: Summary): unknown => {
+  const { documents: loaded, rejected, rows, tables, xpaths, bytes } = summary;
+  return { loaded, rejected, rows, tables, xpaths, bytes };
+};
+
+async function detailsOf(job: unknown): Promise<Record<string, unknown>> {
+  const [row] =
+    await sql`select summary::jsonb->'details' as details from svc.job where id_job = ${Number(job)}`;
+  // several workers leave gaps between the keys they give
+  const { keys: _, ...details } = (row as unknown as { details: Record<string, unknown> }).details;
+  return details;
+}
+
+describe('--workers', { timeout: 120_000 }, () => {
+  it.each(some(['documents', 'documents.tgz'], 1))(
+    '%s: rows and findings are those of one worker',
+    async (input) => {
+      const load = (workers: string, target: string) =>
+        convert(
+          home,
+          'xml2er',
+          join(folder, input),
+          '-x',
+          origin,
+          '--workers',
+          workers,
+          '-S',
+          'o',
+          '-o',
+          target,
+        );
+      const one = await load('1', 'metadb:one');
+      const many = await load('3', 'metadb:many');
+      expect(one).toMatchObject({ status: 'C', documents });
+      expect(comparable(many)).toEqual(comparable(one));
+      for (const table of ['trades', 'trade', 'leg', '_documents', '_unmapped', '_lexical'])
+        expect(await rowsOf('many', table), table).toEqual(await rowsOf('one', table));
+      // the last keys differ: those of threads have gaps
+      const { keys: _last, ...details } = await detailsOf(many.job);
+      expect({ ...details, keys: expect.anything() as unknown }).toEqual({
+        ...(await detailsOf(one.job)),
+        keys: expect.anything() as unknown,
+      });
+      expect(details['unmapped']).not.toEqual([]);
+      // keys ascend with the documents
+      const [{ ascending }] = (await sql`
+      select bool_and(t.first > t.before) as ascending from (
+        select min(tr.trade_key) as first, lag(max(tr.trade_key)) over (order by document_key) as before
+          from many._documents d join many.trades t using (document_key) join many.trade tr using (trades_key)
+         group by document_key) t where t.before is not null`) as unknown as [{ ascending: boolean }];
+      expect(ascending).toBe(true);
+      const written = join(home.directory, `written-${input}`);
+      await convert(home, 'er2xml', '-l', String(many.logical), '-i', 'metadb:many', '-o', written);
+      expect(await readdir(written)).toHaveLength(documents);
+      for (const document of [1, 7, 13, 33, documents])
+        expect(
+          compareXml(trades(document), await readFile(join(written, nameOf(document)), 'utf8'), { source }),
+        ).toEqual([]);
+    },
+  );
+
+  it(
+    'appends to what is there, infers the same statistics, and takes hashed keys',
+    needs('whole run'),
+    async () => {
+      const input = join(folder, 'documents');
+      const first = await convert(home, 'xml2er', input, '--workers', '3', '-o', 'metadb:added');
+      const again = await convert(
+        home,
+        'xml2er',
+        input,
+        '-x',
+        String(first.origin),
+        '--workers',
+        '2',
+        '-o',
+        'metadb:added',
+      );
+      expect(again).toMatchObject({ status: 'C', documents, tables: first.tables });
+      const [{ rows, keys }] = (await sql`
+      select count(*)::int as rows, count(distinct trade_key)::int as keys from added.trade`) as unknown as [
+        { rows: number; keys: number },
+      ];
+      expect(rows).toBe(keys);
+      for (const target of [join(home.directory, 'added.duckdb'), join(home.directory, 'added')]) {
+        const out = target.endsWith('.duckdb') ? ['-o', `duckdb:${target}`] : ['-o', target, '-f', 'csv'];
+        const written = join(home.directory, `written-${out.length}`);
+        for (const part of [input, join(folder, 'documents.tgz')])
+          await convert(home, 'xml2er', part, '-x', origin, '--workers', '2', ...out);
+        const read = [
+          '-l',
+          String((await convert(home, 'xml2er', input, '-x', origin, '-s', ...out)).logical),
+        ];
+        const { documents: found } = await convert(home, 'er2xml', ...read, '-i', out[1]!, '-o', written);
+        expect(found, target).toBe(2 * documents);
+        for (const name of await readdir(written)) {
+          const document = Number(/t(\d+)/.exec(name)![1]);
+          expect(
+            compareXml(trades(document), await readFile(join(written, name), 'utf8'), { source }),
+          ).toEqual([]);
+        }
+      }
+      const statistics = async (workers: string): Promise<unknown> => {
+        const { job } = await convert(
+          home,
+          'xml2er',
+          input,
+          '-x',
+          origin,
+          '--workers',
+          workers,
+          '-S',
+          'o',
+          '-o',
+          'metadb:counted',
+        );
+        const [row] = await sql`select statistics from svc.job_statistics where id_job = ${Number(job)}`;
+        return row;
+      };
+      expect(await statistics('4')).toEqual(await statistics('1'));
+      const hashed = (workers: string) =>
+        convert(
+          home,
+          'xml2er',
+          input,
+          '-x',
+          origin,
+          '--keys',
+          'hash',
+          '--workers',
+          workers,
+          '-o',
+          'metadb:hashed',
+        );
+      const [once, twice] = [await hashed('3'), await hashed('1')];
+      expect(once).toMatchObject({ status: 'C', documents });
+      expect(twice).toMatchObject({ status: 'C', rows: 0 });
+    },
+  );
+
+  it('shares one large file at its row elements', async () => {
+    const input = join(folder, 'day.xml');
+    const day = Array.from({ length: 100 }, (_, at) =>
+      trades(at + 1).slice('<trades>'.length, -'</trades>'.length),
+    );
+    await writeFile(input, `<trades>\n${day.join('\n')}\n</trades>`);
+    const load = (workers: string, target: string) =>
+      convert(home, 'xml2er', input, '--row-tag', 'trade', '--workers', workers, '-o', target);
+    const [one, many] = [await load('1', 'metadb:day_one'), await load('2', 'metadb:day_many')];
+    expect(many.documents).toBeGreaterThan(10_000);
+    expect(comparable(many)).toEqual(comparable(one));
+    for (const table of ['trade', 'leg', '_documents'])
+      expect(await rowsOf('day_many', table), table).toEqual(await rowsOf('day_one', table));
+    const broken = join(folder, 'broken-day.xml');
+    const lines = [...day];
+    lines[80] = lines[80]!.replace('</trade>', '</trada>');
+    await writeFile(broken, `<trades>\n${lines.join('\n')}\n</trades>`);
+    const fault = async (workers: string): Promise<string> => {
+      const args = [
+        broken,
+        '-x',
+        String(one.origin),
+        '--row-tag',
+        'trade',
+        '--workers',
+        workers,
+        '-o',
+        'metadb:no',
+      ];
+      const { stdout, stderr } = await runTool(home, 'xml2er', args);
+      return /failed: .*/.exec(stdout + stderr)![0];
+    };
+    expect(await fault('2')).toBe(await fault('1'));
+  });
+
+  it('tells the first document at fault, publishes nothing, and skips those that are to be skipped', async () => {
+    const input = join(folder, 'broken');
+    await mkdir(input, { recursive: true });
+    for (let document = 1; document <= documents; document += 1) {
+      const text = trades(document);
+      const broken = document === 41 || document === 17;
+      await writeFile(join(input, nameOf(document)), broken ? text.replace('</trade>', '</trada>') : text);
+    }
+    const args = [input, '-x', origin, '--workers', '4', '-o', 'metadb:broken'] as const;
+    const refused = await runTool(home, 'xml2er', args);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr + refused.stdout).toContain('t017.xml: line 1, column');
+    expect(refused.stderr + refused.stdout).not.toContain('t041.xml');
+    expect(await sql`select 1 from pg_tables where schemaname = 'broken'`).toHaveLength(0);
+    const skipped = await convert(home, 'xml2er', ...args, '--on-error', 'skip');
+    expect(skipped).toMatchObject({ status: 'C', documents: documents - 2, rejected: 2 });
+  });
+});

@@ -1,0 +1,99 @@
+/** What makes a start short: code is kept compiled in processes and threads alike, and what few runs need is loaded by those. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectRoot } from '../../rules/project-files.ts';
+
+async function run(args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => void (output += chunk.toString()));
+  await once(child, 'close');
+  return output;
+}
+
+/** In a script: a file of the project. */
+const href = (path: string): string => JSON.stringify(pathToFileURL(join(projectRoot, path)).href);
+
+describe('a quick start', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'quick-start-')));
+    for (const room of ['src/engine', 'src/tools/commands', 'src/tools/load/threads'])
+      await mkdir(join(folder, room), { recursive: true });
+    await cp(join(projectRoot, 'src/tools/bin'), join(folder, 'src/tools/bin'), { recursive: true });
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('keeps compiled code of processes and of their threads', async () => {
+    await writeFile(
+      join(folder, 'src/engine/cache.ts'),
+      `import { getCompileCacheDir } from 'node:module'; export const cache = (): string => getCompileCacheDir() ?? 'none';`,
+    );
+    await writeFile(
+      join(folder, 'src/tools/load/threads/load-thread.ts'),
+      `import { parentPort } from 'node:worker_threads'; import { cache } from '../../../engine/cache.ts'; parentPort!.postMessage(cache());`,
+    );
+    await writeFile(
+      join(folder, 'src/tools/commands/xml2er.ts'),
+      `import { Worker } from 'node:worker_threads';
+       import { cache } from '../../engine/cache.ts';
+       const thread = new Worker(new URL('../bin/load-thread.mjs', import.meta.url), { env: {} });
+       thread.once('message', (ofThread: string) => console.log(JSON.stringify([cache(), ofThread])));`,
+    );
+    const [ofProcess, ofThread] = JSON.parse(
+      await run([join(folder, 'src/tools/bin/xml2er.mjs')]),
+    ) as string[];
+    expect(ofProcess).toContain(join(folder, 'node_modules/.cache/compile'));
+    expect(ofThread).toBe(ofProcess);
+  });
+
+  it('tells which module is missing', async () => {
+    await writeFile(join(folder, 'src/tools/commands/er2xml.ts'), `import '../../engine/nowhere.ts';`);
+    expect(await run([join(folder, 'src/tools/bin/er2xml.mjs')])).toContain('nowhere.ts');
+  });
+
+  it('loads TLS with the first encrypted connection to a database, and then it is there', async () => {
+    const sockets = new Set<Socket>();
+    const hello = Promise.withResolvers<Buffer>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      // the answer to SSLRequest; what follows is the client's hello
+      socket.once('data', () => {
+        socket.once('data', (bytes: Buffer) => {
+          hello.resolve(bytes);
+          socket.destroy();
+        });
+        socket.write('S');
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const script = `
+      const { quickStart } = await import(${href('src/tools/bin/quick-start.mjs')});
+      quickStart();
+      const { connectPostgres } = await import(${href('src/adapters/postgres/client/connect.ts')});
+      const loaded = () => process.moduleLoadList.includes('NativeModule tls');
+      const before = loaded();
+      const sql = connectPostgres('postgres://u@127.0.0.1:${port}/d?sslmode=require', { applicationName: 'test', max: 1 });
+      await sql\`select 1\`.catch(() => undefined);
+      await sql.end({ timeout: 0 });
+      console.log(JSON.stringify([before, loaded()]));`;
+    const output = await run(['--input-type=module', '-e', script]);
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    // a handshake record (RFC 8446, 5.1)
+    expect([...(await hello.promise).subarray(0, 2)]).toEqual([0x16, 0x03]);
+    expect(JSON.parse(output)).toEqual([false, true]);
+  });
+});

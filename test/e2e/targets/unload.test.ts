@@ -1,0 +1,111 @@
+/** `unload`: a document's rows leave the target, and nothing else does. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import {
+  startService,
+  createServiceHome,
+  type RunningService,
+  type ServiceHome,
+} from '../../support/service/start.ts';
+import { convert, runTool } from '../../support/service/tools.ts';
+
+const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
+const [first, second, third] = ['first.xml', 'second.xml', 'third.xml'].map((name) => join(fixtures, name));
+
+let home: ServiceHome;
+let service: RunningService;
+let sql: Sql;
+let origin: string;
+let logical: string;
+
+beforeAll(async () => {
+  home = await createServiceHome();
+  service = await startService(home);
+  origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
+  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+}, 120_000);
+
+afterAll(async () => {
+  await sql?.end({ timeout: 1 });
+  await service?.end('SIGTERM');
+  await home?.remove();
+});
+
+/** Numbers of rows of the tables that have some, but for the ledger and the counters. */
+async function contents(target: string): Promise<Record<string, number>> {
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+     where table_schema = ${target} and table_name not in ('_loads', '_keys') order by 1`;
+  const found: Record<string, number> = {};
+  for (const { name } of tables) {
+    const [row] = await sql<{ n: number }[]>`select count(*)::int as n from ${sql(target)}.${sql(name)}`;
+    if (row!.n > 0) found[name] = row!.n;
+  }
+  return found;
+}
+
+const constraints = async (target: string): Promise<unknown> =>
+  await sql`select conrelid::regclass::text, conname, pg_get_constraintdef(oid) from pg_constraint
+             where connamespace = ${target}::regnamespace order by 1, 2`;
+
+async function load(target: string, ...documents: string[]): Promise<void> {
+  const done = await convert(home, 'xml2er', ...documents, '-x', origin, '-o', `metadb:${target}`);
+  logical = String(done.logical);
+}
+
+const item = (command: string, value: string) => ({ command, enabled: true, value });
+
+describe('unload', { timeout: 120_000 }, () => {
+  it('leaves the target as if the document had never been loaded', async () => {
+    await load('never', second!, third!);
+    await load('gone', second!, first!, third!);
+    const keys = await constraints('gone');
+    const before = await contents('gone');
+    const dry = await convert(home, 'unload', '-l', logical, '-i', 'metadb:gone', '-D', 'first.xml', '-s');
+    expect(dry).toMatchObject({ status: 'C', documents: 1 });
+    expect(await contents('gone')).toEqual(before);
+    const done = await convert(home, 'unload', '-l', logical, '-i', 'metadb:gone', '-D', 'first.xml');
+    expect(done).toMatchObject({ status: 'C', documents: 1, tables: dry.tables });
+    expect(await contents('gone')).toEqual(await contents('never'));
+    expect(await constraints('gone')).toEqual(keys);
+    const [ledger] = await sql`select sum(documents)::int as documents from gone._loads`;
+    expect(ledger).toEqual({ documents: 2 });
+  });
+
+  it('removes every document of the name, and says when there is none', async () => {
+    await load('twice', first!);
+    await load('twice', first!);
+    const argv = ['-l', logical, '-i', 'metadb:twice', '-D', 'first.xml'];
+    expect(await convert(home, 'unload', ...argv)).toMatchObject({ documents: 2 });
+    expect(await contents('twice')).toEqual({});
+    const again = await runTool(home, 'unload', argv);
+    expect(again.code).toBe(1);
+    expect(again.stdout + again.stderr).toMatch(/no document called first\.xml was loaded/);
+  });
+
+  it('removes no row of a table that is somebody else’s: it says which refers to the rows', async () => {
+    await load('foreign', first!);
+    await sql.unsafe('create table "foreign".notes (item bigint references "foreign".item, note text)');
+    await sql.unsafe('insert into "foreign".notes select min(item_key), \'mine\' from "foreign".item');
+    const before = await contents('foreign');
+    const refused = await runTool(home, 'unload', ['-l', logical, '-i', 'metadb:foreign', '-D', 'first.xml']);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout + refused.stderr).toMatch(/notes/);
+    expect(await contents('foreign')).toEqual(before);
+  });
+
+  it('runs as a job over REST', async () => {
+    await load('rest', first!, second!);
+    const { jobs } = await service.client.run([
+      {
+        app_name: 'unload',
+        source: {},
+        target: { generation: [item('-l', logical), item('-i', 'metadb:rest'), item('-D', 'first.xml')] },
+      },
+    ]);
+    expect(await service.client.ended(jobs[0]!)).toMatchObject({ status: 'C', msg_proc_qty: 1 });
+    expect((await contents('rest'))['_documents']).toBe(1);
+  });
+});

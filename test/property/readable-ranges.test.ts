@@ -1,0 +1,275 @@
+/** A document that is cut into ranges, each read apart, gives the rows of the whole, with the places of the whole. */
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createStatisticsCollector } from '../../src/engine/infer/collector.ts';
+import { inferSourceModel } from '../../src/engine/infer/source-model.ts';
+import { defaultEngineLimits } from '../../src/engine/limits.ts';
+import { createRowCutFinder } from '../../src/engine/shred/row-tag/ranges.ts';
+import { createShredder } from '../../src/engine/shred/shredder.ts';
+import { createTokenizerKernels } from '../../src/engine/xml/tokenizer/fast.ts';
+import { createNameTable } from '../../src/engine/xml/names/expanded-names.ts';
+import { createXmlTokenizer } from '../../src/engine/xml/tokenizer/portable.ts';
+import { KIND_MASK, KIND_START, RECORD_INTS } from '../../src/engine/xml/tokens.ts';
+import { createDocumentCut, documentName } from '../../src/tools/load/document-cut.ts';
+import { memberOfRange, rangesBetween, type DocumentRange } from '../../src/tools/inputs/readable-ranges.ts';
+import type { InputMember } from '../../src/tools/inputs/list-files.ts';
+import { readDocument } from '../../src/tools/inputs/read-document.ts';
+import { Choices, decisions } from './choices/random.ts';
+import { holds, propertyTimeoutMs } from './choices/settings.ts';
+import { modelOf } from '../support/models/shredding.ts';
+import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
+
+const rowTag = { namespaceUri: null, localName: 'row' };
+const limits = { ...defaultEngineLimits, xmlMaxEntityAmplification: 100 };
+
+const documentType = `<!DOCTYPE p:list [
+  <!ENTITY plain "x">
+  <!ENTITY text "some &#38;lt;row> text">
+  <!ENTITY rows "<row><a>in an entity</a></row>&#13;<row b='&plain;'/>">
+  <!ATTLIST row kind CDATA "by default">
+  <!ATTLIST group CDATA.is NMTOKENS " x   y ">
+]>`;
+
+/** Row elements at several depths, nested ones, and all that only looks like one. */
+function documentOf(choices: Choices): string {
+  const nl = (): string => choices.pick(['\n', '\r\n', '\r', ' ', '', '\n\n  ']);
+  const withDtd = choices.chance(50);
+  const text = (): string =>
+    choices.pick([
+      'text',
+      'naïve – 日本 🙂',
+      '<![CDATA[ <row> ]] ]]>',
+      'a&amp;b&#10;c',
+      withDtd ? '&text;' : '&lt;row/>',
+      ' ',
+    ]);
+  const between = (): string =>
+    choices.pick([
+      '',
+      nl(),
+      `<!-- <row>${nl()} -->`,
+      `<?row <row> ${nl()}?>`,
+      '<![CDATA[<row>]]>',
+      'stray text',
+      `<other at="1"><deep>x</deep></other>`,
+      withDtd ? '&rows;' : '',
+    ]);
+  const row = (depth: number): string => {
+    const prefix = choices.pick(['', '', 'p:']);
+    const attributes = choices.several(
+      0,
+      2,
+      (at) => ` ${choices.pick(['b', 'c'])}${at}${nl() || ' '}= "v${nl()}>"`,
+    );
+    const declared = choices.chance(20) ? ` xmlns:q="urn:q"` : '';
+    const open = `<${prefix}row${attributes.join('')}${declared}${nl()}`;
+    if (choices.chance(20)) return `${open}/>`;
+    const content = choices.several(0, 3, () =>
+      choices.pick([
+        () => text(),
+        () => `<a>${text()}</a>`,
+        () => `<!-- </row> -->${nl()}<d xsi:type="p:kind">${text()}</d>`,
+        () => (depth < 2 ? row(depth + 1) : ''),
+      ])(),
+    );
+    return `${open}>${content.join(nl())}</${prefix}row>`;
+  };
+  const group = (depth: number): string => {
+    const items = choices.several(0, 6, () =>
+      choices.pick([
+        () => row(0),
+        () => row(0),
+        () => row(0),
+        () => between(),
+        () => (depth < 3 ? group(depth + 1) : ''),
+      ])(),
+    );
+    const tag = choices.pick(['group', 'p:group']);
+    const attributes = choices.pick([
+      '',
+      ` a='>"&gt;row>'`,
+      ` xmlns="urn:${depth}"`,
+      ` xml:lang="de"${nl()} x="y"`,
+    ]);
+    return `<${tag}${attributes}>${items.join(nl())}</${tag}${nl()}>`;
+  };
+  return [
+    choices.pick([
+      '',
+      '\uFEFF',
+      '<?xml version="1.0" encoding="UTF-8"?>\r\n',
+      '<?xml version="1.0" encoding="us-ascii"?>',
+    ]),
+    choices.pick(['', '<!-- <row/> -->\n', '<?x y?>']),
+    withDtd ? documentType : '',
+    nl(),
+    `<p:list xmlns:p="urn:p" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" at='1'>`,
+    ...choices.several(
+      1,
+      12,
+      () => choices.pick([() => row(0), () => row(0), between, () => group(0)])() + nl(),
+    ),
+    '</p:list>',
+    choices.pick(['', '<!-- end <row/> -->', '\n<?x?>\n']),
+  ].join('');
+}
+
+function memberOf(bytes: Uint8Array, pieceBytes: number): InputMember {
+  async function* chunks(from: number, to: number): AsyncIterable<Uint8Array> {
+    for (let at = from; at < to; at += pieceBytes) yield bytes.slice(at, Math.min(at + pieceBytes, to));
+  }
+  return {
+    name: 'list.xml',
+    path: '/in/list.xml',
+    diskBytes: bytes.length,
+    source: { file: '/in/list.xml', member: 0, packed: false, direct: true },
+    chunks: () => chunks(0, bytes.length),
+    parts: {
+      bytes: ({ from, to }) => chunks(from, Math.min(to, bytes.length)),
+      modified: async () => 1,
+    },
+  };
+}
+
+interface Found {
+  /** rows as text, by table or side table */
+  readonly rows: Record<string, string>;
+  /** place, number and bytes of the row elements, and places of all that they hold */
+  readonly places: string[];
+  documents: number;
+  outside: number;
+  bytes: number;
+}
+
+async function read(
+  member: InputMember,
+  sha256: string,
+  model: RelationalModel,
+  kernelFrom: number,
+): Promise<Found> {
+  const names = createNameTable();
+  const found: Found = { rows: {}, places: [], documents: 0, outside: 0, bytes: 0 };
+  const shredder = createShredder({
+    model,
+    names,
+    encoding: 'copy-text',
+    idJob: 1,
+    keyOffsets: new Map(),
+    widensInPlace: true,
+    unmapped: 'capture',
+    extraValues: () => [],
+    kernelFrom,
+  });
+  let hash = '';
+  const cut = createDocumentCut(rowTag, names, {
+    begin(file, number, inherited) {
+      found.places.push(`${documentName(file, number)} ${[...(inherited ?? [])].join()}`);
+      hash = createHash('sha256').update(`${sha256}#${number}`).digest('hex');
+      shredder.beginDocument(documentName(file, number), hash, inherited);
+    },
+    consume(batch, locate) {
+      for (let at = 0; at < batch.count; at += 1) {
+        if ((batch.events[at * RECORD_INTS]! & KIND_MASK) !== KIND_START) continue;
+        const { line, column, offset } = locate(at);
+        found.places.push(`${line}:${column} ${offset}`);
+      }
+      shredder.consume(batch, locate);
+    },
+    end(bytes) {
+      found.places.push(`${bytes} bytes`);
+      shredder.endDocument({ sha256: hash, bytes, loadedAt: '2026-01-01T00:00:00Z' });
+    },
+  });
+  cut.beginFile(member.name, member.range);
+  const facts = await readDocument(member, {
+    names,
+    limits,
+    kernels: shredder.tokenizerKernels(),
+    onBatch: (batch, locate) => cut.consume(batch, locate),
+    afterChunk: () => undefined,
+  });
+  cut.endFile(facts.bytes);
+  shredder.output.flush();
+  for (const { table, bytes } of shredder.output.chunks)
+    found.rows[table] = (found.rows[table] ?? '') + new TextDecoder().decode(bytes);
+  for (const misfit of shredder.misfits) found.places.push(JSON.stringify(misfit));
+  return { ...found, documents: cut.count, outside: cut.outside, bytes: facts.bytes };
+}
+
+async function rangesOf(
+  member: InputMember,
+  sha256: string,
+  windowBytes: number,
+  wanted: () => boolean,
+): Promise<readonly DocumentRange[]> {
+  const names = createNameTable();
+  const finder = createRowCutFinder(rowTag, names);
+  const tokenizer = createXmlTokenizer({
+    names,
+    limits,
+    windowBytes,
+    onBatch: (batch) => {
+      if (wanted()) finder.request();
+      finder.consume(batch, (record) => tokenizer.locate(record));
+    },
+  });
+  for await (const chunk of member.chunks()) tokenizer.write(chunk);
+  tokenizer.end();
+  const { cuts, prologBytes } = finder;
+  const facts = { cuts, prologBytes, bytes: tokenizer.bytesRead, sha256 };
+  return (await rangesBetween(member.parts!, facts, 1)) ?? [];
+}
+
+async function modelFor(member: InputMember): Promise<RelationalModel | null> {
+  const names = createNameTable();
+  const collector = createStatisticsCollector(names, { samples: true });
+  const cut = createDocumentCut(rowTag, names, {
+    begin: () => collector.beginDocument(),
+    consume: (batch) => collector.consume(batch),
+    end: (bytes) => collector.endDocument(bytes),
+  });
+  cut.beginFile(member.name);
+  const kernels = createTokenizerKernels();
+  const onBatch = cut.consume;
+  await readDocument(member, { names, limits, kernels, onBatch, afterChunk: () => undefined });
+  return cut.count === 0 ? null : modelOf(inferSourceModel(collector.statistics), 1);
+}
+
+describe('a document in ranges', { timeout: propertyTimeoutMs }, () => {
+  it('gives the rows, names and places of the whole', async () => {
+    let cutInto = 0;
+    await holds(
+      fc.tuple(decisions(300), decisions(100)),
+      async ([ofDocument, ofCuts]) => {
+        const choices = new Choices(ofCuts);
+        const text = documentOf(new Choices(ofDocument));
+        const bytes = new TextEncoder().encode(
+          text.includes('us-ascii') ? text.replaceAll(/[^\0-\x7f]/gu, '?') : text,
+        );
+        const sha256 = createHash('sha256').update(bytes).digest('hex');
+        const member = memberOf(bytes, choices.between(1, 5000));
+        const model = await modelFor(member);
+        if (model === null) return;
+        const kernelFrom = choices.pick([Infinity, 0]);
+        const whole = await read(member, sha256, model, kernelFrom);
+        const ranges = await rangesOf(member, sha256, choices.between(16, 200), () => choices.chance(60));
+        cutInto += ranges.length;
+        if (ranges.length === 0) return;
+        const sum: Found = { rows: {}, places: [], documents: 0, outside: 0, bytes: 0 };
+        for (const range of ranges) {
+          const part = await read(memberOfRange(member, range), sha256, model, kernelFrom);
+          for (const [table, rows] of Object.entries(part.rows))
+            sum.rows[table] = (sum.rows[table] ?? '') + rows;
+          sum.places.push(...part.places);
+          sum.documents += part.documents;
+          sum.outside += part.outside;
+          sum.bytes += part.bytes;
+        }
+        expect(sum).toEqual(whole);
+      },
+      { runs: 200 },
+    );
+    expect(cutInto).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,91 @@
+/** Files and job logs in memory. */
+import { AppError } from '../../../src/errors.ts';
+import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
+
+export interface MemoryFileStore extends FileStore {
+  /** `<idOrg>/<path>` to bytes */
+  readonly stored: ReadonlyMap<string, Uint8Array>;
+  put(idOrg: number, path: string, bytes: Uint8Array): void;
+  appendLog(idJob: number, text: string | Uint8Array): void;
+}
+
+export function createMemoryFileStore(): MemoryFileStore {
+  const stored = new Map<string, Uint8Array>();
+  const logs = new Map<number, Uint8Array>();
+  let uploads = 0;
+
+  return {
+    stored,
+    local: false,
+    async *list(location) {
+      const key = location.slice('/memory/'.length);
+      for (const [path, bytes] of [...stored].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+        if (path === key) yield { name: key.slice(key.lastIndexOf('/') + 1), location, bytes: bytes.length };
+        else if (path.startsWith(`${key}/`))
+          yield { name: path.slice(key.length + 1), location: `/memory/${path}`, bytes: bytes.length };
+      }
+    },
+    async read(location, range = { offset: 0, length: Infinity }) {
+      const bytes = stored.get(location.slice('/memory/'.length));
+      if (bytes === undefined) return null;
+      return new Blob([
+        bytes.slice(range.offset, range.offset + range.length) as Uint8Array<ArrayBuffer>,
+      ]).stream();
+    },
+    async write(location, body) {
+      const bytes = new Uint8Array(await new Response(body as BodyInit).arrayBuffer());
+      stored.set(location.slice('/memory/'.length), bytes);
+      return bytes.length;
+    },
+    discard: async (location) => void stored.delete(location.slice('/memory/'.length)),
+    put: (idOrg, path, bytes) => void stored.set(`${idOrg}/${path}`, bytes),
+    appendLog(idJob, text) {
+      const more = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+      logs.set(idJob, joined([logs.get(idJob) ?? new Uint8Array(0), more]));
+    },
+    async saveUpload(idOrg, name, body, maxBytes) {
+      const chunks: Uint8Array[] = [];
+      let total = 0;
+      for await (const chunk of body) {
+        total += chunk.byteLength;
+        if (total > maxBytes)
+          throw new AppError('payload_too_large', `the file may have at most ${maxBytes} bytes`);
+        chunks.push(chunk);
+      }
+      uploads += 1;
+      const path = `uploads/${uploads}/${name}`;
+      stored.set(`${idOrg}/${path}`, joined(chunks));
+      return { path, bytes: total };
+    },
+    async resolve(idOrg, path, mustExist) {
+      if (path === '' || path.startsWith('/') || path.includes('\0') || path.split('/').includes('..')) {
+        throw new AppError('path_not_allowed', 'the path lies outside the allowed folders');
+      }
+      const key = `${idOrg}/${path}`;
+      const exists = stored.has(key) || [...stored.keys()].some((other) => other.startsWith(`${key}/`));
+      if (mustExist && !exists) throw new AppError('input_not_found', 'there is no such file');
+      return `/memory/${key}`;
+    },
+    async remove(idOrg, path) {
+      if (path === '' || path.startsWith('/') || path.split('/').includes('..'))
+        throw new AppError('path_not_allowed', 'the path lies outside the allowed folders');
+      if (!stored.delete(`${idOrg}/${path}`)) throw new AppError('not_found', 'there is no such file');
+    },
+    // nothing here has an age
+    removeUploads: async () => 0,
+    removeLog: async (idJob) => void logs.delete(idJob),
+    logSize: async (idJob) => logs.get(idJob)?.byteLength ?? null,
+    readLog: async (idJob, offset, length) =>
+      (logs.get(idJob) ?? new Uint8Array(0)).slice(offset, offset + length),
+  };
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return all;
+}

@@ -1,0 +1,472 @@
+/** The job table in memory: the same states, epochs and leases as the real one, by the clock it is given. */
+import { AppError } from '../../../src/errors.ts';
+import { legalTransitions, terminalStatuses } from '../../../src/jobs/record.ts';
+import type { JobStatus } from '../../../src/jobs/record.ts';
+import { pause } from '../../../src/jobs/worker/waiting.ts';
+import { copyOf, paged, recordOf, runOf, sumLoaded, workflowRecord } from './rows-of-jobs.ts';
+import type { Row, WorkflowRow } from './rows-of-jobs.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import type {
+  Claim,
+  EndedJob,
+  JobStore,
+  NewJob,
+  Submitted,
+  WorkerIdentity,
+} from '../../../src/ports/stores/jobs.ts';
+
+export interface MemoryJobStoreOptions {
+  readonly maxRunningPerOrg: number;
+  readonly maxQueuedPerOrg: number;
+  readonly maxAttempts: number;
+  readonly deadlineMs: number;
+  readonly retryDelayMs: number;
+}
+
+const defaults: MemoryJobStoreOptions = {
+  maxRunningPerOrg: 4,
+  maxQueuedPerOrg: 10_000,
+  maxAttempts: 3,
+  deadlineMs: 24 * 3_600_000,
+  retryDelayMs: 2_000,
+};
+
+export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobStoreOptions> = {}): JobStore {
+  const settings = { ...defaults, ...options };
+  const rows: Row[] = [];
+  const workflows: WorkflowRow[] = [];
+  let lastJob = 0;
+  let lastWorkflow = 0;
+  const idempotency = new Map<string, { bodyHash: string; idWorkflow: number }>();
+
+  const jobsOf = (idWorkflow: number): Row[] =>
+    rows.filter(({ record }) => record.id_workflow === idWorkflow);
+  const own = (idOrg: number, idJob: number): Row | undefined =>
+    rows.find(({ record }) => record.id_job === idJob && record.id_org === idOrg);
+  const held = (claim: Pick<Claim, 'idJob' | 'epoch'>): Row | undefined =>
+    rows.find(
+      (row) =>
+        row.record.id_job === claim.idJob && row.epoch === claim.epoch && 'RT'.includes(row.record.status),
+    );
+
+  function move(row: Row, status: JobStatus, failure: string | null): void {
+    const from = row.record.status;
+    if (!legalTransitions[from].includes(status)) throw new Error(`a job in ${from} cannot go to ${status}`);
+    row.record.status = status;
+    if (status !== 'T') row.committing = false;
+    if (failure !== null) row.record.failure = failure;
+    if (!terminalStatuses.has(status)) return;
+    row.record.end_date = clock.nowMs();
+    row.leaseUntil = null;
+    row.nextAttempt = null;
+    if (status === 'C') {
+      row.record.progress = 1;
+      return;
+    }
+    for (const later of jobsOf(row.record.id_workflow)) {
+      if (later.position > row.position && 'QW'.includes(later.record.status)) {
+        move(later, 'K', `job ${row.record.id_job} before it did not complete`);
+      }
+    }
+  }
+
+  function createWorkflow(idOrg: number, name: string | null): WorkflowRow {
+    const idWorkflow = (lastWorkflow += 1);
+    const workflow = { idWorkflow, idOrg, name: name ?? `workflow-${idWorkflow}` };
+    workflows.push(workflow);
+    return workflow;
+  }
+
+  function insert(
+    job: NewJob,
+    workflow: WorkflowRow,
+    position: number,
+    more: { rerunOf?: number; byHand?: boolean } = {},
+  ): Row {
+    const row: Row = {
+      record: {
+        id_job: (lastJob += 1),
+        id_parent_job: job.idParentJob,
+        id_org: workflow.idOrg,
+        id_sch: job.idSch,
+        id_lschma: null,
+        id_app: null,
+        job_type: job.jobType,
+        status: 'Q',
+        params: job.params,
+        params_json: job.paramsJson,
+        host: null,
+        os_user: null,
+        base_path: null,
+        parm_path_input: job.inputPath,
+        parm_path_output: job.outputPath,
+        msg_proc_qty: 0,
+        log_file: null,
+        start_date: null,
+        end_date: null,
+        id_workflow: workflow.idWorkflow,
+        attempt: 1,
+        progress: null,
+        failure: null,
+      },
+      tool: job.tool,
+      request: job.request,
+      summary: null,
+      position,
+      rerunOf: more.rerunOf ?? null,
+      byHand: more.byHand ?? false,
+      attempts: 0,
+      epoch: 0,
+      committing: false,
+      leaseUntil: null,
+      workerId: null,
+      nextAttempt: null,
+      deadline: more.byHand === true ? Infinity : clock.nowMs() + settings.deadlineMs,
+    };
+    rows.push(row);
+    return row;
+  }
+
+  function checkRoom(idOrg: number, more: number): void {
+    const waiting = rows.filter(
+      ({ record }) => record.id_org === idOrg && 'QW'.includes(record.status),
+    ).length;
+    if (waiting + more > settings.maxQueuedPerOrg) {
+      throw new AppError(
+        'too_many_requests',
+        `at most ${settings.maxQueuedPerOrg} jobs of an organisation may wait`,
+        {
+          headers: { 'Retry-After': '60' },
+        },
+      );
+    }
+  }
+
+  function start(row: Row, worker: WorkerIdentity, leaseMs: number): Claim {
+    if (row.record.status === 'W') move(row, 'Q', null);
+    move(row, 'R', null);
+    row.attempts += 1;
+    row.epoch += 1;
+    row.leaseUntil = clock.nowMs() + leaseMs;
+    row.workerId = worker.workerId;
+    Object.assign(row.record, {
+      attempt: row.attempts,
+      start_date: row.record.start_date ?? clock.nowMs(),
+      host: worker.host,
+      os_user: worker.osUser,
+      base_path: worker.basePath,
+      log_file: `logs/job-${row.record.id_job}.log`,
+      progress: null,
+      msg_proc_qty: 0,
+      failure: null,
+    });
+    return {
+      idJob: row.record.id_job,
+      idOrg: row.record.id_org,
+      epoch: row.epoch,
+      attempt: row.attempts,
+      tool: row.tool,
+      purpose: 'run',
+    };
+  }
+
+  function standing(row: Row | undefined): 'ok' | 'kill' | 'lost' {
+    if (row === undefined) return 'lost';
+    return row.record.status === 'T' || row.deadline <= clock.nowMs() ? 'kill' : 'ok';
+  }
+
+  function isRunnable(row: Row): boolean {
+    const { status, id_workflow: idWorkflow } = row.record;
+    const due = status === 'Q' || (status === 'W' && (row.nextAttempt ?? 0) <= clock.nowMs());
+    const ready = jobsOf(idWorkflow).every(
+      (earlier) => earlier.position >= row.position || earlier.record.status === 'C',
+    );
+    return due && ready && row.deadline > clock.nowMs();
+  }
+
+  /** `{"ref": N}` becomes the id of the origin that the workflow's N-th job made. */
+  function resolved(row: Row): string {
+    const parsed = JSON.parse(row.request) as { originId?: { ref?: number } };
+    const ref = parsed.originId?.ref;
+    const idSch = ref === undefined ? null : (jobsOf(row.record.id_workflow)[ref]?.record.id_sch ?? null);
+    return idSch === null ? row.request : JSON.stringify({ ...parsed, originId: { id: idSch } });
+  }
+
+  return {
+    async submit({ idOrg, workflowName, jobs, idempotency: wanted }): Promise<Submitted> {
+      const known = wanted === null ? undefined : idempotency.get(`${idOrg}/${wanted.key}`);
+      if (known !== undefined) {
+        if (known.bodyHash !== wanted?.bodyHash) {
+          throw new AppError('idempotency_key_reused', 'this idempotency key was used for another body');
+        }
+        return {
+          idWorkflow: known.idWorkflow,
+          idJobs: jobsOf(known.idWorkflow).map(({ record }) => record.id_job),
+          replayed: true,
+        };
+      }
+      checkRoom(idOrg, jobs.length);
+      const workflow = createWorkflow(idOrg, workflowName);
+      const idJobs = jobs.map((job, position) => insert(job, workflow, position).record.id_job);
+      if (wanted !== null)
+        idempotency.set(`${idOrg}/${wanted.key}`, {
+          bodyHash: wanted.bodyHash,
+          idWorkflow: workflow.idWorkflow,
+        });
+      return { idWorkflow: workflow.idWorkflow, idJobs, replayed: false };
+    },
+    find: async (idOrg, idJob) => copyOf(own(idOrg, idJob)),
+    list: async (idOrg, page, size) =>
+      paged(
+        rows
+          .filter(({ record }) => record.id_org === idOrg)
+          .toReversed()
+          .map(recordOf),
+        page,
+        size,
+      ),
+    async listOfWorkflow(idOrg, idWorkflow, page, size) {
+      const found = workflows.some((one) => one.idWorkflow === idWorkflow && one.idOrg === idOrg);
+      return found ? paged(jobsOf(idWorkflow).map(recordOf), page, size) : null;
+    },
+    async rerun(idOrg, idJob) {
+      const old = own(idOrg, idJob);
+      if (old === undefined) throw new AppError('not_found', 'there is no such job');
+      if (!terminalStatuses.has(old.record.status))
+        throw new AppError('job_not_terminal', `job ${idJob} has not ended yet`);
+      const open = rows.find((row) => row.rerunOf === idJob && row.record.end_date === null);
+      if (open !== undefined)
+        return { idJob: open.record.id_job, idWorkflow: open.record.id_workflow, tool: open.tool };
+      checkRoom(idOrg, 1);
+      const { record } = old;
+      const workflow = createWorkflow(
+        idOrg,
+        workflows.find(({ idWorkflow }) => idWorkflow === record.id_workflow)?.name ?? null,
+      );
+      const request = resolved(old);
+      const made = insert(
+        {
+          jobType: record.job_type,
+          tool: old.tool,
+          params: record.params,
+          paramsJson: record.params_json,
+          request,
+          inputPath: record.parm_path_input,
+          outputPath: record.parm_path_output,
+          idSch: (JSON.parse(request) as { originId?: { id?: number } }).originId?.id ?? null,
+          idParentJob: idJob,
+        },
+        workflow,
+        0,
+        { rerunOf: idJob },
+      );
+      if (['Parse', 'Write', 'Unload'].includes(record.job_type)) made.record.id_lschma = record.id_lschma;
+      return { idJob: made.record.id_job, idWorkflow: workflow.idWorkflow, tool: old.tool };
+    },
+    async requestKill(idOrg, idJob) {
+      const row = own(idOrg, idJob);
+      if (row !== undefined && row.record.status === 'R') move(row, 'T', 'killed on request');
+      else if (row !== undefined && 'QW'.includes(row.record.status)) move(row, 'K', 'killed on request');
+      return copyOf(row);
+    },
+    async claim(worker, leaseMs) {
+      const left = rows.find(
+        (row) => row.committing && !row.byHand && (row.leaseUntil ?? Infinity) <= clock.nowMs(),
+      );
+      if (left !== undefined) {
+        left.epoch += 1;
+        left.leaseUntil = clock.nowMs() + leaseMs;
+        const { id_job: idJob, id_org: idOrg } = left.record;
+        return {
+          idJob,
+          idOrg,
+          epoch: left.epoch,
+          attempt: left.attempts,
+          tool: left.tool,
+          purpose: 'reconcile',
+        };
+      }
+      const running = (idOrg: number): number =>
+        rows.filter(
+          ({ record, byHand }) => record.id_org === idOrg && !byHand && 'RT'.includes(record.status),
+        ).length;
+      const organisations = new Set(rows.map(({ record }) => record.id_org));
+      const here = (idOrg: number): number =>
+        rows.filter(
+          ({ record, workerId }) =>
+            record.id_org === idOrg && workerId === worker.workerId && 'RT'.includes(record.status),
+        ).length;
+      const mayRun = (idOrg: number): boolean =>
+        running(idOrg) < settings.maxRunningPerOrg &&
+        (worker.places === undefined ||
+          organisations.size === 1 ||
+          here(idOrg) < Math.max(1, worker.places - 1));
+      const next = rows
+        .filter((row) => isRunnable(row) && mayRun(row.record.id_org))
+        .toSorted(
+          (a, b) => running(a.record.id_org) - running(b.record.id_org) || a.record.id_job - b.record.id_job,
+        )[0];
+      return next === undefined ? null : start(next, worker, leaseMs);
+    },
+    startByHand: async (job, idOrg, worker, leaseMs) =>
+      start(insert(job, createWorkflow(idOrg, null), 0, { byHand: true }), worker, leaseMs),
+    async heartbeat(claim, leaseMs) {
+      const row = held(claim);
+      if (row !== undefined) row.leaseUntil = clock.nowMs() + leaseMs;
+      return standing(row);
+    },
+    checkClaim: async (claim) => standing(held(claim)),
+    async request(idJob) {
+      const row = rows.find(({ record }) => record.id_job === idJob);
+      if (row === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
+      const { epoch, committing, summary } = row;
+      return { request: resolved(row), record: recordOf(row), epoch, committing, summary };
+    },
+    async report(claim, progress) {
+      const row = held(claim);
+      if (row === undefined) return false;
+      const { record } = row;
+      record.progress = progress.progress ?? record.progress;
+      record.id_sch = progress.idSch ?? record.id_sch;
+      record.id_lschma = progress.idLschma ?? record.id_lschma;
+      record.id_app = progress.idApp ?? record.id_app;
+      record.msg_proc_qty = progress.messages ?? record.msg_proc_qty;
+      record.parm_path_output = progress.outputPath ?? record.parm_path_output;
+      record.log_file = progress.logFile ?? record.log_file;
+      record.failure = progress.failure ?? record.failure;
+      row.summary = progress.summary ?? row.summary;
+      return true;
+    },
+    async beginCommit(claim, summary) {
+      const row = held(claim);
+      if (row === undefined || standing(row) !== 'ok') return false;
+      row.committing = true;
+      row.summary = summary ?? row.summary;
+      return true;
+    },
+    async settleCommit(claim) {
+      const row = held(claim);
+      if (row === undefined) return false;
+      row.committing = false;
+      row.summary = null;
+      return true;
+    },
+    async finish(claim, status, failure) {
+      const row = held(claim);
+      if (row === undefined) return false;
+      const killed = row.record.status === 'T' && status !== 'C';
+      if (status === 'K' && row.record.status === 'R') move(row, 'T', null);
+      move(row, killed ? 'K' : status, failure ?? (killed ? 'killed on request' : null));
+      return true;
+    },
+    async handBack(claim, delayMs, failure) {
+      const row = held(claim);
+      if (row === undefined) return false;
+      const runs = row.record.status === 'R';
+      if (runs && failure === null) row.attempts -= 1;
+      const waits = runs && row.attempts < settings.maxAttempts && !row.byHand;
+      if (waits) {
+        move(row, 'W', failure);
+        row.leaseUntil = null;
+        row.nextAttempt = clock.nowMs() + delayMs;
+      } else if (row.record.status === 'T') move(row, 'K', failure ?? 'killed on request');
+      else move(row, 'L', failure ?? 'its attempts are spent');
+      return true;
+    },
+    async reap() {
+      const nowMs = clock.nowMs();
+      let changed = 0;
+      for (const row of rows) {
+        const late = row.deadline <= nowMs;
+        const dead = row.leaseUntil !== null && row.leaseUntil <= nowMs;
+        if (row.committing && !row.byHand) continue;
+        if (row.record.end_date !== null || !(dead || (late && 'QW'.includes(row.record.status)))) continue;
+        changed += 1;
+        if (row.record.status === 'T') move(row, 'K', 'killed on request; its worker had died');
+        else if (late) move(row, 'E', 'its deadline passed');
+        else if (row.byHand || row.attempts >= settings.maxAttempts)
+          move(row, 'L', 'its worker died and its attempts are spent');
+        else {
+          move(row, 'W', 'its worker died');
+          row.leaseUntil = null;
+          row.nextAttempt = nowMs + row.attempts * settings.retryDelayMs;
+        }
+      }
+      return changed;
+    },
+    waitForWork: (timeoutMs, signal) => pause(timeoutMs, signal),
+    waitForKill: (_, timeoutMs, signal) => pause(timeoutMs, signal),
+    async listWorkflows(idOrg, page, size) {
+      const all = workflows
+        .filter((one) => one.idOrg === idOrg)
+        .toReversed()
+        .map((one) => ({
+          ...workflowRecord(one, jobsOf(one.idWorkflow)),
+          jobs: jobsOf(one.idWorkflow).map(({ record }) => record.id_job),
+        }));
+      return paged(all, page, size);
+    },
+    async countByStatus() {
+      const counts = new Map<JobStatus, number>();
+      for (const { record } of rows) counts.set(record.status, (counts.get(record.status) ?? 0) + 1);
+      return counts;
+    },
+    listEnded: async (sinceMs) =>
+      rows
+        .filter(({ record }) => record.end_date !== null && record.end_date >= sinceMs)
+        .map((row) => {
+          const { record } = row;
+          const told = (record.status === 'C' ? runOf(row).summary : null) as Partial<EndedJob> | null;
+          return {
+            idJob: record.id_job,
+            type: record.job_type,
+            status: record.status,
+            startMs: record.start_date,
+            endMs: record.end_date!,
+            failure: record.failure,
+            documents: told?.documents ?? 0,
+            rows: told?.rows ?? 0,
+            bytes: told?.bytes ?? 0,
+          };
+        }),
+    queueAgeMs: async () => {
+      const waiting = rows.filter(({ record }) => record.status === 'Q' || record.status === 'W');
+      const created = waiting.map(({ deadline }) => deadline - settings.deadlineMs);
+      return created.length === 0 ? 0 : clock.nowMs() - Math.min(...created);
+    },
+    listRuns: async (idOrg, idSchs, page, size) =>
+      paged(
+        rows
+          .filter(({ record }) => record.id_org === idOrg && record.id_sch !== null)
+          .filter(({ record }) => idSchs === null || idSchs.includes(record.id_sch!))
+          .toReversed()
+          .map(runOf),
+        page,
+        size,
+      ),
+    async findRun(idOrg, idJob) {
+      const row = own(idOrg, idJob);
+      return row === undefined ? null : runOf(row);
+    },
+    sumLoadedRows: async (idOrg) => sumLoaded(rows.filter(({ record }) => record.id_org === idOrg)),
+    async remove(idOrg, idJob) {
+      const row = own(idOrg, idJob);
+      if (row === undefined) return false;
+      if (jobsOf(row.record.id_workflow).some(({ record }) => record.end_date === null))
+        throw new AppError('job_not_terminal', 'a job of its workflow has not ended');
+      rows.splice(rows.indexOf(row), 1);
+      if (jobsOf(row.record.id_workflow).length === 0)
+        workflows.splice(
+          workflows.findIndex((one) => one.idWorkflow === row.record.id_workflow),
+          1,
+        );
+      return true;
+    },
+    async findWorkflow(idOrg, idWorkflow) {
+      const found = workflows.find((one) => one.idWorkflow === idWorkflow && one.idOrg === idOrg);
+      return found === undefined
+        ? null
+        : { ...workflowRecord(found, jobsOf(idWorkflow)), jobs: jobsOf(idWorkflow).map(recordOf) };
+    },
+  };
+}

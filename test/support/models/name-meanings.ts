@@ -1,0 +1,37 @@
+/** What names of models stand for, compared table by table and column by column. */
+import { expect } from 'vitest';
+import { useOf } from '../../../src/engine/model/column-uses.ts';
+import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
+
+/** By table, and by table and column: path, or role and path. */
+export function meaningsOf(model: RelationalModel): Map<string, string> {
+  const meanings = new Map<string, string>();
+  for (const { name, path, columns } of model.tables) {
+    meanings.set(name.toLowerCase(), path!);
+    for (const column of columns) {
+      const place = `${name}.${column.name}`.toLowerCase();
+      meanings.set(place, column.role === 'row_key' ? `row_key ${path}` : useOf(column, model.tables)!);
+      if (column.listNames !== undefined) {
+        meanings.set(`${name}.${column.listNames.count}`.toLowerCase(), `count ${column.path}`);
+        meanings.set(column.listNames.table.toLowerCase(), `items ${column.path}`);
+      }
+    }
+  }
+  return meanings;
+}
+
+/** Names that both models have; answers how many those are. */
+export function expectSameMeanings(before: RelationalModel, after: RelationalModel): number {
+  const later = meaningsOf(after);
+  const common = [...meaningsOf(before)].filter(([name]) => later.has(name));
+  expect(common.filter(([name, meaning]) => later.get(name) !== meaning)).toEqual([]);
+  return common.length;
+}
+
+/** The model as earlier releases stored it. */
+export function withoutPaths(model: RelationalModel): RelationalModel {
+  const later = new Set(['path', 'listNames', 'formerTables']);
+  return JSON.parse(
+    JSON.stringify(model, (key, value: unknown) => (later.has(key) ? undefined : value)),
+  ) as RelationalModel;
+}

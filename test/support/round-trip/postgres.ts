@@ -1,0 +1,92 @@
+/** Documents into PostgreSQL and back out of it, by the sink and the source that the tools use. */
+import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
+import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
+import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
+import { createShredder } from '../../../src/engine/shred/shredder.ts';
+import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
+import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
+import { writeDocuments } from './in-memory.ts';
+
+export interface PostgresPlace {
+  readonly url: string;
+  readonly sqlSchema: string;
+}
+
+/** Loads the documents as one job; they are called `NAME-1.xml` and so on. */
+export async function loadIntoPostgres(
+  place: PostgresPlace,
+  model: RelationalModel,
+  documents: readonly Uint8Array[],
+  job: { readonly id: number; readonly name: string } = { id: 1, name: 'document' },
+): Promise<void> {
+  const sink = createPostgresRowSink({ ...place, createSchema: true });
+  try {
+    await sink.open({
+      model,
+      saveMode: 'a',
+      idJob: job.id,
+      idSch: null,
+      idLschma: null,
+      allTables: false,
+      keys: 'sequence',
+    });
+    const names = createNameTable();
+    const shredder = createShredder({
+      model,
+      names,
+      encoding: 'copy-text',
+      idJob: job.id,
+      keyOffsets: await sink.keyOffsets(),
+      widensInPlace: true,
+      unmapped: 'capture',
+      extraValues: () => [],
+    });
+    const drain = async (): Promise<void> => {
+      for (const misfit of shredder.misfits.splice(0)) await sink.misfit(misfit);
+      for (const { table, column } of shredder.relaxed.splice(0)) sink.relax(table, column);
+      for (const chunk of shredder.output.chunks.splice(0)) {
+        if (typeof chunk.table === 'number') await sink.write(chunk.table, chunk.bytes, chunk.rowCount);
+        else await sink.writeSide(chunk.table, chunk.bytes, chunk.rowCount);
+      }
+    };
+    for (const [at, document] of documents.entries()) {
+      shredder.beginDocument(`${job.name}-${at + 1}.xml`);
+      const tokenizer = createXmlTokenizer({
+        names,
+        onBatch: (batch) => shredder.consume(batch, (record) => tokenizer.locate(record)),
+      });
+      tokenizer.write(document);
+      tokenizer.end();
+      shredder.endDocument({ sha256: 'x', bytes: document.length, loadedAt: '2026-01-01T00:00:00Z' });
+      await drain();
+    }
+    shredder.output.flush();
+    await drain();
+    await sink.publish(async () => true, shredder.lastKeys());
+  } catch (error) {
+    await sink.abort();
+    throw error;
+  } finally {
+    await sink.close();
+  }
+}
+
+/** All documents of the target in the order they were loaded, or one of them, found by its name alone. */
+export async function readFromPostgres(
+  place: PostgresPlace,
+  model: RelationalModel,
+  name?: string,
+): Promise<Uint8Array[]> {
+  const source = createPostgresRowSource(place);
+  try {
+    await source.open(model);
+    const keys: string[] = [];
+    for await (const document of source.documents(name)) keys.push(document.key);
+    if (name === undefined) return await writeDocuments(model, await source.rowsFrom(null), keys);
+    const written: Uint8Array[] = [];
+    for (const key of keys) written.push(...(await writeDocuments(model, await source.rowsFrom(key), [key])));
+    return written;
+  } finally {
+    await source.close();
+  }
+}

@@ -1,0 +1,94 @@
+/** A PostgreSQL server of the machine's own packages, beside the embedded one: what a data warehouse would be. */
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { programsNamed } from '../needs.ts';
+import { eventually } from './waiting.ts';
+
+export interface ExternalPostgres {
+  readonly version: number;
+  readonly port: number;
+  /** `127.0.0.1:PORT` */
+  readonly address: string;
+  /** of its superuser */
+  readonly url: string;
+  readonly sql: Sql;
+  stop(): Promise<void>;
+}
+
+/** Version 15 where it is there, else the newest. */
+function binariesFolder(): string {
+  const folders = programsNamed('initdb').map((path) => dirname(realpathSync(path)));
+  const [newest] = folders.toSorted((a, b) => versionOf(b) - versionOf(a));
+  return folders.find((folder) => versionOf(folder) === 15) ?? newest!;
+}
+
+function versionOf(folder: string): number {
+  return Number(/postgresql\/(\d+)/.exec(folder)?.[1] ?? 0);
+}
+
+/** PostgreSQL refuses to run as root: it gets the user `nobody` there. */
+const nobody = 65_534;
+
+export async function startExternalPostgres(): Promise<ExternalPostgres> {
+  const binaries = binariesFolder();
+  const isRoot = process.getuid?.() === 0;
+  const owner = isRoot ? { uid: nobody, gid: nobody } : {};
+  const folder = await mkdtemp(join(tmpdir(), 'external-postgres-'));
+  const password = randomBytes(12).toString('hex');
+  const passwordFile = join(folder, 'password');
+  await writeFile(passwordFile, password);
+  await chmod(folder, 0o755);
+  if (isRoot) for (const path of [folder, passwordFile]) await chown(path, nobody, nobody);
+  const data = join(folder, 'data');
+  const initialise = ['-D', data, '-U', 'owner', '-A', 'scram-sha-256', '-E', 'UTF8', '--no-sync'];
+  await promisify(execFile)(join(binaries, 'initdb'), [...initialise, `--pwfile=${passwordFile}`], {
+    ...owner,
+    cwd: folder,
+    env: { PATH: process.env['PATH'], LANG: 'C.UTF-8' },
+  });
+  const port = await freePort();
+  const server = spawn(
+    join(binaries, 'postgres'),
+    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, '-c', 'fsync=off'],
+    { ...owner, cwd: folder, env: { LANG: 'C.UTF-8' }, stdio: 'ignore' },
+  );
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  const url = `postgresql://owner:${password}@127.0.0.1:${port}/postgres`;
+  const sql = connectPostgres(url, { applicationName: 'test', max: 2 });
+  await eventually('the external PostgreSQL', async () => {
+    if (server.exitCode !== null) throw new Error(`PostgreSQL ended with ${server.exitCode}`);
+    return await sql`select 1`.catch(() => null);
+  });
+  return {
+    version: versionOf(binaries),
+    port,
+    address: `127.0.0.1:${port}`,
+    url,
+    sql,
+    async stop() {
+      await sql.end({ timeout: 1 });
+      server.kill('SIGINT');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}

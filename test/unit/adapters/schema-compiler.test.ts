@@ -1,0 +1,182 @@
+/** The compiler thread for real: what it makes, and what ends it. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createIsolatedSchemaCompiler } from '../../../src/adapters/schema-compiler/in-thread.ts';
+import { createSystemClock } from '../../../src/adapters/system/clock.ts';
+import { createSchema } from '../../../src/catalog/schemas/create-schema.ts';
+import { parseToolArguments } from '../../../src/jobs/request/tool-request.ts';
+import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
+import type { CompiledSet } from '../../../src/ports/stores/catalog.ts';
+import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
+import { setFingerprint } from '../../../src/tools/schemas/set-fingerprint.ts';
+import { readXsdSet } from '../../../src/tools/inputs/xsd-files.ts';
+import { createMemoryCatalogStore } from '../../support/memory/catalog.ts';
+import { zipped } from '../../support/service/archives.ts';
+
+const xs = (body: string): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
+const items =
+  xs(`<xs:element name="items"><xs:complexType><xs:sequence><xs:element name="item" type="xs:int" maxOccurs="9"/>
+  </xs:sequence></xs:complexType></xs:element>`);
+
+let folder: string;
+const file = async (name: string, content: string): Promise<string> => {
+  await writeFile(join(folder, name), content);
+  return join(folder, name);
+};
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'schema-compiler-'))));
+afterAll(() => rm(folder, { recursive: true }));
+
+function compiler(more: { timeMs?: number; memoryBytes?: number; module?: URL; settings?: Limits } = {}) {
+  return createIsolatedSchemaCompiler({
+    module: new URL('../../../src/tools/bin/schema-compiler-thread.mjs', import.meta.url),
+    timeMs: 60_000,
+    memoryBytes: 256 * 1024 * 1024,
+    settings: defaultLimits,
+    ...more,
+  });
+}
+
+describe('a compiler thread', () => {
+  it('makes models of XSD files and documents', async () => {
+    const xsd = [await file('items.xsd', items)];
+    const xml = [await file('items.xml', '<items><item>1</item><item>2</item></items>')];
+    const made = await compiler().compile({
+      idOrg: 1,
+      xsd,
+      xml,
+      mapLevel: 1,
+      nameMaxLength: 20,
+      root: 'items',
+    });
+    expect(made.source.elements.map(({ name }) => name.localName)).toEqual(['items', 'item']);
+    expect(made.model).toMatchObject({ mapLevel: 1, nameMaxLength: 20 });
+    expect(made.statistics).toMatchObject({ documents: 1 });
+    expect(made.files.map(({ name, sha256 }) => [name, sha256.length])).toEqual([
+      ['items.xsd', 64],
+      ['items.xml', 64],
+    ]);
+    const inferred = await compiler().compile({ idOrg: 1, xsd: [], xml, mapLevel: 3 });
+    expect(inferred.model.tables.map(({ name }) => name)).toEqual(['items', 'item']);
+  });
+
+  it('does not compile a set again that the catalogue has, whoever compiled it', async () => {
+    const xsd = [await file('items.xsd', items)];
+    const catalog = createMemoryCatalogStore(createSystemClock());
+    const found: (CompiledSet | null)[] = [];
+    const adapters = {
+      catalog: {
+        ...catalog,
+        findCompiledSet: async (idOrg: number, fingerprint: string) => {
+          found.push(await catalog.findCompiledSet(idOrg, fingerprint));
+          return found.at(-1)!;
+        },
+      },
+      files: { resolve: async (_idOrg: number, path: string) => path } as unknown as FileStore,
+      compiler: compiler(),
+    };
+    const first = await createSchema(adapters, 1, { name: 'first', xsd, xml: [] });
+    const again = await createSchema(adapters, 1, { name: 'again', xsd, xml: [], mapLevel: 3 });
+    expect(found).toEqual([null, expect.objectContaining({ diagnostics: [] })]);
+    expect(again.tables.map(({ name }) => name)).toEqual(first.tables.map(({ name }) => name));
+    expect(again.id_sch).not.toBe(first.id_sch);
+    // `xsd2er` without options comes to the same
+    const request = parseToolArguments('xsd2er', xsd);
+    const fingerprint = await setFingerprint(await readXsdSet(xsd, false), request, defaultLimits.engine);
+    expect(await catalog.findCompiledSet(1, fingerprint)).not.toBeNull();
+    // what shapes the tables, or names them, is part of it
+    await createSchema(adapters, 1, { name: 'flat', xsd, xml: [], mapLevel: 0 });
+    await createSchema(adapters, 1, { name: 'again', xsd, xml: [], idParentSch: again.id_sch });
+    expect(found.slice(2)).toEqual([null]);
+  });
+
+  it('takes known models as they are, and reads documents all the same', async () => {
+    const sources = {
+      idOrg: 1,
+      xsd: [await file('items.xsd', items)],
+      xml: [await file('two.xml', '<items><item>1</item></items>')],
+      mapLevel: 3,
+    } as const;
+    const made = await compiler().compile(sources);
+    const source = { ...made.source, targetNamespace: 'urn:known' };
+    const known = await compiler().compile(sources, async (fingerprint) =>
+      fingerprint === made.fingerprint ? { source, model: made.model } : null,
+    );
+    expect(known).toEqual({ ...made, source });
+    expect(known.statistics).toMatchObject({ documents: 1 });
+    const fault = new Error('the database is away');
+    await expect(compiler().compile(sources, () => Promise.reject(fault))).rejects.toBe(fault);
+  });
+
+  it('holds archives to the limits that are set', async () => {
+    const archive = join(folder, 'three.zip');
+    await writeFile(
+      archive,
+      zipped(['a', 'b', 'c'].map((name) => ({ name: `${name}.xml`, bytes: Buffer.from(`<${name}/>`) }))),
+    );
+    const sources = { idOrg: 1, xsd: [], xml: [archive], mapLevel: 3 } as const;
+    expect((await compiler().compile(sources)).statistics).toMatchObject({ documents: 3 });
+    const settings = { ...defaultLimits, archiveMembers: 2 };
+    await expect(compiler({ settings }).compile(sources)).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      message: expect.stringContaining('more than 2 members'),
+    });
+    await expect(compiler({ settings }).compile({ ...sources, xsd: [archive], xml: [] })).rejects.toThrow(
+      'more than 2 members',
+    );
+  });
+
+  it('names file, line and column of what is wrong', async () => {
+    const two = xs('<xs:element name="a" type="Nowhere"/>\n<xs:element name="b" type="Neither"/>');
+    const fault = compiler().compile({ idOrg: 1, xsd: [await file('wrong.xsd', two)], xml: [], mapLevel: 3 });
+    await expect(fault).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      errors: expect.arrayContaining([
+        { pointer: '/xsd', detail: expect.stringMatching(/^wrong\.xsd: line 2, column/) },
+      ]),
+    });
+    const document = compiler().compile({
+      idOrg: 1,
+      xsd: [],
+      xml: [await file('wrong.xml', '<a>\n<b></a>')],
+      mapLevel: 3,
+    });
+    await expect(document).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      errors: [{ pointer: '/xml', detail: expect.stringMatching(/^wrong\.xml: line 2, column/) }],
+    });
+    const xsd = [await file('items.xsd', items)];
+    await expect(
+      compiler().compile({ idOrg: 1, xsd, xml: [], mapLevel: 3, root: 'nothing' }),
+    ).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      message: expect.stringContaining('nothing'),
+    });
+  });
+
+  it('ends at its deadline, however busy', async () => {
+    const module = new URL('data:text/javascript,for(;;);');
+    await expect(
+      compiler({ module, timeMs: 300 }).compile({ idOrg: 1, xsd: [], xml: [], mapLevel: 3 }),
+    ).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      message: expect.stringContaining('longer than 300 ms'),
+    });
+  });
+
+  it('ends when its memory is spent', async () => {
+    const module = new URL('data:text/javascript,const all=[];for(;;)all.push({a:all.length,b:[1]})');
+    const made = compiler({ module, memoryBytes: 32 * 1024 * 1024 }).compile({
+      idOrg: 1,
+      xsd: [],
+      xml: [],
+      mapLevel: 3,
+    });
+    await expect(made).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      message: expect.stringContaining('32 MiB'),
+    });
+  });
+});

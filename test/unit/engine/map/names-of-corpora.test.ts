@@ -1,0 +1,68 @@
+/** Real sets, pruned and whole: names kept from an earlier model hold what a model without a history puts at the same place. */
+import { describe, expect, it } from 'vitest';
+import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
+import { useOf } from '../../../../src/engine/model/column-uses.ts';
+import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
+import { readCorpus } from '../../../support/corpus.ts';
+import { needs } from '../../../support/needs.ts';
+import { expectSameMeanings, meaningsOf } from '../../../support/models/name-meanings.ts';
+import { corpusGroups, groupModel, groupSource } from '../../../support/round-trip/corpus.ts';
+import { shred, statisticsOf } from '../../../support/models/shredding.ts';
+
+/** documents of a set that are loaded: key columns are compared row by row */
+const loaded = 3;
+
+/** By path of the table: its rows, each by what the columns stand for; lists of rows that have nothing are left out. */
+function rowsByUse(model: RelationalModel, documents: readonly Uint8Array[]): Map<string, string[]> {
+  const { rows } = shred(model, documents);
+  const all = new Map<string, string[]>();
+  for (const { name, path, columns } of model.tables) {
+    const own = rows[name] ?? [];
+    if (own.length === 0) continue;
+    const uses = columns.map((column) => [column.name, useOf(column, model.tables)!] as const);
+    const list = own.map((row) =>
+      JSON.stringify(
+        uses
+          .flatMap(([column, use]) => (row[column] === null ? [] : [[use, row[column]] as const]))
+          .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      ),
+    );
+    all.set(path!, [...(all.get(path!) ?? []), ...list]);
+  }
+  return all;
+}
+
+describe(
+  'names over a model and its pruned one',
+  { timeout: 300_000, ...needs(['corpus', 'whole run']) },
+  () => {
+    // one set of each standard; NeTEx alone takes as long as all others
+    const sets = corpusGroups().filter(({ xsd, corpus }) => xsd !== null && corpus !== 'netex');
+    const groups = [...Map.groupBy(sets, ({ corpus }) => corpus).values()].map((group) => group.at(-1)!);
+
+    it.each(groups.map((group) => [`${group.corpus} ${group.xsd ?? ''}`, group] as const))(
+      'stand for the same: %s',
+      (_, group) => {
+        const { source } = groupSource(group);
+        const documents = group.documents.slice(0, loaded).map((name) => readCorpus(name));
+        const whole = groupModel(source, 3, documents);
+        const roots = whole.roots.map(({ name }) => name);
+        const pruned = pruneSourceModel(source, statisticsOf(documents));
+        const fresh = buildRelationalModel(pruned, { mapLevel: 3, roots });
+        const kept = buildRelationalModel(pruned, { mapLevel: 3, roots, previous: whole, keepSplits: false });
+        expectSameMeanings(whole, kept);
+        expect(kept.tables.filter(({ continues }) => continues !== undefined)).toHaveLength(
+          fresh.tables.filter(({ continues }) => continues !== undefined).length,
+        );
+        expect(rowsByUse(kept, documents)).toEqual(rowsByUse(fresh, documents));
+        const again = buildRelationalModel(source, { mapLevel: 3, roots, previous: kept });
+        expectSameMeanings(kept, again);
+        // all names are those of the model before it was pruned
+        const common = expectSameMeanings(whole, again);
+        if (!whole.tables.some(({ continues }) => continues !== undefined))
+          expect(common).toBe(meaningsOf(whole).size);
+      },
+    );
+  },
+);

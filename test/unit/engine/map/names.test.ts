@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import {
+  byteLength,
+  defaultNaming,
+  identifierOf,
+  NameScope,
+  shortenName,
+} from '../../../../src/engine/map/names/identifiers.ts';
+import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import { hasOwnPrefix, sideTableNames } from '../../../../src/engine/model/side-tables.ts';
+import { compiled } from '../../../support/models/shredding.ts';
+import { createStepChooser } from '../../../../src/engine/map/names/telling-steps.ts';
+
+const shorten = (steps: readonly string[], maxBytes: number): string =>
+  shortenName(steps.join('_'), '/a', maxBytes, steps).replace(/_[0-9a-f]{8}$/, '');
+
+describe('names of tables and columns', () => {
+  it.each([
+    ['shipTo', 'ship_to'],
+    ['HTTPStatus-Code', 'http_status_code'],
+    ['IBAN', 'iban'],
+    ['GrpHdr', 'grp_hdr'],
+    ['UBLVersionID', 'ubl_version_id'],
+    ['größe', 'größe'],
+    ['a.b', 'a_b'],
+    ['_x_', 'x'],
+    ['Line2Text', 'line2_text'],
+  ])('%s becomes %s', (local, name) => {
+    expect(identifierOf(local, 'l')).toBe(name);
+  });
+
+  it('keeps the source spelling or goes upper case on request', () => {
+    expect(identifierOf('shipTo', 'c')).toBe('shipTo');
+    expect(identifierOf('shipTo', 'u')).toBe('SHIP_TO');
+  });
+
+  it('shortens by bytes, with a suffix that depends on the path alone', () => {
+    const long = 'ü'.repeat(60);
+    const short = shortenName(long, '/a/b', 63);
+    expect(byteLength(short)).toBeLessThanOrEqual(63);
+    expect(short).toBe(shortenName(long, '/a/b', 63));
+    expect(short).not.toBe(shortenName(long, '/a/c', 63));
+    expect(shortenName('plain', '/a/b', 63)).toBe('plain');
+  });
+
+  it('leaves out steps in the middle: what a value is stands at the end, whose it is at the start', () => {
+    const buyer = ['buyer', 'tax_representative', 'postal_address', 'country_code'];
+    expect(shorten(buyer, 44)).toBe('buyer_postal_address_country_code');
+    expect(shorten(buyer, 40)).toBe('buyer_postal_country_code');
+    expect(shorten(buyer, 30)).toBe('buyer_country_code');
+    // words of a step that is too long alone, from its start and its end
+    expect(shorten(['third_intermediary_or_issuing_party', 'party', 'tax_code'], 40)).toBe(
+      'third_intermediary_or_tax_code',
+    );
+    expect(shorten(['party', 'identification_of_the_registered_office'], 40)).toBe(
+      'identification_of_the_office',
+    );
+    expect(shorten([`${'x'.repeat(60)}`], 40)).toBe('x'.repeat(31));
+    for (let limit = 10; limit < 60; limit += 1)
+      expect(byteLength(shortenName(buyer.join('_'), '/a', limit, buyer))).toBeLessThanOrEqual(limit);
+  });
+
+  it('keep the steps that tell which of the columns it is, where those are known', () => {
+    const invoice = 'supply_chain_trade_transaction';
+    const columns = ['agreement', 'delivery', 'settlement'].flatMap((part) => [
+      [invoice, `header_trade_${part}`, 'buyer_order_document', 'issue_date_time', 'format'],
+      [invoice, `header_trade_${part}`, 'contract_document', 'issue_date_time', 'format'],
+      [invoice, `header_trade_${part}`, 'code'],
+    ]);
+    columns.push(
+      ['exchanged_document', 'code'],
+      [invoice, 'header_trade_settlement', 'monetary_summation', 'total'],
+    );
+    const choose = createStepChooser(() => columns);
+    const chosen = (path: readonly string[], maxBytes: number): string => choose(path, maxBytes).join('_');
+    expect(columns.map((path) => chosen(path, 54))).toEqual([
+      'header_trade_agreement_buyer_order_document_format',
+      'header_trade_agreement_contract_document_format',
+      'header_trade_agreement_code',
+      'header_trade_delivery_buyer_order_document_format',
+      'header_trade_delivery_contract_document_format',
+      'header_trade_delivery_code',
+      'header_trade_settlement_buyer_order_document_format',
+      'header_trade_settlement_contract_document_format',
+      'header_trade_settlement_code',
+      'exchanged_document_code',
+      'header_trade_settlement_monetary_summation_total',
+    ]);
+    expect(chosen(columns.at(-1)!, 30)).toBe('monetary_summation_total');
+    expect(chosen(columns.at(-1)!, 18)).toBe('monetary_total');
+    expect(chosen(columns.at(-1)!, 4)).toBe('total');
+  });
+
+  it('tells names apart whatever their case', () => {
+    const scope = new NameScope(63);
+    expect(scope.claim(['Name'], '/a')).toBe('Name');
+    expect(scope.claim(['name', 'name_2'], '/b')).toBe('name_2');
+    expect(scope.claim(['NAME'], '/c')).toMatch(/^NAME_[0-9a-f]{8}$/);
+  });
+});
+
+describe('names that mean something else', () => {
+  const attributes = ['document_key', 'document-key', 'DocumentKey']
+    .map((name) => `<xs:attribute name="${name}"/>`)
+    .join('');
+  const repeated = ['_svc_staging_1_deadbeef_x', '_SVC_', '_Documents', 'document_key', 'Key']
+    .map(
+      (name) =>
+        `<xs:element name="${name}" maxOccurs="3"><xs:complexType>${attributes}</xs:complexType></xs:element>`,
+    )
+    .join('');
+  const roots = ['Document', 'document', '_svc_staging_7_0123abcd', '_svc', '_keys', 'order'];
+  const source = (root: string) =>
+    compiled(
+      `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="${root}"><xs:complexType><xs:sequence>${repeated}</xs:sequence>${attributes}</xs:complexType></xs:element></xs:schema>`,
+    );
+  const namings = [
+    {},
+    { nameMode: 'u' },
+    { nameMode: 'c' },
+    { maxBytes: 12 },
+    { maxBytes: 13, nameMode: 'c' },
+    { tablePrefix: '_' },
+    { tablePrefix: '_svc', nameMode: 'c' },
+    { tablePrefix: 'in_', maxBytes: 12 },
+    { tableSuffix: '_document', maxBytes: 14 },
+    { rename: new Map([['order', 'document']]) },
+    {
+      rename: new Map([
+        ['order', '_svc_order'],
+        ['key', '_SVC_key'],
+      ]),
+    },
+    { rename: new Map([['document_key_2', 'document_key']]) },
+  ] as const;
+
+  it.each(namings.map((naming) => [naming]))('are nobody else’s, with %o', (given) => {
+    for (const root of roots) {
+      for (const mapLevel of [0, 3] as const) {
+        const naming = { ...defaultNaming, ...given };
+        const { tables } = buildRelationalModel(source(root), { mapLevel, naming });
+        const reserved = new Set<string>(Object.values(sideTableNames));
+        for (const { name, columns } of tables) {
+          expect(hasOwnPrefix(name) || reserved.has(name.toLowerCase()), name).toBe(false);
+          expect(byteLength(name)).toBeLessThanOrEqual(naming.maxBytes);
+          for (const column of columns)
+            expect(column.name.toLowerCase() === 'document_key', `${root}: ${name}.${column.name}`).toBe(
+              column.role === 'document',
+            );
+        }
+      }
+    }
+  });
+
+  it('leave a table’s own key, and the keys to it, the name of the table and of the row', () => {
+    const naming = { ...defaultNaming, nameMode: 'u' } as const;
+    const [root, child] = buildRelationalModel(source('Document'), { mapLevel: 0, naming }).tables;
+    expect(root!.columns.slice(0, 2).map(({ name }) => name)).toEqual(['DOCUMENT_ROW_KEY', 'DOCUMENT_KEY']);
+    expect(child!.columns[1]!.name).toBe('DOCUMENT_ROW_KEY');
+  });
+
+  it('stay what they were in a model that goes on from one that gave them', () => {
+    const model = buildRelationalModel(source('Document'), { mapLevel: 0, naming: { ...defaultNaming } });
+    const early = new Map([
+      ['document_row_key', 'document_key'],
+      ['document_key', '_document_key'],
+      ['document_key_2', 'document_key'],
+    ]);
+    const previous = {
+      ...model,
+      tables: model.tables.map((table, at) => ({
+        ...table,
+        name: at === 1 ? '_svc_staging_1_deadbeef_x' : table.name,
+        columns: table.columns.map((column) =>
+          at === 0 || column.role === 'parent_key'
+            ? { ...column, name: column.role === 'value' ? column.name : early.get(column.name)! }
+            : { ...column },
+        ),
+      })),
+    };
+    const next = buildRelationalModel(source('Document'), { mapLevel: 0, previous });
+    const names = (tables: typeof next.tables) =>
+      tables.map(({ name, columns }) => [name, ...columns.map((column) => column.name)]);
+    expect(names(next.tables)).toEqual(names(previous.tables));
+  });
+});

@@ -1,0 +1,109 @@
+/** Tables that several places share, read as a person would: their names, and whether each says something. */
+import { describe, expect, it } from 'vitest';
+import { compareXml } from '../../../support/documents/canonical-xml.ts';
+import { roundTrip } from '../../../support/round-trip/in-memory.ts';
+import { compiled, modelOf, outline } from '../../../support/models/shredding.ts';
+
+const xs = (body: string): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
+const sequence = (body: string): string => `<xs:sequence>${body}</xs:sequence>`;
+
+const nodes = compiled(
+  xs(`<xs:element name="set"><xs:complexType>${sequence(
+    '<xs:element name="Object" type="Object" maxOccurs="unbounded"/><xs:element name="View" type="View" maxOccurs="unbounded"/>',
+  )}</xs:complexType></xs:element>
+  <xs:complexType name="Object">${sequence('<xs:element name="References" type="References" minOccurs="0"/>')}</xs:complexType>
+  <xs:complexType name="View">${sequence('<xs:element name="References" type="References" minOccurs="0"/>')}<xs:attribute name="id"/></xs:complexType>
+  <xs:complexType name="References">${sequence('<xs:element name="Reference" type="Reference" minOccurs="0" maxOccurs="unbounded"/>')}</xs:complexType>
+  <xs:complexType name="Reference">${sequence('<xs:element name="Note" type="xs:string" maxOccurs="unbounded"/>')}<xs:attribute name="to" use="required"/></xs:complexType>`),
+);
+
+/** Tables of elements `uses` whose type wraps repeated items. */
+const tablesAround = (wrapper: string, uses: string): string[] =>
+  modelOf(
+    compiled(
+      xs(`<xs:element name="a"><xs:complexType>${sequence(uses)}</xs:complexType></xs:element>
+      <xs:complexType name="Place">${sequence('<xs:element name="item" type="Item" maxOccurs="unbounded"/>')}${wrapper}</xs:complexType>
+      <xs:complexType name="Item"><xs:attribute name="n"/></xs:complexType>`),
+    ),
+    3,
+  ).tables.map((table) => table.name);
+
+describe('a wrapper around shared tables', () => {
+  it('is no table: what it holds has a parent key for each of its places', () => {
+    expect(outline(modelOf(nodes, 3)).split('\n')).toEqual([
+      'set: set_key bigint!, document_key bigint!',
+      'object: object_key bigint!, set_key bigint! -> set, position integer!, references_present boolean',
+      'view: view_key bigint!, set_key bigint! -> set, position integer!, id text, references_present boolean',
+      'reference: reference_key bigint!, object_key bigint -> object, view_key bigint -> view, position integer!, to text!',
+      'note: note_key bigint!, reference_key bigint! -> reference, position integer!, value text!',
+    ]);
+  });
+
+  it('comes back, also when it is empty', async () => {
+    const document =
+      '<set><Object><References/></Object><Object/><Object><References><Reference to="a"><Note>1</Note></Reference><Reference to="b"><Note/></Reference></References></Object>' +
+      '<View id="v"><References><Reference to="c"><Note>2</Note></Reference></References></View></set>';
+    for (const level of [1, 3] as const) {
+      const [written] = await roundTrip(modelOf(nodes, level), [document]);
+      expect(compareXml(document, written!, { source: nodes })).toEqual([]);
+    }
+  });
+
+  it('stays one where it says something itself, or stands for many keys', () => {
+    const places = Array.from({ length: 40 }, (_, at) => `<xs:element name="p${at}" type="Place"/>`);
+    const two = places.slice(0, 2).join('');
+    expect(tablesAround('', two)).toEqual(['a', 'item']);
+    expect(tablesAround('<xs:attribute name="count"/>', two)).toEqual(['a', 'place', 'item']);
+    expect(tablesAround('', places.join(''))).toEqual(['a', 'place', 'item']);
+  });
+});
+
+const letters = (type: string): string =>
+  xs(`<xs:element name="mail"><xs:complexType>${sequence(
+    '<xs:element name="sent" type="Letter" maxOccurs="unbounded"/><xs:element name="received" type="Letter" maxOccurs="unbounded"/><xs:element name="parcel" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="stamp" type="xs:string" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>',
+  )}</xs:complexType></xs:element>
+  <xs:complexType name="Letter">${sequence('<xs:element name="stamp" type="xs:string" maxOccurs="unbounded"/>')}</xs:complexType>`).replaceAll(
+    'Letter',
+    type,
+  );
+const second = (type: string): string => modelOf(compiled(letters(type)), 3).tables[1]!.name;
+
+const says = (text: string): string =>
+  `<xs:annotation><xs:documentation>${text}</xs:documentation></xs:annotation>`;
+
+it('a shared table is described by its type, one of a single place by the element there', () => {
+  const source = compiled(
+    xs(`<xs:element name="firm"><xs:complexType>${sequence(
+      `<xs:element name="office" type="Address" maxOccurs="unbounded">${says('Where people work.')}</xs:element><xs:element name="home" type="Address" maxOccurs="unbounded"/>`,
+    )}</xs:complexType></xs:element>
+    <xs:complexType name="Address">${says('A place that letters are sent to.')}<xs:attribute name="town"/></xs:complexType>`),
+  );
+  const described = (level: 1 | 3): (string | undefined)[] =>
+    modelOf(source, level).tables.map((table) => table.documentation);
+  expect(described(3)).toEqual([undefined, 'A place that letters are sent to.']);
+  expect(described(1)).toEqual([undefined, 'Where people work.', 'A place that letters are sent to.']);
+});
+
+describe('names', () => {
+  it('of what hangs from a shared table begin with that, not with the first of its places', () => {
+    expect(modelOf(compiled(letters('Letter')), 3).tables.map((table) => table.name)).toEqual([
+      'mail',
+      'letter',
+      'parcel',
+      'letter_stamp',
+      'parcel_stamp',
+    ]);
+  });
+
+  it('of types lose their ending only where it is one', () => {
+    expect([second('LetterType'), second('letter_type'), second('letterComplexType')]).toEqual(
+      Array.from({ length: 3 }, () => 'letter'),
+    );
+    expect([second('prototype'), second('SubType'), second('sent')]).toEqual([
+      'prototype',
+      'sub_type',
+      'sent',
+    ]);
+  });
+});

@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ColumnType } from '../../../../src/engine/model/relational-model.ts';
+import { ByteBuffer } from '../../../../src/engine/shred/rows/byte-buffer.ts';
+import { createJsonLinesEncoder } from '../../../../src/engine/shred/rows/json-lines.ts';
+import { copyTextEncoder } from '../../../../src/engine/shred/rows/encoding.ts';
+
+const utf8 = new TextEncoder();
+
+function copyText(rows: readonly (readonly (string | null)[])[]): Uint8Array {
+  const out = new ByteBuffer(64);
+  for (const row of rows) {
+    for (const [index, value] of row.entries()) {
+      if (index > 0) out.pushByte(copyTextEncoder.separator);
+      if (value === null) copyTextEncoder.pushNull(out);
+      else copyTextEncoder.pushText(out, utf8.encode(value), 0, utf8.encode(value).length);
+    }
+    out.pushByte(10);
+  }
+  return out.take();
+}
+
+const text = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+
+/** The JSON text of one value. */
+function encoded(type: ColumnType, value: string | null): string {
+  const line = text(createJsonLinesEncoder([{ name: 'v', type }])(copyText([[value]])));
+  expect(line.startsWith('{"v":') && line.endsWith('}\n')).toBe(true);
+  return line.slice('{"v":'.length, -'}\n'.length);
+}
+
+test.each([
+  ['0', '0'],
+  ['-0', '-0'],
+  ['+5', '5'],
+  ['007', '7'],
+  ['-007.50', '-7.50'],
+  ['.5', '0.5'],
+  ['-.5', '-0.5'],
+  ['5.', '5'],
+  ['00', '0'],
+  ['18446744073709551616', '18446744073709551616'],
+  ['0.10000000000000000000000000000000001', '0.10000000000000000000000000000000001'],
+  ['1E5', '1E5'],
+  ['-01.e+05', '-1e+05'],
+  ['NaN', '"NaN"'],
+  ['-Infinity', '"-Infinity"'],
+  ['', '""'],
+  ['-', '"-"'],
+  ['.', '"."'],
+  ['1e', '"1e"'],
+  ['1 2', '"1 2"'],
+  ['0x10', '"0x10"'],
+])('the number %j is %s', (value, json) => {
+  expect(encoded({ kind: 'numeric' }, value)).toBe(json);
+  expect(JSON.parse(json)).toBeDefined();
+});
+
+test('booleans are true and false, and what is neither is text', () => {
+  expect(['t', 'f', 'x', 'true'].map((value) => encoded({ kind: 'boolean' }, value))).toEqual([
+    'true',
+    'false',
+    '"x"',
+    '"true"',
+  ]);
+});
+
+test('NULL is null, and the text that stands for it in COPY is not', () => {
+  expect(encoded({ kind: 'text' }, null)).toBe('null');
+  expect(encoded({ kind: 'text' }, '\\N')).toBe('"\\\\N"');
+});
+
+test.each([
+  [{ kind: 'integer' }, '{1,-2,+3}', '[1,-2,3]'],
+  [{ kind: 'integer' }, '{}', '[]'],
+  [{ kind: 'integer' }, '1 two', '"1 two"'],
+  [{ kind: 'boolean' }, '{t,f}', '[true,false]'],
+  [{ kind: 'date' }, '{2026-11-05,2026-11-06}', '["2026-11-05","2026-11-06"]'],
+  [{ kind: 'text' }, '{"a,b","\\"","\\\\"}', '["a,b","\\"","\\\\"]'],
+] as const)('a list of %o: %s', (type, value, json) => {
+  expect(encoded({ ...type, list: true }, value)).toBe(json);
+});
+
+test('any text comes back from a JSON parser, control characters too', () => {
+  const characters = fc.string({
+    unit: fc.oneof(fc.constantFrom(...'"\\\t\n\r\u0001\u001F/{},😀é\u2028'), fc.string()),
+  });
+  fc.assert(
+    fc.property(characters, (value) => {
+      const whole = value.replaceAll('\0', '').toWellFormed();
+      expect(JSON.parse(encoded({ kind: 'text' }, whole))).toBe(whole);
+    }),
+  );
+});
+
+test('lists of any text come back item by item', () => {
+  const item = fc
+    .string({ minLength: 1, unit: fc.constantFrom(...'"\\,{}ab😀') })
+    .map((value) => value.toWellFormed());
+  fc.assert(
+    fc.property(fc.array(item), (items) => {
+      const literal = `{${items.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
+      expect(JSON.parse(encoded({ kind: 'text', list: true }, literal))).toEqual(items);
+    }),
+  );
+});
+
+test('rows are lines, members in the order of the columns, names escaped', () => {
+  const encode = createJsonLinesEncoder([
+    { name: 'a"b', type: { kind: 'bigint' } },
+    { name: 'c\\d', type: { kind: 'text' } },
+  ]);
+  expect(
+    text(
+      encode(
+        copyText([
+          ['1', 'x'],
+          ['2', null],
+        ]),
+      ),
+    ),
+  ).toBe('{"a\\"b":1,"c\\\\d":"x"}\n{"a\\"b":2,"c\\\\d":null}\n');
+  const long = 'y'.repeat(1_000_000);
+  expect(JSON.parse(text(encode(copyText([['3', long]]))))).toEqual({ 'a"b': 3, 'c\\d': long });
+});

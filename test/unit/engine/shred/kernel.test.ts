@@ -1,0 +1,161 @@
+/** WebAssembly and TypeScript make the same rows, byte for byte: of values near every bound, and where something outgrows its place. */
+import { describe, expect, it } from 'vitest';
+import { compiled, inferred, modelOf } from '../../../support/models/shredding.ts';
+import { shredToBytes, type ShreddingWay } from '../../../support/models/shredded-bytes.ts';
+import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
+
+const types =
+  'string normalizedString token anyURI boolean byte short int long integer nonNegativeInteger unsignedShort unsignedInt unsignedLong decimal float double date time dateTime duration hexBinary QName NMTOKENS'.split(
+    ' ',
+  );
+
+const numbers = [
+  '0 -0 +0 00 1 -1 +1 01 007 9 10 99 100 127 128 -128 -129 255 256 32767 32768 -32768 -32769 65535 65536',
+  '2147483647 2147483648 -2147483648 -2147483649 4294967295 4294967296 0002147483647 9999999999',
+  '9223372036854775807 9223372036854775808 -9223372036854775808 -9223372036854775809 18446744073709551615 18446744073709551616',
+  '1. .5 . - + +. 1.0 1.50 01.5 -0.0 5.00 12.345 123456789012345678901234567890.123456789 1e5 1E-5 1e 1e+ 1.5e308 1e309 1e-320 -1e-30',
+  '3.4e38 3.5e38 1e-38 1e-46 NaN INF -INF +INF inf Infinity 0x10 1_000 ١٢ 1,5 --1 1-',
+];
+const flags = ['true false 1 0 True TRUE t yes 2 01'];
+const dates = [
+  '2026-01-01 2026-02-29 2024-02-29 1900-02-29 2000-02-29 2026-12-31 2026-13-01 2026-00-01 2026-04-31 2026-06-30 0000-01-01 0001-01-01 9999-12-31 10000-01-01 -0001-01-01 2026-1-1 2026-01-01Z 2026-01-01+02:00',
+  '00:00:00 23:59:59 24:00:00 24:00:01 12:60:00 12:00:60 12:00:00. 12:00:00.5 12:00:00.50 12:00:00.123456 12:00:00.1234567 12:00:00Z 12:00:00-05:00 1:00:00',
+  '2026-01-01T00:00:00 2026-01-01T00:00:00Z 2026-01-01T00:00:00.5Z 2026-01-01T00:00:00.50Z 2026-01-01T24:00:00Z 2026-01-01T00:00:00+14:00 2026-01-01T00:00:00+14:01 2026-01-01t00:00:00Z 2026-01-01T00:00:00z 2026-02-30T00:00:00Z 2026-01-01T 2026-01-01T00:00',
+];
+const texts = [
+  '',
+  ' ',
+  ' \n\t ',
+  'a',
+  'a b',
+  ' a b ',
+  'a  b',
+  'a\tb',
+  'a\nb',
+  'a&#13;b',
+  '\\',
+  '\\.',
+  '\\N',
+  'a\\b\\\\c',
+  ',',
+  'a,b',
+  '"',
+  'a"b""c',
+  '&lt;&amp;&gt;',
+  'Zürich café 東京 naïve 🎉',
+  'x'.repeat(15),
+  'x'.repeat(16),
+  'x'.repeat(17),
+  `${'x'.repeat(31)}\\`,
+  `${'x'.repeat(15)}\n${'y'.repeat(16)}\t`,
+  '<![CDATA[ <a> & b ]]>',
+  'é'.repeat(40),
+  'long '.repeat(100),
+];
+const values = [...[...numbers, ...flags, ...dates].flatMap((line) => line.split(' ')), ...texts];
+
+const utf8Text = (value: string): string => (value.includes('<![') ? '' : value.replaceAll('"', '&quot;'));
+
+const schema = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="all"><xs:complexType><xs:sequence>
+  <xs:element name="one" maxOccurs="unbounded"><xs:complexType><xs:sequence>${types
+    .map((type) => `<xs:element name="e-${type}" type="xs:${type}" minOccurs="0" nillable="true"/>`)
+    .join('')}
+    <xs:element name="short" minOccurs="0"><xs:simpleType><xs:restriction base="xs:string"><xs:maxLength value="5"/></xs:restriction></xs:simpleType></xs:element>
+    <xs:element name="amount" minOccurs="0"><xs:simpleType><xs:restriction base="xs:decimal"><xs:totalDigits value="6"/><xs:fractionDigits value="2"/></xs:restriction></xs:simpleType></xs:element>
+    <xs:element name="note" minOccurs="0"><xs:complexType mixed="true"><xs:sequence><xs:element name="b" type="xs:string" minOccurs="0" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
+  </xs:sequence>${types.map((type) => `<xs:attribute name="a-${type}" type="xs:${type}"/>`).join('')}</xs:complexType></xs:element>
+</xs:sequence></xs:complexType></xs:element></xs:schema>`;
+
+function elementOf(value: string): string {
+  const attributes = types.map((type) => `a-${type}="${utf8Text(value)}"`).join(' ');
+  const children = [...types.map((type) => `e-${type}`), 'short', 'amount'];
+  return `<one ${attributes}>${children.map((name) => `<${name}>${value}</${name}>`).join('\n  ')}<note>${value}<b>${value}</b>tail</note></one>`;
+}
+
+const documents = [
+  `<all>${values.map(elementOf).join('\n')}</all>`,
+  // surrounded by white space
+  `<all>${values.map((value) => elementOf(` ${value}\n`)).join('')}</all>`,
+  `<all><one><e-int xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:nil="true"/><unknown a="1"><b/></unknown>stray<note/></one><one other="1"/><other/></all>`,
+];
+
+const ways: readonly ShreddingWay[] = (['copy-text', 'csv'] as const).flatMap((encoding) =>
+  (['plain', 'shared'] as const).map((tokenizer) => ({ encoding, tokenizer, kernelFrom: 0 })),
+);
+
+function expectSame(model: RelationalModel, texts: readonly string[], way: ShreddingWay): void {
+  const expected = shredToBytes(model, texts, { ...way, kernelFrom: Infinity, tokenizer: 'plain' });
+  expect(shredToBytes(model, texts, way)).toEqual(expected);
+}
+
+function part(size: number): string {
+  return `<one><e-string>${'text\t'.repeat(size / 5)}</e-string><note>${'n'.repeat(size)}<b>x</b></note></one>`;
+}
+
+describe('rows by WebAssembly are those by TypeScript', () => {
+  it.each(ways)('values of every type, in elements and attributes: $encoding, $tokenizer', (way) => {
+    const model = modelOf(compiled(schema), 3);
+    expectSame(model, documents, way);
+    expectSame(model, documents, {
+      ...way,
+      widensInPlace: false,
+      hashes: ['01', 'ab', 'ff'].map((two) => two.repeat(32)),
+    });
+  });
+
+  it.each(values)('a column that was guessed from %j', (value) => {
+    const well = value.includes('<![') || value === '' ? 'x' : value;
+    const model = modelOf(inferred([`<all>${elementOf(well)}${elementOf(well)}</all>`]), 3);
+    expectSame(model, documents.slice(0, 1), { encoding: 'copy-text', tokenizer: 'shared', kernelFrom: 0 });
+  });
+
+  it('batches that end anywhere', () => {
+    const model = modelOf(compiled(schema), 3);
+    const short = [`<all>${texts.slice(0, 12).map(elementOf).join('\n')}</all>`];
+    for (let windowBytes = 16; windowBytes < 200; windowBytes += 3)
+      expectSame(model, short, { encoding: 'copy-text', tokenizer: 'shared', kernelFrom: 0, windowBytes });
+  });
+
+  it('extra columns, new for each document', () => {
+    const model = modelOf(compiled(schema), 3);
+    const column = {
+      type: { kind: 'text' },
+      nullable: true,
+      xpath: null,
+      sourceType: null,
+      references: null,
+    } as const;
+    const wider = {
+      ...model,
+      tables: model.tables.map((table) => ({
+        ...table,
+        columns: [
+          ...table.columns,
+          { ...column, name: 'extra_1', role: 'extra' as const },
+          { ...column, name: 'extra_2', role: 'extra' as const },
+          { ...column, name: 'extra_3', role: 'extra' as const },
+        ],
+      })),
+    };
+    for (const way of ways) expectSame(wider, documents.slice(1), { ...way, extra: ['a\tb,"c"', '#', null] });
+    expectSame(wider, documents.slice(1), { ...ways[0]!, extra: ['x'.repeat(100_000), '#', null] });
+  });
+
+  it('values, rows and depths that outgrow the kernel’s memory, and what comes after them', () => {
+    const sizes = [10, 60_000, 130_000, 300_000, 700_000, 10, 1_500_000, 200, 90_000];
+    expectSame(modelOf(compiled(schema), 3), [`<all>${sizes.map(part).join('')}</all>`], ways[1]!);
+    const depth = 1400;
+    const deep = `<a>${'<b><c>1</c>'.repeat(depth)}${'</b>'.repeat(depth)}<c>2</c></a>`;
+    expectSame(modelOf(inferred([deep]), 3), [deep, '<a><b><c>3</c></b></a>', deep], ways[1]!);
+  });
+
+  it('many rows: buffers are handed over when they are full', () => {
+    const rows = Array.from(
+      { length: 20_000 },
+      (_, index) => `<r i="${index}"><t>${'y'.repeat(index % 70)}</t><u>${index}</u></r>`,
+    );
+    const text = `<all>${rows.join('\n')}</all>`;
+    const model = modelOf(inferred([text]), 0);
+    for (const way of ways) expectSame(model, [text, text], way);
+  });
+});

@@ -1,0 +1,107 @@
+/** Documents as files: names that came from elsewhere, and files that appear whole. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createDocumentFolder,
+  isEmptyFolder,
+  safeName,
+} from '../../../../src/tools/write-back/output-files.ts';
+
+describe('names of files', () => {
+  it.each([
+    ['order.xml', 'order.xml'],
+    ['2024/01/order.xml', '2024/01/order.xml'],
+    ['/etc/passwd', 'etc/passwd'],
+    ['../../up.xml', 'up.xml'],
+    ['a/../../b.xml', 'a/b.xml'],
+    ['..\\..\\up.xml', 'up.xml'],
+    ['C:\\docs\\a.xml', 'C_/docs/a.xml'],
+    ['a:b?c*.xml', 'a_b_c_.xml'],
+    ['nul.xml', '_nul.xml'],
+    ['.hidden', '_hidden'],
+    ['dots. . .', 'dots'],
+    ['line\nbreak.xml', 'line_break.xml'],
+    ['', 'document.xml'],
+    ['..', 'document.xml'],
+  ])('%j becomes %j', (name, safe) => {
+    expect(safeName(name)).toBe(safe);
+  });
+
+  it('are short enough for every system, and keep their ending', () => {
+    const name = safeName(`${'ä'.repeat(300)}.xml`);
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200);
+    expect(name.endsWith('ä.xml')).toBe(true);
+  });
+});
+
+type Consumer = (bytes: Uint8Array) => Promise<void>;
+
+const text = (content: string) => (consume: Consumer) => consume(new TextEncoder().encode(content));
+
+async function failing(consume: Consumer): Promise<void> {
+  await consume(new Uint8Array([60]));
+  throw new Error('rows are gone');
+}
+
+describe('a folder of documents', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'documents-'));
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  const folder = (existing: 'refuse' | 'replace') =>
+    createDocumentFolder({
+      directory,
+      existing,
+      resolvePath: (path) => Promise.resolve(path),
+      links: 'follow',
+    });
+
+  it('gives documents of one name files of their own, whatever the case', async () => {
+    const documents = folder('replace');
+    expect(await documents.write('a.xml', text('1'))).toBe('a.xml');
+    expect(await documents.write('A.xml', text('2'))).toBe('A-2.xml');
+    expect(await documents.write('sub/a.xml', text('3'))).toBe('sub/a.xml');
+    expect(await readFile(join(directory, 'A-2.xml'), 'utf8')).toBe('2');
+    expect(await readFile(join(directory, 'sub/a.xml'), 'utf8')).toBe('3');
+  });
+
+  it('holds no part of a document that fails', async () => {
+    await writeFile(join(directory, 'a.xml'), 'old');
+    await expect(folder('replace').write('a.xml', failing)).rejects.toThrow('rows are gone');
+    expect(await readdir(directory)).toEqual(['a.xml']);
+    expect(await readFile(join(directory, 'a.xml'), 'utf8')).toBe('old');
+  });
+
+  // Node's own way of making folders would ask the kernel for ever
+  it('says what keeps it from being written', async () => {
+    for (const [place, why] of [
+      ['/proc/documents', 'nothing can be made there'],
+      [join(directory, 'file', 'below'), 'a file stands where a folder is needed'],
+    ] as const) {
+      await writeFile(join(directory, 'file'), '');
+      const documents = createDocumentFolder({
+        directory: place,
+        label: 'documents',
+        existing: 'replace',
+        resolvePath: (path) => Promise.resolve(path),
+        links: 'follow',
+      });
+      await expect(documents.write('a.xml', text('1'))).rejects.toMatchObject({
+        code: 'target_not_allowed',
+        message: expect.stringContaining(`documents: cannot be written: ${why}`),
+      });
+    }
+  });
+
+  it('refuses to write over a file where it is told so', async () => {
+    expect(await isEmptyFolder(directory)).toBe(true);
+    await writeFile(join(directory, 'a.xml'), 'old');
+    expect(await isEmptyFolder(directory)).toBe(false);
+    await expect(folder('refuse').write('a.xml', text('new'))).rejects.toMatchObject({ code: 'conflict' });
+    expect(await isEmptyFolder(join(directory, 'none'))).toBe(true);
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { RerunJobResponse, RunCmdResponse } from '../../../../src/http/schemas/run.ts';
+import { createTestApp } from '../../../support/memory/adapters.ts';
+import type { TestApp } from '../../../support/memory/adapters.ts';
+import { startNextJob, submitJobs } from '../../../support/memory/job-records.ts';
+
+const input = 'uploads/7f3c/donut.xml';
+
+function execution(more: object = {}, file: object = {}) {
+  return { app_name: 'xml2er', source: { file: { command: input, ...file } }, ...more };
+}
+
+async function createApp(properties?: Record<string, string>): Promise<TestApp> {
+  const app = await createTestApp(properties);
+  app.adapters.files.put(1, input, new TextEncoder().encode('<items/>'));
+  return app;
+}
+
+async function run({ send }: TestApp, body: unknown, headers: Record<string, string> = {}) {
+  return await send('/v2/run/cmd', {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'Content-Type': 'application/json', ...headers },
+  });
+}
+
+async function jobCount({ adapters }: TestApp): Promise<number> {
+  return (await adapters.jobs.list(1, 0, 1)).totalElements;
+}
+
+describe('POST /v2/run/cmd', () => {
+  it('makes one workflow with the jobs in their order', async () => {
+    const app = await createApp();
+    const answer = await run(app, {
+      name: 'donuts',
+      executions: [
+        execution({ target: { generation: [{ command: '-g', enabled: 'true', value: '3' }] } }),
+        execution({
+          source: { file: { command: input }, origin_id: { command: '-x', enabled: true, value: '$0' } },
+          target: { path: { command: '-o', enabled: true, value: 'metadb:donuts' } },
+        }),
+      ],
+    });
+    expect(answer.status).toBe(200);
+    expect(RunCmdResponse.parse(await answer.json())).toEqual({
+      error: false,
+      logPath: null,
+      cmds: ['xml2er -j 1', 'xml2er -j 2'],
+      jobs: [1, 2],
+      id_workflow: 1,
+    });
+    expect(await app.adapters.jobs.find(1, 1)).toMatchObject({
+      status: 'Q',
+      job_type: 'Parse',
+      parm_path_input: input,
+    });
+    expect((await app.adapters.jobs.findWorkflow(1, 1))?.name).toBe('donuts');
+  });
+
+  it.each([true, false, 'true', 'false'])('understands enabled: %j', async (enabled) => {
+    const app = await createApp();
+    const body = {
+      executions: [execution({ target: { generation: [{ command: '-g', enabled, value: '1' }] } })],
+    };
+    expect((await run(app, body)).status).toBe(200);
+    const kept = enabled === true || enabled === 'true';
+    expect((await app.adapters.jobs.find(1, 1))?.params.includes('-g')).toBe(kept);
+  });
+
+  it('is refused whole when one execution is wrong', async () => {
+    const app = await createApp();
+    const answer = await run(app, {
+      executions: [
+        execution(),
+        execution({ target: { generation: [{ command: '--nonsense', enabled: true }] } }),
+      ],
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      code: 'unknown_option',
+      errors: [{ pointer: '/executions/1/target/generation/0/command' }],
+    });
+    expect(await jobCount(app)).toBe(0);
+  });
+
+  it('refuses an input that is not there, and one outside', async () => {
+    const app = await createApp();
+    for (const [command, code] of [
+      ['uploads/none.xml', 'input_not_found'],
+      ['../2/secret.xml', 'path_not_allowed'],
+    ]) {
+      const answer = await run(app, { executions: [execution({}, { command })] });
+      expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([400, code]);
+    }
+    expect(await jobCount(app)).toBe(0);
+  });
+
+  it('is off by default: 403 whatever the body, and no row', async () => {
+    const app = await createApp({});
+    for (const body of [{ executions: [execution()] }, '{', '']) {
+      const answer = await run(app, body);
+      expect(answer.status).toBe(403);
+      expect(await answer.json()).toMatchObject({ code: 'commands_disabled' });
+    }
+    await submitJobs(app.adapters.jobs, 1, 1);
+    await (await startNextJob(app.adapters.jobs)).end('C');
+    expect(await (await app.send('/v2/run/rerun/1')).json()).toMatchObject({
+      status: 403,
+      code: 'commands_disabled',
+    });
+    expect(await jobCount(app)).toBe(1);
+  });
+
+  it('is 501 where the runtime can start nothing', async () => {
+    const { send } = await createTestApp(
+      { 'cmd.enabled': 'true' },
+      { runtime: { name: 'edge', version: '1', capabilities: { commands: false } } },
+    );
+    expect((await send('/v2/run/rerun/1')).status).toBe(501);
+    const listed = (await (await send('/v2/extensions/list')).json()) as {
+      action_params: { commands: boolean };
+    };
+    expect(listed.action_params.commands).toBe(false);
+  });
+
+  it('gives the first answer again for the same idempotency key and body', async () => {
+    const app = await createApp();
+    const body = { executions: [execution()] };
+    const first = await run(app, body, { 'Idempotency-Key': 'once' });
+    const again = await run(app, body, { 'idempotency-key': 'once' });
+    expect(await again.json()).toEqual(await first.json());
+    expect(await jobCount(app)).toBe(1);
+    const other = await run(app, { ...body, name: 'other' }, { 'Idempotency-Key': 'once' });
+    expect(other.status).toBe(422);
+    expect(await other.json()).toMatchObject({ code: 'idempotency_key_reused' });
+    expect((await run(app, body, { 'Idempotency-Key': 'twice' })).status).toBe(200);
+    expect(await jobCount(app)).toBe(2);
+  });
+
+  it.each(['a b', 'x'.repeat(256)])('refuses the idempotency key %.20j', async (key) => {
+    const app = await createApp();
+    const answer = await run(app, { executions: [execution()] }, { 'Idempotency-Key': key });
+    expect(await answer.json()).toMatchObject({
+      status: 400,
+      errors: [{ pointer: '#/header/idempotency-key' }],
+    });
+  });
+
+  it('answers 429 when too many jobs wait', async () => {
+    const { createMemoryJobStore } = await import('../../../support/memory/jobs.ts');
+    const jobs = createMemoryJobStore({ nowMs: () => 0 }, { maxQueuedPerOrg: 1 });
+    const app = await createTestApp({ 'cmd.enabled': 'true' }, { jobs });
+    app.adapters.files.put(1, input, new Uint8Array(1));
+    expect((await run(app, { executions: [execution()] })).status).toBe(200);
+    const refused = await run(app, { executions: [execution()] });
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60']);
+  });
+});
+
+describe('GET /v2/run/rerun/{id_job}', () => {
+  it('makes a new job of an ended one, once while that has not ended', async () => {
+    const app = await createApp();
+    await submitJobs(app.adapters.jobs, 1, 1);
+    const early = await app.send('/v2/run/rerun/1');
+    expect(await early.json()).toMatchObject({ status: 409, code: 'job_not_terminal' });
+    await (await startNextJob(app.adapters.jobs)).end('F');
+    const answer = await app.send('/v2/run/rerun/1');
+    expect(answer.status).toBe(200);
+    const body = RerunJobResponse.parse(await answer.json());
+    expect(body).toEqual({ error: false, id_job: 2, id_parent_job: 1, cmds: ['xml2er -j 2'], jobs: [2] });
+    expect(await (await app.send('/v2/run/rerun/1')).json()).toEqual(body);
+    expect(await app.adapters.jobs.find(1, 2)).toMatchObject({
+      id_parent_job: 1,
+      id_workflow: 2,
+      status: 'Q',
+    });
+    await (await startNextJob(app.adapters.jobs)).end('C');
+    expect(await (await app.send('/v2/run/rerun/1')).json()).toMatchObject({ id_job: 3, id_parent_job: 1 });
+  });
+
+  it('is 404 for a job that is not there', async () => {
+    expect((await (await createApp()).send('/v2/run/rerun/77')).status).toBe(404);
+  });
+});

@@ -1,0 +1,40 @@
+/** Two XSD sets have the same fingerprint only where nothing can make another model of them. */
+import { expect, test } from 'vitest';
+import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
+import { parseToolArguments } from '../../../../src/jobs/request/tool-request.ts';
+import { setFingerprint } from '../../../../src/tools/schemas/set-fingerprint.ts';
+
+const record = (name: string, sha256: string) => ({ name, sha256, bytes: 1 });
+const set = { records: [record('a.xsd', '1'), record('b.xsd', '2')], entries: undefined };
+const fingerprint = (changed: object, args: readonly string[] = [], limits = defaultEngineLimits) =>
+  setFingerprint({ ...set, ...changed }, parseToolArguments('xsd2er', ['in.xsd', ...args]), limits);
+
+test('the same set with the same options', async () => {
+  const one = await fingerprint({});
+  expect(one).toMatch(/^[0-9a-f]{64}$/);
+  expect(await fingerprint({}, ['--name', 'other'])).toBe(one);
+});
+
+test.each<[string, object, readonly string[]]>([
+  ['content', { records: [record('a.xsd', '1'), record('b.xsd', '3')] }, []],
+  ['name of a file', { records: [record('a.xsd', '1'), record('c.xsd', '2')] }, []],
+  ['order of files', { records: set.records.toReversed() }, []],
+  ['entry', { entries: ['a.xsd'] }, []],
+  ['map level', {}, ['-g', '1']],
+  ['prefix', {}, ['-r', 'p_']],
+  ['suffix', {}, ['-y', '_s']],
+  ['case of names', {}, ['--namemode', 'u']],
+  ['renaming', {}, ['--rename', 'a=b']],
+  ['length of names', {}, ['--name-max-len', '30']],
+  ['length of texts', {}, ['--default-varchar-len', '30']],
+  ['root', {}, ['--root', 'a']],
+  ['missing parts', {}, ['--missing', 'wildcard']],
+  ['columns of all tables', {}, ['-R', 'loaded', 'NOW']],
+])('another %s', async (_what, changed, args) => {
+  expect(await fingerprint(changed, args)).not.toBe(await fingerprint({}));
+});
+
+test('other limits', async () => {
+  const limits = { ...defaultEngineLimits, maxDepth: 3 };
+  expect(await fingerprint({}, [], limits)).not.toBe(await fingerprint({}));
+});
