@@ -28,6 +28,10 @@ describe('kill -9 of the service in a job', { timeout: 180_000 }, () => {
   /** of a load that nobody disturbs */
   let undisturbedMs = 0;
   const ends: string[] = [];
+  const shown = some(
+    Array.from({ length: rounds }, (_, round) => round + 1),
+    1,
+  );
 
   beforeAll(async () => {
     load = await createLargeLoad(megabytes, { 'svc.files.roots': '/' });
@@ -45,41 +49,39 @@ describe('kill -9 of the service in a job', { timeout: 180_000 }, () => {
     await load?.remove();
   });
 
-  it.each(
-    some(
-      Array.from({ length: rounds }, (_, round) => round + 1),
-      1,
-    ),
-  )('round %i: the job ends after the next start, its rows are there once or not at all', async (round) => {
-    const sqlSchema = `round_${round}`;
-    const idJob = await load.submit(service.client, sqlSchema);
-    const started = await service.client.running(idJob);
-    // somewhere in its nth part, so that few rounds come to every stage
-    const afterMs = (((round - 1) % 3) + Math.random()) * (undisturbedMs / 3);
-    await delay(afterMs);
-    expect(await service.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
+  it.each(shown)(
+    'round %i: the job ends after the next start, its rows are there once or not at all',
+    async (round) => {
+      const sqlSchema = `round_${round}`;
+      const idJob = await load.submit(service.client, sqlSchema);
+      const started = await service.client.running(idJob);
+      // somewhere in its nth part, so that few rounds come to every stage
+      const afterMs = (((round - 1) % 3) + Math.random()) * (undisturbedMs / 3);
+      await delay(afterMs);
+      expect(await service.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
 
-    service = await startService(load.home);
-    const job = await service.client.ended(idJob);
-    const told = `killed after ${Math.round(afterMs)} ms: ${JSON.stringify(job)}`;
-    expect(['C', 'F'], told).toContain(job.status);
-    expect(job.start_date, told).toBe(started.start_date);
-    if (job.status === 'C') await expectLoadedOnce(sql, sqlSchema, load.document);
-    else await expectNothingLoaded(sql, sqlSchema);
-    expect(await toolProcesses(load.home), told).toEqual([]);
-    ends.push(`${job.status}${job.attempt}`);
+      service = await startService(load.home);
+      const job = await service.client.ended(idJob);
+      const told = `killed after ${Math.round(afterMs)} ms: ${JSON.stringify(job)}`;
+      expect(['C', 'F'], told).toContain(job.status);
+      expect(job.start_date, told).toBe(started.start_date);
+      if (job.status === 'C') await expectLoadedOnce(sql, sqlSchema, load.document);
+      else await expectNothingLoaded(sql, sqlSchema);
+      expect(await toolProcesses(load.home), told).toEqual([]);
+      ends.push(`${job.status}${job.attempt}`);
 
-    // the next job there is not disturbed by what the dead one left, and removes it
-    const options = [['-o', `metadb:${sqlSchema}`]] as const;
-    const next = await service.client.run([
-      execution('xml2er', `${freightDocumentFolder}/manifest-1.xml`, options, String(load.origin)),
-    ]);
-    expect(await service.client.ended(next.jobs[0]!)).toMatchObject({ status: 'C', failure: null });
-    const [documents] = await sql`select count(*)::int from ${sql(sqlSchema)}._documents`;
-    expect(documents).toEqual({ count: job.status === 'C' ? 2 : 1 });
-    expect(await leftovers(sql)).toEqual([]);
-    await sql`drop schema ${sql(sqlSchema)} cascade`;
-  });
+      // the next job there is not disturbed by what the dead one left, and removes it
+      const options = [['-o', `metadb:${sqlSchema}`]] as const;
+      const next = await service.client.run([
+        execution('xml2er', `${freightDocumentFolder}/manifest-1.xml`, options, String(load.origin)),
+      ]);
+      expect(await service.client.ended(next.jobs[0]!)).toMatchObject({ status: 'C', failure: null });
+      const [documents] = await sql`select count(*)::int from ${sql(sqlSchema)}._documents`;
+      expect(documents).toEqual({ count: job.status === 'C' ? 2 : 1 });
+      expect(await leftovers(sql)).toEqual([]);
+      await sql`drop schema ${sql(sqlSchema)} cascade`;
+    },
+  );
 
   it('killed at its start, while it claims and compiles: nothing is lost', async () => {
     const idJob = await load.submit(service.client, 'at_start');
@@ -88,6 +90,6 @@ describe('kill -9 of the service in a job', { timeout: 180_000 }, () => {
     const job = await service.client.ended(idJob);
     expect(job, job.failure ?? '').toMatchObject({ status: 'C' });
     await expectLoadedOnce(sql, 'at_start', load.document);
-    expect(ends).toHaveLength(rounds);
+    expect(ends).toHaveLength(shown.length);
   });
 });

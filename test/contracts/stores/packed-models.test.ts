@@ -83,7 +83,7 @@ function withIdsApart(tables: readonly TableRecord[]): TableRecord[] {
   }));
 }
 
-/** As the version before stored them. */
+/** As the version before stored them, which said of row keys, too, that they are elements. */
 async function insertAsRows(
   sql: Sql,
   idOrg: number,
@@ -114,7 +114,7 @@ async function insertAsRows(
     for (const line of mappings)
       await tx`
         insert into svc.mapping (id_map, id_lschma, id_tab, xpath, node_type, source_type, min_occurs, max_occurs, active)
-        values (${line.id_map}, ${idLschma}, ${line.id_tab}, ${line.xpath}, ${line.node_type}, ${line.source_type}, ${line.min_occurs},
+        values (${line.id_map}, ${idLschma}, ${line.id_tab}, ${line.xpath}, ${line.node_type ?? 'element'}, ${line.source_type}, ${line.min_occurs},
                 ${line.max_occurs}, ${line.active})`;
   });
 }

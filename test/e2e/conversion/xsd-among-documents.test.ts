@@ -1,9 +1,9 @@
 /** An XSD among the inputs of xml2er is a schema and no document, unless the schema in use describes XSDs. */
-import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { zipped } from '../../support/service/archives.ts';
 import { execution } from '../../support/service/client.ts';
 import {
   createServiceHome,
@@ -40,9 +40,9 @@ describe('an XSD among documents', { timeout: 180_000 }, () => {
     await writeFile(join(folder, 'hidden.dat'), schema);
     await writeFile(join(home.directory, 'packed.xsd.gz'), gzipSync(schema));
     await writeFile(join(home.directory, 'schemas.xsd'), forSchemas);
-    const zip =
-      'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1], "w"); [z.write(p, p.rsplit("/", 1)[1]) for p in sys.argv[2:]]';
-    expect(spawnSync('python3', ['-c', zip, join(home.directory, 'both.zip'), document, xsd]).status).toBe(0);
+    const both = { 'order.xml': '<order>12</order>', 'Order.XSD': schema };
+    const members = Object.entries(both).map(([name, text]) => ({ name, bytes: Buffer.from(text) }));
+    await writeFile(join(home.directory, 'both.zip'), zipped(members));
     origin = String((await convert(home, 'xsd2er', xsd)).origin);
     ofSchemas = String((await convert(home, 'xsd2er', join(home.directory, 'schemas.xsd'))).origin);
   });

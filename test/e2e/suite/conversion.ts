@@ -140,6 +140,21 @@ export function conversionSuite(session: () => Session): void {
       expect((await client.fetch(`/v2/executions/get/${second}`)).status).toBe(404);
     });
 
+    it('loads into a target of its own, which is dropped with its rows when that is asked', async () => {
+      const { client, conversion, sql, stranger } = session();
+      const name = `${conversion.sqlSchema}_spare`;
+      const { jobs } = await client.run([
+        execution('xml2er', conversion.xmlPath, [['-o', `metadb:${name}`]], String(conversion.idSch)),
+      ]);
+      expect(await client.ended(jobs[0]!)).toMatchObject({ status: 'C' });
+      const remove = (who: typeof client) => who.fetch(`/v2/target?name=${name}`, { method: 'DELETE' });
+      expect((await remove(stranger)).status).toBe(404);
+      expect((await sql`select 1 from ${sql(name)}._documents`).length).toBeGreaterThan(0);
+      expect((await remove(client)).status).toBe(204);
+      expect(await sql`select 1 from pg_namespace where nspname = ${name}`).toEqual([]);
+      expect((await remove(client)).status).toBe(404);
+    });
+
     it.each([
       ['an option that is none', [['--no-such-option', 'x']], undefined],
       ['a NUL in a value', [['-o', 'metadb:a\0b']], undefined],
