@@ -1,5 +1,5 @@
 /**
- * `npm run round-trip`: every document of the corpus to rows and back, and whether it comes back the same (engine.md §4).
+ * `npm run round-trip`: every document of the corpus to rows and back, and whether it comes back the same (docs/decisions/loading/nothing-lost.md).
  *
  *   --levels 0,1,2,3     map levels (0,1,3)
  *   --corpus NAME        one corpus of the manifest

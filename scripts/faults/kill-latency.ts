@@ -1,4 +1,4 @@
-/** How long a kill takes, from each state a job can be in (interface-decisions §2: 15 s), with children that do not want to end. */
+/** How long a kill takes, from each state a job can be in (docs/decisions/service/job-queue.md: 15 s), with children that do not want to end. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { execution } from '../../test/support/service/client.ts';
 import { toolProcesses } from '../../test/support/service/processes.ts';

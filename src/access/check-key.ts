@@ -13,7 +13,7 @@ const keyForm = /^svk_([A-Za-z0-9]{1,64})_([A-Za-z0-9_-]{1,256})$/;
 /** compared with where there is no such key, so that both answers cost the same */
 const noSecret = '0'.repeat(64);
 
-/** What was found of a key holds for so long: one that another process revokes ends within a second (interface-decisions §7). */
+/** What was found of a key holds for so long: one that another process revokes ends within a second (docs/decisions/service/secrets.md). */
 const freshMs = 500;
 /** so many keys are remembered before all are forgotten */
 const mostKeys = 1_000;

@@ -1,5 +1,5 @@
 /**
- * Every limit of the service, each with its cause and with what happens past it (interface-decisions §10). Those that the operator
+ * Every limit of the service, each with its cause and with what happens past it (docs/decisions/service/limits.md). Those that the operator
  * may set are properties of `svc.limits.*`; the rest are numbers that nobody has a reason to change. All other code reads them here,
  * or in the `Config` that is made of them.
  */

@@ -1,4 +1,4 @@
-/** Job logs: a slice by bytes, the last lines, or the log as it grows (interface-decisions §2). */
+/** Job logs: a slice by bytes, the last lines, or the log as it grows (docs/decisions/service/job-queue.md). */
 import { AppError, isOutage } from '../errors.ts';
 import type { FileStore } from '../ports/files/organisation-files.ts';
 import type { JobStore } from '../ports/stores/jobs.ts';

@@ -1,4 +1,4 @@
-/** The job record and its states (interface-decisions §2). */
+/** The job record and its states (docs/decisions/service/job-queue.md). */
 
 export type JobStatus = 'Q' | 'R' | 'W' | 'T' | 'C' | 'F' | 'K' | 'E' | 'L';
 export type JobType = 'Schema' | 'Parse' | 'Write' | 'Unload' | 'Export' | 'Import';

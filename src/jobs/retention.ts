@@ -1,4 +1,4 @@
-/** Removes what has been kept long enough (interface-decisions §10): jobs with their logs, uploads, idempotency keys, events. */
+/** Removes what has been kept long enough (docs/decisions/service/limits.md): jobs with their logs, uploads, idempotency keys, events. */
 import type { Limits } from '../config/limits.ts';
 import type { FileStore } from '../ports/files/organisation-files.ts';
 import type { Logger } from '../ports/logger.ts';

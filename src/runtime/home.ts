@@ -1,4 +1,4 @@
-/** The home folder: settings, files, logs, the embedded database and the keys (interface-decisions §9). */
+/** The home folder: settings, files, logs, the embedded database and the keys (docs/decisions/service/home-folder.md). */
 import { randomBytes } from 'node:crypto';
 import { chmod, open, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';

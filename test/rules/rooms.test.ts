@@ -48,23 +48,37 @@ describe('a room', () => {
   });
 });
 
-describe('a path that a comment names', () => {
-  it('is there, from the root of the project', () => {
+/** Lines of a file that are comments or end in one, each with the comment's text. */
+function commentLines(path: string): { readonly where: string; readonly text: string }[] {
+  return readText(path)
+    .split('\n')
+    .flatMap((line, index) => {
+      const comment = /^\s*(?:\/\*\*|\*|\/\/)(.*)$|\s\/\/ (.*)$|\/\*\* (.*)$/.exec(line);
+      const text = comment?.[1] ?? comment?.[2] ?? comment?.[3];
+      return text === undefined ? [] : [{ where: `${path}:${index + 1}`, text }];
+    });
+}
+
+describe('what a comment refers to', () => {
+  const comments = sources.filter((path) => path !== 'test/rules/imports.test.ts').flatMap(commentLines);
+
+  it('is a file that is there, by its path from the root of the project', () => {
     const there = new Set(listFiles());
-    const dead = sources
-      .filter((path) => path !== 'test/rules/imports.test.ts')
-      .flatMap((path) =>
-        readText(path)
-          .split('\n')
-          .flatMap((line, index) => {
-            const comment = /^\s*(?:\/\*\*|\*|\/\/)(.*)$|\s\/\/ (.*)$|\/\*\* (.*)$/.exec(line);
-            const text = comment === null ? '' : (comment[1] ?? comment[2] ?? comment[3] ?? '');
-            return [...text.matchAll(/(?<![\w/.*$}-])(?:[\w.-]+\/)*[\w-]+(?:\.test)?\.(?:ts|as|mjs)\b/g)]
-              .map(([name]) => name)
-              .filter((name) => !there.has(name) && !name.startsWith('node_modules/'))
-              .map((name) => `${path}:${index + 1}: ${name}`);
-          }),
-      );
+    const dead = comments.flatMap(({ where, text }) =>
+      [...text.matchAll(/(?<![\w/.*$}-])(?:[\w.-]+\/)*[\w-]+(?:\.test)?\.(?:ts|as|mjs|md)\b/g)]
+        .map(([name]) => name)
+        .filter((name) => !there.has(name) && !name.startsWith('node_modules/'))
+        .map((name) => `${where}: ${name}`),
+    );
     expect(dead).toEqual([]);
+  });
+
+  it('is a clause of a standard or a manual that it names', () => {
+    const named =
+      /(?:\b(?:XML|XSD|Namespaces in XML) (?:1\.[01] )?(?:Part [12] )?|\bRFC \d+ |\bmanual |\b\d{4}, |[(,] )§\d|\(§\d/g;
+    const unnamed = comments
+      .filter(({ text }) => text.replaceAll(named, '').includes('§') || /\bdesign page\b/.test(text))
+      .map(({ where, text }) => `${where}:${text}`);
+    expect(unnamed).toEqual([]);
   });
 });

@@ -63,10 +63,6 @@ const parts = {
   },
   spark: { how: 'pip install pyspark; SPARK_SUBMIT names its spark-submit', variable: 'SPARK_SUBMIT' },
   'spark, long': { how: 'SPARK_LONG=1', find: () => process.env['SPARK_LONG'] !== undefined },
-  specification: {
-    how: 'the specification beside the project; SPECIFICATION names another place',
-    find: () => existsSync(specificationFile),
-  },
   'spring boot admin': {
     how: 'ADMIN_SERVER=1, with Java 17, Maven and its central repository',
     find: () => process.env['ADMIN_SERVER'] === '1',
@@ -96,7 +92,6 @@ export type Part = keyof typeof parts;
 
 const beside = (path: string): string => join(import.meta.dirname, '../../../shared', path);
 export const corpusDirectory = resolve(process.env['CORPUS_DIR'] ?? beside('corpus'));
-export const specificationFile = process.env['SPECIFICATION'] ?? beside('design/interface-specification.md');
 
 /**
  * Where programs are: the folders of PATH, and those beside its `bin` folders in which Debian keeps servers. So what is not below PATH

@@ -91,7 +91,7 @@ export function createDocumentChecker(document: OpenApiDocument): DocumentChecke
           (type === 'text/plain' && content[type] !== undefined)
           ? []
           : [`${status} without a body`];
-      // The specification has "200 without declared body" for these, and lets them send one.
+      // docs/interface/operations.json has no declared content for these, and lets them send one.
       if (status === 200 && withoutDeclaredBody.has(operation.operationId) && type === 'application/json')
         return [];
       if (content[type] === undefined) return [`${status} as ${type}, which is not declared`];

@@ -1,6 +1,6 @@
 /**
  * Rows into a folder: one file per table and job, a manifest that lists them, and a script that loads them. New files wait in
- * a folder inside; a journal makes all of them appear as one step (engine.md §7).
+ * a folder inside; a journal makes all of them appear as one step (docs/decisions/loading/staging-and-publishing.md).
  */
 import { randomBytes } from 'node:crypto';
 import { access, readdir, rm } from 'node:fs/promises';

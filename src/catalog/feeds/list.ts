@@ -1,4 +1,4 @@
-/** Feeds: families of schemas, as the integration catalogue sees them (interface-decisions §5). */
+/** Feeds: families of schemas, as the integration catalogue sees them (docs/decisions/service/catalogue.md). */
 import { AppError } from '../../errors.ts';
 import type { CatalogStore, OriginRecord, TableRecord } from '../../ports/stores/catalog.ts';
 import { familiesOf } from '../schemas/origin.ts';

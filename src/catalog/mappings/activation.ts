@@ -1,4 +1,4 @@
-/** Switching parts of the source-to-target map on and off (interface-decisions §3). */
+/** Switching parts of the source-to-target map on and off (docs/decisions/service/catalogue.md). */
 import { AppError } from '../../errors.ts';
 import type { ErrorDetail } from '../../errors.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';

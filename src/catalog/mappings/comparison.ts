@@ -1,4 +1,4 @@
-/** How two source-to-target maps differ, path by path (interface-decisions §3, MappingComparison). */
+/** How two source-to-target maps differ, path by path (docs/decisions/service/catalogue.md, MappingComparison). */
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
 import { listMappings } from '../schemas/logical-schema.ts';
 

@@ -1,4 +1,4 @@
-/** What documents held at each line of the source-to-target map (interface-decisions §3, StatsMapping). */
+/** What documents held at each line of the source-to-target map (docs/decisions/service/catalogue.md, StatsMapping). */
 import { bareTypeName } from '../../engine/sql/dialects/postgresql.ts';
 import { inferValue } from '../../engine/infer/source-model.ts';
 import { uniteNestedElements } from '../../engine/infer/nested-elements.ts';

@@ -19,7 +19,7 @@ export interface NewSchema {
   readonly idParentSch?: number;
 }
 
-/** Schema of interface-decisions §3, in wire form. */
+/** `Schema` as it goes over the wire (docs/decisions/service/catalogue.md). */
 export type SchemaRecord = OriginRecord & { readonly tables: readonly TableRecord[] };
 
 const defaultMapLevel = 3;

@@ -1,4 +1,4 @@
-/** The source-to-target map: one line for every path and column (interface-decisions §3, Mapping). */
+/** The source-to-target map: one line for every path and column (docs/decisions/service/catalogue.md, Mapping). */
 import type { MappingEntry, PlanEdge, PlanNode, Table } from '../model/relational-model.ts';
 import type { SourceModel, ValueType } from '../model/source-model.ts';
 import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';

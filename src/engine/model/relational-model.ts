@@ -165,7 +165,7 @@ export interface IgnoredParts {
   readonly anyAttribute: boolean;
 }
 
-/** One line of the source-to-target map (interface-decisions §3, Mapping), before ids are given. */
+/** One line of the source-to-target map (docs/decisions/service/catalogue.md, Mapping), before ids are given. */
 export interface MappingEntry {
   readonly xpath: string | null;
   readonly nodeType: 'element' | 'attribute' | 'text' | 'mixed' | 'any';

@@ -1,4 +1,4 @@
-/** The tables beside the data of every target (engine.md §11): their names start with an underscore. */
+/** The tables beside the data of every target (docs/decisions/model/side-tables.md): their names start with an underscore. */
 import type { ColumnType } from './relational-model.ts';
 
 export interface SideColumn {

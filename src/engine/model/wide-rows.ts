@@ -1,5 +1,5 @@
 /**
- * Rows that are wider than one table (engine.md §3): the first table of a row has its structure and as many values as one table
+ * Rows that are wider than one table (docs/decisions/model/wide-rows.md): the first table of a row has its structure and as many values as one table
  * takes; the rest lies in continuation tables, one row for each row of the first, under the same row key. The plan counts a row's
  * columns through: those of the first table, then those of each continuation, its row key among them.
  */

@@ -1,4 +1,4 @@
-/** Content the mapping does not know: counted and sampled per path (engine.md §4). */
+/** Content the mapping does not know: counted and sampled per path (docs/decisions/loading/nothing-lost.md). */
 import { InputError } from '../diagnostics.ts';
 import { utf8Text } from '../xml/utf8.ts';
 

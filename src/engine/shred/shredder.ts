@@ -1,5 +1,5 @@
 /**
- * Tokens to rows (engine.md §3, §4): walks the mapping plan with the document, fills rows, hands encoded bytes on.
+ * Tokens to rows (docs/decisions/loading/nothing-lost.md): walks the mapping plan with the document, fills rows, hands encoded bytes on.
  * Memory: the open elements, their rows' values, and the output buffers; nothing grows with the document.
  */
 import type { InputError } from '../diagnostics.ts';

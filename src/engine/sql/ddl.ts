@@ -1,4 +1,4 @@
-/** The DDL of a relational model in one dialect (engine.md §6). */
+/** The DDL of a relational model in one dialect (docs/decisions/model/dialects.md). */
 import type { RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions } from '../model/side-tables.ts';
 import { dialectOf } from './dialects/every-dialect.ts';

@@ -1,4 +1,4 @@
-/** What a SQL flavour is, as far as the engine writes it: one plain object per database (engine.md §6). */
+/** What a SQL flavour is, as far as the engine writes it: one plain object per database (docs/decisions/model/dialects.md). */
 import type { ColumnType } from '../model/relational-model.ts';
 
 export type DialectName =

@@ -1,5 +1,5 @@
 /**
- * Lists of values where a database has no arrays that hold them (engine.md §3): a row each in a table of their own.
+ * Lists of values where a database has no arrays that hold them (docs/decisions/model/list-tables.md): a row each in a table of their own.
  *
  * This is a step from the model to the DDL of one dialect, and not part of the model: rows are made once, whatever database they
  * go to, and the targets that rows are written to and read from have arrays. So neither plans, nor mappings, nor rows know of it.

@@ -1,5 +1,5 @@
 /**
- * Rows to documents (engine.md §4): walks the mapping plan with the rows and writes what they came from. Memory: the rows on the
+ * Rows to documents (docs/decisions/loading/nothing-lost.md): walks the mapping plan with the rows and writes what they came from. Memory: the rows on the
  * path to the present element, and the next row of each table.
  */
 import { InputError } from '../diagnostics.ts';

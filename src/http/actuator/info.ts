@@ -1,4 +1,4 @@
-/** Health and info for operators: /actuator, in the JSON of Spring Boot's actuator (interface-decisions §8). */
+/** Health and info for operators: /actuator, in the JSON of Spring Boot's actuator (docs/decisions/service/operator-endpoints.md). */
 import { createRoute, z } from '@hono/zod-openapi';
 import { zValidator } from '@hono/zod-validator';
 import type { Context } from 'hono';

@@ -1,4 +1,4 @@
-/** Who may call an operation: API keys, and tokens of an identity provider, in `Authorization: Bearer` (interface-decisions §7, §11). */
+/** Who may call an operation: API keys, and tokens of an identity provider, in `Authorization: Bearer` (docs/decisions/service/secrets.md). */
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { createKeyCheck } from '../../access/check-key.ts';

@@ -1,4 +1,4 @@
-/** Path, query and header parameters with their exact forms (interface-decisions §1). */
+/** Path, query and header parameters with their exact forms (docs/decisions/service/request-forms.md). */
 import { z } from '@hono/zod-openapi';
 
 const maxInt64 = 9223372036854775807n;

@@ -1,4 +1,4 @@
-/** The error view: /error, for every method (interface-decisions §8). */
+/** The error view: /error, for every method (docs/decisions/service/operator-endpoints.md). */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Clock } from '../../ports/clock.ts';
 import { negotiate } from '../answers/accept.ts';

@@ -1,4 +1,4 @@
-/** Schemas and mappings as they go over the wire (interface-decisions §3). */
+/** Schemas and mappings as they go over the wire (docs/decisions/service/catalogue.md). */
 import { z } from '@hono/zod-openapi';
 import { bodyId, plainText } from '../requests/parameters.ts';
 

@@ -1,4 +1,4 @@
-/** The integration catalogue as it goes over the wire (interface-decisions §5). */
+/** The integration catalogue as it goes over the wire (docs/decisions/service/catalogue.md). */
 import { z } from '@hono/zod-openapi';
 import { JobStatus } from './jobs.ts';
 import { pageOf } from '../requests/paging.ts';

@@ -1,4 +1,4 @@
-/** Jobs and workflows as they go over the wire (interface-decisions §2, §4). */
+/** Jobs and workflows as they go over the wire (docs/decisions/service/job-queue.md). */
 import { z } from '@hono/zod-openapi';
 import { pageOf } from '../requests/paging.ts';
 

@@ -1,4 +1,4 @@
-/** Bodies of the run operations (interface-specification §2, interface-decisions §2). */
+/** Bodies of the run operations (docs/decisions/service/workflows.md). */
 import { z } from '@hono/zod-openapi';
 import { plainText } from '../requests/parameters.ts';
 

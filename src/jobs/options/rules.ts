@@ -1,4 +1,4 @@
-/** Which options go together (engine.md §8 and §11). */
+/** Which options go together (docs/decisions/service/tools-are-processes.md). */
 import type { RequestDraft, ToolRequest } from '../request/tool-request.ts';
 
 /** `flag`: the option that is out of place, null when one is missing. */

@@ -1,4 +1,4 @@
-/** The options each tool has: an allow-list (engine.md §8). What is not in this table does not exist. */
+/** The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). What is not in this table does not exist. */
 import { parseExtraColumn } from './extra-column.ts';
 import { namePart, ofRequests } from './name-part.ts';
 import { reservedName, reservedStart } from './reserved-names.ts';

@@ -1,4 +1,4 @@
-/** Where rows go (`-o`) or come from (`-i`), read from its text (engine.md §7). */
+/** Where rows go (`-o`) or come from (`-i`), read from its text (docs/decisions/service/request-forms.md). */
 import { hasOwnPrefix } from '../../engine/model/side-tables.ts';
 
 export type Target =

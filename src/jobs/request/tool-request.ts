@@ -1,6 +1,6 @@
 /**
  * What a tool is asked to do: one typed record, read from a command line or from the items of a REST request,
- * and stored with the job (engine.md §8, §11). Only form is checked here: paths, hosts and ids are the caller's matter.
+ * and stored with the job (docs/decisions/service/tools-are-processes.md). Only form is checked here: paths, hosts and ids are the caller's matter.
  */
 import type { ColumnType, MapLevel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
@@ -130,7 +130,7 @@ export function isTool(name: string): name is Tool {
   return (tools as readonly string[]).includes(name);
 }
 
-/** `-e` is `a` with a target, else `s` (engine.md §11). */
+/** `-e` is `a` with a target, else `s` (docs/decisions/service/tools-are-processes.md). */
 export function parseModeOf(request: Pick<ToolRequest, 'parseMode' | 'out'>): ParseMode {
   return request.parseMode ?? (request.out === undefined ? 's' : 'a');
 }

@@ -1,6 +1,6 @@
 import type { Tool } from '../request/tool-request.ts';
 
-/** Exit codes by which a tool tells its worker, or a person, how its run ended (interface-decisions §9). */
+/** Exit codes by which a tool tells its worker, or a person, how its run ended (docs/decisions/service/tools-are-processes.md). */
 export const exitCodes = {
   completed: 0,
   failed: 1,

@@ -1,4 +1,4 @@
-/** The program that exports and imports: run as a process, `BINARY export|import --request FILE` (interface-decisions §6). */
+/** The program that exports and imports: run as a process, `BINARY export|import --request FILE` (docs/decisions/service/packages.md). */
 import type { WorkerIdentity } from '../stores/jobs.ts';
 
 export type MigrationCommand = 'export' | 'import';

@@ -5,7 +5,7 @@ import type { TargetLoad } from './target-load.ts';
 export type RowEncoding = 'copy-text' | 'csv' | 'tsv';
 export type SaveMode = 'e' | 'a' | 'o' | 'i' | 'w' | 'p';
 
-/** Tables beside the data (engine.md §11); their rows are encoded like all others, columns in this order. */
+/** Tables beside the data (docs/decisions/model/side-tables.md); their rows are encoded like all others, columns in this order. */
 export const sideTables = {
   /** document_key, name, sha256, bytes, loaded_at, job */
   documents: ['document_key', 'name', 'sha256', 'bytes', 'loaded_at', 'job'],

@@ -23,7 +23,7 @@ export interface OriginFileContent {
   readonly content: Uint8Array;
 }
 
-/** XMLSchema of interface-decisions §3, in wire form. */
+/** `XMLSchema` as it goes over the wire (docs/decisions/service/catalogue.md). */
 export interface OriginRecord {
   readonly id_sch: number;
   readonly id_org: number;
@@ -66,7 +66,7 @@ export interface TableRecord {
   readonly columns: readonly ColumnRecord[];
 }
 
-/** Mapping of interface-decisions §3, in wire form. */
+/** `Mapping` as it goes over the wire (docs/decisions/service/catalogue.md). */
 export interface MappingRecord {
   readonly id_map: number;
   readonly id_sch: number;

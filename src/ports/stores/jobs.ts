@@ -94,12 +94,12 @@ export interface JobProgress {
   readonly outputPath?: string;
   /** relative to the home */
   readonly logFile?: string;
-  /** the summary, once known (engine.md §8) */
+  /** the summary, once known (docs/decisions/service/job-queue.md) */
   readonly summary?: unknown;
   readonly failure?: string;
 }
 
-/** A job with the summary its tool left (engine.md §8); null while it has none. */
+/** A job with the summary its tool left (docs/decisions/service/job-queue.md); null while it has none. */
 export interface JobRun {
   readonly record: JobRecord;
   readonly summary: unknown;

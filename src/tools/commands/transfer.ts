@@ -20,7 +20,7 @@ import { migrateUsage, readMigrateCall, secretsOfMigration } from '../package-tr
 import type { MigrateCall, ToolMigration } from '../package-transfer/request.ts';
 import { createTerminal } from '../cli/terminal.ts';
 
-/** As of the other tools (interface-decisions §9). */
+/** Exit codes, as of the other tools (docs/decisions/service/tools-are-processes.md). */
 const exitCodes = { completed: 0, failed: 1, usage: 2 } as const;
 const packageFiles = [manifestName, ...partNames];
 const terminal = createTerminal();

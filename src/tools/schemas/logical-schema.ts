@@ -12,7 +12,7 @@ import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { findBasis, pinnedLogicalSchema, type SchemaBasis } from './choice.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
-/** `-g` where nothing says otherwise (engine.md §11). */
+/** `-g` where nothing says otherwise (docs/decisions/loading/target-decides.md). */
 export const defaultMapLevel: MapLevel = 3;
 
 /** Options that shape tables: with one of them a stored model is not taken as it is. */

@@ -1,4 +1,4 @@
-/** The endpoint tables and the structures of the interface specification, row by row, against the OpenAPI document. */
+/** The contract of the interface, docs/interface/operations.json, operation by operation, against the OpenAPI document. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createTestApp } from '../../support/memory/adapters.ts';
@@ -8,47 +8,30 @@ import {
   type ListedOperation,
   type OpenApiDocument,
 } from '../../support/openapi-document.ts';
-import { isHere, needs, specificationFile } from '../../support/needs.ts';
 
-interface Row {
+interface Operation {
   readonly method: string;
   readonly path: string;
-  readonly request: string;
-  readonly response: string;
+  readonly statuses: readonly string[];
+  /** types of path parameters */
+  readonly parameters?: Readonly<Record<string, 'int64' | 'int32' | 'integer' | 'string'>>;
+  /** types of required query parameters */
+  readonly query?: Readonly<Record<string, 'string'>>;
+  readonly body?: string;
+  readonly bodyMediaTypes?: readonly string[];
+  /** a structure, or an array of one; null: no content is declared */
+  readonly answer?: string | readonly [string] | null;
+  readonly answerMediaType?: string;
 }
 
-function endpointRows(text: string): readonly Row[] {
-  const rows: Row[] = [];
-  for (const line of text.split('\n')) {
-    const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
-    const [, methods = '', path = '', third = '', fourth] = cells;
-    if (!/^(?:GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE)\b/.test(methods) || !path.startsWith('/'))
-      continue;
-    // the table of operational endpoints has no column for the request
-    const [request, response] = fourth === undefined || fourth === '' ? ['none', third] : [third, fourth];
-    for (const method of methods.split(/,\s*/)) rows.push({ method, path, request, response });
-  }
-  return rows;
+interface Contract {
+  readonly operations: readonly Operation[];
+  readonly structures: readonly string[];
+  readonly jobRecord: readonly string[];
 }
 
-/** `path id_job (int64), page (int32)` to names and formats; text in other forms has none. */
-function pathParameters(request: string): readonly (readonly [name: string, type: string])[] {
-  return [...request.matchAll(/\b(\w+) \((int64|int32|string|integer, arbitrary size)(?:, [^)]*)?\)/g)]
-    .filter(([, name]) => name !== 'token')
-    .map(([, name = '', type = '']) => [name, type]);
-}
-
-/** Statuses that the specification lists: section 4's first line, and what the row says of `/error`. */
-function statusesOf({ method, path }: Row): readonly string[] {
-  const common = ['200', '401', '403', '404'];
-  if (path === '/error')
-    return [
-      ...common,
-      ...(/PUT|POST/.test(method) ? ['201'] : []),
-      ...(/DELETE|OPTIONS|HEAD|PATCH|TRACE/.test(method) ? ['204'] : []),
-    ];
-  return method === 'POST' ? [...common, '201'] : common;
-}
+const contractFile = new URL('../../../docs/interface/operations.json', import.meta.url);
+const contract = JSON.parse(readFileSync(contractFile, 'utf8')) as Contract;
 
 const named = (one: ListedOperation, name: string): DocumentParameter | undefined =>
   one.parameters?.find((parameter) => parameter.name === name);
@@ -59,84 +42,68 @@ function aliased({ components }: OpenApiDocument, structure: string): string {
   return $ref ?? `#/components/schemas/${structure}`;
 }
 
-/** `/actuator/health/**` has no form in OpenAPI: one operation for each depth that health components have. */
-const pathsOf = (path: string): readonly string[] =>
-  path === '/actuator/health/**'
-    ? ['/actuator/health/{component}', '/actuator/health/{group}/{component}']
-    : [path];
-
-describe('the specification’s endpoint tables', needs('specification'), async () => {
-  const text = isHere('specification') ? readFileSync(specificationFile, 'utf8') : '';
-  const rows = endpointRows(text);
+describe('the operations of the contract', async () => {
   const { app } = await createTestApp();
   const document = (await (await app.request('/doc')).json()) as OpenApiDocument;
   const operations = operationsOf(document);
-  const find = (method: string, path: string): ListedOperation | undefined =>
-    operations.find((one) => one.method === method && one.path === path);
+
   it('are read whole', () => {
-    expect(rows).toHaveLength(60);
-    expect(rows.filter(({ path }) => path.startsWith('/v2/extensions/cil'))).toHaveLength(13);
+    expect(contract.operations).toHaveLength(61);
+    expect(contract.operations.filter(({ path }) => path.startsWith('/v2/extensions/cil'))).toHaveLength(13);
   });
 
-  const exportAndImport = /^\/v2\/schema\/(?:export|import)$/;
-  const whole = rows.flatMap((row) => pathsOf(row.path).map((path) => ({ ...row, path })));
+  it.each(contract.operations.map((one) => [`${one.method} ${one.path}`, one] as const))(
+    '%s',
+    (_, listed) => {
+      const one = operations.find(({ method, path }) => method === listed.method && path === listed.path);
+      expect(one, 'in the document').toBeDefined();
+      expect(Object.keys(one!.responses)).toEqual(expect.arrayContaining([...listed.statuses]));
 
-  it.each(whole.map((row) => [`${row.method} ${row.path}`, row] as const))('%s', (_, row) => {
-    const one = find(row.method, row.path);
-    expect(one, 'in the document').toBeDefined();
-    expect(Object.keys(one!.responses)).toEqual(expect.arrayContaining([...statusesOf(row)]));
+      const inPath = [...listed.path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
+      for (const name of inPath) expect(named(one!, name)).toMatchObject({ in: 'path', required: true });
+      for (const [name, type] of Object.entries(listed.parameters ?? {})) {
+        expect(inPath).toContain(name);
+        const { schema } = named(one!, name)!;
+        expect(schema).toMatchObject({ type: type === 'string' ? 'string' : 'integer' });
+        if (/^int\d/.test(type)) expect(schema['format']).toBe(type);
+      }
+      for (const [name, type] of Object.entries(listed.query ?? {}))
+        expect(named(one!, name)).toMatchObject({ in: 'query', required: true, schema: { type } });
 
-    const inPath = [...row.path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
-    for (const name of inPath) expect(named(one!, name)).toMatchObject({ in: 'path', required: true });
-    const described = pathParameters(row.request);
-    for (const [name, type] of described) {
-      expect(inPath).toContain(name);
-      const { schema } = named(one!, name)!;
-      if (type === 'string') expect(schema).toMatchObject({ type: 'string' });
-      else if (type.startsWith('int')) expect(schema).toMatchObject({ type: 'integer' });
-      if (/^int\d/.test(type)) expect(schema['format']).toBe(type);
-    }
-    if (/parameter token/.test(row.request))
-      expect(named(one!, 'token')).toMatchObject({ in: 'query', required: true, schema: { type: 'string' } });
+      if (listed.body !== undefined)
+        expect(one!.requestBody?.content['application/json']?.schema).toEqual({
+          $ref: `#/components/schemas/${listed.body}`,
+        });
+      if (listed.bodyMediaTypes !== undefined)
+        expect(Object.keys(one!.requestBody!.content)).toEqual(
+          expect.arrayContaining([...listed.bodyMediaTypes]),
+        );
 
-    const body = /JSON body (\w+)/.exec(row.request)?.[1];
-    if (body !== undefined)
-      expect(one!.requestBody?.content['application/json']?.schema).toEqual({
-        $ref: `#/components/schemas/${body}`,
-      });
-    if (/body binary/.test(row.request))
-      expect(Object.keys(one!.requestBody!.content)).toEqual(
-        expect.arrayContaining(['application/json', 'application/octet-stream']),
-      );
-
-    if (row.response.includes('without declared body'))
-      for (const status of ['200', '201']) expect(one!.responses[status] ?? {}).not.toHaveProperty('content');
-
-    const answered = /^(?:array of )?([A-Z]\w+(?:Dto)?)\b/.exec(row.response)?.[1];
-    const structure = answered === 'Job' ? 'Job' : answered;
-    if (structure !== undefined && !/^(?:JSON)$/.test(structure) && !exportAndImport.test(row.path)) {
-      // of the statuses listed, the one that is sent has the content
-      const sent = ['200', '201'].map((status) => one!.responses[status]?.content ?? {});
-      const schemas = JSON.stringify(sent);
-      expect(schemas).toContain(`"${aliased(document, structure)}"`);
-      if (row.response.startsWith('array of')) expect(schemas).toContain('"type":"array"');
-    }
-    if (/text\/(plain|html)/.test(row.response) && row.method !== 'HEAD')
-      expect(Object.keys(one!.responses['200']!.content!)).toContain(/text\/\w+/.exec(row.response)![0]);
-  });
+      if (listed.answer === null)
+        for (const status of ['200', '201'])
+          expect(one!.responses[status] ?? {}).not.toHaveProperty('content');
+      else if (listed.answer !== undefined) {
+        const structure = typeof listed.answer === 'string' ? listed.answer : listed.answer[0];
+        // of the statuses listed, the one that is sent has the content
+        const schemas = JSON.stringify(['200', '201'].map((status) => one!.responses[status]?.content ?? {}));
+        expect(schemas).toContain(`"${aliased(document, structure)}"`);
+        if (structure !== listed.answer) expect(schemas).toContain('"type":"array"');
+      }
+      if (listed.answerMediaType !== undefined)
+        expect(Object.keys(one!.responses['200']!.content!)).toContain(listed.answerMediaType);
+    },
+  );
 
   it('name structures that are all there', () => {
-    const list = /following structures are named[^.]*\. ([^\n]*)\./.exec(text)![1]!;
-    const names = ['ActionParams', 'ExecutionRequest', 'RunCmdResponse', ...list.split(/,\s*/)];
-    expect(names.length).toBeGreaterThan(30);
-    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(names));
+    expect(contract.structures.length).toBeGreaterThan(30);
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([...contract.structures]),
+    );
   });
 
   it('list the fields of the job record', () => {
-    const section = text.slice(text.indexOf('### Job record'), text.indexOf('### Run-command request'));
-    const fields = [...section.matchAll(/^\| (\w+) \| (?!Type)/gm)].map(([, name]) => name!);
-    expect(fields).toHaveLength(19);
+    expect(contract.jobRecord).toHaveLength(19);
     const job = document.components.schemas['Job'] as { readonly properties: object };
-    expect(Object.keys(job.properties)).toEqual(expect.arrayContaining(fields));
+    expect(Object.keys(job.properties)).toEqual(expect.arrayContaining([...contract.jobRecord]));
   });
 });

@@ -69,7 +69,7 @@ describe('conversion-job-service keys, orgs, audit', { timeout: 60_000 }, () => 
     expect(listed.stdout).not.toContain(key.split('_').slice(2).join('_'));
     expect((await run('orgs', 'list')).stdout).toMatch(/^\d+ +research /m);
     expect(await run('keys', 'revoke', idKey)).toMatchObject({ code: 0 });
-    // from another process, within a second (interface-decisions §7)
+    // from another process, within a second (docs/decisions/service/secrets.md)
     await expect.poll(() => status(key, '/v2/executions/all'), { timeout: 1000 }).toBe(401);
     const audit = JSON.parse((await run('audit', '--json')).stdout) as {
       action: string;

@@ -75,7 +75,7 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
       });
     });
 
-    it('ends with records in the shape of the specification', () => {
+    it('ends with records in the shape that the interface promises', () => {
       const common = {
         id_parent_job: null,
         id_org: 1,

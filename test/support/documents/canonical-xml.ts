@@ -1,5 +1,5 @@
 /**
- * Whether two documents say the same (engine.md §4): expanded names, attributes in any order, white space of element-only content,
+ * Whether two documents say the same (docs/decisions/loading/nothing-lost.md): expanded names, attributes in any order, white space of element-only content,
  * comments, processing instructions, prefixes and schema locations aside; values as their XSD type says.
  */
 import { xsiNamespace } from '../../../src/engine/model/name-labels.ts';

@@ -1,7 +1,7 @@
 /** The REST interface as a client sees it: real requests, and the answers as they come. */
 import { eventually } from './waiting.ts';
 
-/** interface-decisions §2, the job record. */
+/** docs/decisions/service/job-queue.md: the job record. */
 export interface JobAnswer {
   readonly id_job: number;
   readonly id_parent_job: number | null;

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { projectRoot, serviceEnvironment, type ServiceHome } from './start.ts';
 
-/** interface-decisions §9, the last line of `--json`. */
+/** docs/decisions/service/tools-are-processes.md: the last line of `--json`. */
 export interface Summary {
   readonly job: number | null;
   readonly origin: number | null;

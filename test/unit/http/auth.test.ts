@@ -26,7 +26,7 @@ async function securedOperations(send: (path: string) => Promise<Response>) {
   );
 }
 
-/** The scope of interface-decisions §11; null: any key. */
+/** The scope of docs/decisions/service/secrets.md; null: any key. */
 const scopes: Readonly<Record<string, Scope | null>> = {
   runCommands: 'jobs:run',
   rerunExecution: 'jobs:run',

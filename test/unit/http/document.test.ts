@@ -36,7 +36,7 @@ async function readDocument() {
   return { app, document, operations };
 }
 
-/** Every operation that exists; the specification's, then what interface-decisions adds. */
+/** Every operation that exists: those of docs/interface/operations.json, then extensions. */
 const listed = [
   'POST /v2/run/cmd',
   'GET /v2/run/rerun/{id_job}',
@@ -121,7 +121,7 @@ const listed = [
   'GET /doc/webhooks',
 ];
 
-/** Named by the specification, and built. */
+/** Named by docs/interface/operations.json, and built. */
 const structures = [
   'ExecutionRequest',
   'RunCmdResponse',
@@ -196,10 +196,10 @@ describe('the OpenAPI document', () => {
     expect(new Set(operations.flatMap((operation) => operation.tags))).toEqual(new Set(tags));
   });
 
-  it('declares the statuses that the specification lists, each with its body', async () => {
+  it('declares the statuses that the contract lists, each with its body', async () => {
     const { operations } = await readDocument();
     for (const { method, path, responses } of operations) {
-      // operations beside the specification's list what they send: a status in front of it would take its place in clients
+      // extensions list what they send: a status in front of it would take its place in clients
       const sent = beside.test(path) ? [] : ['200', ...(method === 'post' ? ['201'] : [])];
       const statuses = [...sent, '401', '403', '404'];
       expect([path, Object.keys(responses)]).toEqual([path, expect.arrayContaining(statuses)]);
@@ -225,7 +225,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names the structures of the specification, with an example for each', async () => {
+  it('names the structures of the contract, with an example for each', async () => {
     const { document } = await readDocument();
     const { schemas } = document.components;
     expect(Object.keys(schemas)).toEqual(expect.arrayContaining(structures));

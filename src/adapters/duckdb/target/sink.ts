@@ -1,6 +1,6 @@
 /**
  * Rows into a DuckDB file: CSV beside it while documents are read, then one transaction that takes it in and writes the ledger, so
- * that a job is there once or not at all (engine.md §7, §11). A new file appears whole, under its name, in one step. The file
+ * that a job is there once or not at all (docs/decisions/loading/staging-and-publishing.md). A new file appears whole, under its name, in one step. The file
  * itself is open, and locked, only while the job publishes.
  */
 import { access, link, lstat } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
  * Rows into PostgreSQL: COPY into staging tables, then one transaction that makes them the target's and writes the ledger,
- * so that a job is there once or not at all (engine.md §7, §11). A new or overwritten table is its staging table, renamed.
+ * so that a job is there once or not at all (docs/decisions/loading/staging-and-publishing.md). A new or overwritten table is its staging table, renamed.
  */
 import { randomBytes } from 'node:crypto';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';

@@ -1,5 +1,5 @@
 /**
- * Draws the relational model of a source model (engine.md §3): which elements get tables of their own, which are folded into
+ * Draws the relational model of a source model (docs/decisions/model/map-levels.md): which elements get tables of their own, which are folded into
  * their parent's row, and where a type's rows share one table.
  *
  * What was learnt from real sets: writing every path out doubles at each level of a type graph (FpML, NeTEx: more paths than

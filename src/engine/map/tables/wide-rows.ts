@@ -1,5 +1,5 @@
 /**
- * Where a row becomes wider than one table (engine.md §3): its columns are dealt out over the first table and continuations.
+ * Where a row becomes wider than one table (docs/decisions/model/wide-rows.md): its columns are dealt out over the first table and continuations.
  *
  * One model serves every dialect, so a table takes what the narrowest database holds in one row, whatever the values. Values count
  * 30 bytes each: a decimal of 65 digits in MySQL, and no less than the 24 of a text that PostgreSQL (8,160 bytes) or SQL Server

@@ -1,5 +1,5 @@
 /**
- * The components of an XSD set as the compiler holds them, in the terms of W3C XML Schema Part 1 §2.2. They form a graph and are
+ * The components of an XSD set as the compiler holds them, in the terms of XSD Part 1 §2.2. They form a graph and are
  * filled in phases: shells for every global component, then what the documents say (`read…`), then what follows from it (`derive…`).
  */
 import type { BuiltInType, Facets, QName, SourceAttribute, ValueType } from '../../model/source-model.ts';

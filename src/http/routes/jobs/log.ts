@@ -1,4 +1,4 @@
-/** A job's log in its three media types (interface-decisions §2). */
+/** A job's log in its three media types (docs/decisions/service/job-queue.md). */
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { followJobLog, readJobLog, streamJobLog } from '../../../jobs/log.ts';

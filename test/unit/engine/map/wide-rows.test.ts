@@ -1,4 +1,4 @@
-/** Rows wider than one table (engine.md §3). */
+/** Rows wider than one table (docs/decisions/model/wide-rows.md). */
 import { describe, expect, it } from 'vitest';
 import { dialectNames, dialectOf } from '../../../../src/engine/sql/dialects/every-dialect.ts';
 import { renderDdl } from '../../../../src/engine/sql/ddl.ts';

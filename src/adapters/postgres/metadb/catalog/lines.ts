@@ -3,7 +3,7 @@ import { bareTypeName } from '../../../../engine/sql/dialects/postgresql.ts';
 import type { MappingEntry, RelationalModel, Table } from '../../../../engine/model/relational-model.ts';
 import type { MappingRecord, TableRecord } from '../../../../ports/stores/catalog.ts';
 
-/** What the document key of a root table's rows refers to: a table beside the model (engine.md §11). */
+/** What the document key of a root table's rows refers to: a table beside the model (docs/decisions/model/side-tables.md). */
 const documentReference = '_documents.document_key';
 
 /** Columns that hold no source content, yet belong to the source-to-target map: the key and position of the row. */

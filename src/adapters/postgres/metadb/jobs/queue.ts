@@ -14,7 +14,7 @@ import type { JobStoreSettings } from './store.ts';
 /** A running job past its deadline is told so by its heartbeat; one that goes on regardless is ended after this. */
 const deadlineGraceMs = 60_000;
 
-/** Once killed, a job whose worker is silent for so long is ended for it: kills take 15 s at most (interface-decisions §2). */
+/** Once killed, a job whose worker is silent for so long is ended for it: kills take 15 s at most (docs/decisions/service/job-queue.md). */
 export const killAnswerMs = 9_000;
 
 export async function claim(

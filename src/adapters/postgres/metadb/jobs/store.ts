@@ -24,7 +24,7 @@ import {
 } from '../../client/organisation-scope.ts';
 import { rerun, startByHand, submit } from './submission.ts';
 
-/** Limits of interface-decisions §10; times in milliseconds. */
+/** The limits of the job queue (docs/decisions/service/limits.md); times in milliseconds. */
 export interface JobStoreSettings {
   /** jobs of one organisation that run at a time, those by hand not counted */
   readonly maxRunningPerOrg: number;
