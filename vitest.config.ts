@@ -1,3 +1,4 @@
+/** Tests by project: those that share one process, and those that start servers. */
 import { defineConfig } from 'vitest/config';
 
 /** Whatever needs neither a server nor a process of its own. */

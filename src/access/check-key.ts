@@ -1,3 +1,4 @@
+/** Checking API keys: from the text of a header to the organisation and the rights of who asks. */
 import type { AccessStore, ApiKeyRecord, Scope } from '../ports/stores/access.ts';
 import type { Clock } from '../ports/clock.ts';
 import { equalInConstantTime, sha256Hex } from './credential.ts';

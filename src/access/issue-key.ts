@@ -1,3 +1,4 @@
+/** Making API keys. */
 import type { AccessStore, Scope } from '../ports/stores/access.ts';
 import { randomId, randomSecret, sha256Hex } from './credential.ts';
 

@@ -1,3 +1,4 @@
+/** The scopes that an API key may be given. */
 import { allScopes } from '../ports/stores/access.ts';
 import type { Scope } from '../ports/stores/access.ts';
 

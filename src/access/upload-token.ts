@@ -1,3 +1,4 @@
+/** Tokens for one upload each: made, kept as a hash, spent. */
 import { AppError } from '../errors.ts';
 import { fixedLimits } from '../config/limits.ts';
 import type { AccessStore, UploadTokenClaim } from '../ports/stores/access.ts';

@@ -1,3 +1,4 @@
+/** Faults of the user's input: diagnostics that are collected, and the error that ends the reading of a document or an XSD set. */
 import type { QName } from './model/source-model.ts';
 
 /** What is wrong, odd or noteworthy in the user's input. Collected and reported, never thrown as such. */

@@ -1,3 +1,4 @@
+/** POST /v2/file/upload: a body becomes a file of its organisation. */
 import { spendUploadToken } from '../access/upload-token.ts';
 import type { UploadKind } from '../access/upload-token.ts';
 import { AppError } from '../errors.ts';

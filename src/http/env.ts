@@ -1,3 +1,4 @@
+/** What handlers know of a request beside itself: its id, who asks, the connection. */
 import type { Context } from 'hono';
 import type { Principal } from '../access/check-key.ts';
 import type { HeldConnection } from '../ports/network/held-connection.ts';

@@ -1,3 +1,4 @@
+/** DELETE /v2/executions/{id_job}: the record of an ended job goes with its log. */
 import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
 

@@ -33,6 +33,15 @@ describe('file length', () => {
   });
 });
 
+describe('a source file', () => {
+  it('opens with a line that says what is in it', () => {
+    const silent = listFiles()
+      .filter((path) => /\.(?:ts|mjs|as)$/.test(path))
+      .filter((path) => !/^(?:#!.*\n)?\/(?:\/ |\*\* |\*\*\n \* )\S/.test(readText(path)));
+    expect(silent).toEqual([]);
+  });
+});
+
 describe('committed text', () => {
   const binary = /\.(gz|zip|tgz|tar|png|wasm|xlsx|parquet)$/;
 

@@ -1,3 +1,4 @@
+/** Text of a batch's records, and a line about each for tests and debugging. */
 import {
   FLAG_DECODED,
   FLAG_DEFAULTED,

@@ -1,3 +1,4 @@
+/** Line and column of an offset in a document. */
 import { CR, LF } from './characters.ts';
 import type { TokenizerMemory } from './tokenizer/memory.ts';
 import type { TextLocation } from './tokens.ts';

@@ -1,3 +1,4 @@
+/** A small document as a tree of elements. */
 import type { EngineLimits } from '../limits.ts';
 import type { QName } from '../model/source-model.ts';
 import { XML_NAMESPACE } from './names/namespace-contexts.ts';

@@ -1,3 +1,4 @@
+/** From the files of an XSD set to its source model: the compiler's steps, in order. */
 import { defaultEngineLimits, type EngineLimits } from '../limits.ts';
 import type { Diagnostic } from '../diagnostics.ts';
 import { clarkName, type SourceModel } from '../model/source-model.ts';

@@ -1,3 +1,4 @@
+/** Diagnostics of an XSD set, collected while it is compiled. */
 import { InputError, type Diagnostic } from '../diagnostics.ts';
 import type { XmlElement } from '../xml/tree.ts';
 

@@ -1,3 +1,4 @@
+/** From the components of a set to its source model. */
 import type {
   IdentityConstraint,
   SourceAttribute,

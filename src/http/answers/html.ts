@@ -1,3 +1,4 @@
+/** Escaping text for HTML. */
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',

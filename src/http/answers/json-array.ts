@@ -1,3 +1,4 @@
+/** Long arrays as answers. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 

@@ -1,3 +1,4 @@
+/** How many requests a key may send. */
 import type { Clock } from '../../ports/clock.ts';
 
 export interface RateLimiter {

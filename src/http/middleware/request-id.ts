@@ -1,3 +1,4 @@
+/** Request ids, and the log's line for each request. */
 import type { MiddlewareHandler } from 'hono';
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';

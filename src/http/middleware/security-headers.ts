@@ -1,3 +1,4 @@
+/** Security headers of every answer. */
 import type { MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../env.ts';
 

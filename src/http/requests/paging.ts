@@ -1,3 +1,4 @@
+/** Pages of lists: their parameters and their shape. */
 import { z } from '@hono/zod-openapi';
 import { fixedLimits } from '../../config/limits.ts';
 import type { Page } from '../../ports/stores/jobs.ts';

@@ -1,3 +1,4 @@
+/** What the end of a tool's process means: exit codes, signals, and what is left behind. */
 import type { Tool } from '../request/tool-request.ts';
 
 /** Exit codes by which a tool tells its worker, or a person, how its run ended (docs/decisions/service/tools-are-processes.md). */

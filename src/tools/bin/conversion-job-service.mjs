@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The command `conversion-job-service`: the service, and its keys and organisations by hand. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The command `er2xml`: rows to documents. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

@@ -1,3 +1,4 @@
+/** Starts a thread of `--workers`, which loads documents. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

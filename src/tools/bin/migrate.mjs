@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The command that exports and imports packages. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

@@ -1,3 +1,4 @@
+/** Starts the thread that compiles schemas for the service. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

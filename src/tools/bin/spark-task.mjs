@@ -1,3 +1,4 @@
+/** Starts a task on Spark that loads documents. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The command `unload`: removes the rows of documents from a target. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

@@ -1,3 +1,4 @@
+/** Starts the thread that validates documents. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

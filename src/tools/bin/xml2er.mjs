@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The command `xml2er`: documents to rows. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

@@ -1,3 +1,4 @@
+/** Starts the thread that compiles an XSD set for a tool. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The command `xsd2er`: an XSD set to an origin and its tables. */
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 

@@ -1,3 +1,4 @@
+/** The result of a conversion: its summary, and the details that the job record keeps. */
 import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
 import type { SchemaChosen } from '../schemas/choice.ts';

@@ -1,3 +1,4 @@
+/** The contract of access stores, on PostgreSQL and in memory. */
 import { createPostgresAccessStore } from '../../../src/adapters/postgres/metadb/access-store.ts';
 import { createTestDatabase } from '../../support/servers/postgres.ts';
 import { describeAccessStore } from './access-contract.ts';

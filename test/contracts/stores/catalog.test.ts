@@ -1,3 +1,4 @@
+/** The contract of catalogue stores, on PostgreSQL and in memory. */
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
 import { createTestDatabase } from '../../support/servers/postgres.ts';

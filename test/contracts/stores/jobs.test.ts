@@ -1,3 +1,4 @@
+/** The contract of job stores, on PostgreSQL and in memory, and what the job table itself refuses. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';

@@ -1,3 +1,4 @@
+/** Turns of organisations at what they share. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTurns, type TurnSettings } from '../../../src/adapters/schema-compiler/fair-turns.ts';
 

@@ -1,3 +1,4 @@
+/** Paths of this machine in messages for an organisation. */
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createPathMask } from '../../../src/runtime/host-paths.ts';

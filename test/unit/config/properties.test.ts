@@ -1,3 +1,4 @@
+/** Settings: defaults, units, the environment, complaints. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, properties, readConfig } from '../../../src/config/properties.ts';

@@ -1,3 +1,4 @@
+/** Patterns of paths. */
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

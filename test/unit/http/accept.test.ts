@@ -1,3 +1,4 @@
+/** Content negotiation. */
 import { describe, expect, it } from 'vitest';
 import { negotiate } from '../../../src/http/answers/accept.ts';
 

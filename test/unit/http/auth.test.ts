@@ -1,3 +1,4 @@
+/** Authentication and scopes, operation by operation. */
 import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../src/ports/stores/access.ts';
 import { allScopes } from '../../../src/ports/stores/access.ts';

@@ -1,3 +1,4 @@
+/** Bodies of requests: media types, malformed and oversized ones. */
 import { describe, expect, it } from 'vitest';
 import { createTestApp } from '../../support/memory/adapters.ts';
 import type { TestApp } from '../../support/memory/adapters.ts';

@@ -1,3 +1,4 @@
+/** The OpenAPI document, and the pages of /doc. */
 import { describe, expect, it } from 'vitest';
 import { createTestApp } from '../../support/memory/adapters.ts';
 

@@ -1,3 +1,4 @@
+/** The endpoints for operators. */
 import { describe, expect, it } from 'vitest';
 import { createTestApp } from '../../support/memory/adapters.ts';
 

@@ -1,3 +1,4 @@
+/** Answers while the database is away. */
 import { expect, it } from 'vitest';
 import { isOutage } from '../../../src/errors.ts';
 import { createTestApp } from '../../support/memory/adapters.ts';

@@ -1,3 +1,4 @@
+/** Parameters in their exact forms. */
 import { describe, expect, it } from 'vitest';
 import { createTestApp } from '../../support/memory/adapters.ts';
 import { submitJobs } from '../../support/memory/job-records.ts';

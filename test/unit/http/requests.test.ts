@@ -1,3 +1,4 @@
+/** Problems, request ids, methods and headers of all operations. */
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../../src/http/answers/problem.ts';

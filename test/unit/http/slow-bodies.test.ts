@@ -1,3 +1,4 @@
+/** Bodies that arrive slowly. */
 import { describe, expect, it } from 'vitest';
 import { atPace } from '../../../src/files/arriving-body.ts';
 

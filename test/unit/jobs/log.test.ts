@@ -1,3 +1,4 @@
+/** Job logs: slices, last lines, followers. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { JobStatus } from '../../../src/jobs/record.ts';
 import { followJobLog, maxSliceBytes, readJobLog, streamJobLog } from '../../../src/jobs/log.ts';

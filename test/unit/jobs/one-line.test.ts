@@ -1,3 +1,4 @@
+/** Text of strangers in a line of a log. */
 import { expect, it } from 'vitest';
 import { oneLine } from '../../../src/jobs/secrets/one-line.ts';
 

@@ -1,3 +1,4 @@
+/** Tools as processes: logs, environment, process groups. */
 import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

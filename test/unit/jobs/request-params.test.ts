@@ -1,3 +1,4 @@
+/** How requests are shown in job records. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+/** Submitting commands as jobs. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/properties.ts';
 import type { AppError } from '../../../src/errors.ts';

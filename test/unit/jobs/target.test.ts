@@ -1,3 +1,4 @@
+/** Targets, read from their text. */
 import { describe, expect, it } from 'vitest';
 import { isHostAllowed, parseTarget } from '../../../src/jobs/request/target.ts';
 

@@ -1,3 +1,4 @@
+/** Command lines, read into requests. */
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import {

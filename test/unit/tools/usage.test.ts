@@ -1,3 +1,4 @@
+/** Usage texts. */
 import { describe, expect, it } from 'vitest';
 import { toolOptions } from '../../../src/jobs/options/table.ts';
 import { requestDefaults, tools } from '../../../src/jobs/request/tool-request.ts';

@@ -1,3 +1,4 @@
+/** One run of the transfer program. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runMigration, type PlannedRun } from '../../../src/transfer/run-transfer.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';

@@ -1,3 +1,4 @@
+/** How many transfers of an organisation run at a time. */
 import { describe, expect, it } from 'vitest';
 import { createPlaces } from '../../../src/transfer/turns.ts';
 

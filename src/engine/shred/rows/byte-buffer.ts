@@ -1,3 +1,4 @@
+/** A buffer that grows: encoded rows and values are written into it. */
 const largeBytes = 4 * 1024 * 1024;
 const smallBytes = 1024;
 

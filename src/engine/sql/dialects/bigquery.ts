@@ -1,3 +1,4 @@
+/** The dialect of BigQuery. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backslashQuoteLiteral, type Dialect } from '../dialect.ts';
 

@@ -1,3 +1,4 @@
+/** The dialect of Databricks SQL. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backquoted, backslashQuoteLiteral, decimalType, type Dialect } from '../dialect.ts';
 

@@ -1,3 +1,4 @@
+/** The dialect of MySQL and MariaDB. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backquoted, backslashLiteral, decimalType, type Dialect } from '../dialect.ts';
 

@@ -1,3 +1,4 @@
+/** The dialect of Oracle. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { commentOn, decimalType, doubleQuoted, standardLiteral, type Dialect } from '../dialect.ts';
 

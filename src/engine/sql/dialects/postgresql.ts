@@ -1,3 +1,4 @@
+/** The dialect of PostgreSQL, and its names of types as the service shows them. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { commentOn, doubleQuoted, standardLiteral, type Dialect } from '../dialect.ts';
 

@@ -1,3 +1,4 @@
+/** The dialect of Amazon Redshift. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backslashLiteral, commentOn, decimalType, doubleQuoted, type Dialect } from '../dialect.ts';
 

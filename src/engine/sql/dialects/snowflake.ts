@@ -1,3 +1,4 @@
+/** The dialect of Snowflake. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backslashLiteral, decimalType, doubleQuoted, type Dialect } from '../dialect.ts';
 

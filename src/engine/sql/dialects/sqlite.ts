@@ -1,3 +1,4 @@
+/** The dialect of SQLite. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { doubleQuoted, standardLiteral, type Dialect } from '../dialect.ts';
 

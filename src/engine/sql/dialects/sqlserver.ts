@@ -1,3 +1,4 @@
+/** The dialect of SQL Server. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { decimalType, type Dialect, type TablePlace } from '../dialect.ts';
 

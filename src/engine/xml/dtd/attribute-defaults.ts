@@ -1,3 +1,4 @@
+/** What the attribute-list declarations of a DTD do to a start tag: white space of tokenised types, default values. */
 import { SPACE } from '../characters.ts';
 import type { AttributeDefinition } from './document-type.ts';
 import { NAME_LOCAL } from '../names/raw-names.ts';

@@ -1,3 +1,4 @@
+/** Content specifications of element declarations in a DTD. */
 import type { DeclarationReader } from './declaration-reader.ts';
 
 const GROUP_OPEN = 0x28;

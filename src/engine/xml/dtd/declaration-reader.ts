@@ -1,3 +1,4 @@
+/** A reader of characters for the declarations of a DTD and of XML, with their common parts: names, white space, literals. */
 import { APOSTROPHE, CR, GREATER, LF, QUOTE, isPublicIdCharacter, isSpace } from '../characters.ts';
 import { scanNameEnd } from '../scan/qualified-name.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';

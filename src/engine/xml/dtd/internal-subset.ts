@@ -1,3 +1,4 @@
+/** The internal subset of a DTD: entities, attribute lists, parameter entities. */
 import { collapseSpaces } from './attribute-defaults.ts';
 import { decodeAttributeValue } from '../scan/attribute-value.ts';
 import { AMPERSAND, CLOSE_BRACKET, HASH, LESS, PERCENT, SEMICOLON } from '../characters.ts';

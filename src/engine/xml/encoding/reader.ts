@@ -1,3 +1,4 @@
+/** Bytes of a document in any encoding, as UTF-8. */
 import { DECLARATION_BYTES, detectEncoding } from './detection.ts';
 import type { DetectedEncoding } from './detection.ts';
 import { createTranscoder } from './transcoders.ts';

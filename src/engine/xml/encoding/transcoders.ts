@@ -1,3 +1,4 @@
+/** Transcoders: UTF-16 and single-byte encodings to UTF-8. */
 import type { Utf8Sink } from './reader.ts';
 import { writeCodePoint } from '../utf8.ts';
 

@@ -1,3 +1,4 @@
+/** The XML declaration at the start of a document. */
 import { DeclarationReader, IncompleteDeclaration } from '../dtd/declaration-reader.ts';
 import { isSpace } from '../characters.ts';
 import { IN_PROLOG, NEEDS_INPUT, STATE_CHANGED } from '../tokenizer/state.ts';

@@ -1,3 +1,4 @@
+/** Byte strings to ids, by a hash table. */
 import { plainMemory } from '../tokenizer/memory.ts';
 import type { TokenizerMemory } from '../tokenizer/memory.ts';
 import { utf8Text } from '../utf8.ts';

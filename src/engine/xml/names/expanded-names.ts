@@ -1,3 +1,4 @@
+/** The table of expanded names (namespace and local name) that tokens refer to. */
 import type { NameTable } from '../tokens.ts';
 
 /** An empty table of expanded names; may serve any number of tokenizers. */

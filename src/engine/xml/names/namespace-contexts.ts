@@ -1,3 +1,4 @@
+/** Namespace contexts: which prefixes are bound to which namespaces at an element. */
 import { ByteInterner, hashBytes } from './byte-interner.ts';
 
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';

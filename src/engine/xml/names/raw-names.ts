@@ -1,3 +1,4 @@
+/** Raw names, as they are written with their prefixes, and what is remembered of each. */
 import { ByteInterner, grown, hashBytes } from './byte-interner.ts';
 import { COLON, NAME_START, isWideNameStart, nameClass } from '../characters.ts';
 import type { TokenizerMemory } from '../tokenizer/memory.ts';

@@ -1,3 +1,4 @@
+/** From raw names to expanded names, in a namespace context. */
 import { MAX_NAMESPACES_IN_FORCE, XMLNS_NAMESPACE, XML_NAMESPACE } from './namespace-contexts.ts';
 import { NAME_DECLARATION, NAME_PREFIXED } from './raw-names.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';

@@ -1,3 +1,4 @@
+/** Attribute values that hold references, line ends or tabs: decoded and normalised. */
 import { AMPERSAND, APOSTROPHE, CR, LESS, LF, QUOTE, SPACE, TAB, attributeStops } from '../characters.ts';
 import { REFERENCE_CUT, REFERENCE_ENTITY, replacementText, scanReference } from './references.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';

@@ -1,3 +1,4 @@
+/** The main loop of the portable tokenizer: tags and text of the root element. */
 import {
   CLOSE_BRACKET,
   CR,

@@ -1,3 +1,4 @@
+/** The document type declaration. */
 import { DeclarationReader, IncompleteDeclaration } from '../dtd/declaration-reader.ts';
 import { readInternalSubset } from '../dtd/internal-subset.ts';
 import { createDocumentType } from '../dtd/document-type.ts';

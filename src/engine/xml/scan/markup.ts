@@ -1,3 +1,4 @@
+/** Markup other than tags: comments, processing instructions, CDATA sections, and what stands around the root element. */
 import {
   CLOSE_BRACKET,
   CR,

@@ -1,3 +1,4 @@
+/** Qualified names of elements and attributes. */
 import { hashStep } from '../names/byte-interner.ts';
 import {
   NAME_NONE,

@@ -1,3 +1,4 @@
+/** Character and entity references. */
 import { HASH, SEMICOLON, isXmlCharacter } from '../characters.ts';
 import type { Entity } from '../dtd/document-type.ts';
 import { scanNameEnd } from './qualified-name.ts';

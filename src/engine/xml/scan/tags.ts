@@ -1,3 +1,4 @@
+/** Start tags with their attributes, and end tags that are written in an unusual way. */
 import { decodeAttributeValue } from './attribute-value.ts';
 import { applyAttributeLists, failAttributeCount } from '../dtd/attribute-defaults.ts';
 import {

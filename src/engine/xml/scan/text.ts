@@ -1,3 +1,4 @@
+/** Text that has to be decoded: references, line ends, CDATA sections, and the limit on its length. */
 import { appendCodePoint } from './attribute-value.ts';
 import { AMPERSAND, CLOSE_BRACKET, CR, GREATER, LESS, LF, SPACE, TAB, textStops } from '../characters.ts';
 import { REFERENCE_CUT, REFERENCE_ENTITY, replacementText, scanReference } from './references.ts';

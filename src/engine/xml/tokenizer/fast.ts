@@ -1,3 +1,4 @@
+/** The tokenizer with its kernel in WebAssembly, and when that pays. */
 import { createNameTable } from '../names/expanded-names.ts';
 import { createTokenizerOn, createXmlTokenizer } from './portable.ts';
 import type { XmlTokenizerOptions } from './portable.ts';

@@ -1,3 +1,4 @@
+/** The tokenizer in TypeScript alone: bytes of a document, in any pieces, to batches of tokens. */
 import { defaultEngineLimits } from '../../limits.ts';
 import type { EngineLimits } from '../../limits.ts';
 import { createEncodingReader } from '../encoding/reader.ts';

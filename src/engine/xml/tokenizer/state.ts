@@ -1,3 +1,4 @@
+/** The state of a tokenizer, which its scanners share. */
 import { InputError } from '../../diagnostics.ts';
 import type { EngineLimits } from '../../limits.ts';
 import { grown, hashBytes } from '../names/byte-interner.ts';

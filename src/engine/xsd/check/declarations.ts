@@ -1,3 +1,4 @@
+/** Constraints on declarations and types that need the whole set. */
 import { clarkName } from '../../model/source-model.ts';
 import { isIdType } from '../components/attribute-declaration.ts';
 import {

@@ -1,3 +1,4 @@
+/** Whether the content model of a restriction is a restriction of its base. */
 import { clarkName } from '../../model/source-model.ts';
 import type { ComplexType, ElementDeclaration } from '../components/terms.ts';
 import type { ChildSummary, ContentSummarizer, ContentSummary } from '../derive/content-summary.ts';

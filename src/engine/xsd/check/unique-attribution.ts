@@ -1,3 +1,4 @@
+/** Unique Particle Attribution: whether a content model is deterministic. */
 import { groupOf, type ModelGroup, type Particle, type Wildcard } from '../components/terms.ts';
 import { isEmptiable } from '../derive/complex-type-derivation.ts';
 import type { XsdReading } from '../components/context.ts';

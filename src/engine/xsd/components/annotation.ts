@@ -1,3 +1,4 @@
+/** Documentation of components. */
 import type { XmlElement } from '../../xml/tree.ts';
 import { isXsd } from '../read/file.ts';
 

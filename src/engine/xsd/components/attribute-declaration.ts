@@ -1,3 +1,4 @@
+/** Attribute declarations and attribute uses. */
 import { clarkName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
 import type { AttributeDeclaration, AttributeUse, Origin, SimpleType, Wildcard } from './terms.ts';

@@ -1,3 +1,4 @@
+/** Attribute group definitions, and the attributes that are written in a type or group. */
 import { clarkName } from '../../model/source-model.ts';
 import { isIdType, readAttributeUse } from './attribute-declaration.ts';
 import type {

@@ -1,3 +1,4 @@
+/** Complex type definitions, as they are written; what they inherit is added later. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
 import { readAttributes } from './attribute-group.ts';

@@ -1,3 +1,4 @@
+/** What the readers of components share. */
 import type { BuiltInTypes } from '../values/built-in-types.ts';
 import type {
   AttributeDeclaration,

@@ -1,3 +1,4 @@
+/** Element declarations, global and local. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
 import { createComplexType, readComplexType } from './complex-type.ts';

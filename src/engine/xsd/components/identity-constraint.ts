@@ -1,3 +1,4 @@
+/** Identity constraints: key, unique, keyref. */
 import { clarkName } from '../../model/source-model.ts';
 import type { IdentityConstraintDefinition, Origin } from './terms.ts';
 import { qualifiedName } from '../values/lexical-form.ts';

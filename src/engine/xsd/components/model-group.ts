@@ -1,3 +1,4 @@
+/** Model groups (sequence, choice, all), named groups and particles. */
 import {
   groupOf,
   type Compositor,

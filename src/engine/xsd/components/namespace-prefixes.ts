@@ -1,3 +1,4 @@
+/** Prefixes for the namespaces of a set, for people to read. */
 import type { SchemaDocument } from '../read/document.ts';
 import { xmlNamespaceUri } from '../read/file.ts';
 

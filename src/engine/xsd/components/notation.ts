@@ -1,3 +1,4 @@
+/** Notation declarations. */
 import type { NotationDeclaration } from './terms.ts';
 import type { GlobalDeclaration } from './symbol-spaces.ts';
 

@@ -1,3 +1,4 @@
+/** References from component to component, by qualified name. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import type { Origin } from './terms.ts';
 import type { XsdReport } from '../report.ts';

@@ -1,3 +1,4 @@
+/** Simple type definitions: restriction, list, union. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
 import type { Origin, SimpleType } from './terms.ts';

@@ -1,3 +1,4 @@
+/** The symbol spaces of a set: its global components by kind and name. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import type {

@@ -1,3 +1,4 @@
+/** Wildcards, and the operations on their namespace constraints. */
 import type { NamespaceConstraint, Origin, Wildcard } from './terms.ts';
 import { attributeOf, collapse } from '../read/file.ts';
 

@@ -1,3 +1,4 @@
+/** Attribute uses of derived types. */
 import type { AttributeUse, ComplexType, Origin, Wildcard } from '../components/terms.ts';
 import type { XsdReading } from '../components/context.ts';
 import { isDerivedSimpleType } from '../components/simple-type.ts';

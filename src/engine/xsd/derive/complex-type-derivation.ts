@@ -1,3 +1,4 @@
+/** Extension and restriction of complex types. */
 import { clarkName } from '../../model/source-model.ts';
 import { checkSingleId, gatherAttributes } from '../components/attribute-group.ts';
 import { checkAttributeWildcard, extendAttributes, restrictAttributes } from './attribute-inheritance.ts';

@@ -1,3 +1,4 @@
+/** How often each child occurs in a content model, and whether its order is fixed. */
 import type { ElementDeclaration, ModelGroup, Particle, Wildcard } from '../components/terms.ts';
 import { groupOf } from '../components/terms.ts';
 import { uniteNamespaces } from '../components/wildcard.ts';

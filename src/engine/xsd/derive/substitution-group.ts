@@ -1,3 +1,4 @@
+/** Substitution groups of a set, and the methods by which types derive from one another. */
 import type { DerivationControl, ElementDeclaration, TypeDefinition } from '../components/terms.ts';
 import { orderByDependency } from './dependency-order.ts';
 import { reportTooDeep, type XsdReading } from '../components/context.ts';

@@ -1,3 +1,4 @@
+/** Forms of the attribute values of XSD elements. */
 import { ncName, qualifiedName } from '../values/lexical-form.ts';
 import { collapse } from './file.ts';
 import type { ValueForm } from './grammar.ts';

@@ -1,3 +1,4 @@
+/** Conditional inclusion by the versioning namespace (XSD 1.1). */
 import type { XmlElement } from '../../xml/tree.ts';
 import { collapse } from './file.ts';
 

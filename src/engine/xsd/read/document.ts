@@ -1,3 +1,4 @@
+/** Schema documents: the files of a set, each read for a target namespace. */
 import type { XmlElement } from '../../xml/tree.ts';
 import type { SchemaPlace, XsdReport } from '../report.ts';
 import type { CatalogAnswer } from './oasis-catalog.ts';

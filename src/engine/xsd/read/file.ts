@@ -1,3 +1,4 @@
+/** XSD files, parsed, with their references to others. */
 import type { EngineLimits } from '../../limits.ts';
 import { includeConditionally } from './conditional-inclusion.ts';
 import { InputError, type Diagnostic } from '../../diagnostics.ts';

@@ -1,3 +1,4 @@
+/** From a schemaLocation or a namespace to a file of the set. */
 import { xmlNamespaceUri, type DocumentReference, type SchemaFile } from './file.ts';
 import { createXmlCatalogs, type CatalogAnswer } from './oasis-catalog.ts';
 

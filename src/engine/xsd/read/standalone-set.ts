@@ -1,3 +1,4 @@
+/** An XSD set as files that other programs can read: every reference has a location that leads to a file. */
 import { defaultEngineLimits, type EngineLimits } from '../../limits.ts';
 import { createEncodingReader } from '../../xml/encoding/reader.ts';
 import type { XsdFile } from '../compile-set.ts';

@@ -1,3 +1,4 @@
+/** The syntax of schema documents, by the schema for schemas. */
 import { clarkName } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import { hasForm } from './attribute-forms.ts';

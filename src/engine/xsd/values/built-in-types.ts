@@ -1,3 +1,4 @@
+/** The built-in simple types. */
 import type { BuiltInType, QName } from '../../model/source-model.ts';
 import type { ComplexType, SimpleType, Wildcard } from '../components/terms.ts';
 import { xsdNamespace } from '../read/file.ts';

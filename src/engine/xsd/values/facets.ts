@@ -1,3 +1,4 @@
+/** Facets of simple types: read, derived, compared. */
 import { clarkName, type Facets } from '../../model/source-model.ts';
 import type { FacetStep, Origin, SimpleType, WrittenFacet } from '../components/terms.ts';
 import { primitiveOf } from './lexical-form.ts';

@@ -1,3 +1,4 @@
+/** Lexical forms of the primitive types. */
 import type { BuiltInType } from '../../model/source-model.ts';
 
 const nameStart =

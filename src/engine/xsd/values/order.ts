@@ -1,3 +1,4 @@
+/** The order of values of a primitive type. */
 import type { BuiltInType } from '../../model/source-model.ts';
 import { hasLexicalForm } from './lexical-form.ts';
 

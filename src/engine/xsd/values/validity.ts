@@ -1,3 +1,4 @@
+/** Whether a text is a value of a simple type. */
 import type { BuiltInType, Facets } from '../../model/source-model.ts';
 import type { SimpleType } from '../components/terms.ts';
 import { hasLexicalForm, primitiveOf } from './lexical-form.ts';

@@ -1,3 +1,4 @@
+/** Ordinals of siblings, packed. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,3 +1,4 @@
+/** Source models inferred from statistics. */
 import { describe, expect, it } from 'vitest';
 import { inferSourceModel, inferValue } from '../../../../src/engine/infer/source-model.ts';
 import { mergeStatistics } from '../../../../src/engine/infer/merge-statistics.ts';

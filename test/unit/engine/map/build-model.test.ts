@@ -1,3 +1,4 @@
+/** Relational models at the four map levels. */
 import { describe, expect, it } from 'vitest';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';
 import { roundTrip } from '../../../support/round-trip/in-memory.ts';

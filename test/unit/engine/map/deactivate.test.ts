@@ -1,3 +1,4 @@
+/** Models without their inactive content. */
 import { describe, expect, it } from 'vitest';
 import { leaveOutInactive } from '../../../../src/engine/map/deactivate.ts';
 import type { MapLevel, RelationalModel } from '../../../../src/engine/model/relational-model.ts';

@@ -1,3 +1,4 @@
+/** Models of next versions, and pruned ones. */
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import type { MapLevel, RelationalModel } from '../../../../src/engine/model/relational-model.ts';

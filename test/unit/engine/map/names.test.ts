@@ -1,3 +1,4 @@
+/** Names of tables and columns. */
 import { describe, expect, it } from 'vitest';
 import {
   byteLength,

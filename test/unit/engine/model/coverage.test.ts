@@ -1,3 +1,4 @@
+/** Whether one model reads what another wrote. */
 import { expect, it } from 'vitest';
 import { coversModel } from '../../../../src/engine/model/coverage.ts';
 import type { Column, RelationalModel } from '../../../../src/engine/model/relational-model.ts';

@@ -1,3 +1,4 @@
+/** Rows as JSON Lines. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ColumnType } from '../../../../src/engine/model/relational-model.ts';

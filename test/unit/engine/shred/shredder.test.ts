@@ -1,3 +1,4 @@
+/** Documents to rows. */
 import { describe, expect, it } from 'vitest';
 import { compiled, inferred, modelOf, shred } from '../../../support/models/shredding.ts';
 

@@ -1,3 +1,4 @@
+/** Values of documents in columns of each type. */
 import { describe, expect, it } from 'vitest';
 import type { Column, ColumnType } from '../../../../src/engine/model/relational-model.ts';
 import type { BuiltInType } from '../../../../src/engine/model/source-model.ts';

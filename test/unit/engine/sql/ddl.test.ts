@@ -1,3 +1,4 @@
+/** DDL, read and executed. */
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dialectNames, dialectOf } from '../../../../src/engine/sql/dialects/every-dialect.ts';

@@ -1,3 +1,4 @@
+/** Document type declarations: entities, attribute lists. */
 import { describe, expect, test } from 'vitest';
 import { failureAt, readFailure, readTokens } from './read-tokens.ts';
 

@@ -1,3 +1,4 @@
+/** Encodings of documents. */
 import { describe, expect, test } from 'vitest';
 import { bytesOf, failureAt, readFailure, readTokens } from './read-tokens.ts';
 

@@ -1,3 +1,4 @@
+/** Limits of the tokenizer. */
 import { describe, expect, test } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import type { EngineLimits } from '../../../../src/engine/limits.ts';

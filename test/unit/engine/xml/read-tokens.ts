@@ -1,3 +1,4 @@
+/** The tokens of a document, in pieces of any size, as lines to compare. */
 import { InputError } from '../../../../src/engine/diagnostics.ts';
 import type { Diagnostic } from '../../../../src/engine/diagnostics.ts';
 import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';

@@ -1,3 +1,4 @@
+/** Tokens of documents that are well-formed, and faults of those that are not. */
 import { describe, expect, test } from 'vitest';
 import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
 import { describeRecord } from '../../../../src/engine/xml/tape-text.ts';

@@ -1,3 +1,4 @@
+/** Small documents as trees. */
 import { expect, test } from 'vitest';
 import { InputError } from '../../../../src/engine/diagnostics.ts';
 import { parseXmlTree } from '../../../../src/engine/xml/tree.ts';

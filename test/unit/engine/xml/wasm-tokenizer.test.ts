@@ -1,3 +1,4 @@
+/** The kernel in WebAssembly against the portable tokenizer. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,4 @@
+/** Documents cut at any byte, read with small windows. */
 import { describe, expect, test } from 'vitest';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { KIND_MASK, KIND_TEXT, RECORD_INTS } from '../../../../src/engine/xml/tokens.ts';

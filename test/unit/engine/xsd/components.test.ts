@@ -1,3 +1,4 @@
+/** Components of XSD sets, as the source model shows them. */
 import { describe, expect, it } from 'vitest';
 import { compileFixture } from './fixture-sets.ts';
 

@@ -1,3 +1,4 @@
+/** Sets of several schema documents. */
 import { describe, expect, it } from 'vitest';
 import { compileFixture, diagnose, schemaFile } from './fixture-sets.ts';
 

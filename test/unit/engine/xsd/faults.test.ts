@@ -1,3 +1,4 @@
+/** Faults of XSD sets, and where they are reported. */
 import { describe, expect, it } from 'vitest';
 import { diagnose, schemaFile } from './fixture-sets.ts';
 

@@ -1,3 +1,4 @@
+/** XSD sets that are made to exhaust the compiler. */
 import { describe, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { diagnose, schemaFile, view } from './fixture-sets.ts';

@@ -1,3 +1,4 @@
+/** Regular expressions of XSD. */
 import { describe, expect, it } from 'vitest';
 import { translatePattern } from '../../../../src/engine/xsd/values/pattern.ts';
 

@@ -1,3 +1,4 @@
+/** Values of simple types: forms and order. */
 import { describe, expect, it } from 'vitest';
 import type { BuiltInType } from '../../../../src/engine/model/source-model.ts';
 import { hasLexicalForm } from '../../../../src/engine/xsd/values/lexical-form.ts';

@@ -1,3 +1,4 @@
+/** /v2/admin: keys, organisations, the audit log. */
 import { describe, expect, it } from 'vitest';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 import { submitJobs } from '../../../support/memory/job-records.ts';

@@ -1,3 +1,4 @@
+/** /v2/extensions/cil: feeds. */
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import {

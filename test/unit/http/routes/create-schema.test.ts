@@ -1,3 +1,4 @@
+/** POST /v2/schema/create. */
 import { describe, expect, it } from 'vitest';
 import { SchemaDetails } from '../../../../src/http/schemas/catalog.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';

@@ -1,3 +1,4 @@
+/** /v2/diagram. */
 import { describe, expect, it } from 'vitest';
 import { z } from '@hono/zod-openapi';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';

@@ -1,3 +1,4 @@
+/** /v2/executions: job records, kills, logs. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   ExecutionsResponse,

@@ -1,3 +1,4 @@
+/** /v2/file: upload tokens and uploads. */
 import { describe, expect, it } from 'vitest';
 import { UploadToken } from '../../../../src/http/routes/files.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';

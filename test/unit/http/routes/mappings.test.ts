@@ -1,3 +1,4 @@
+/** /v2/mapping: statistics, activation, comparison, downloads. */
 import { describe, expect, it } from 'vitest';
 import { MappingComparison, Mapping, StatsMapping, XMLSchema } from '../../../../src/http/schemas/catalog.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';

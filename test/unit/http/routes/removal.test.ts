@@ -1,3 +1,4 @@
+/** DELETE of schemas, jobs and files. */
 import { describe, expect, it } from 'vitest';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 import { startNextJob, submitJobs } from '../../../support/memory/job-records.ts';

@@ -1,3 +1,4 @@
+/** /v2/run: commands and reruns. */
 import { describe, expect, it } from 'vitest';
 import { RerunJobResponse, RunCmdResponse } from '../../../../src/http/schemas/run.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';

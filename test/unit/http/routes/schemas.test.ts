@@ -1,3 +1,4 @@
+/** /v2/schema: reading and generating. */
 import { describe, expect, it } from 'vitest';
 import { dialectNames } from '../../../../src/engine/sql/dialects/every-dialect.ts';
 import { Mapping, SchemaShortInfoResponse, XMLSchema } from '../../../../src/http/schemas/catalog.ts';

@@ -1,3 +1,4 @@
+/** Inputs: folders, patterns, archives. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

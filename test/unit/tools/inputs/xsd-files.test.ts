@@ -1,3 +1,4 @@
+/** Files of an XSD set that have one name. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

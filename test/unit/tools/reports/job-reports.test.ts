@@ -1,3 +1,4 @@
+/** Reports of a run to its job record. */
 import { describe, expect, it } from 'vitest';
 import type { JobProgress } from '../../../../src/ports/stores/jobs.ts';
 import { createJobReports } from '../../../../src/tools/reports/job-reports.ts';

@@ -1,3 +1,4 @@
+/** Progress of a run in its log. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createProgressLines } from '../../../../src/tools/reports/progress-lines.ts';
 

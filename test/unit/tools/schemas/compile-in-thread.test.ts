@@ -1,3 +1,4 @@
+/** Compiling in a thread, within time and memory. */
 import { describe, expect, it } from 'vitest';
 import { XsdSetError } from '../../../../src/engine/xsd/report.ts';
 import { compileApart } from '../../../../src/tools/schemas/compile-in-thread.ts';

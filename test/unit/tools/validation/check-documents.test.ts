@@ -1,3 +1,4 @@
+/** Documents that are checked against their XSD. */
 import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** The XML conformance suite of the W3C. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
