@@ -14,9 +14,9 @@ const keyForm = /^svk_([A-Za-z0-9]{1,64})_([A-Za-z0-9_-]{1,256})$/;
 /** compared with where there is no such key, so that both answers cost the same */
 const noSecret = '0'.repeat(64);
 
-/** What was found of a key holds for so long: one that another process revokes ends within a second (docs/decisions/service/secrets.md). */
+/** How long a key that was looked up is trusted: one that another process revokes ends within a second (docs/decisions/service/secrets.md). */
 const freshMs = 500;
-/** so many keys are remembered before all are forgotten */
+/** When more keys than this are remembered, all are forgotten. */
 const mostKeys = 1_000;
 
 export interface KeyCheck {

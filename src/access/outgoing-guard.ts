@@ -1,4 +1,4 @@
-/** The one gate for connections to hosts that a request names: database targets, migrations, cloud locations, webhooks. */
+/** The one gate for connections to hosts that a request names: database targets, metadata databases of transfers, cloud locations, webhooks. */
 import { AppError } from '../errors.ts';
 import { isHostAllowed } from '../jobs/request/target.ts';
 import type { HostResolver, OutgoingPlace } from '../ports/network/outgoing.ts';

@@ -15,7 +15,7 @@ export interface Diagnostic {
   readonly column?: number;
   /** XPath or component name */
   readonly path?: string;
-  /** of the element that it is about */
+  /** name of the element that it is about */
   readonly name?: QName;
 }
 

@@ -9,7 +9,7 @@ import { placeName, tableName } from './datasets.ts';
 import type { DatasetName, MetadataDatabase } from './datasets.ts';
 
 export interface LineageSettings {
-  /** of the jobs */
+  /** OpenLineage's namespace of the jobs */
   readonly namespace: string;
   /** a URI that names this program and its version */
   readonly producer: string;

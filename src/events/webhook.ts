@@ -1,4 +1,4 @@
-/** What a webhook tells of an ended job. */
+/** The body of a webhook about an ended job. */
 import type { JobStatus } from '../jobs/record.ts';
 import type { OutboxEvent } from '../ports/stores/event-outbox.ts';
 

@@ -2,7 +2,7 @@
 import { AppError } from '../errors.ts';
 
 export interface Pace {
-  /** so many bytes at least … */
+  /** bytes that must arrive at least … */
   readonly bytes: number;
   /** … in each stretch of so many milliseconds */
   readonly everyMs: number;

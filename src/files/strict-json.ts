@@ -1,4 +1,4 @@
-/** What JSON.parse takes and this service does not: readers of the same bytes must not come to read different things. */
+/** Refuses JSON that JSON.parse accepts but readers understand differently: repeated members, and nesting that is too deep. */
 
 /** Whether arrays and objects are nested deeper than `limit`; of text that may not be JSON. */
 export function isDeeperThan(text: string, limit: number): boolean {

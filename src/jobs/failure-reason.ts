@@ -1,4 +1,4 @@
-/** Why a job did not complete, in few words: figures are kept by them, so there must not be many. */
+/** Why a job did not complete, as one of few reasons: metrics have it as a label, so there must not be many. */
 import type { JobStatus } from './record.ts';
 
 export type FailureReason =

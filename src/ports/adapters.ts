@@ -1,4 +1,4 @@
-/** All that the application is given from outside: one record, handed to `createApp`. */
+/** The adapters of the application: one record, handed to `createApp`. */
 import type { AccessStore } from './stores/access.ts';
 import type { AssetStore } from './files/assets.ts';
 import type { CatalogStore } from './stores/catalog.ts';
@@ -20,7 +20,7 @@ import type { TokenVerifier } from './network/token-verifier.ts';
 export interface RuntimeInfo {
   /** `node`, `workerd`, … */
   readonly name: string;
-  /** of the runtime itself, without a leading v */
+  /** version of the runtime itself, without a leading v */
   readonly version: string;
   readonly capabilities: {
     /** jobs can be started from here, by this process or by workers that read the same queue */
@@ -62,9 +62,9 @@ export interface Adapters {
   readonly settings: readonly SettingOrigin[];
   readonly health: HealthProbe;
   readonly assets: AssetStore;
-  /** of the identity provider whose tokens are accepted beside our keys; absent where there is none */
+  /** verifies tokens of the identity provider that are accepted beside our keys; absent where there is none */
   readonly tokens?: TokenVerifier;
-  /** of a host with a sign-in of its own; absent where there is none */
+  /** knows the callers of a host with a sign-in of its own; absent where there is none */
   readonly callers?: HostCallers;
   readonly runtime: RuntimeInfo;
   /** absent where the runtime does not tell */

@@ -1,4 +1,4 @@
-/** Takes out of what an organisation reads of its jobs where this machine keeps things: its own files are named as it names them. */
+/** Hides this machine's paths in messages that an organisation reads: its own files are named as it names them. */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Home } from './home.ts';

@@ -1,4 +1,4 @@
-/** What a service and a worker do beside their work: deliver events, and remove what has been kept long enough. */
+/** Background work of a service and of a worker: delivering events, and removing what has been kept long enough. */
 import { createHostResolver } from '../adapters/outgoing/host-resolver.ts';
 import { createPinnedHttp } from '../adapters/outgoing/checked-http.ts';
 import { createPostgresEventOutbox } from '../adapters/postgres/metadb/event-outbox.ts';

@@ -1,4 +1,4 @@
-/** How this service runs the migration program, `svc.migration.binary`. */
+/** How this service runs the program that moves packages, `svc.migration.binary`. */
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createMigrationProgram } from '../adapters/transfer/program.ts';

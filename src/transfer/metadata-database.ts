@@ -1,4 +1,4 @@
-/** Which metadata database a migration works on, and whose password goes there (docs/decisions/service/packages.md). */
+/** Which metadata database a transfer works on, and whose password goes there (docs/decisions/service/packages.md). */
 import type { OutgoingGuard } from '../access/outgoing-guard.ts';
 import { isLoopback, parseAddress } from '../access/network-address.ts';
 import { AppError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** One run of the migration program: its job record, its log, its answer. */
+/** One run of the transfer program: its job record, its log, its answer. */
 import { AppError, isOutage } from '../errors.ts';
 import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { answerWithin, backOffMs, pause } from '../jobs/worker/waiting.ts';
@@ -170,7 +170,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** Of the versions that were imported the last. */
+/** The last of the versions that were imported. */
 function newestOrigin(answer: EndedRun['answer']): number | null {
   const ids = answer?.['origin_ids'];
   const id = typeof ids === 'string' ? Number(ids.split(', ').at(-1)) : Number.NaN;

@@ -1,4 +1,4 @@
-/** How a run of the migration program is shown in its job record: as it was asked for, secrets masked. */
+/** How a run of the transfer program is shown in its job record: as it was asked for, secrets masked. */
 import { shownParams } from '../jobs/request/params.ts';
 import { shellWord } from '../jobs/request/shell-word.ts';
 import { engineDefaults } from '../jobs/submit.ts';

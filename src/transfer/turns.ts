@@ -1,4 +1,4 @@
-/** How many migrations of one organisation run at once in this process: each is a program of its own, and its caller waits for it. */
+/** How many transfers of one organisation run at once in this process: each is a program of its own, and its caller waits for it. */
 import { AppError } from '../errors.ts';
 
 export interface Places {

@@ -5,7 +5,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Others may remove empty folders above while one is made in them: so often it is begun anew. */
+/** How often making a folder is begun anew: others may remove empty folders above it meanwhile. */
 const attempts = 10;
 
 /** Answers the outermost folder that was made, if any; a fault of the system where it cannot be. `mode`: of each that is made. */
@@ -32,7 +32,7 @@ async function makeWithParents(directory: string, mode: number): Promise<string 
   }
 }
 
-/** Of a folder that is there some systems say that it may not be made, before they say that it is there. */
+/** Some systems say of an existing folder that it may not be made, before they say that it exists. */
 async function unlessThere(directory: string, error: unknown): Promise<undefined> {
   const found = await stat(directory).catch(() => null);
   if (found?.isDirectory() !== true) throw error;

@@ -1,4 +1,4 @@
-/** Folders that a job had to make for its target: they go again when the job publishes nothing. */
+/** Folders that a job had to create for its target; they are removed again when the job publishes nothing. */
 import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder } from './create-folder.ts';

@@ -1,4 +1,4 @@
-/** Files that outlive a crash of the machine. */
+/** Writing files that survive a crash of the machine: fsync of the file and of its folder. */
 import { open } from 'node:fs/promises';
 
 /** Writes a new file that only its owner may read; it is on disk when this resolves. Rejects with EEXIST where there is one. */

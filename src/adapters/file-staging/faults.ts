@@ -1,4 +1,4 @@
-/** What goes wrong with files, in the words of the service. */
+/** Faults of the file system (full disk, missing rights, too many files) as errors of the service. */
 import { AppError } from '../../errors.ts';
 
 const full = 'the disk is full; make room there and run the job again, or name another place';

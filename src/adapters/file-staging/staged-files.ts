@@ -15,7 +15,7 @@ export interface FinishedFile {
   readonly sha256: string;
   /** no row is longer: rows come whole */
   readonly longestWriteBytes: number;
-  /** of Parquet files: DuckDB's types of the columns */
+  /** DuckDB's types of the columns, for Parquet files */
   readonly types?: readonly string[];
 }
 

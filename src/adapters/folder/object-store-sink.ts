@@ -44,7 +44,7 @@ interface Journal {
   readonly installation: string;
   /** new ones */
   readonly files: readonly string[];
-  /** of an earlier manifest, once the new one is there */
+  /** files of an earlier manifest, to be removed once the new one is there */
   readonly remove: readonly string[];
   readonly loadScript: string;
   /** text by name; absent in journals of earlier versions */

@@ -68,7 +68,7 @@ class FolderRowSink implements RowSink {
   #pinned: PinnedFolder | null = null;
   readonly #widened = new Map<string, Set<string>>();
   readonly #relaxed = new Map<string, Set<string>>();
-  /** of the files that this job writes, by table */
+  /** names of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
   readonly #writers = new Map<string, (rows: Uint8Array) => Uint8Array>();
   #plan!: SinkPlan;

@@ -1,4 +1,4 @@
-/** Files of a store brought to this machine, for what can only read files. */
+/** Objects of a store downloaded to this machine, for code that can only read files. */
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

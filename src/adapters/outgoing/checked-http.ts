@@ -1,4 +1,4 @@
-/** HTTP to a place that was checked: the connection goes to its addresses, whatever its name resolves to by now. */
+/** HTTP to a host that was checked: the connection goes to its addresses, whatever its name resolves to by now. */
 import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';

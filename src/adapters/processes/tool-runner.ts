@@ -1,4 +1,4 @@
-/** Tools as child processes of Node: an argument vector, a process group of their own, a log file, and no life after their parent's. */
+/** Tools as child processes of Node: an argument vector, a process group of their own, a log file, and an end together with their parent. */
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,10 +1,10 @@
-/** Who may use one of few places next: organisations take turns, however much any of them asks for. */
+/** Who gets one of few slots next: organisations take turns, however much any of them asks for. */
 import { AppError } from '../../errors.ts';
 
 export interface TurnSettings {
   /** places in all */
   readonly places: number;
-  /** of them for one organisation */
+  /** slots that one organisation may hold */
   readonly placesOfOne: number;
   /** requests of one organisation that wait; past it AppError `too_many_requests` */
   readonly mostWaiting: number;

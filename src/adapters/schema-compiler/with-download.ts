@@ -1,4 +1,4 @@
-/** A compiler that reads files, for sources that lie in a store elsewhere: they are brought here while it works. */
+/** A compiler that reads files, for sources that lie in a remote store: they are downloaded while it works. */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

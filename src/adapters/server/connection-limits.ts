@@ -1,4 +1,4 @@
-/** How many connections an HTTP server holds, and what of answers, and which of them makes room for a new one. */
+/** Limits on the connections of an HTTP server and on unread answers, and which connection is closed to make room for a new one. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HeldConnection } from '../../ports/network/held-connection.ts';
@@ -6,7 +6,7 @@ import type { HeldConnection } from '../../ports/network/held-connection.ts';
 /** Requests that stand in a queue on one connection: each is worked on, and its answer waits for those before it. */
 const mostInQueue = 32;
 
-/** Of the connections, those that followers leave to requests that end by themselves, probes among them. */
+/** The share of connections that followers leave to requests that end by themselves, probes among them. */
 const keptFraction = 0.1;
 
 /** A follower that gives way may send the end of its answer for so long. */
@@ -18,7 +18,7 @@ const freshMs = 1000;
 export interface ConnectionBounds {
   /** at a time */
   readonly connections: number;
-  /** of answers that nobody has read, on all connections together */
+  /** bytes of answers that nobody has read, on all connections together */
   readonly unreadBytes: number;
 }
 
@@ -63,7 +63,7 @@ export function boundConnections(
     else leave(leaves);
   }
 
-  /** Of those that have no request, and need not have one yet: a follower makes room for some who have only just come. */
+  /** A connection that has no request, and need not have one yet: a follower makes room for some who have only just come. */
   function idleOne(those: readonly Held[]): Held | undefined {
     const idle = those.filter(([, { answers }]) => answers.size === 0);
     const now = performance.now();
@@ -172,7 +172,7 @@ function oldestFollower(those: readonly Held[]): Held | undefined {
   return most.length > 1 ? most[0] : undefined;
 }
 
-/** Of the organisation that holds most the key that holds most, in their order. */
+/** The connections of one key, in their order: the key that holds most, of the organisation that holds most. */
 function ofWhoHasMost(those: readonly Held[]): readonly Held[] {
   return mostOf(
     mostOf(those, ([, { group }]) => group),
@@ -192,7 +192,7 @@ function isWorkedOn(answer: ServerResponse): boolean {
   return answer.req.complete && !answer.headersSent;
 }
 
-/** Of answers that nobody has read, those included that stand behind another one. */
+/** Bytes that nobody has read, those of answers that stand behind another one included. */
 function sizeOf(answers: ReadonlySet<ServerResponse>): number {
   let bytes = 0;
   for (const answer of answers) bytes += answer.writableLength;

@@ -1,4 +1,4 @@
-/** The states of a Node process's parts. */
+/** Health of a Node process: database, disk, workers, object store. */
 import { statfs } from 'node:fs/promises';
 import type { HealthComponent, HealthProbe } from '../../ports/health-probe.ts';
 

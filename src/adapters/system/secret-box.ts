@@ -6,7 +6,7 @@ import type { SecretBox } from '../../ports/stores/secret-box.ts';
 
 const keyBytes = 32;
 const nonceBytes = 12;
-/** of a key's SHA-256, in hex: tells which key opens a text, and nothing of the key */
+/** Hex digits of a key's SHA-256 that a sealed text begins with: they tell which key opens it, and nothing of the key. */
 const idLength = 12;
 
 interface NamedKey {

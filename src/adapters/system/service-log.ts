@@ -1,7 +1,7 @@
 /** The log of a service: written where its host wants it, the last of it held in memory for those who may read it. */
 import { type LogLevel, type ServiceLog } from '../../ports/service-log.ts';
 
-/** of the last lines */
+/** How much of the last lines is held in memory. */
 const heldBytes = 1024 * 1024;
 const initialLevel: LogLevel = 'INFO';
 

@@ -31,7 +31,7 @@ export interface AzcopyOptions {
   /** goes up last */
   readonly manifestName: string;
   readonly silenceMs?: number;
-  /** of all that is downloaded */
+  /** size of all that is downloaded, at most */
   readonly maxBytes?: number;
 }
 

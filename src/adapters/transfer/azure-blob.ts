@@ -13,7 +13,7 @@ import type { OutgoingPlace } from '../../ports/network/outgoing.ts';
 import type { PackageTransfer } from './package-transfer.ts';
 import { pinnedLookup } from '../outgoing/checked-http.ts';
 
-/** of a block; a part in memory is four of them at most */
+/** Size of a block; four blocks at most are in memory at a time. */
 const blockBytes = 8 * 1024 * 1024;
 const blocksAtOnce = 4;
 const triesPerRequest = 3;

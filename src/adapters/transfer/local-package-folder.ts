@@ -1,4 +1,4 @@
-/** Migration packages in folders of this machine: written apart, and put into their place whole. */
+/** Packages in folders of this machine: written under another name, and renamed when they are whole. */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { constants } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The migration program as a child process: an argument vector, its request in a private file, its output line by line. */
+/** The transfer program as a child process: an argument vector, its request in a private file, its output line by line. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';

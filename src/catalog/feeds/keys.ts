@@ -31,7 +31,7 @@ export interface KeyChange {
   readonly position?: number;
 }
 
-/** Of one feed, or of all; table by table, in the order of columns, natural keys last. */
+/** The keys of one feed, or of all; table by table, in the order of columns, natural keys last. */
 export async function listFeedKeys(
   catalog: CatalogStore,
   idOrg: number,

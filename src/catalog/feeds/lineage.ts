@@ -51,7 +51,7 @@ export interface FeedSequence {
   readonly increment: number;
 }
 
-/** Of one feed, or of all. */
+/** The mappings of one feed, or of all. */
 export async function listFeedMappings(
   stores: Stores,
   idOrg: number,

@@ -4,7 +4,7 @@ import type { CatalogStore, OriginRecord, TableRecord } from '../../ports/stores
 import { familiesOf } from '../schemas/origin.ts';
 
 export interface Feed {
-  /** of its first version that is there */
+  /** name of the first version that is there */
   readonly name: string;
   /** oldest first */
   readonly versions: readonly OriginRecord[];
@@ -45,7 +45,7 @@ export async function targetOf(catalog: CatalogStore, idOrg: number, feed: Feed)
   return { feed, idSch: version.id_sch, idLschma: version.id_lschma, tables };
 }
 
-/** Of these feeds, or of all. */
+/** The target tables of these feeds, or of all. */
 export async function targetsOf(
   catalog: CatalogStore,
   idOrg: number,

@@ -12,7 +12,7 @@ import { AppError } from '../../errors.ts';
 import type { CatalogStore, MappingRecord, OriginRecord, StoredOrigin } from '../../ports/stores/catalog.ts';
 import { findOrigin } from './origin.ts';
 
-/** of an origin that has no logical schema yet: elevate and reuse */
+/** The level (elevate and reuse) for an origin that has no logical schema yet. */
 const defaultMapLevel = 3;
 
 /**

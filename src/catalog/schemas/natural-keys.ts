@@ -15,7 +15,7 @@ export interface BrokenNaturalKey {
 /** how far back runs are looked at */
 const latestRuns = 100;
 
-/** Of each target what was broken since it was overwritten last. `idSchs`: of the family that has the keys. */
+/** Natural keys that were broken in each target since it was overwritten last. `idSchs`: the members of the family that has the keys. */
 export async function brokenNaturalKeys(
   jobs: Pick<JobStore, 'listRuns'>,
   idOrg: number,

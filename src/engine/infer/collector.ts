@@ -11,7 +11,7 @@ import { PlainCollector } from './plain-collector.ts';
 import type { DocumentStatistics } from './statistics.ts';
 
 export interface StatisticsCollector {
-  /** of all documents so far */
+  /** statistics of all documents so far */
   readonly statistics: DocumentStatistics;
   /** For the tokeniser whose batches are handed in, where there is a choice: what it writes need not be copied. */
   tokenizerKernels(): TokenizerKernels;
@@ -28,7 +28,7 @@ export interface StatisticsCollectorOptions {
    * made). Infinity: TypeScript alone; the statistics are the same.
    */
   readonly kernelFrom?: number;
-  /** of the kernel's memory; when they are full, TypeScript goes on */
+  /** pages of the kernel's memory; when they are full, TypeScript goes on */
   readonly kernelPages?: number;
 }
 

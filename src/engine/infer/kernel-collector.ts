@@ -1,4 +1,4 @@
-/** As src/engine/infer/plain-collector.ts, and to the same effect, by the kernel of WebAssembly as long as it has room. */
+/** Takes statistics with the kernel in WebAssembly, as long as its memory lasts; the result is that of src/engine/infer/plain-collector.ts. */
 import type { TokenizerKernels } from '../xml/tokenizer/fast.ts';
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { elementStatistics } from './path-tree.ts';

@@ -48,7 +48,7 @@ function pairElements(into: DocumentStatistics, from: DocumentStatistics): reado
     }
     return children;
   };
-  /** Of the element itself, or of the one of its name around it or in it: their children are on one path. */
+  /** The child of the element itself, or of the one of its name around it or in it: their children are on one path. */
   const childOf = (parent: number, name: string): number | undefined => {
     const target = targets[parent]!;
     const own = nameOf(from.elements[parent]!);

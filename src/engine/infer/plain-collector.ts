@@ -34,7 +34,7 @@ import { ValueCollector } from './values/collector.ts';
 export interface Collected {
   readonly nodes: PathNode[];
   readonly roots: Map<number, PathNode>;
-  /** of the elements that are open */
+  /** frames of the elements that are open */
   readonly frames: Frame[];
   readonly documents: number;
   readonly namespaces: Record<string, string>;

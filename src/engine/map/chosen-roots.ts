@@ -16,7 +16,7 @@ export function chooseRoots(source: SourceModel, wanted: readonly QName[] | unde
   ];
 }
 
-/** Of the elements that documents may start with, those of the names; names without a namespace stand for any where none is exact. */
+/** The elements of these names that documents may start with; a name without a namespace stands for any where none is exact. */
 export function rootsNamed(source: SourceModel, wanted: readonly QName[]): number[] {
   const names = new Set(wanted.map(clarkName));
   const bare = new Set(wanted.filter((name) => name.namespaceUri === '').map((name) => name.localName));

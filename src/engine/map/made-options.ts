@@ -1,4 +1,4 @@
-/** How a stored model was made: what is made to go on from it has names and columns of the same kind. */
+/** The options that a stored model was made with, so that its next version has names and columns of the same kind. */
 import type { ColumnType, RelationalModel } from '../model/relational-model.ts';
 import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
 

@@ -1,4 +1,4 @@
-/** What follows from a relational model but takes a walk through all of it: worked out once, and kept with its packed form. */
+/** Facts derived from a whole relational model: computed once, and stored with its packed form. */
 import type { RelationalModel } from './relational-model.ts';
 
 export interface ModelFacts {

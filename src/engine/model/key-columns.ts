@@ -1,4 +1,4 @@
-/** Whether tables that are there have their keys where a model has them. */
+/** Whether the tables of a target have the same key columns as a model. */
 import { fileKeyName } from './side-tables.ts';
 import type { Column } from './relational-model.ts';
 

@@ -62,7 +62,7 @@ export interface Column {
    * key, that of the child in the parent's row; of an extra column, its name. Absent in models of earlier releases.
    */
   readonly path?: string;
-  /** of a column of lists */
+  /** names that a list column has where lists are tables */
   readonly listNames?: ListNames;
   /** what the source holds: 'element' text, 'attribute' … ; null for structure columns */
   readonly sourceType: BuiltInType | null;
@@ -205,7 +205,7 @@ export interface IdentityRule {
   readonly nodes: readonly number[];
   /** alternatives */
   readonly selector: readonly IdentityPath[];
-  /** of each field, the alternatives */
+  /** fields in order, each with its alternatives */
   readonly fields: readonly (readonly IdentityPath[])[];
   /** tables whose rows it selects, where all fields are columns there: a natural key, or a reference to one */
   readonly tables: readonly { readonly table: number; readonly columns: readonly number[] }[];

@@ -10,7 +10,7 @@ import type { RowEncoder } from './rows/encoding.ts';
 export interface CompiledTable {
   readonly index: number;
   readonly name: string;
-  /** of the row: those of the table, then those of the tables that continue it */
+  /** the row's columns: those of the table, then those of the tables that continue it */
   readonly columns: readonly Column[];
   /** the tables the row is written to, each with its share of `columns` */
   readonly parts: readonly CompiledPart[];

@@ -17,7 +17,7 @@ export interface Drift {
   /** columns that met values they cannot hold: name -> how many, and the first */
   readonly misfits: ReadonlyMap<string, { count: number; readonly sample: string }>;
   readonly total: number;
-  /** of that total, documents that were kept whole */
+  /** documents that were kept whole, which the total counts too */
   documents: number;
   /** values that the schema knows and leaves out, their mappings being inactive: how many, by path */
   readonly ignored: ReadonlyMap<string, number>;

@@ -56,7 +56,7 @@ export function columnComment(model: RelationalModel, column: Column): string {
   return withDocumentation(sourceComment(model, column), column.documentation);
 }
 
-/** Of what is said about an element beside its value: which element, and what is said. */
+/** What a column's comment says of its source: which element or attribute, and, beside a value, what of it. */
 function sourceComment(model: RelationalModel, column: Column): string {
   if (column.xpath === null) return structureComment(model, column);
   return describing.has(column.role) ? `${column.xpath} (${structureComment(model, column)})` : column.xpath;

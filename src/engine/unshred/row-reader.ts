@@ -1,4 +1,4 @@
-/** Takes rows from their streams together with what lies beside them, and sees that none is left behind. */
+/** Takes rows from their streams, together with their kept texts and unmapped content, and sees that no row is left behind. */
 import { InputError } from '../diagnostics.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
@@ -16,7 +16,7 @@ export interface TakenRow {
 
 interface OpenTable {
   readonly rows: RowStream<RowValues>;
-  /** of the row's tables */
+  /** the kept texts, by table of the row */
   readonly lexical: readonly RowStream<LexicalRow>[];
   readonly unmapped: RowStream<UnmappedRow> | null;
   readonly keyColumn: number;

@@ -1,4 +1,4 @@
-/** What an operator watches and turns: /actuator/metrics, env, loggers and logfile, in the JSON of Spring Boot's actuator. */
+/** What an operator watches and changes: /actuator/metrics, env, loggers and logfile, in the JSON of Spring Boot's actuator. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** One range of bytes (RFC 9110, section 14): of something that grows, and whose beginning may be gone. */
+/** One range of bytes (RFC 9110, section 14) of a log that grows, and whose beginning may be gone. */
 
 export interface ByteSpan {
   readonly start: number;

@@ -1,4 +1,4 @@
-/** Where the application stands, as its clients see it. */
+/** The application's own address, as its clients see it behind hosts and proxies. */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../env.ts';
 

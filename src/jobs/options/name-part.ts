@@ -1,4 +1,4 @@
-/** What may stand in names that people read. */
+/** Characters that names may have which people read. */
 import type { OptionSpec } from './table.ts';
 
 /** Part of the names of tables and columns, which people read: nothing in it may be invisible, or turn what stands around it. */

@@ -1,4 +1,4 @@
-/** Names that nobody may ask for: a target would not know them from its own. */
+/** Names that options may not give to tables and columns: a target could not tell them from its own. */
 import { fileKeyName, hasOwnPrefix, ownPrefix } from '../../engine/model/side-tables.ts';
 
 /** What is wrong with a name of a table or column; null: nothing. */

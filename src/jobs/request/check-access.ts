@@ -1,4 +1,4 @@
-/** Whether a request's files, targets, hosts and origins may be used: what needs more than the request itself. */
+/** Whether a request's files, targets, hosts and origins may be used by its organisation. */
 import { AppError } from '../../errors.ts';
 import type { ErrorCode, ErrorDetail } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';

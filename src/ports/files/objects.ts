@@ -23,7 +23,7 @@ export interface ObjectStore {
    * nothing is left. Answers the size.
    */
   write(key: string, body: Uint8Array | ReadableStream<Uint8Array>, maxBytes?: number): Promise<number>;
-  /** None is fine. */
+  /** Removes the object; where there is none, nothing is wrong. */
   remove(key: string): Promise<void>;
   /** Keys that begin with `prefix`, in the order of their bytes. */
   list(prefix: string): AsyncIterable<StoredObject>;

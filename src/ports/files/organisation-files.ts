@@ -10,7 +10,7 @@ export interface StoredFile {
 /** Times are epoch milliseconds, of the last change. */
 export interface ExpiredUploads {
   readonly olderThan: number;
-  /** of uploads whose end never came */
+  /** age of uploads whose end never came */
   readonly partialOlderThan: number;
   /** `<id_org>/<path>` of files, or of folders with all that is in them, that stay */
   readonly except: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-/** A folder that holds one migration package: `manifest.json`, and parts of one JSON value a line beside it. */
+/** A folder that holds one package: `manifest.json`, and parts of one JSON value a line beside it. */
 
 export interface PartDigest {
   readonly records: number;
@@ -11,7 +11,7 @@ export interface PartDigest {
 export interface PartReading {
   /** Lines without their ends. AppError `unprocessable_input` where the bytes are no lines of UTF-8 text. */
   readonly lines: AsyncIterable<string>;
-  /** Of all that was read; complete once the lines have ended. */
+  /** The digest of all that was read; complete once the lines have ended. */
   digest(): PartDigest;
 }
 

@@ -1,4 +1,4 @@
-/** Who asks, where the application lives inside another one that has its own sign-in. */
+/** Callers of an application that is mounted in another one which has its own sign-in. */
 import type { Scope } from '../stores/access.ts';
 
 export interface HostCaller {

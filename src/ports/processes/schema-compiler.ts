@@ -1,4 +1,4 @@
-/** Makes a model of untrusted XSD sets and documents, apart from the service: within a time and an amount of memory. */
+/** Makes a model of untrusted XSD sets and documents in isolation from the service: within a time and an amount of memory. */
 import type { Diagnostic } from '../../engine/diagnostics.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
@@ -26,12 +26,12 @@ export interface SchemaSources {
 export interface CompiledSchema {
   readonly source: SourceModel;
   readonly model: RelationalModel;
-  /** of the documents, as engine/infer writes them; null where none were given */
+  /** statistics of the documents, as src/engine/infer/statistics.ts has them; null where no documents were given */
   readonly statistics: unknown;
   readonly files: readonly NewOriginFile[];
   /** stands for the XSD set and all else that decides on both models; null: they depend on more, or there is no set */
   readonly fingerprint: string | null;
-  /** of the XSD set; empty where it was compiled before */
+  /** diagnostics of the XSD set; empty where it was compiled before */
   readonly diagnostics: readonly Diagnostic[];
 }
 

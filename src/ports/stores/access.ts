@@ -51,7 +51,7 @@ export interface ApiKeyInfo {
 
 /** One line of the audit log: who did what. */
 export interface AuditEvent {
-  /** of whoever acted */
+  /** organisation of whoever acted */
   readonly idOrg: number;
   /** `key 0f3c…`, `oidc alice`, `command line root` */
   readonly actor: string;
@@ -59,7 +59,7 @@ export interface AuditEvent {
   readonly action: string;
   /** what it was done to: the path asked for, the id of what was made; null where the action says it all */
   readonly subject: string | null;
-  /** of the answer; null for a command */
+  /** status of the answer; null for a command */
   readonly status: number | null;
   readonly requestId: string | null;
 }

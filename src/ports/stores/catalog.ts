@@ -12,7 +12,7 @@ export interface OriginFile {
 /** A file of a new origin. Of XSD files the content is kept, so that documents can be checked against them. */
 export interface NewOriginFile extends OriginFile {
   readonly content?: Uint8Array<ArrayBuffer>;
-  /** of XSD files: the set is entered by this one; absent where the set itself tells */
+  /** whether the set is entered by this XSD file; absent where the set itself tells */
   readonly entry?: boolean;
 }
 
@@ -204,7 +204,7 @@ export interface CatalogStore {
   saveDiagram(idOrg: number, idLschma: number, svg: string): Promise<void>;
   /** That of the logical schema, else of the newest before it that has one, of the same origin. */
   loadDiagram(idOrg: number, idLschma: number): Promise<string | null>;
-  /** Of the origin's family; by table, then place. */
+  /** The natural keys of the origin's family; by table, then position. */
   listNaturalKeys(idOrg: number, idSch: number): Promise<readonly NaturalKeyColumn[]>;
   /** Replaces all natural keys of the origin's family. AppError `not_found`. */
   saveNaturalKeys(idOrg: number, idSch: number, keys: readonly NaturalKeyColumn[]): Promise<void>;

@@ -1,4 +1,4 @@
-/** What is to be told to others: events of jobs, kept by the metadata database until they are delivered. */
+/** The outbox: events of jobs, kept by the metadata database until they are delivered. */
 import type { JobRecord } from '../../jobs/record.ts';
 
 export type EventKind = 'webhook' | 'openlineage';

@@ -121,7 +121,7 @@ export interface EndedJob {
   readonly startMs: number | null;
   readonly endMs: number;
   readonly failure: string | null;
-  /** of its summary; 0 where it has none */
+  /** number of documents in its summary; 0 where it has none */
   readonly documents: number;
   readonly rows: number;
   readonly bytes: number;

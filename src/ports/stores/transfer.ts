@@ -1,4 +1,4 @@
-/** The metadata database as a migration sees it: one state of it to read, one transaction to write. */
+/** The metadata database as a transfer of packages sees it: one state of it to read, one transaction to write. */
 import type { CatalogStore } from './catalog.ts';
 
 export interface FamilyMember {

@@ -1,4 +1,4 @@
-/** The compiler of schemas that are made over the API. Loaded with the first of them: no tool makes one. */
+/** The compiler of schemas that are made over the API. It is imported lazily, as tools never use it. */
 import { join } from 'node:path';
 import { createFetchingCompiler } from '../../adapters/schema-compiler/with-download.ts';
 import { createTurns } from '../../adapters/schema-compiler/fair-turns.ts';

@@ -12,7 +12,7 @@ export interface OpenedFiles {
   readonly files: FileStore;
   /** for a worker: where the output of an attempt goes */
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
-  /** of the store, where one is shared */
+  /** health of the file store, where one is shared */
   readonly storeHealth: (() => Promise<HealthComponent>) | null;
 }
 

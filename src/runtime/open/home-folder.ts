@@ -1,4 +1,4 @@
-/** Opens a home folder: settings, database, stores. The service, workers and the tools all begin here. */
+/** Opens a home folder: settings, database, stores. The service, workers and the tools all start with it. */
 import { createJsonLogger } from '../../adapters/system/json-logger.ts';
 import { createSecretBox, decodeKey, readOrMakeKey } from '../../adapters/system/secret-box.ts';
 import { createServiceLog } from '../../adapters/system/service-log.ts';
@@ -35,7 +35,7 @@ export interface OpenOptions {
   readonly write: (line: string) => void;
 }
 
-/** of each of the organisations that ask most: a few, as statements share them */
+/** Connections for each of the organisations that ask most: a few, as statements share them. */
 const readingConnections = { max: 3, idleTimeoutMs: 30_000 };
 
 export interface OpenedHome {
@@ -53,7 +53,7 @@ export interface OpenedHome {
   >;
   /** for a worker: where the output of an attempt at a job goes */
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
-  /** of the store of files, where that is no folder */
+  /** health of the file store, where that is no folder */
   readonly storeHealth: (() => Promise<HealthComponent>) | null;
   /** takes the secrets of this home, and what looks like one, out of a text */
   mask(text: string): string;

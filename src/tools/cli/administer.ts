@@ -1,4 +1,4 @@
-/** `conversion-job-service keys|orgs|audit …`: what /v2/admin does, for whoever may read the home folder; and how the rest is called. */
+/** `conversion-job-service keys|orgs|audit …`: what /v2/admin does, for whoever may read the home folder; and the names of the other commands. */
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { issueKey } from '../../access/issue-key.ts';

@@ -140,7 +140,7 @@ async function runSession(
   }
 }
 
-/** so long what has been begun may take to be cleared away */
+/** How long clearing away what was begun may take. */
 const clearingMs = 5000;
 
 /** The record ends at once; what the run holds of its target and of this machine is given back after that, as far as it can be. */

@@ -1,4 +1,4 @@
-/** xml2er: documents become statistics, an origin with its model, and rows in a target. What few runs need is loaded by those. */
+/** xml2er: documents become statistics, an origin with its model, and rows in a target. Rarely needed modules are imported lazily. */
 import { InputError } from '../../engine/diagnostics.ts';
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';

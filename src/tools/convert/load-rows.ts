@@ -22,7 +22,7 @@ export interface LoadResult {
   readonly rows: Readonly<Record<string, number>>;
   readonly unknownPaths: number;
   readonly bytes: number;
-  /** of the documents that were loaded, when asked for */
+  /** statistics of the documents that were loaded, when asked for */
   readonly statistics: DocumentStatistics | null;
   readonly steps: readonly (readonly [string, number])[];
 }

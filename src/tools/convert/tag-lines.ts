@@ -96,7 +96,7 @@ export function createStreamMarker() {
   /** from here on nothing was given on */
   let held: Uint8Array = new Uint8Array(0);
   let heldFrom = 0;
-  /** of tags in what is held: where each begins and ends */
+  /** where each tag begins and ends in the bytes that are held */
   let tags: { readonly start: number; readonly end: number }[] = [];
   /** false: tags lie in the text of entities; those from the first of them on have no lines of their own */
   let isWhole = true;

@@ -1,4 +1,4 @@
-/** Members of .zip, .tar and .tgz archives and of .gz files, within limits of expansion (docs/decisions/service/limits.md). What reads them is loaded where there is one. */
+/** Members of .zip, .tar and .tgz archives and of .gz files, within limits of expansion (docs/decisions/service/limits.md). The readers are imported lazily, when there is an archive. */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, createGunzip } from 'node:zlib';

@@ -25,7 +25,7 @@ export interface DocumentRange {
   readonly to: number;
   /** where they begin */
   readonly location: TextLocation;
-  /** of the first row element, from 1 */
+  /** number of the first row element, from 1 */
   readonly number: number;
   /** read before them: what stands before the root element, and the start tags that are open; '' for the first range */
   readonly lead: string;
@@ -33,7 +33,7 @@ export interface DocumentRange {
   readonly attributes: number;
   /** read behind them: end tags; '' for the last range */
   readonly trail: string;
-  /** of the file as it was cut: SHA-256, and when it had last been changed, in ms */
+  /** the file as it was cut: its SHA-256, and when it had last been changed, in ms */
   readonly sha256: string;
   readonly modified: number;
 }

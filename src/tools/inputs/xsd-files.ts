@@ -161,7 +161,7 @@ async function followReferences(
 
 interface SetReference {
   readonly location: string | null;
-  /** of an import */
+  /** the namespace that an import names */
   readonly namespace: string | null;
 }
 

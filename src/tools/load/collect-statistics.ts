@@ -17,7 +17,7 @@ export interface CollectedStatistics {
   /** what was read: with a row tag a file is many documents */
   readonly files: readonly OriginFile[];
   readonly documents: number;
-  /** of the files */
+  /** size of the files */
   readonly bytes: number;
 }
 

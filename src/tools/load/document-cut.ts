@@ -87,7 +87,7 @@ function noDocuments(rowTag: string | undefined): AppError {
     : new AppError('input_not_found', `--row-tag ${rowTag}: the input holds no such element`);
 }
 
-/** None is left to load: there was none, or all were rejected. */
+/** The error where no document is left to load: there was none, or all were rejected. */
 export function noDocumentsLeft(rejects: Rejects, rowTag: string | undefined): AppError {
   const [first] = rejects.messages;
   return first === undefined

@@ -1,4 +1,4 @@
-/** What a load meets beside rows: counted where documents are read, added up where several processes or threads read them. */
+/** Findings of a load (unmapped content, misfits, broken keys): counted where documents are read, added up over processes and threads. */
 import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
 import type { IdentityChecker } from '../../engine/identity/checker.ts';
 import type { Drift, DriftPath } from '../../engine/shred/drift.ts';
@@ -7,11 +7,11 @@ import { identityReport } from './identity-report.ts';
 
 export interface LoadFindings {
   readonly documents: number;
-  /** of the files */
+  /** size of the files */
   readonly bytes: number;
   /** content that the mapping does not know, by path */
   readonly unmapped: readonly DriftPath[];
-  /** of it, what lies in `_unmapped` */
+  /** how much of the unmapped content lies in `_unmapped` */
   readonly kept: KeptContent;
   /** values that their columns cannot hold, by column */
   readonly misfits: readonly (readonly [

@@ -1,4 +1,4 @@
-/** What another process or thread is told to load documents as this one would: tasks on Spark, threads of `--workers`. */
+/** The description of a load that tasks on Spark and threads of `--workers` get, so that they load documents as this process would. */
 import type { EngineLimits } from '../../engine/limits.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';

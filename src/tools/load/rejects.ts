@@ -5,7 +5,7 @@ import type { ConversionDetails } from '../reports/conversion-result.ts';
 export interface Rejects {
   /** in the order of the inputs, with file, line and column */
   readonly messages: readonly string[];
-  /** of them, documents that start with an element which the schema does not have */
+  /** how many of them start with an element which the schema does not have */
   readonly unknownRoots: number;
   /** the same for the job record, which lists the first of them */
   readonly details: ConversionDetails['rejects'];

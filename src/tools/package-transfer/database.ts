@@ -1,4 +1,4 @@
-/** The database a migration works on: the one its request names, or that of the home folder, where it also has a job record. */
+/** The metadata database a transfer works on: the one its request names, or that of the home folder, where it also has a job record. */
 import { createCheckedSockets } from '../../adapters/postgres/client/checked-socket.ts';
 import { connectPostgres } from '../../adapters/postgres/client/connect.ts';
 import type { Sql } from '../../adapters/postgres/client/connect.ts';

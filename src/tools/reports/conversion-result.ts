@@ -3,7 +3,7 @@ import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
 import type { SchemaChosen } from '../schemas/choice.ts';
 
-/** What the job record keeps beside the summary that is printed: what met no place, and what was left out. */
+/** Details in the job record beside the printed summary: unmapped content, ignored values, rejects. */
 export interface ConversionDetails {
   readonly unmapped: readonly { readonly xpath: string; readonly count: number }[];
   /** values whose mappings are inactive */
@@ -12,7 +12,7 @@ export interface ConversionDetails {
     readonly document: string | null;
     readonly line: number | null;
     readonly column: number | null;
-    /** of the diagnostic, such as `unknown_root`; null where there is none */
+    /** code of the diagnostic, such as `unknown_root`; null where there is none */
     readonly code: string | null;
     readonly message: string;
   }[];

@@ -1,7 +1,7 @@
-/** What a run tells of itself, put into its record: what is told in quick succession goes together, as each write waits for a disk. */
+/** Reports of a run to its job record: those in quick succession are written together, as each write waits for a disk. */
 import type { JobProgress } from '../../ports/stores/jobs.ts';
 
-/** so long a run may be ahead of its record */
+/** How long a run may be ahead of its record. */
 const delayMs = 250;
 
 export interface JobReports {

@@ -1,11 +1,11 @@
-/** What a long run tells of itself every few seconds, so that its log and its record move. */
+/** Progress of a long run, every few seconds, in its log and its record. */
 
 /** What has been done of a pass over documents. */
 export interface PassProgress {
   readonly pass: 'checking' | 'reading' | 'loading' | 'writing' | 'publishing';
   /** that have ended */
   readonly documents: number;
-  /** of the input, unpacked */
+  /** bytes of the input, unpacked */
   readonly bytes: number;
   /** null: the pass makes none */
   readonly rows: number | null;

@@ -1,4 +1,4 @@
-/** What a tool says at its end. */
+/** The summary that a tool prints at its end, as text and as JSON. */
 import type { Conversion, KeptContent } from './conversion-result.ts';
 import type { SchemaChosen } from '../schemas/choice.ts';
 import type { WrittenSoFar } from '../session/tool-session.ts';

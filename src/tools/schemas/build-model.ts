@@ -1,4 +1,4 @@
-/** A relational model made to the options of a run. Loaded where one is made: most documents have a model that is stored. */
+/** A relational model made to the options of a run. It is imported lazily: most runs use a model that is stored. */
 import { buildRelationalModel } from '../../engine/map/build-model.ts';
 import { chooseRoots } from '../../engine/map/chosen-roots.ts';
 import { namingLike } from '../../engine/map/made-options.ts';

@@ -20,7 +20,7 @@ export interface SchemaBasis {
   readonly why: string;
   /** whether the origin's default is meant: what is made from it may be the next default */
   readonly isDefault: boolean;
-  /** of an earlier version of the origin: its names go on, it is not loaded by */
+  /** whether it is of an earlier version of the origin: its names go on, rows are not loaded by it */
   readonly isEarlierVersion?: boolean;
   /** it made the target, which has all its tables */
   readonly isOfTarget?: boolean;
@@ -94,7 +94,7 @@ export async function findBasis(
   return byDefault(`the default of schema ${idSch}, which has not loaded the target before`);
 }
 
-/** Of this origin: what is no variant before what is one, the last before the others. */
+/** The logical schema of this origin that made the target: where there are several, a default before a variant, the last before the others. */
 async function madeBy(
   session: ToolSession,
   idSch: number,

@@ -1,4 +1,4 @@
-/** A set by which nothing can be a document is no origin: each document would be one of an unknown root. */
+/** Refuses XSD sets without any element that a document could start with. */
 import { formatDiagnostic, type Diagnostic } from '../../engine/diagnostics.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { AppError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** What fills the extra columns (`-R`) of a logical schema, which need not be those that this request names. */
+/** Values for the extra columns (`-R`) of a logical schema; the request may name others than the schema has. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { ExtraColumn } from '../../jobs/request/tool-request.ts';

@@ -177,7 +177,7 @@ async function makeModel(
   return leaveOutInactive(source, model, inactive);
 }
 
-/** Of rows that are there: the one that `-l` names, that made them, or the default of the origin that `-x` names. */
+/** The logical schema of rows that are there: the one that `-l` names, that made them, or the default of the origin that `-x` names. */
 export async function namedLogicalSchema(
   session: ToolSession,
   loads: () => Promise<readonly TargetLoad[]>,

@@ -1,4 +1,4 @@
-/** The steps of one run ask the catalogue for the same schema one after the other: it is fetched once. */
+/** A catalogue that remembers the schemas of one run, as its steps ask for the same one after the other. */
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
 
 /** What was read longer ago is read again: another job may have added to it. */

@@ -1,5 +1,5 @@
 /**
- * A tool under a worker looks after itself, too: where the worker is stopped, or on a machine that nobody reaches, it notices that
+ * A tool under a worker checks its own claim, too: where the worker is stopped, or its machine unreachable, the tool notices that
  * its job is another's or killed, and ends with all that it has started.
  */
 import type { Claim, JobStore } from '../../ports/stores/jobs.ts';

@@ -1,4 +1,4 @@
-/** Inputs and outputs of a job whose files lie in a store elsewhere: brought to this machine, and taken back. */
+/** Inputs and outputs of a job whose files lie in a remote store: downloaded to this machine, and uploaded. */
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';

@@ -37,7 +37,7 @@ type TagCheck = (tag: SeenTag) => 'element' | 'parent' | null;
  */
 export function createFaultFinder(fault: FaultLead, marked: boolean, names: NameTable) {
   const check = fault.path === null ? createLineCheck(fault, marked) : createPathCheck(fault.path);
-  /** of the elements that are open */
+  /** where the open elements start */
   const starts: TextLocation[] = [];
   let tags = 0;
   let last = -1;

@@ -47,7 +47,7 @@ const manifestSchema = z.object({
   /** the origin that was asked for, as it was numbered there */
   origin_id: storableText(/^\d{1,16}$/),
   parts: z.array(partEntry, { error: 'is not a list' }),
-  /** of the manifest itself: of its JSON without this member */
+  /** SHA-256 of the manifest itself, without this member */
   sha256: sha256Text,
 });
 export type Manifest = Readonly<Omit<z.infer<typeof manifestSchema>, 'parts'>> & {

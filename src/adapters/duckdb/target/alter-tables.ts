@@ -19,7 +19,7 @@ import {
 export interface Incoming {
   readonly sqlType: string;
   readonly nullable: boolean;
-  /** of its values, where the model bounds them no further */
+  /** digits of the column's values, where the model bounds them no further */
   readonly digits?: DecimalDigits;
 }
 

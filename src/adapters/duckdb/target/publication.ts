@@ -1,4 +1,4 @@
-/** One publishing transaction: what it works on. */
+/** What the steps of a publishing transaction share: connection, plan, staged rows. */
 import { randomBytes } from 'node:crypto';
 import { ownPrefix } from '../../../engine/model/side-tables.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
@@ -29,7 +29,7 @@ export function columnId(table: number, column: number): string {
   return `${table}:${column}`;
 }
 
-/** Of a table for a while; a temporary table hides one of the file that has its name. */
+/** The name of a table that is dropped again; a temporary table would hide one of the file that has its name. */
 export function temporaryName(): string {
   return `${ownPrefix}${randomBytes(8).toString('hex')}`;
 }

@@ -15,7 +15,7 @@ export interface NamedColumn {
   readonly type: ColumnType;
 }
 
-/** Of a table of the model, or of one beside the data. */
+/** The columns of a table of the model, or of a table beside the data. */
 export function tableColumns(model: RelationalModel, table: string): readonly NamedColumn[] {
   const own = model.tables.find((candidate) => candidate.name === table);
   return (own ?? Object.values(sideTableDefinitions).find((side) => side.name === table)!).columns;

@@ -35,7 +35,7 @@ export interface ManifestFile {
   readonly sha256: string;
   /** names in the order of the header line */
   readonly columns: readonly string[];
-  /** of Parquet files: DuckDB's types of the columns */
+  /** DuckDB's types of the columns, for Parquet files */
   readonly types?: readonly string[];
 }
 

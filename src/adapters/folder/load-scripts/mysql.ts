@@ -144,7 +144,7 @@ FROM ${staged} s, JSON_TABLE(s.items, '$[*]' COLUMNS (place FOR ORDINALITY, item
   ];
 }
 
-/** Of an array literal, `{1,2}` or `{"a b","c"}`, whose escapes are JSON's own. */
+/** An array literal, `{1,2}` or `{"a b","c"}`, as JSON: its escapes are JSON's own. */
 function jsonOf(literal: string): string {
   const inner = `SUBSTRING(${literal}, 2, CHAR_LENGTH(${literal}) - 2)`;
   return `CASE WHEN ${literal} = '{}' THEN '[]' WHEN LEFT(${literal}, 2) = '{"' THEN CONCAT('[', ${inner}, ']') ELSE CONCAT('["', REPLACE(${inner}, ',', '","'), '"]') END`;

@@ -97,7 +97,7 @@ function scalar(column: string, { kind }: ColumnType): string {
   return `CASE json_type(line, ${at}) WHEN 'integer' THEN line -> ${at} WHEN 'real' THEN line -> ${at}${text} ELSE line ->> ${at} END`;
 }
 
-/** Of the array that `json_each` goes through as `j`. */
+/** The item as the column's value, in the array that `json_each` goes through as `j`. */
 function item(column: string): string {
   return `CASE WHEN j.type IN ('integer', 'real') THEN line -> (${path(column)} || '[' || j.key || ']') ELSE j.value END`;
 }

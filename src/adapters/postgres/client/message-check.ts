@@ -67,7 +67,7 @@ class Check implements MessageCheck {
   readonly #header = Buffer.alloc(5);
   #headerBytes = 0;
   #kind = '';
-  /** of the body, still to come */
+  /** bytes of the body that are still to come */
   #missing = 0;
   #kept: Uint8Array[] = [];
   #answerBytes = 0;

@@ -1,4 +1,4 @@
-/** Retention on PostgreSQL. */
+/** The retention store on PostgreSQL: removes jobs, idempotency keys and events that were kept long enough. */
 import type { RetentionStore } from '../../../ports/stores/retention.ts';
 import type { Sql } from '../client/connect.ts';
 

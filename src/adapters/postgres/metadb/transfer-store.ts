@@ -1,4 +1,4 @@
-/** The metadata database for migrations: the catalog store's own functions, all within one transaction. */
+/** The metadata database as a transfer of packages sees it: the catalog store's own functions, all within one transaction. */
 import type {
   FamilyMember,
   MigrationChanges,

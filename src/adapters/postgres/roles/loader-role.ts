@@ -5,7 +5,7 @@ import { ensureRole, grantRole } from './ensure-role.ts';
 
 export const loaderRole = 'svc_loader';
 
-/** Any constant: roles belong to the whole server, so several services may come here at once. */
+/** The lock's number could be any: roles belong to the whole server, so several services may make one at once. */
 const roleLock = 730_519;
 
 /**
@@ -41,7 +41,7 @@ export async function ensureLoaderRole(sql: Sql): Promise<boolean> {
   }
 }
 
-/** Of the login, whatever role it has taken on: one question at each start in place of a dozen statements. */
+/** Whether nothing is left to do, asked for the login whatever role it has taken on: one question at each start in place of a dozen statements. */
 async function isLoaderRoleReady(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ ready: boolean | null }[]>`select ${loaderRoleReady(sql)} as ready`;
   return row?.ready === true;

@@ -40,7 +40,7 @@ export async function ensureServiceRole(sql: Sql): Promise<boolean> {
   }
 }
 
-/** Of who asks, or under the role itself: one question at each start in place of a dozen statements. */
+/** Whether nothing is left to do, asked by the login or under the role itself: one question at each start in place of a dozen statements. */
 async function isServiceRoleReady(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ ready: boolean | null }[]>`select ${serviceRoleReady(sql)} as ready`;
   return row?.ready === true;

@@ -106,7 +106,7 @@ class PostgresRowSink implements RowSink {
     return this.#guarded(() => this.#open());
   }
 
-  /** Of tables that are made anew: rows that are numbered as they will stay need not be written again to be published. */
+  /** Offsets for tables that are made anew: rows that are numbered as they will stay need not be written again to be published. */
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
     const names = [...this.#plan.model.tables.keys()].map(
       (index) => [this.#plan.model.tables[index]!.name, this.#tables[index]!.name] as const,

@@ -79,7 +79,7 @@ export class CollectedTree {
     this.#byAddress.get(address)!.nil += 1;
   }
 
-  /** Of a node that has none yet. */
+  /** Gives a node its values, which has none yet. */
   makeValue(address: number): void {
     this.#owed -= 1;
     this.#ints[(address + layout.NODE_VALUE) >> 2] = this.#newValue();
@@ -322,7 +322,7 @@ export class CollectedTree {
     return this.#end - this.#used - this.#owed * layout.VALUE_BYTES;
   }
 
-  /** Of memory that nobody has written yet; null where there is not enough. */
+  /** The address of memory that nobody has written yet; null where there is not enough. */
   #allocate(bytes: number): number | null {
     const size = Math.ceil(bytes / 16) * 16;
     if (this.#room < size) return null;

@@ -18,7 +18,7 @@ const PAGES = 1024;
 
 export interface CollectKernelOptions {
   readonly samples: boolean;
-  /** of memory, by default enough for thousands of paths */
+  /** pages of memory, by default enough for thousands of paths */
   readonly pages?: number;
   /** an attribute that says something of the document, not of its content; `node` tells it of the element */
   readonly isContent: (nameId: number) => boolean;

@@ -4,7 +4,7 @@ import { emptyValueStatistics, type ValueStatistics } from '../statistics.ts';
 import { CLASS_DECIMAL, CLASS_INTEGER, classesOf } from './classes.ts';
 import { ValueSketch } from './sketch.ts';
 
-/** so many digits, and double precision tells all numbers apart */
+/** Numbers of so many digits are all told apart by double precision. */
 const exactDigits = 15;
 const powersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, power) => 10 ** power);
 

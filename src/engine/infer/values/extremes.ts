@@ -1,4 +1,4 @@
-/** The least and the greatest of the values of one path, kept as bytes: a text is made of them when somebody asks. */
+/** The least and the greatest of the values of one path, kept as bytes, and decoded when they are read. */
 import { compareBytes } from './compare-bytes.ts';
 import { isLess } from '../statistics.ts';
 import { utf8Text } from '../../xml/utf8.ts';

@@ -1,4 +1,4 @@
-/** Which paths say of a type whose rows share a table what it is, whatever paths lead to it. */
+/** Paths that identify a type whose rows share one table, whatever paths lead to it. */
 import type { SourceModel } from '../../model/source-model.ts';
 import type { UsePrinter } from './use-paths.ts';
 

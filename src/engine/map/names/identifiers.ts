@@ -57,7 +57,7 @@ export function structureWord(word: string, mode: NamingOptions['nameMode']): st
 
 const utf8 = new TextEncoder();
 
-/** Of the name in UTF-8. */
+/** The length of a name in UTF-8. */
 export function byteLength(name: string): number {
   for (let at = 0; at < name.length; at += 1) if (name.charCodeAt(at) > 0x7f) return utf8.encode(name).length;
   return name.length;

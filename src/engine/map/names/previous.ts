@@ -110,7 +110,7 @@ class RowHistory {
 export interface EarlierMeanings {
   tablePath(table: number): string | null;
   columnUse(table: number, column: Column): string | null;
-  /** of paths and uses that are no longer in the model */
+  /** Translates paths and uses that are no longer in the model. */
   translate(text: string): string;
 }
 

@@ -6,7 +6,7 @@ import { byteLength, firstWords } from './identifiers.ts';
 
 /** more columns of one last step than these are told apart by how common their steps are alone */
 const mostCompared = 400;
-/** Of a path of more steps, those that most names go through are left out at once: a name has room for few. */
+/** In a longer path, the steps that most names go through are left out at once: a name has room for few. */
 const mostSteps = 32;
 
 /** The steps, in their order and the last among them, that have at most so many bytes joined by underscores, if that can be. */
@@ -14,7 +14,7 @@ export type StepChooser = (steps: readonly string[], maxBytes: number) => readon
 
 interface Kept {
   readonly step: string;
-  /** of the names that reach the step's place, those that go through it: 1 is all of them, and says nothing */
+  /** the share of names that go through the step, among those as long: 1 is all of them, and says nothing */
   readonly share: number;
   readonly bytes: number;
 }

@@ -1,4 +1,4 @@
-/** What the drawing decides by size and place: which children are folded, which types share a table. */
+/** Choices of the drawing that depend on sizes: which children are folded, which types share a table. */
 import type { MapLevel } from '../../model/relational-model.ts';
 import { clarkName, type SourceChild, type SourceModel, type SourceType } from '../../model/source-model.ts';
 import { actualTypesOf, derivedTypesOf, isSimpleChild, isTextAlone, type TypeGraph } from './type-graph.ts';

@@ -202,7 +202,7 @@ export function orderedColumns(table: TableDraft): ColumnDraft[] {
   return table.columns.toSorted((a, b) => roleRank[a.role] - roleRank[b.role]);
 }
 
-/** Of a parent key: of the child in the parent's row; of an extra column: what it was asked for as. */
+/** The path of a column; that of a parent key is the child's in the parent's row, that of an extra column what it was asked for as. */
 export function columnPath({ role, parent, steps, nameParts }: ColumnDraft, table: TableDraft): string {
   if (role === 'extra') return nameParts[0]!;
   return (role === 'parent_key' ? parent! : table).usePath + steps;

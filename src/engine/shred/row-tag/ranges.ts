@@ -20,7 +20,7 @@ import { utf8Text } from '../../xml/utf8.ts';
 /** A place before the `<` of a row element. */
 export interface RowCut {
   readonly location: TextLocation;
-  /** of the row element in the document, from 1 */
+  /** number of the row element in the document, from 1 */
   readonly number: number;
   /** start tags of the elements around, outermost first, as they stand in the document */
   readonly openTags: string;

@@ -14,7 +14,7 @@ export interface Entity {
 export interface AttributeDefinition {
   /** raw name id */
   readonly name: number;
-  /** of a type other than CDATA: white space is collapsed (XML 1.0 §3.3.3) */
+  /** whether the type is another than CDATA: then white space is collapsed (XML 1.0 §3.3.3) */
   readonly tokenized: boolean;
   /** normalised default value; null for #REQUIRED and #IMPLIED */
   readonly defaultValue: Uint8Array | null;

@@ -1,3 +1,5 @@
+/** The encoding of a document, detected by its first bytes. */
+
 /** How far the XML declaration is looked for. */
 export const DECLARATION_BYTES = 4096;
 

@@ -1,4 +1,4 @@
-/** Content by the kernel, and by the scanners of TypeScript what the kernel leaves to them. */
+/** Content of the root element, scanned by the kernel; the events that it does not handle are scanned in TypeScript. */
 import { resolveElement } from '../names/resolve.ts';
 import { scanContent } from '../scan/content.ts';
 import { scanMarkup } from '../scan/markup.ts';

@@ -72,7 +72,7 @@ const DEPTH_MAX = 1024;
 const DECODED_BYTES = DECODED_BATCH_BYTES + 2 * KERNEL_WINDOW_BYTES;
 const PAGE_BYTES = 65_536;
 const PAGES = 38;
-/** Of a memory that others use too, the kernel takes so much from its start. */
+/** How much of a memory that others use too the kernel takes, from its start. */
 export const SCAN_KERNEL_BYTES: number = PAGES * PAGE_BYTES;
 /** Vectors are read and written beyond the end of an array. */
 const MARGIN_BYTES = 32;

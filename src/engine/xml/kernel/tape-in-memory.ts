@@ -28,7 +28,7 @@ export class TapeInMemory {
   readonly #events: Int32Array;
   readonly #bytes: Uint8Array;
   readonly #decoded: Uint8Array;
-  /** of the last batch that was brought */
+  /** where the last batch lies that was brought */
   readonly place: TapePlace = { events: 0, bytes: 0, decoded: 0 };
 
   constructor(memory: TapeMemory) {

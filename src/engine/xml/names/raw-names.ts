@@ -91,7 +91,7 @@ export class RawNames {
   }
 }
 
-/** Of a part of a name whose characters are known to be name characters: whether it may stand on either side of the colon. */
+/** Whether a part of a name may stand on either side of the colon; its characters are known to be name characters. */
 function isNcName(part: string): boolean {
   const first = part.codePointAt(0);
   if (first === undefined || part.includes(':')) return false;

@@ -78,7 +78,7 @@ function whyNotAllowed(
   return whyNoRestriction(element, same.element);
 }
 
-/** Of two declarations of one name (NameAndTypeOK). */
+/** Why one of two declarations of one name does not restrict the other (NameAndTypeOK). */
 function whyNoRestriction(element: ElementDeclaration, base: ElementDeclaration): string | null {
   const { localName } = element.name;
   if (element.nillable && !base.nillable) return `The element ${localName} is not nillable in the base`;

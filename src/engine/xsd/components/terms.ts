@@ -147,7 +147,7 @@ export interface AttributeGroupReference {
 export interface WrittenAttributes {
   readonly uses: readonly AttributeUse[];
   readonly groups: readonly AttributeGroupReference[];
-  /** of `anyAttribute` here, or of a missing component */
+  /** the wildcard of `anyAttribute` here, or that of a missing component */
   readonly wildcard: Wildcard | null;
 }
 

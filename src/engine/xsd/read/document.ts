@@ -43,7 +43,7 @@ export interface DocumentLink {
 export interface MissingDocument {
   readonly reference: DocumentReference;
   readonly from: SchemaDocument;
-  /** of the components that it would have held */
+  /** namespace of the components that it would have held */
   readonly namespace: string;
   /** index of its diagnostic */
   readonly diagnostic: number;

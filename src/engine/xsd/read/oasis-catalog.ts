@@ -17,15 +17,15 @@ export interface CatalogAnswer {
   readonly path: string | null;
   /** as the entry has it */
   readonly uri: string;
-  /** of the entry */
+  /** the catalogue file that has the entry */
   readonly catalog: string;
   readonly line: number;
 }
 
 export interface XmlCatalogs {
-  /** Of a schemaLocation: by `uri` and `system` entries and their kin, a public identifier by `public` ones. */
+  /** Resolves a schemaLocation: by `uri` and `system` entries and their kin, a public identifier by `public` ones. */
   location(location: string): CatalogAnswer | null;
-  /** Of a namespace that is imported: by `uri` entries and their kin. */
+  /** Resolves a namespace that is imported: by `uri` entries and their kin. */
   namespace(namespace: string): CatalogAnswer | null;
   /** Other catalogs that are named, as far as they lie beside: paths in the set, whether or not there is such a file. */
   readonly further: readonly string[];
@@ -38,7 +38,7 @@ interface Entry {
   /** normalised */
   readonly text: string;
   readonly target: Place;
-  /** of a rewrite: what stands behind the matched start goes on behind the target */
+  /** whether the entry rewrites: what stands behind the matched start goes on behind the target */
   readonly rewrites: boolean;
   readonly line: number;
 }

@@ -19,7 +19,7 @@ import type { LoadingJob } from '../order.ts';
 
 /** What the driver takes out of `job.json`. */
 export interface SparkApplication {
-  /** of the Spark application */
+  /** name of the Spark application */
   readonly name: string;
   /** what executors start, before the folder and the unit's number */
   readonly command: readonly string[];
@@ -58,7 +58,7 @@ export function failureOf(failure: UnitFailure): Error {
 export interface UnitReport {
   /** why no attempt can succeed: the document is at fault */
   readonly failure?: UnitFailure;
-  /** of a probe: what is wrong with documents, by their place in the job */
+  /** what a probe found wrong with documents, by their index in the job */
   readonly rejects: readonly (readonly [place: number, fault: Diagnostic])[];
   /** null: the unit failed, or was probed only */
   readonly findings: LoadFindings | null;

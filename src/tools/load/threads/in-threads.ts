@@ -30,7 +30,7 @@ export interface ThreadLoad {
   readonly hashes: readonly (string | null)[] | null;
 }
 
-/** of a unit: what it costs to begin one is small beside that */
+/** Size of a unit, at least: what it costs to begin one is small beside that. */
 const minUnitBytes = 256 * 1024;
 const maxUnitBytes = 32 * 2 ** 20;
 const maxUnitDocuments = 256;

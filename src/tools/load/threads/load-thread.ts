@@ -55,7 +55,7 @@ export type FromThread =
       readonly kind: 'unit';
       readonly unit: number;
       readonly statistics: DocumentStatistics | null;
-      /** of the unit */
+      /** documents of the unit */
       readonly documents: number;
       readonly bytes: number;
     }

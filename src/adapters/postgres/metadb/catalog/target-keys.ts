@@ -5,7 +5,7 @@ import { sqlState } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';
 import { loaderRole } from '../../roles/loader-role.ts';
 
-/** Of a transaction that speaks for the organisation. Null where the schema is not its own, or was not loaded into. */
+/** The counters by table, read in a transaction that speaks for the organisation. Null where the schema is not its own, or was not loaded into. */
 export async function targetKeys(
   tx: Sql,
   idOrg: number,

@@ -1,4 +1,4 @@
-/** What metrics are made of: jobs that ended, and how long the queue has waited, over all organisations. */
+/** Figures for metrics, over all organisations: ended jobs, and how long jobs have waited. */
 import type { EndedJob } from '../../../../ports/stores/jobs.ts';
 import type { Sql } from '../../client/connect.ts';
 

@@ -1,4 +1,4 @@
-/** Jobs as runs of conversions: with what their summaries say; and the removal of ended ones. */
+/** Jobs as runs of conversions, with the figures of their summaries; and the removal of ended jobs. */
 import { AppError } from '../../../../errors.ts';
 import type { JobRecord, JobStatus } from '../../../../jobs/record.ts';
 import type { JobRun, LoadedRows, Page } from '../../../../ports/stores/jobs.ts';

@@ -23,7 +23,7 @@ interface Applied {
   readonly checksum: string;
 }
 
-/** Any constant: all instances of the service must take the same lock. */
+/** The lock's number could be any: all instances of the service must take the same. */
 const advisoryLock = 7_305_184_201;
 const oldestServer = 140_000;
 
