@@ -1,7 +1,8 @@
 /** The application: every endpoint, put together from what it is given. Web standards only; any runtime can serve it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { cors } from 'hono/cors';
-import type { Config } from './config/properties.ts';
+import { checkConfig } from './config/check-config.ts';
+import type { Config } from './config/shape.ts';
 import { createAboutRoutes } from './http/routes/about.ts';
 import { createActuatorRoutes } from './http/actuator/info.ts';
 import { createAdminRoutes } from './http/routes/admin.ts';
@@ -34,13 +35,14 @@ export interface AppOptions {
 
 /**
  * Builds one application; several may live in one process. Serve its `fetch`, or put it below a prefix of another
- * application with `host.route('/prefix', app)` or `mount`.
+ * application with `host.route('/prefix', app)` or `mount`. ConfigError where `config` is not of its type.
  */
 export function createApp(
   adapters: Adapters,
   config: Config,
   { basePath = '' }: AppOptions = {},
 ): OpenAPIHono<AppEnv> {
+  checkConfig(config);
   const app = new OpenAPIHono<AppEnv>();
   const guards = createGuards(adapters, config);
 

@@ -1,7 +1,7 @@
 /** The public surface: the application, what it must be given, and the parts that can be given to it. */
 export { createApp } from './app.ts';
 export { readConfig } from './config/properties.ts';
-export type { Config } from './config/properties.ts';
+export type { Config } from './config/shape.ts';
 export { AppError, errorCatalogue } from './errors.ts';
 export type { ErrorCode, ErrorDetail } from './errors.ts';
 export type {

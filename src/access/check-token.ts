@@ -1,5 +1,5 @@
 /** Who a token of the identity provider speaks for: its claims as an organisation and scopes of ours. */
-import type { OidcConfig } from '../config/oidc.ts';
+import type { OidcConfig } from '../config/shape.ts';
 import { allScopes } from '../ports/stores/access.ts';
 import type { AccessStore } from '../ports/stores/access.ts';
 import type { TokenVerifier } from '../ports/network/token-verifier.ts';

@@ -1,21 +1,6 @@
 /** The settings `svc.webhooks.*` and `svc.openlineage.*`. */
+import type { EventConfig } from './shape.ts';
 import { parseCount, parseHttpAddress, parseQuantity, parseWebhookSecret, timeUnits } from './values.ts';
-
-/** Who is told of jobs. */
-export interface EventConfig {
-  /** null: webhooks are off; the secret is `whsec_` and base64 */
-  readonly webhook: { readonly url: string; readonly secret: string } | null;
-  /** null: lineage events are off; `key` is sent as a bearer token */
-  readonly openLineage: {
-    readonly url: string;
-    readonly key: string | null;
-    readonly namespace: string;
-  } | null;
-  /** deliveries that are tried of one event */
-  readonly attempts: number;
-  /** until the second of them */
-  readonly retryMs: number;
-}
 
 export const eventProperties = [
   {

@@ -1,16 +1,6 @@
 /** The settings `svc.files.*` of a store that several machines share. */
+import type { ObjectStoreConfig } from './shape.ts';
 import { parseHttpAddress } from './values.ts';
-
-/** An S3-compatible store for files and logs. */
-export interface ObjectStoreConfig {
-  readonly bucket: string;
-  /** before every key: '' or ending in '/' */
-  readonly prefix: string;
-  readonly endpoint: string;
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
 
 export const fileStoreProperties = [
   {

@@ -1,25 +1,6 @@
 /** The settings `svc.oidc.*`. */
+import type { OidcConfig } from './shape.ts';
 import { parseAlgorithms, parseCount, parseJwks, parseScopeNames } from './values.ts';
-
-/** How tokens of an OpenID Connect provider are checked, and what they let do. */
-export interface OidcConfig {
-  /** compared exactly with `iss` */
-  readonly issuer: string;
-  /** one of `aud` */
-  readonly audience: string;
-  /** an https: address (http: on loopback), or an absolute path: the public keys as a JSON Web Key Set */
-  readonly jwks: string;
-  /** the only ones accepted; never symmetric ones, never `none` */
-  readonly algorithms: readonly string[];
-  /** claims, dots leading into objects: what the token may do, as text with blanks or a list */
-  readonly scopeClaim: string;
-  /** whose it is: an organisation's id or name */
-  readonly orgClaim: string;
-  /** organisation of tokens without that claim; null: they are refused */
-  readonly defaultOrg: number | null;
-  /** from a value of the scope claim to scopes of ours; a scope's own name always means itself */
-  readonly scopeNames: Readonly<Record<string, readonly string[]>>;
-}
 
 export type OidcProperty =
   | 'svc.oidc.issuer'

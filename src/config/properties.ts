@@ -1,15 +1,12 @@
 /**
- * The settings of the service: one table of properties, and the typed record that the rest of the code reads.
+ * The settings of the service: one table of properties, read into the typed record of `Config`.
  * Where they come from (`backend.properties`, the environment) is the runtime's matter.
  */
 import { eventProperties, readEvents } from './events.ts';
-import type { EventConfig } from './events.ts';
 import { fileStoreProperties, readObjectStore } from './files.ts';
-import type { ObjectStoreConfig } from './files.ts';
 import { readOidc } from './oidc.ts';
-import type { OidcConfig } from './oidc.ts';
 import { readSpark, sparkProperties } from './spark.ts';
-import type { SparkConfig } from './spark.ts';
+import type { Config } from './shape.ts';
 import {
   parseCount,
   parseDatabaseUrl,
@@ -23,48 +20,7 @@ import {
   sizeUnits,
   timeUnits,
 } from './values.ts';
-import { limitProperties, readLimits, type Limits } from './limits.ts';
-
-/** Times in milliseconds, sizes in bytes. */
-export interface Config {
-  readonly commandsEnabled: boolean;
-  /** null: the embedded database */
-  readonly metadbUrl: string | null;
-  /** absolute folders; `{org}` stands for the organisation's id */
-  readonly fileRoots: readonly string[];
-  /** null: files and logs lie in folders of the home */
-  readonly objectStore: ObjectStoreConfig | null;
-  /** `host`, `host:port` or `*`, lower case */
-  readonly allowedHosts: readonly string[];
-  /** the same form: databases that may ask for passwords as text or MD5 without TLS */
-  readonly plainPasswordHosts: readonly string[];
-  /** base64 of 32 bytes; null: the key file of the home folder */
-  readonly secretKey: string | null;
-  /** bearer tokens of an identity provider beside our own keys; null: keys alone */
-  readonly oidc: OidcConfig | null;
-  /** the same form: keys that open what was sealed before the key was changed */
-  readonly oldSecretKeys: readonly string[];
-  /** origins whose pages may read answers; none: no CORS headers at all */
-  readonly corsOrigins: readonly string[];
-  /** `binary`: a path, which starts from the installation where it is relative, or a name to be found in PATH */
-  readonly migration: {
-    readonly binary: string;
-    readonly azcopyBinary: string;
-    /** other metadata databases that get the service's own password */
-    readonly passwordHosts: readonly string[];
-  };
-  readonly spark: SparkConfig;
-  readonly worker: {
-    /** jobs the service's own process runs at the same time; 0: none, other processes run them */
-    readonly concurrency: number;
-    /** how long running jobs may go on after SIGTERM before they are handed back */
-    readonly drainMs: number;
-    /** what a tool may use for objects of JavaScript; null: as Node has it */
-    readonly memoryBytes: number | null;
-  };
-  readonly events: EventConfig;
-  readonly limits: Limits;
-}
+import { limitProperties, readLimits } from './limits.ts';
 
 /** A property as people see it: the README and the file of the first start are written from these. */
 export interface PropertySpec {

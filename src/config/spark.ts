@@ -1,19 +1,6 @@
 /** The settings `svc.spark.*`. */
+import type { SparkConfig } from './shape.ts';
 import { parseCount, parseQuantity, parseSparkConf, sizeUnits } from './values.ts';
-
-export interface SparkConfig {
-  /** path of spark-submit; null: there is no Spark */
-  readonly submit: string | null;
-  /** Spark's settings for all jobs; the master is always among them */
-  readonly conf: Readonly<Record<string, string>>;
-  /** folder that this machine and all executors see; null: the temporary one */
-  readonly work: string | null;
-  /** at most so many bytes of the inputs are one task's */
-  readonly rangeBytes: number;
-  /** on executors; null: where they are here */
-  readonly node: string | null;
-  readonly package: string | null;
-}
 
 /** Variables of the environment that say where Spark, Java, Python and the cluster's settings are. */
 export const sparkVariables =

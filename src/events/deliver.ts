@@ -2,9 +2,10 @@
 import type { OutgoingGuard } from '../access/outgoing-guard.ts';
 import { AppError } from '../errors.ts';
 import { pause } from '../jobs/worker/waiting.ts';
-import type { EventKind, EventOutbox, OutboxEvent } from '../ports/stores/event-outbox.ts';
+import type { EventKind, EventOutbox, StoredEvent } from '../ports/stores/event-outbox.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { OutgoingHttp } from '../ports/network/outgoing.ts';
+import { readStoredEvent, type JobEvent } from './shapes.ts';
 
 /** Where events of one kind go, and what is sent. */
 export interface Receiver {
@@ -12,7 +13,7 @@ export interface Receiver {
   /** may hold secrets in its path and query: only its host is ever shown */
   readonly url: URL;
   render(
-    event: OutboxEvent,
+    event: JobEvent,
   ): Promise<{ readonly headers: Readonly<Record<string, string>>; readonly body: string }>;
 }
 
@@ -51,7 +52,7 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
       try {
         const events = await outbox.claim(receiver.kind, batch, leaseMs);
         await Promise.all(
-          byJob(events).map(async (ofJob) => {
+          byJob(await readable(receiver, events)).map(async (ofJob) => {
             for (const event of ofJob) await deliver(options, receiver, event, stopping.signal);
           }),
         );
@@ -61,6 +62,24 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
       }
       await pause(pollMs, stopping.signal);
     }
+  }
+
+  /** One that nobody can read is given up at once, so that those behind it go out. */
+  async function readable(receiver: Receiver, events: readonly StoredEvent[]): Promise<JobEvent[]> {
+    const read: JobEvent[] = [];
+    for (const event of events) {
+      try {
+        read.push(readStoredEvent(event));
+      } catch (error) {
+        await outbox.failed(event.idEvent, reasonOf(error), null);
+        logger.warn('event given up', {
+          kind: receiver.kind,
+          event: event.idEvent,
+          reason: reasonOf(error),
+        });
+      }
+    }
+    return read;
   }
 
   return {
@@ -75,14 +94,14 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
 }
 
 /** A job's start is told before its end. */
-function byJob(events: readonly OutboxEvent[]): OutboxEvent[][] {
+function byJob(events: readonly JobEvent[]): JobEvent[][] {
   return [...Map.groupBy(events, ({ job }) => job.id_job).values()];
 }
 
 async function deliver(
   options: DeliveryOptions,
   receiver: Receiver,
-  event: OutboxEvent,
+  event: JobEvent,
   stopping: AbortSignal,
 ): Promise<void> {
   const { outbox, logger } = options;
@@ -115,7 +134,7 @@ type Outcome = 'taken' | { readonly failure: string; readonly final: boolean; re
 async function send(
   { guard, http }: DeliveryOptions,
   { url, render }: Receiver,
-  event: OutboxEvent,
+  event: JobEvent,
   stopping: AbortSignal,
 ): Promise<Outcome> {
   const { headers, body } = await render(event);

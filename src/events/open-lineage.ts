@@ -4,9 +4,10 @@ import { columnType, isText, transformationOf } from '../catalog/feeds/lineage.t
 import type { JobRecord, JobStatus } from '../jobs/record.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { MappingRecord, TableRecord } from '../ports/stores/catalog.ts';
-import type { OutboxEvent } from '../ports/stores/event-outbox.ts';
 import { placeName, tableName } from './datasets.ts';
 import type { DatasetName, MetadataDatabase } from './datasets.ts';
+import { actionOf, rowsByTable, runEventJson } from './shapes.ts';
+import type { Dataset, Facet, JobEvent, RunEvent } from './shapes.ts';
 
 export interface LineageSettings {
   /** OpenLineage's namespace of the jobs */
@@ -17,7 +18,7 @@ export interface LineageSettings {
 }
 
 const specification = 'https://openlineage.io/spec';
-const ends: Readonly<Partial<Record<JobStatus, string>>> = {
+const ends: Readonly<Partial<Record<JobStatus, RunEvent['eventType']>>> = {
   C: 'COMPLETE',
   F: 'FAIL',
   E: 'FAIL',
@@ -27,25 +28,23 @@ const ends: Readonly<Partial<Record<JobStatus, string>>> = {
 
 type Stores = Pick<Adapters, 'catalog' | 'jobs'>;
 
-interface Dataset extends DatasetName {
-  readonly facets?: object;
-  readonly outputFacets?: object;
-}
+/** `path`: of the facet's schema. */
+type MakeFacet = (path: string, members: object) => Facet;
 
 /** The event as JSON. Where the schema of the job is gone by now, its tables are left out. */
 export async function openLineageBody(
   { catalog, jobs }: Stores,
   settings: LineageSettings,
-  { moment, job, occurred }: OutboxEvent,
+  { moment, job, occurred }: JobEvent,
 ): Promise<string> {
-  const facet = (path: string, members: object): object => ({
+  const facet: MakeFacet = (path, members) => ({
     _producer: settings.producer,
     _schemaURL: `${specification}/facets/${path}`,
     ...members,
   });
   const eventType = moment === 'started' ? 'START' : (ends[job.status] ?? 'OTHER');
   const installation = await catalog.installation();
-  return JSON.stringify({
+  return runEventJson({
     eventType,
     eventTime: new Date(occurred).toISOString(),
     producer: settings.producer,
@@ -66,13 +65,12 @@ export async function openLineageBody(
     outputs: job.status === 'C' ? await outputsOf() : [],
   });
 
-  async function outputsOf(): Promise<readonly Dataset[]> {
+  async function outputsOf(): Promise<Dataset[]> {
     const place = job.parm_path_output;
     if (place === null) return [];
     if (job.id_lschma === null || job.job_type !== 'Parse') return [placeName(place, job, settings.metadb)];
     const run = await jobs.findRun(job.id_org, job.id_job);
-    const rows =
-      (run?.summary as { readonly tables?: Readonly<Record<string, number>> } | null)?.tables ?? {};
+    const rows = rowsByTable(run?.summary ?? null);
     const [tables, mappings] = await Promise.all([
       catalog.listTables(job.id_org, job.id_lschma),
       catalog.listMappings(job.id_org, job.id_lschma),
@@ -105,9 +103,7 @@ export async function openLineageBody(
  * name of the one to be made, or the input.
  */
 async function jobName({ catalog, jobs }: Stores, job: JobRecord): Promise<string> {
-  const { action = {} } = JSON.parse(job.params_json) as {
-    readonly action?: Readonly<Record<string, unknown>>;
-  };
+  const action = actionOf(job);
   const given = String(action['origin'] ?? '');
   const idSch = /^\d{1,15}$/.test(given) ? Number(given) : await referredOrigin(jobs, job, given);
   const origin = idSch === null ? null : await catalog.findOrigin(job.id_org, idSch);
@@ -124,11 +120,7 @@ async function referredOrigin(jobs: Stores['jobs'], job: JobRecord, given: strin
   return workflow?.jobs[Number(position)]?.id_sch ?? null;
 }
 
-function runFacets(
-  job: JobRecord,
-  eventType: string,
-  facet: (path: string, members: object) => object,
-): object {
+function runFacets(job: JobRecord, eventType: string, facet: MakeFacet): Readonly<Record<string, Facet>> {
   if (eventType !== 'FAIL' && eventType !== 'ABORT') return {};
   return {
     errorMessage: facet('1-0-1/ErrorMessageRunFacet.json#/$defs/ErrorMessageRunFacet', {
@@ -138,7 +130,7 @@ function runFacets(
   };
 }
 
-function inputsOf(job: JobRecord, metadb: MetadataDatabase): readonly DatasetName[] {
+function inputsOf(job: JobRecord, metadb: MetadataDatabase): DatasetName[] {
   return job.parm_path_input === null ? [] : [placeName(job.parm_path_input, job, metadb)];
 }
 

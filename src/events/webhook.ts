@@ -1,8 +1,8 @@
 /** The body of a webhook about an ended job. */
 import type { JobStatus } from '../jobs/record.ts';
-import type { OutboxEvent } from '../ports/stores/event-outbox.ts';
+import { webhookJson, type JobEvent, type WebhookEvent } from './shapes.ts';
 
-const types: Readonly<Partial<Record<JobStatus, string>>> = {
+const types: Readonly<Partial<Record<JobStatus, WebhookEvent['type']>>> = {
   C: 'job.completed',
   F: 'job.failed',
   K: 'job.killed',
@@ -10,9 +10,8 @@ const types: Readonly<Partial<Record<JobStatus, string>>> = {
   L: 'job.lost',
 };
 
-/** `{type, timestamp, data}`; `data` is the job record, as GET /v2/executions/get/{id} answers it. */
-export function webhookBody({ job, occurred }: OutboxEvent): string {
-  return JSON.stringify({
+export function webhookBody({ job, occurred }: JobEvent): string {
+  return webhookJson({
     type: types[job.status] ?? 'job.ended',
     timestamp: new Date(occurred).toISOString(),
     data: job,

@@ -12,8 +12,10 @@ import { maskSecrets } from './secrets/mask-secrets.ts';
 import { maskedParams, paramsJson } from './request/params.ts';
 import { sealRequest } from './request/stored-request.ts';
 import { parseTarget } from './request/target.ts';
-import { isTool, parseExecution, tools } from './request/tool-request.ts';
-import type { Tool, ToolRequest } from './request/tool-request.ts';
+import { isTool, tools } from './request/tools.ts';
+import { parseExecution } from './request/tool-request.ts';
+import type { Tool } from './request/tools.ts';
+import type { ToolRequest } from './request/tool-request.ts';
 
 /** A `Config` is one. */
 export interface SubmitSettings extends PlaceSettings {

@@ -17,7 +17,8 @@ import { createPostgresJobStore } from '../adapters/postgres/metadb/jobs/store.t
 import { everyOrganisation } from '../adapters/postgres/client/organisation-scope.ts';
 import { createRequestSql, type RequestSql } from '../adapters/postgres/client/request-sql.ts';
 import { createApp } from '../app.ts';
-import { ConfigError, readConfig, type Config } from '../config/properties.ts';
+import { ConfigError, readConfig } from '../config/properties.ts';
+import type { Config } from '../config/shape.ts';
 import { AppError } from '../errors.ts';
 import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { docAssetNames } from '../ports/files/assets.ts';

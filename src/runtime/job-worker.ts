@@ -5,6 +5,7 @@ import { createProcessRunner } from '../adapters/processes/tool-runner.ts';
 import { sparkVariables } from '../config/spark.ts';
 import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { secretForms } from '../jobs/secrets/forms.ts';
+import { checkStoredRequest } from '../jobs/request/shape.ts';
 import { openRequest, secretsIn } from '../jobs/request/stored-request.ts';
 import { createWorker } from '../jobs/worker/run-jobs.ts';
 import type { Worker } from '../jobs/worker/run-jobs.ts';
@@ -59,11 +60,13 @@ function clearing(runner: ProcessRunner, home: Home): ProcessRunner {
   };
 }
 
-/** Takes the secrets of the home and of the job's own request, and this machine's paths, out of what its tool, and whatever that starts, prints. */
+/** Takes the secrets of the home and of the job's own request, and this machine's paths, out of what its tool, and whatever that starts, prints. A request that no tool understands starts none. */
 async function maskOf(opened: OpenedHome, idJob: number): Promise<(text: string) => string> {
   const { jobs, secrets } = opened.adapters;
   const { request, record } = await jobs.request(idJob);
-  const known = secretsIn(await openRequest(request, secrets));
+  const toRun = await openRequest(request, secrets);
+  checkStoredRequest(toRun);
+  const known = secretsIn(toRun);
   // The log is masked byte by byte: what is not ASCII in a secret has several of them
   const maskBytes = createMask(known.flatMap(secretForms).map(inBytes));
   const hidePaths = createPathMask(opened.home, record.id_org, inBytes);

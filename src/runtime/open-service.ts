@@ -9,7 +9,7 @@ import { createOidcVerifier } from '../adapters/system/oidc-verifier.ts';
 import { createProcessFigures } from '../adapters/system/process-figures.ts';
 import { createPackageAssetStore } from '../adapters/server/package-asset-store.ts';
 import { createApp } from '../app.ts';
-import type { Config } from '../config/properties.ts';
+import type { Config } from '../config/shape.ts';
 import type { AppEnv } from '../http/env.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { HostCallers } from '../ports/network/host-callers.ts';

@@ -17,7 +17,7 @@ interface Area {
 /** Sinks write a relational model in a dialect, and both are the engine's: quoting and DDL are there once. */
 const adapter = {
   values: ['ports', 'engine', 'errors.ts', 'config/limits.ts'],
-  types: ['jobs', 'config/properties.ts'],
+  types: ['jobs', 'config/shape.ts'],
 };
 /** An adapter that runs on Node: what it is made with, and the other rooms of adapters that it stands on. */
 const onNode = (name: string, packages: readonly string[] = [], rooms: readonly string[] = []): Area => ({
@@ -29,7 +29,7 @@ const onNode = (name: string, packages: readonly string[] = [], rooms: readonly 
 /** Domains: verbs on ports. They know neither HTTP nor SQL nor where they run. */
 const domain = {
   values: ['ports', 'engine', 'errors.ts', 'config/limits.ts', 'domain'],
-  types: ['config/properties.ts', 'config/oidc.ts'],
+  types: ['config/shape.ts'],
   packages: [],
 };
 const web = ['hono', '@hono/zod-openapi', '@hono/zod-validator', 'zod'];
@@ -40,11 +40,13 @@ const areas: readonly Area[] = [
   { name: 'config/values.ts', values: [], packages: [] },
   {
     name: 'config',
-    values: ['config/values.ts', 'config/limits.ts', 'config/properties.ts'],
+    values: ['config/values.ts', 'config/limits.ts', 'config/properties.ts', 'config/shape.ts'],
     types: ['ports'],
     packages: [],
   },
-  { name: 'config/oidc.ts', values: ['config/values.ts'], packages: [] },
+  { name: 'config/oidc.ts', values: ['config/values.ts'], types: ['config/shape.ts'], packages: [] },
+  { name: 'config/check-config.ts', values: ['config/properties.ts', 'config/shape.ts'], packages: [] },
+  { name: 'config/shape.ts', values: ['config/limits.ts', 'config/engine-limits.ts'], packages: ['zod'] },
   { name: 'config/engine-limits.ts', values: ['engine', 'config/values.ts'], packages: [] },
   {
     name: 'config/limits.ts',
@@ -55,22 +57,28 @@ const areas: readonly Area[] = [
   {
     name: 'config/properties.ts',
     values: ['config', 'config/values.ts', 'config/oidc.ts', 'config/limits.ts', 'engine'],
+    types: ['config/shape.ts'],
     packages: [],
   },
   { name: 'ports', values: [], types: ['engine', 'jobs'], packages: [] },
-  { name: 'jobs', ...domain },
+  { name: 'jobs', ...domain, packages: ['zod'] },
   { name: 'catalog', ...domain },
   { name: 'access', ...domain },
   { name: 'files', ...domain },
   { name: 'transfer', ...domain, packages: ['zod'] },
-  { name: 'events', ...domain },
+  { name: 'events', ...domain, packages: ['zod'] },
   {
     name: 'http',
     values: ['domain', 'engine', 'errors.ts', 'config/limits.ts'],
-    types: ['ports', 'config/properties.ts'],
+    types: ['ports', 'config/shape.ts'],
     packages: web,
   },
-  { name: 'app.ts', values: ['http', 'errors.ts'], types: ['ports', 'config/properties.ts'], packages: web },
+  {
+    name: 'app.ts',
+    values: ['http', 'errors.ts', 'config/check-config.ts'],
+    types: ['ports', 'config/shape.ts'],
+    packages: web,
+  },
   { name: 'adapters/postgres', ...adapter, packages: ['node:', 'postgres'] },
   { name: 'adapters/object-store', ...adapter, packages: ['aws4fetch'] },
   onNode('file-staging', [], ['folder']),
@@ -210,6 +218,28 @@ describe('the pure part', () => {
     expect(offenders).toEqual([]);
   });
 });
+
+describe('the start of a tool', () => {
+  it.each(['xsd2er', 'xml2er', 'er2xml', 'unload'])('loads no Zod: %s', (tool) => {
+    const found = new Map<string, string>([[`src/tools/commands/${tool}.ts`, 'the command']]);
+    for (const [path] of found) {
+      for (const specifier of startImports(readText(path))) {
+        expect(/^(?:zod|@hono\/)/.test(specifier), `${path}, of ${found.get(path)}`).toBe(false);
+        if (specifier.startsWith('.') && specifier.endsWith('.ts'))
+          found.set(posix.join(posix.dirname(path), specifier), path);
+      }
+    }
+    expect(found.size).toBeGreaterThan(100);
+  });
+});
+
+/** What a module loads as it is loaded itself: neither types nor what `import()` brings later. */
+function startImports(source: string): string[] {
+  const later = new Set([...source.matchAll(/\bimport\(\s*'([^']+)'/g)].map(([, specifier]) => specifier!));
+  return readImports(source)
+    .filter(({ typeOnly, specifier }) => !typeOnly && !later.has(specifier))
+    .map(({ specifier }) => specifier);
+}
 
 function withoutComments(source: string): string {
   return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\/\/.*$/gm, '');

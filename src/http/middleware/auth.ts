@@ -4,7 +4,7 @@ import { routePath } from 'hono/route';
 import { createKeyCheck } from '../../access/check-key.ts';
 import type { Principal } from '../../access/check-key.ts';
 import { checkToken } from '../../access/check-token.ts';
-import type { Config } from '../../config/properties.ts';
+import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { Scope } from '../../ports/stores/access.ts';
 import type { Adapters } from '../../ports/adapters.ts';

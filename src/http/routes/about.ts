@@ -1,6 +1,6 @@
 /** The organisation and what the service offers: /v2/about, /v2/extensions. */
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Config } from '../../config/properties.ts';
+import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import { requestDefaults } from '../../jobs/request/tool-request.ts';
 import type { Adapters } from '../../ports/adapters.ts';

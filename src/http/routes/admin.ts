@@ -2,7 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { issueKey } from '../../access/issue-key.ts';
 import type { Principal } from '../../access/check-key.ts';
-import type { Config } from '../../config/properties.ts';
+import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import { grantableScopes } from '../../access/scopes.ts';
 import type { Adapters } from '../../ports/adapters.ts';

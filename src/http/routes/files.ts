@@ -2,7 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { issueUploadToken } from '../../access/upload-token.ts';
 import type { UploadKind } from '../../access/upload-token.ts';
-import type { Config } from '../../config/properties.ts';
+import type { Config } from '../../config/shape.ts';
 import { storeUpload } from '../../files/upload.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { uploadTokenSchemeName } from '../middleware/auth.ts';

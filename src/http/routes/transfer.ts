@@ -1,6 +1,6 @@
 /** Schemas between installations: /v2/schema/export, /v2/schema/import. */
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Config } from '../../config/properties.ts';
+import type { Config } from '../../config/shape.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import { exportSchema } from '../../transfer/export-schema.ts';
 import { importSchema } from '../../transfer/import-schema.ts';

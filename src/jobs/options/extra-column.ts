@@ -3,7 +3,8 @@ import { ByteBuffer } from '../../engine/shred/rows/byte-buffer.ts';
 import { copyTextEncoder } from '../../engine/shred/rows/encoding.ts';
 import { conversionFor, EMPTY, MISFIT } from '../../engine/shred/values/conversion.ts';
 import { reservedName } from './reserved-names.ts';
-import type { ExtraColumn, RequestDraft } from '../request/tool-request.ts';
+import type { ExtraColumn } from '../request/shape.ts';
+import type { RequestDraft } from '../request/tool-request.ts';
 
 type ColumnKind = ExtraColumn['kind'];
 type ColumnTypeName = ExtraColumn['type'];

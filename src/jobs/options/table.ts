@@ -2,7 +2,8 @@
 import { parseExtraColumn } from './extra-column.ts';
 import { namePart, ofRequests } from './name-part.ts';
 import { reservedName, reservedStart } from './reserved-names.ts';
-import type { RequestDraft, Tool } from '../request/tool-request.ts';
+import type { RequestDraft } from '../request/tool-request.ts';
+import type { Tool } from '../request/tools.ts';
 
 /** Where options are given: over REST some exist only in a narrower form, some not at all. */
 export type OptionOrigin = 'command line' | 'rest';

@@ -2,27 +2,13 @@
  * What a tool is asked to do: one typed record, read from a command line or from the items of a REST request,
  * and stored with the job (docs/decisions/service/tools-are-processes.md). Only form is checked here: paths, hosts and ids are the caller's matter.
  */
-import type { ColumnType, MapLevel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { ErrorDetail } from '../../errors.ts';
 import { checkCombinations } from '../options/rules.ts';
 import { findOption } from '../options/table.ts';
 import type { OptionSpec } from '../options/table.ts';
-
-export const tools = ['xsd2er', 'xml2er', 'er2xml', 'unload'] as const;
-export type Tool = (typeof tools)[number];
-
-export type ParseMode = 'a' | 'd' | 's';
-export type SaveModeLetter = 'e' | 'a' | 'o' | 'i' | 'w' | 'p';
-export type OutputFormat = 'csv' | 'tsv' | 'jsonl' | 'parquet';
-
-/** `-R NAME[:TYPE] …`: a column on every table; `value` is set exactly when `kind` is `value`. */
-export interface ExtraColumn {
-  readonly name: string;
-  readonly type: ColumnType['kind'];
-  readonly kind: 'now' | 'id' | 'filename' | 'filepath' | 'value';
-  readonly value?: string;
-}
+import type { ParseMode, StoredRequest } from './shape.ts';
+import type { Tool } from './tools.ts';
 
 /** An option that was given: its long form, and its value as it was written; null where it takes none. */
 export interface GivenOption {
@@ -31,64 +17,9 @@ export interface GivenOption {
 }
 
 /** Absent members were not given; members that are always there hold their default then. */
-export interface ToolRequest {
-  readonly tool: Tool;
+export interface ToolRequest extends StoredRequest {
   /** the options in their order, for the record of the job alone: it is not stored, as values may be secrets */
   readonly given: readonly GivenOption[];
-  /** files, folders, patterns, archives or `-`, as given: relative ones are the organisation's when run by the service */
-  readonly inputs: readonly string[];
-  /** `-j`: everything else comes from that job's record */
-  readonly jobId?: number;
-  /** `--json`: the summary as one JSON object in the last line */
-  readonly json: boolean;
-  readonly name?: string;
-  /** id_sch that the new origin is the next version of */
-  readonly parent?: number;
-  /** `ref`: the schema that an earlier execution of the same request (from 0) made, until its job has ended */
-  readonly originId?: { readonly id: number } | { readonly ref: number };
-  readonly logicalId?: number;
-  /** job ids whose statistics are used */
-  readonly useStats?: readonly number[];
-  readonly mapLevel?: MapLevel;
-  /** see `parseModeOf` for what holds when absent */
-  readonly parseMode?: ParseMode;
-  readonly dryRun: boolean;
-  /** target as given; see `parseTarget` */
-  readonly out?: string;
-  readonly outUser?: string;
-  readonly outPassword?: string;
-  readonly format?: OutputFormat;
-  readonly saveMode: SaveModeLetter;
-  readonly prefix?: string;
-  readonly suffix?: string;
-  readonly nameMode?: 'l' | 'u' | 'c';
-  readonly rename?: readonly (readonly [string, string])[];
-  /** bytes, 12 … 128 */
-  readonly nameMaxLen?: number;
-  /** characters */
-  readonly defaultVarcharLen?: number;
-  readonly extraColumns: readonly ExtraColumn[];
-  /** names as given, `prefix:local`, `{uri}local` or `local` */
-  readonly root?: string;
-  readonly rowTag?: string;
-  readonly keys: 'sequence' | 'hash';
-  readonly validate: boolean;
-  readonly unmapped: 'capture' | 'report' | 'fail';
-  /** `--unmapped capture` was given: documents of an unknown root are kept whole, too */
-  readonly keepsOtherRoots: boolean;
-  readonly onError: 'fail' | 'skip';
-  readonly prune: boolean;
-  readonly tables: 'used' | 'all';
-  readonly skipLoaded: boolean;
-  readonly missing: 'fail' | 'wildcard';
-  readonly noSamples: boolean;
-  readonly workers?: number;
-  readonly engine: 'local' | 'spark';
-  readonly sparkConf: Readonly<Record<string, string>>;
-  /** er2xml, unload: where the rows are */
-  readonly in?: string;
-  /** er2xml, unload: one document by its name */
-  readonly document?: string;
 }
 
 /** A request that is being read. */
@@ -124,10 +55,6 @@ export interface RequestItem {
   readonly flag: string | null;
   /** absent and '' both mean none */
   readonly value?: string;
-}
-
-export function isTool(name: string): name is Tool {
-  return (tools as readonly string[]).includes(name);
 }
 
 /** `-e` is `a` with a target, else `s` (docs/decisions/service/tools-are-processes.md). */

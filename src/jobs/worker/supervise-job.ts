@@ -3,7 +3,7 @@ import type { Claim, StoredJob } from '../../ports/stores/jobs.ts';
 import { keepLease, type EndReason } from './keep-lease.ts';
 import { askTarget } from './reconcile.ts';
 import { crashSignals, exitCodes, leftBehind } from './tool-exit.ts';
-import { isTool } from '../request/tool-request.ts';
+import { isTool } from '../request/tools.ts';
 import { backOffMs, pause } from './waiting.ts';
 import type { WorkerOptions } from './run-jobs.ts';
 

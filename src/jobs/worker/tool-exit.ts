@@ -1,5 +1,5 @@
 /** What the end of a tool's process means: exit codes, signals, and what is left behind. */
-import type { Tool } from '../request/tool-request.ts';
+import type { Tool } from '../request/tools.ts';
 
 /** Exit codes by which a tool tells its worker, or a person, how its run ended (docs/decisions/service/tools-are-processes.md). */
 export const exitCodes = {

@@ -1,16 +1,14 @@
 /** The outbox: events of jobs, kept by the metadata database until they are delivered. */
-import type { JobRecord } from '../../jobs/record.ts';
-
 export type EventKind = 'webhook' | 'openlineage';
 
 /** One message of one kind; it is claimed for a while, so that no two processes deliver it at once. */
-export interface OutboxEvent {
+export interface StoredEvent {
   readonly idEvent: number;
   /** a UUID, the same for every attempt */
   readonly message: string;
   readonly moment: 'started' | 'ended';
-  /** as it was at that moment */
-  readonly job: JobRecord;
+  /** JSON of the job's record, as it was at that moment */
+  readonly job: string;
   /** epoch milliseconds */
   readonly occurred: number;
   /** from 1, this one included */
@@ -21,7 +19,7 @@ export interface EventOutbox {
   /** From now on events of these kinds are recorded, in the transactions that change the jobs, and of no other kinds. */
   record(kinds: readonly EventKind[]): Promise<void>;
   /** The oldest events that are due; each comes back by itself when it is not settled within `leaseMs`. */
-  claim(kind: EventKind, limit: number, leaseMs: number): Promise<readonly OutboxEvent[]>;
+  claim(kind: EventKind, limit: number, leaseMs: number): Promise<readonly StoredEvent[]>;
   delivered(idEvent: number): Promise<void>;
   /** `retryMs` null: given up, it is dead. `reason` holds no secret. */
   failed(idEvent: number, reason: string, retryMs: number | null): Promise<void>;

@@ -6,7 +6,7 @@ import { everyOrganisation } from '../../adapters/postgres/client/organisation-s
 import { isDatabaseReady } from '../../adapters/postgres/metadb/schema/readiness.ts';
 import { ensureServiceRole, serviceRole } from '../../adapters/postgres/roles/service-role.ts';
 import { createSocketOpener } from '../../adapters/postgres/client/watched-socket.ts';
-import type { Config } from '../../config/properties.ts';
+import type { Config } from '../../config/shape.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { readIfThere, writePrivateFile, type Home } from '../home.ts';
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { createLocalFileStore } from '../../adapters/local-files/file-store.ts';
 import { openLocalLog } from '../../adapters/processes/log-pump.ts';
-import type { Config } from '../../config/properties.ts';
+import type { Config } from '../../config/shape.ts';
 import type { HealthComponent } from '../../ports/health-probe.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import type { LogAppender } from '../../ports/files/log-appender.ts';

@@ -10,7 +10,7 @@ import { createPostgresJobStore } from '../../adapters/postgres/metadb/jobs/stor
 import { readInTransaction } from '../../adapters/postgres/client/organisation-scope.ts';
 import { createOrganisationPools } from '../../adapters/postgres/client/organisation-pools.ts';
 import { readConfig } from '../../config/properties.ts';
-import type { Config } from '../../config/properties.ts';
+import type { Config } from '../../config/shape.ts';
 import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { settingHoldsSecret } from '../../jobs/options/spark-settings.ts';
 import type { Adapters } from '../../ports/adapters.ts';

@@ -1,6 +1,6 @@
 /** The text of `--help`, from the table of options. */
 import { usageLines } from '../../jobs/options/table.ts';
-import type { Tool } from '../../jobs/request/tool-request.ts';
+import type { Tool } from '../../jobs/request/tools.ts';
 
 const purposes: Readonly<Record<Tool, string>> = {
   xsd2er: 'xsd2er INPUT… [options]: an XSD set becomes an origin, its relational model and mapping',

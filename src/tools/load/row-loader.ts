@@ -8,7 +8,7 @@ import { createShredder, type Shredder } from '../../engine/shred/shredder.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import { AppError } from '../../errors.ts';
-import type { ExtraColumn } from '../../jobs/request/tool-request.ts';
+import type { ExtraColumn } from '../../jobs/request/shape.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import {

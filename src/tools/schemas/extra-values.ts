@@ -1,7 +1,7 @@
 /** Values for the extra columns (`-R`) of a logical schema; the request may name others than the schema has. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
-import type { ExtraColumn } from '../../jobs/request/tool-request.ts';
+import type { ExtraColumn } from '../../jobs/request/shape.ts';
 
 /**
  * By the order of the extra columns of every table. A column goes by its name; one whose name had to make way for another, by its

@@ -3,7 +3,7 @@ import { createServiceLog, type WrittenLog } from '../../../src/adapters/system/
 import { issueKey } from '../../../src/access/issue-key.ts';
 import { createApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/properties.ts';
-import type { Config } from '../../../src/config/properties.ts';
+import type { Config } from '../../../src/config/shape.ts';
 import type { Scope } from '../../../src/ports/stores/access.ts';
 import type { Adapters } from '../../../src/ports/adapters.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, properties, readConfig } from '../../../src/config/properties.ts';
+import { checkConfig } from '../../../src/config/check-config.ts';
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import { defaultLimits, limitProperties, limitSpecs } from '../../../src/config/limits.ts';
 import { engineLimitSpecs, type LimitSpec } from '../../../src/config/engine-limits.ts';
@@ -255,5 +256,48 @@ describe('properties file', () => {
       'SVC_CMD_ENABLD',
       'SVC_LIMITS_UPLAOD',
     ]);
+  });
+});
+
+describe('settings that a host hands to the application', () => {
+  const config = readConfig({
+    'svc.files.store': 's3://bucket/prefix',
+    'svc.files.s3_access_key': 'a',
+    'svc.files.s3_secret_key': 'b',
+    'svc.oidc.issuer': 'https://issuer',
+    'svc.oidc.audience': 'jobs',
+    'svc.oidc.jwks': 'https://issuer/keys',
+    'svc.oidc.scopes': 'analyst=jobs:read',
+    'svc.webhooks.url': 'https://receiver/hooks',
+    'svc.webhooks.secret': `whsec_${'QUJD'.repeat(10)}`,
+    'svc.openlineage.url': 'https://receiver/lineage',
+    'svc.spark.conf': 'spark.cores.max=4',
+  });
+
+  it('are taken as they were read', () => {
+    expect(() => checkConfig(config)).not.toThrow();
+    expect(() => checkConfig(readConfig({}))).not.toThrow();
+  });
+
+  it('are refused with every member that is wrong, and without its value', () => {
+    const { corsOrigins: _, ...rest } = config;
+    const wrong = {
+      ...rest,
+      secretKey: { c4n4ry: 1 },
+      limits: { ...config.limits, leaseMs: 'c4n4ry', engine: { ...config.limits.engine, xmlMaxDepth: -1 } },
+    };
+    let complaints: readonly string[] = [];
+    try {
+      checkConfig(wrong);
+    } catch (error) {
+      if (error instanceof ConfigError) complaints = error.complaints;
+    }
+    expect(complaints.map((line) => line.split(':')[0])).toEqual([
+      'config.secretKey',
+      'config.corsOrigins',
+      'config.limits.leaseMs',
+      'config.limits.engine.xmlMaxDepth',
+    ]);
+    expect(complaints.join()).not.toContain('c4n4ry');
   });
 });

@@ -7,7 +7,8 @@ import {
   parseToolArguments,
   requestDefaults,
 } from '../../../src/jobs/request/tool-request.ts';
-import type { RequestItem, Tool } from '../../../src/jobs/request/tool-request.ts';
+import type { RequestItem } from '../../../src/jobs/request/tool-request.ts';
+import type { Tool } from '../../../src/jobs/request/tools.ts';
 
 function failure(act: () => unknown): AppError {
   try {

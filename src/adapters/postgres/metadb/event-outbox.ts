@@ -1,10 +1,7 @@
 /** Events of jobs on PostgreSQL; triggers of `svc.job` write them (migration 0012). */
-import type { JobRecord } from '../../../jobs/record.ts';
-import type { EventOutbox, OutboxEvent } from '../../../ports/stores/event-outbox.ts';
+import type { EventOutbox, StoredEvent } from '../../../ports/stores/event-outbox.ts';
 import { storable } from '../client/connect.ts';
 import type { Sql } from '../client/connect.ts';
-
-type EventRow = Omit<OutboxEvent, 'job'> & { readonly job: string };
 
 const longestReason = 500;
 
@@ -20,7 +17,7 @@ export function createPostgresEventOutbox(sql: Sql): EventOutbox {
     },
 
     async claim(kind, limit, leaseMs) {
-      const rows = await sql<EventRow[]>`
+      const rows = await sql<StoredEvent[]>`
         with due as (
           select id_event from svc.event
            where state = 'waiting' and kind = ${kind} and next_attempt <= statement_timestamp()
@@ -30,9 +27,7 @@ export function createPostgresEventOutbox(sql: Sql): EventOutbox {
            set attempts = e.attempts + 1, next_attempt = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
           from due where due.id_event = e.id_event
         returning e.id_event as "idEvent", e.message, e.moment, e.job, svc.epoch_ms(e.occurred) as occurred, e.attempts as attempt`;
-      return rows
-        .map((row): OutboxEvent => ({ ...row, job: JSON.parse(row.job) as JobRecord }))
-        .toSorted((a, b) => a.idEvent - b.idEvent);
+      return rows.toSorted((a, b) => a.idEvent - b.idEvent);
     },
 
     async delivered(idEvent) {

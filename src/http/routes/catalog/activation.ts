@@ -1,7 +1,7 @@
 /** Switching mappings on and off: /v2/mapping/activate, /v2/mapping/deactivate. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { setActivation } from '../../../catalog/mappings/activation.ts';
-import type { Config } from '../../../config/properties.ts';
+import type { Config } from '../../../config/shape.ts';
 import type { CatalogStore } from '../../../ports/stores/catalog.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { jsonBody } from '../../requests/json-body.ts';

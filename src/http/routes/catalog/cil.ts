@@ -8,7 +8,7 @@ import {
   listFeedMappings,
   listFeedSequences,
 } from '../../../catalog/feeds/lineage.ts';
-import type { Config } from '../../../config/properties.ts';
+import type { Config } from '../../../config/shape.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import {

@@ -1,7 +1,7 @@
 /** Diagrams: /v2/diagram. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { diagramDrawing, readDiagram, saveDrawing } from '../../../catalog/diagrams/stored-drawing.ts';
-import type { Config } from '../../../config/properties.ts';
+import type { Config } from '../../../config/shape.ts';
 import { AppError } from '../../../errors.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import { negotiate } from '../../answers/accept.ts';

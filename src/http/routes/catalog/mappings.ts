@@ -4,7 +4,7 @@ import { listMappings } from '../../../catalog/schemas/logical-schema.ts';
 import { compareMappings } from '../../../catalog/mappings/comparison.ts';
 import { downloadFormats, downloadMappings } from '../../../catalog/mappings/download.ts';
 import { mappingStatistics } from '../../../catalog/mappings/statistics.ts';
-import type { Config } from '../../../config/properties.ts';
+import type { Config } from '../../../config/shape.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import { activationOperations } from './activation.ts';
 import { negotiate } from '../../answers/accept.ts';

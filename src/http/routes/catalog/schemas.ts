@@ -5,7 +5,7 @@ import { findOrigin, originFamily, removeOrigin } from '../../../catalog/schemas
 import { createSchema } from '../../../catalog/schemas/create-schema.ts';
 import { generateLogicalSchema } from '../../../catalog/schemas/generate.ts';
 import { dialectNames } from '../../../engine/sql/dialects/every-dialect.ts';
-import type { Config } from '../../../config/properties.ts';
+import type { Config } from '../../../config/shape.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import { clientPath } from '../../middleware/address.ts';
 import type { Guards } from '../../middleware/auth.ts';

@@ -1,6 +1,6 @@
 /** Jobs and their logs: /v2/executions. */
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Config } from '../../../config/properties.ts';
+import type { Config } from '../../../config/shape.ts';
 import { AppError } from '../../../errors.ts';
 import { removeJob } from '../../../jobs/remove.ts';
 import { killJob } from '../../../jobs/kill.ts';

@@ -2,7 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { sha256Hex } from '../../../access/credential.ts';
-import type { Config } from '../../../config/properties.ts';
+import type { Config } from '../../../config/shape.ts';
 import { AppError } from '../../../errors.ts';
 import { rerunJob } from '../../../jobs/rerun.ts';
 import { requireCommands, submitCommands } from '../../../jobs/submit.ts';

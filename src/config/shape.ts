@@ -1,0 +1,143 @@
+/**
+ * The typed settings. Those who only read them take the types alone: loading Zod would add a fifth to the start of a tool, so the
+ * texts of settings are read by functions of their own, and the application checks what its host hands to it.
+ */
+import { z } from 'zod';
+import { engineLimitSpecs } from './engine-limits.ts';
+import { limitSpecs } from './limits.ts';
+
+const amount = z.number().positive();
+const texts = z.array(z.string()).readonly();
+const byName = z.record(z.string(), z.string()).readonly();
+
+/** An S3-compatible store for files and logs. */
+const objectStore = z
+  .object({
+    bucket: z.string(),
+    /** before every key: '' or ending in '/' */
+    prefix: z.string().regex(/^$|\/$/, { error: 'must be empty or end in /' }),
+    endpoint: z.string(),
+    region: z.string(),
+    accessKeyId: z.string(),
+    secretAccessKey: z.string(),
+  })
+  .readonly();
+export type ObjectStoreConfig = z.infer<typeof objectStore>;
+
+/** How tokens of an OpenID Connect provider are checked, and what they let do. */
+const oidc = z
+  .object({
+    /** compared exactly with `iss` */
+    issuer: z.string(),
+    /** one of `aud` */
+    audience: z.string(),
+    /** an https: address (http: on loopback), or an absolute path: the public keys as a JSON Web Key Set */
+    jwks: z.string(),
+    /** the only ones accepted; never symmetric ones, never `none` */
+    algorithms: texts,
+    /** claims, dots leading into objects: what the token may do, as text with blanks or a list */
+    scopeClaim: z.string(),
+    /** whose it is: an organisation's id or name */
+    orgClaim: z.string(),
+    /** organisation of tokens without that claim; null: they are refused */
+    defaultOrg: z.int().nullable(),
+    /** from a value of the scope claim to scopes of ours; a scope's own name always means itself */
+    scopeNames: z.record(z.string(), texts).readonly(),
+  })
+  .readonly();
+export type OidcConfig = z.infer<typeof oidc>;
+
+const spark = z
+  .object({
+    /** path of spark-submit; null: there is no Spark */
+    submit: z.string().nullable(),
+    /** Spark's settings for all jobs; the master is always among them */
+    conf: byName,
+    /** folder that this machine and all executors see; null: the temporary one */
+    work: z.string().nullable(),
+    /** at most so many bytes of the inputs are one task's */
+    rangeBytes: amount,
+    /** on executors; null: where they are here */
+    node: z.string().nullable(),
+    package: z.string().nullable(),
+  })
+  .readonly();
+export type SparkConfig = z.infer<typeof spark>;
+
+/** Who is told of jobs. */
+const events = z
+  .object({
+    /** null: webhooks are off; the secret is `whsec_` and base64 */
+    webhook: z.object({ url: z.string(), secret: z.string() }).readonly().nullable(),
+    /** null: lineage events are off; `key` is sent as a bearer token */
+    openLineage: z
+      .object({ url: z.string(), key: z.string().nullable(), namespace: z.string() })
+      .readonly()
+      .nullable(),
+    /** deliveries that are tried of one event */
+    attempts: amount,
+    /** until the second of them */
+    retryMs: amount,
+  })
+  .readonly();
+export type EventConfig = z.infer<typeof events>;
+
+const migration = z
+  .object({
+    /** a path, which starts from the installation where it is relative, or a name to be found in PATH */
+    binary: z.string(),
+    azcopyBinary: z.string(),
+    /** other metadata databases that get the service's own password */
+    passwordHosts: texts,
+  })
+  .readonly();
+
+const worker = z
+  .object({
+    /** jobs the service's own process runs at the same time; 0: none, other processes run them */
+    concurrency: z.number().nonnegative(),
+    /** how long running jobs may go on after SIGTERM before they are handed back */
+    drainMs: amount,
+    /** what a tool may use for objects of JavaScript; null: as Node has it */
+    memoryBytes: amount.nullable(),
+  })
+  .readonly();
+
+/** Times in milliseconds, sizes in bytes. */
+export const configShape = z
+  .object({
+    commandsEnabled: z.boolean(),
+    /** null: the embedded database */
+    metadbUrl: z.string().nullable(),
+    /** absolute folders; `{org}` stands for the organisation's id */
+    fileRoots: texts,
+    /** null: files and logs lie in folders of the home */
+    objectStore: objectStore.nullable(),
+    /** `host`, `host:port` or `*`, lower case */
+    allowedHosts: texts,
+    /** the same form: databases that may ask for passwords as text or MD5 without TLS */
+    plainPasswordHosts: texts,
+    /** base64 of 32 bytes; null: the key file of the home folder */
+    secretKey: z.string().nullable(),
+    /** bearer tokens of an identity provider beside our own keys; null: keys alone */
+    oidc: oidc.nullable(),
+    /** the same form: keys that open what was sealed before the key was changed */
+    oldSecretKeys: texts,
+    /** origins whose pages may read answers; none: no CORS headers at all */
+    corsOrigins: texts,
+    migration,
+    spark,
+    worker,
+    events,
+    limits: z
+      .object({ ...eachAmount(limitSpecs), engine: z.object(eachAmount(engineLimitSpecs)).readonly() })
+      .readonly(),
+  })
+  .readonly();
+export type Config = z.infer<typeof configShape>;
+
+function eachAmount<Specs extends object>(specs: Specs): { readonly [Name in keyof Specs]: typeof amount } {
+  return Object.fromEntries(Object.keys(specs).map((name) => [name, amount])) as {
+    readonly [Name in keyof Specs]: typeof amount;
+  };
+}

@@ -1,0 +1,116 @@
+/** What the outbox holds and what goes out, as Zod has it: an event that is not so is given up by itself, and holds up no other. */
+import { z } from 'zod';
+import { AppError } from '../errors.ts';
+import type { JobRecord } from '../jobs/record.ts';
+import type { StoredEvent } from '../ports/stores/event-outbox.ts';
+
+const id = z.int().positive();
+const epochMs = z.number();
+const text = z.string().nullable();
+
+/** Members that a later version adds are kept. */
+const jobRecord = z.looseObject({
+  id_job: id,
+  id_parent_job: id.nullable(),
+  id_org: id,
+  id_sch: id.nullable(),
+  id_lschma: id.nullable(),
+  id_app: text,
+  job_type: z.enum(['Schema', 'Parse', 'Write', 'Unload', 'Export', 'Import']),
+  status: z.enum(['Q', 'R', 'W', 'T', 'C', 'F', 'K', 'E', 'L']),
+  params: z.string(),
+  params_json: z.string(),
+  host: text,
+  os_user: text,
+  base_path: text,
+  parm_path_input: text,
+  parm_path_output: text,
+  msg_proc_qty: z.number(),
+  log_file: text,
+  start_date: epochMs.nullable(),
+  end_date: epochMs.nullable(),
+  id_workflow: id,
+  attempt: z.int(),
+  progress: z.number().nullable(),
+  failure: text,
+}) satisfies z.ZodType<JobRecord>;
+
+/** An event of the outbox with the record of its job. */
+export type JobEvent = Omit<StoredEvent, 'job'> & { readonly job: JobRecord };
+
+/** AppError `internal_error` where the stored record is none. */
+export function readStoredEvent(stored: StoredEvent): JobEvent {
+  return { ...stored, job: read(jobRecord, parsed(stored.job), 'the stored event') };
+}
+
+/** Of Standard Webhooks: `data` is the job record, as GET /v2/executions/get/{id} answers it. */
+const webhookEvent = z.strictObject({
+  type: z.enum(['job.completed', 'job.failed', 'job.killed', 'job.expired', 'job.lost', 'job.ended']),
+  timestamp: z.iso.datetime(),
+  data: jobRecord,
+});
+export type WebhookEvent = Omit<z.infer<typeof webhookEvent>, 'data'> & { readonly data: JobRecord };
+
+export function webhookJson(event: WebhookEvent): string {
+  return JSON.stringify(read(webhookEvent, event, 'the webhook'));
+}
+
+const facet = z.looseObject({ _producer: z.string(), _schemaURL: z.url() });
+const facets = z.record(z.string(), facet);
+export type Facet = z.infer<typeof facet>;
+
+const dataset = z.strictObject({
+  namespace: z.string(),
+  name: z.string(),
+  facets: facets.optional(),
+  outputFacets: facets.optional(),
+});
+export type Dataset = z.infer<typeof dataset>;
+
+/** A run event of OpenLineage 2-0-2. */
+const runEvent = z.strictObject({
+  eventType: z.enum(['START', 'COMPLETE', 'FAIL', 'ABORT', 'OTHER']),
+  eventTime: z.iso.datetime(),
+  producer: z.string(),
+  schemaURL: z.url(),
+  run: z.strictObject({ runId: z.uuid(), facets }),
+  job: z.strictObject({ namespace: z.string(), name: z.string(), facets }),
+  inputs: z.array(dataset).readonly(),
+  outputs: z.array(dataset).readonly(),
+});
+export type RunEvent = z.infer<typeof runEvent>;
+
+export function runEventJson(event: RunEvent): string {
+  return JSON.stringify(read(runEvent, event, 'the lineage event'));
+}
+
+/** Of `params_json`, what names of jobs are made of. */
+const shownParameters = z.looseObject({ action: z.record(z.string(), z.unknown()).default({}) });
+
+/** The options of a job by their long names. */
+export function actionOf({ params_json: json }: JobRecord): Readonly<Record<string, unknown>> {
+  return read(shownParameters, parsed(json), 'params_json').action;
+}
+
+const runSummary = z.looseObject({ tables: z.record(z.string(), z.number()).default({}) });
+
+/** Rows by table, as the summary of a run has them; none where it has no summary. */
+export function rowsByTable(summary: unknown): Readonly<Record<string, number>> {
+  return summary === null ? {} : read(runSummary, summary, 'the summary of the run').tables;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Values are not repeated: some are addresses with a secret. */
+function read<S extends z.ZodType>(schema: S, value: unknown, what: string): z.output<S> {
+  const { data, error } = schema.safeParse(value);
+  if (error === undefined) return data as z.output<S>;
+  const [issue] = error.issues;
+  throw new AppError('internal_error', [what, ...issue!.path.map(String)].join('/') + `: ${issue!.message}`);
+}

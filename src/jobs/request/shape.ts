@@ -1,0 +1,110 @@
+/**
+ * What a tool is asked to do, as it is stored with its job. A worker checks it before it starts the tool; the tool itself, whose start
+ * Zod would make a fifth longer, takes the types alone.
+ */
+import { z } from 'zod';
+import type { ColumnType } from '../../engine/model/relational-model.ts';
+import { AppError } from '../../errors.ts';
+import { tools } from './tools.ts';
+
+const parseMode = z.enum(['a', 'd', 's']);
+export type ParseMode = z.infer<typeof parseMode>;
+
+const id = z.int().positive();
+const position = z.int().nonnegative();
+
+/** `-R NAME[:TYPE] …`: a column on every table; `value` is set exactly when `kind` is `value`. */
+const extraColumn = z
+  .object({
+    name: z.string(),
+    type: z.enum([
+      'text',
+      'boolean',
+      'smallint',
+      'integer',
+      'bigint',
+      'numeric',
+      'real',
+      'double',
+      'date',
+      'time',
+      'timestamp',
+      'timestamptz',
+    ]) satisfies z.ZodType<ColumnType['kind']>,
+    kind: z.enum(['now', 'id', 'filename', 'filepath', 'value']),
+    value: z.string().optional(),
+  })
+  .readonly();
+export type ExtraColumn = z.infer<typeof extraColumn>;
+
+const storedRequest = z
+  .object({
+    tool: z.enum(tools),
+    /** files, folders, patterns, archives or `-`, as given: relative ones are the organisation's when run by the service */
+    inputs: z.array(z.string()).readonly(),
+    /** `-j`: everything else comes from that job's record */
+    jobId: id.optional(),
+    /** `--json`: the summary as one JSON object in the last line */
+    json: z.boolean(),
+    name: z.string().optional(),
+    /** id_sch that the new origin is the next version of */
+    parent: id.optional(),
+    /** `ref`: the schema that an earlier execution of the same request (from 0) made, until its job has ended */
+    originId: z.union([z.object({ id }).readonly(), z.object({ ref: position }).readonly()]).optional(),
+    logicalId: id.optional(),
+    /** job ids whose statistics are used */
+    useStats: z.array(id).readonly().optional(),
+    mapLevel: z.literal([0, 1, 2, 3]).optional(),
+    /** see `parseModeOf` for what holds when absent */
+    parseMode: parseMode.optional(),
+    dryRun: z.boolean(),
+    /** target as given; see `parseTarget` */
+    out: z.string().optional(),
+    outUser: z.string().optional(),
+    outPassword: z.string().optional(),
+    format: z.enum(['csv', 'tsv', 'jsonl', 'parquet']).optional(),
+    saveMode: z.enum(['e', 'a', 'o', 'i', 'w', 'p']),
+    prefix: z.string().optional(),
+    suffix: z.string().optional(),
+    nameMode: z.enum(['l', 'u', 'c']).optional(),
+    rename: z
+      .array(z.tuple([z.string(), z.string()]).readonly())
+      .readonly()
+      .optional(),
+    /** bytes, 12 … 128 */
+    nameMaxLen: z.int().optional(),
+    /** characters */
+    defaultVarcharLen: z.int().optional(),
+    extraColumns: z.array(extraColumn).readonly(),
+    /** names as given, `prefix:local`, `{uri}local` or `local` */
+    root: z.string().optional(),
+    rowTag: z.string().optional(),
+    keys: z.enum(['sequence', 'hash']),
+    validate: z.boolean(),
+    unmapped: z.enum(['capture', 'report', 'fail']),
+    /** `--unmapped capture` was given: documents of an unknown root are kept whole, too */
+    keepsOtherRoots: z.boolean(),
+    onError: z.enum(['fail', 'skip']),
+    prune: z.boolean(),
+    tables: z.enum(['used', 'all']),
+    skipLoaded: z.boolean(),
+    missing: z.enum(['fail', 'wildcard']),
+    noSamples: z.boolean(),
+    workers: z.int().optional(),
+    engine: z.enum(['local', 'spark']),
+    sparkConf: z.record(z.string(), z.string()).readonly(),
+    /** er2xml, unload: where the rows are */
+    in: z.string().optional(),
+    /** er2xml, unload: one document by its name */
+    document: z.string().optional(),
+  })
+  .readonly();
+export type StoredRequest = z.infer<typeof storedRequest>;
+
+/** AppError `internal_error` names the members that no request has so; their values, which may be secrets, it does not repeat. */
+export function checkStoredRequest(request: StoredRequest): void {
+  const { error } = storedRequest.safeParse(request);
+  if (error === undefined) return;
+  const faults = error.issues.map(({ path, message }) => `${path.map(String).join('/')}: ${message}`);
+  throw new AppError('internal_error', `the stored request of the job cannot be read: ${faults.join('; ')}`);
+}

@@ -1,0 +1,73 @@
+/** Deliveries from an outbox in memory: one event that nobody can read holds up no other. */
+import { expect, it } from 'vitest';
+import { createEventDelivery } from '../../../src/events/deliver.ts';
+import { webhookBody } from '../../../src/events/webhook.ts';
+import type { StoredEvent } from '../../../src/ports/stores/event-outbox.ts';
+import { exampleJob } from '../../../src/http/schemas/jobs.ts';
+
+const stored = (idEvent: number, job: string): StoredEvent => ({
+  idEvent,
+  message: '0b6a9d4e-55a1-4b3e-8f0c-2f6d7c1e9a10',
+  moment: 'ended',
+  job,
+  occurred: 1790000001301,
+  attempt: 1,
+});
+
+const nothing = (): void => undefined;
+
+it('gives up an event whose record is none, by itself, and delivers the others as they are stored', async () => {
+  const later = { ...exampleJob, id_job: 8, of_a_later_version: [1] };
+  let waiting = [
+    stored(1, '{"id_job":'),
+    stored(2, JSON.stringify({ ...exampleJob, status: 'c4n4ry' })),
+    stored(3, JSON.stringify(exampleJob)),
+    stored(4, JSON.stringify(later)),
+  ];
+  const failed: unknown[] = [];
+  const delivered: number[] = [];
+  const bodies: unknown[] = [];
+  const ended = Promise.withResolvers<void>();
+  const delivery = createEventDelivery({
+    outbox: {
+      record: async () => undefined,
+      claim: async () => {
+        const claimed = waiting;
+        waiting = [];
+        return claimed;
+      },
+      delivered: async (idEvent) => {
+        if (delivered.push(idEvent) === 2) ended.resolve();
+      },
+      failed: async (...given) => void failed.push(given),
+    },
+    guard: { checkUrl: async () => ({}) } as never,
+    http: {
+      send: async (_: unknown, { body }: { body: Uint8Array }) => {
+        bodies.push(JSON.parse(new TextDecoder().decode(body)));
+        return new Response(null, { status: 204 });
+      },
+    } as never,
+    logger: { debug: nothing, info: nothing, warn: nothing, error: nothing } as never,
+    receivers: [
+      {
+        kind: 'webhook',
+        url: new URL('https://receiver/hooks'),
+        render: async (event) => ({ headers: {}, body: webhookBody(event) }),
+      },
+    ],
+    maxAttempts: 3,
+    retryMs: 1,
+  });
+  delivery.start();
+  await ended.promise;
+  await delivery.stop();
+  expect(failed).toEqual([
+    [1, expect.stringMatching(/^the stored event: /), null],
+    [2, expect.stringMatching(/^the stored event\/status: (?!.*c4n4ry)/), null],
+  ]);
+  expect(delivered.toSorted()).toEqual([3, 4]);
+  expect(bodies.map((body) => (body as { data: unknown }).data)).toEqual(
+    expect.arrayContaining([exampleJob, later]),
+  );
+});
