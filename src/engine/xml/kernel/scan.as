@@ -405,6 +405,9 @@ function skipMixedValue(p: usize, quote: u32): usize {
   }
 }
 
+/** Slots that are looked at for a name: those of src/engine/xml/names/byte-interner.ts. */
+const MOST_PROBES: i32 = 32;
+
 /** Id of the known name at `from`, -1 for all others; sets NAME_END. */
 function findName(from: usize): i32 {
   const classes: usize = load<usize>(NAME_CLASS);
@@ -422,8 +425,9 @@ function findName(from: usize): i32 {
   const mask = load<i32>(SLOT_MASK);
   const slots: usize = load<usize>(SLOTS);
   const hashes: usize = load<usize>(HASHES);
-  let slot = (hash ^ (hash >>> 15)) & mask;
-  while (true) {
+  const mixed: i32 = (hash ^ (hash >>> 16)) * 0x85ebca6b;
+  let slot = (mixed ^ (mixed >>> 13)) & mask;
+  for (let probe = 0; probe < MOST_PROBES; probe++) {
     const id = at(slots, slot);
     if (id == 0) return -1;
     if (at(hashes, id) == hash) {
@@ -437,6 +441,7 @@ function findName(from: usize): i32 {
     }
     slot = (slot + 1) & mask;
   }
+  return -1;
 }
 
 // @ts-ignore: decorator

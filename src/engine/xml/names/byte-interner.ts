@@ -3,6 +3,12 @@ import { plainMemory } from '../tokenizer/memory.ts';
 import type { TokenizerMemory } from '../tokenizer/memory.ts';
 import { utf8Text } from '../utf8.ts';
 
+/**
+ * Slots that are looked at for a byte string. A document may have names that were made to collide: those beyond it are in a `Map`, whose
+ * hash nobody outside knows. The kernel (src/engine/xml/kernel/scan.as) has the same number, and leaves these names to us.
+ */
+const MOST_PROBES = 32;
+
 /** Gives equal byte strings equal ids, dense from 0, without making a string of them. Id 0 is the empty byte string. */
 export class ByteInterner {
   /** every interned byte string, one behind the other */
@@ -13,6 +19,8 @@ export class ByteInterner {
   /** ids by hash, open addressing; 0 is free */
   slots: Int32Array;
   hashes: Int32Array;
+  /** ids of those that found no slot, by their text: behind a sign, for texts that look like numbers have a hash that is known */
+  private readonly crowded = new Map<string, number>();
   private arenaEnd = 0;
 
   constructor(memory: TokenizerMemory = plainMemory) {
@@ -25,16 +33,16 @@ export class ByteInterner {
 
   /** Id of `bytes[from, to)`; -1 - newId when it was not known before. `hash` must be `hashBytes` of the range. */
   intern(bytes: Uint8Array, from: number, to: number, hash: number): number {
+    if (from === to) return 0;
     const mask = this.slots.length - 1;
-    let slot = (hash ^ (hash >>> 15)) & mask;
-    for (;;) {
+    let slot = firstSlot(hash, mask);
+    for (let probe = 0; probe < MOST_PROBES; probe++) {
       const id = this.slots[slot]!;
-      if (id === 0) break;
+      if (id === 0) return -1 - this.add(bytes, from, to, hash, slot);
       if (this.hashes[id] === hash && this.equals(id, bytes, from, to)) return id;
       slot = (slot + 1) & mask;
     }
-    if (from === to) return 0;
-    return -1 - this.add(bytes, from, to, hash, slot);
+    return this.crowded.get(crowdedKey(bytes, from, to)) ?? -1 - this.add(bytes, from, to, hash, -1);
   }
 
   equals(id: number, bytes: Uint8Array, from: number, to: number): boolean {
@@ -48,6 +56,7 @@ export class ByteInterner {
     return utf8Text(this.arena.subarray(this.starts[id]!, this.ends[id]!));
   }
 
+  /** `slot`: -1 where all that are looked at are taken */
   private add(bytes: Uint8Array, from: number, to: number, hash: number, slot: number): number {
     const id = this.size++;
     if (id === this.starts.length) {
@@ -66,7 +75,8 @@ export class ByteInterner {
     this.arenaEnd += length;
     this.ends[id] = this.arenaEnd;
     this.hashes[id] = hash;
-    this.slots[slot] = id;
+    if (slot >= 0) this.slots[slot] = id;
+    else this.crowded.set(crowdedKey(bytes, from, to), id);
     if (this.size * 2 > this.slots.length) this.rehash();
     return id;
   }
@@ -75,13 +85,24 @@ export class ByteInterner {
     const slots = new Int32Array(this.slots.length * 2);
     const mask = slots.length - 1;
     for (let id = 1; id < this.size; id++) {
-      const hash = this.hashes[id]!;
-      let slot = (hash ^ (hash >>> 15)) & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = id;
+      let slot = firstSlot(this.hashes[id]!, mask);
+      let probe = 1;
+      for (; slots[slot] !== 0 && probe < MOST_PROBES; probe++) slot = (slot + 1) & mask;
+      if (slots[slot] === 0) slots[slot] = id;
+      else this.crowded.set(crowdedKey(this.arena, this.starts[id]!, this.ends[id]!), id);
     }
     this.slots = slots;
   }
+}
+
+/** The bits of the hash are mixed: those of names that count up (`n0001`, `n0002`) differ little. */
+function firstSlot(hash: number, mask: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return (mixed ^ (mixed >>> 13)) & mask;
+}
+
+function crowdedKey(bytes: Uint8Array, from: number, to: number): string {
+  return `=${utf8Text(bytes.subarray(from, to))}`;
 }
 
 /** One step of the hash: `hash` starts at 0. */
