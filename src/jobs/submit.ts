@@ -13,9 +13,9 @@ import { maskedParams, paramsJson } from './request/params.ts';
 import { sealRequest } from './request/stored-request.ts';
 import { parseTarget } from './request/target.ts';
 import { isTool, tools } from './request/tools.ts';
-import { parseExecution } from './request/tool-request.ts';
 import type { Tool } from './request/tools.ts';
 import type { ToolRequest } from './request/tool-request.ts';
+import { parseExecution } from './request/read-request.ts';
 
 /** A `Config` is one. */
 export interface SubmitSettings extends PlaceSettings {

@@ -12,13 +12,13 @@ import { createNameTable } from '../../src/engine/xml/names/expanded-names.ts';
 import { createXmlTokenizer } from '../../src/engine/xml/tokenizer/portable.ts';
 import { KIND_MASK, KIND_START, RECORD_INTS } from '../../src/engine/xml/tokens.ts';
 import { createDocumentCut, documentName } from '../../src/tools/load/document-cut.ts';
-import { memberOfRange, rangesBetween, type DocumentRange } from '../../src/tools/inputs/readable-ranges.ts';
-import type { InputMember } from '../../src/tools/inputs/list-files.ts';
+import { memberOfRange, rangesBetween } from '../../src/tools/inputs/readable-ranges.ts';
 import { readDocument } from '../../src/tools/inputs/read-document.ts';
 import { Choices, decisions } from './choices/random.ts';
 import { holds, propertyTimeoutMs } from './choices/settings.ts';
 import { modelOf } from '../support/models/shredding.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
+import type { DocumentRange, InputMember } from '../../src/tools/inputs/members.ts';
 
 const rowTag = { namespaceUri: null, localName: 'row' };
 const limits = { ...defaultEngineLimits, xmlMaxEntityAmplification: 100 };

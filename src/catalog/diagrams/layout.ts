@@ -6,7 +6,7 @@ import { postgresql } from '../../engine/sql/dialects/postgresql.ts';
 import type { Column, RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { diagramMetrics } from './metrics.ts';
-import { netsOf, routeNets, stackColumns } from './routes.ts';
+import { netsOf, routeNets, stackColumns, type Relation } from './routes.ts';
 import type { Wire } from './routes.ts';
 import { rowColumnsOf } from '../../engine/model/wide-rows.ts';
 
@@ -16,16 +16,6 @@ export interface Box {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-}
-
-export interface Relation {
-  /** the table that holds the key, and its column */
-  readonly from: number;
-  readonly fromColumn: number;
-  readonly to: number;
-  readonly toColumn: number;
-  /** rows of `to` : rows of `from` for one of it */
-  readonly cardinality: '1:1' | '1:n' | '0..1:n';
 }
 
 export interface Layout {

@@ -3,7 +3,6 @@
  * in the gaps between columns, in a lane of its own where others run beside it, and crosses a column in a slot between two tables.
  */
 import { diagramMetrics, rowMiddle } from './metrics.ts';
-import type { Relation } from './layout.ts';
 
 /** Relations to one table that leave it on one side, all of them optional or none. */
 export interface Net {
@@ -255,4 +254,14 @@ function assignLanes(segments: readonly Segment[]): {
     laneOf.set(net, lane);
   }
   return { laneOf, count: ends.length };
+}
+
+export interface Relation {
+  /** the table that holds the key, and its column */
+  readonly from: number;
+  readonly fromColumn: number;
+  readonly to: number;
+  readonly toColumn: number;
+  /** rows of `to` : rows of `from` for one of it */
+  readonly cardinality: '1:1' | '1:n' | '0..1:n';
 }

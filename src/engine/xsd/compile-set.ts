@@ -15,6 +15,7 @@ import type {
   AttributeDeclaration,
   AttributeGroup,
   ElementDeclaration,
+  GlobalDeclaration,
   ModelGroupDefinition,
   TypeDefinition,
 } from './components/terms.ts';
@@ -37,7 +38,7 @@ import { createSyntaxChecker } from './read/syntax.ts';
 import { createSimpleType, deriveSimpleTypes, readSimpleType } from './components/simple-type.ts';
 import { writeSourceModel } from './source-model-writer.ts';
 import { deriveSubstitutionGroups } from './derive/substitution-group.ts';
-import { indexSymbolSpaces, type GlobalDeclaration } from './components/symbol-spaces.ts';
+import { indexSymbolSpaces } from './components/symbol-spaces.ts';
 
 export interface XsdFile {
   /** relative POSIX path, unique in the set */

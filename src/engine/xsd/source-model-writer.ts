@@ -13,6 +13,7 @@ import type {
   AttributeUse,
   ComplexType,
   ElementDeclaration,
+  SchemaDocument,
   SimpleType,
   TypeDefinition,
 } from './components/terms.ts';
@@ -20,7 +21,6 @@ import { isEmptiable } from './derive/complex-type-derivation.ts';
 import type { ChildSummary, ContentSummarizer, WildcardSummary } from './derive/content-summary.ts';
 import { choosePrefixes } from './components/namespace-prefixes.ts';
 import type { XsdReading } from './components/context.ts';
-import type { SchemaDocument } from './read/document.ts';
 import type { SchemaFile } from './read/file.ts';
 import { derivationMethods, type SubstitutionGroups } from './derive/substitution-group.ts';
 import type { SymbolSpaces } from './components/symbol-spaces.ts';

@@ -4,24 +4,7 @@ import { namePart, ofRequests } from './name-part.ts';
 import { reservedName, reservedStart } from './reserved-names.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 import type { Tool } from '../request/tools.ts';
-
-/** Where options are given: over REST some exist only in a narrower form, some not at all. */
-export type OptionOrigin = 'command line' | 'rest';
-
-export interface OptionSpec {
-  readonly short: string | null;
-  readonly long: string;
-  readonly takesValue: boolean;
-  readonly repeatable: boolean;
-  readonly tools: readonly Tool[];
-  readonly overRest: boolean;
-  /** one line for the usage text: value names, then the meaning */
-  readonly usage: readonly [value: string, meaning: string];
-  /** Puts the value into the request; answers what is wrong with it, or null. `rest`: see parseExecution. */
-  apply(draft: RequestDraft, value: string, rest: { readonly index: number } | null): string | null;
-  /** Command line only: the value when the next argument belongs to it too, else null. */
-  joinsNext?(value: string, next: string | undefined): string | null;
-}
+import type { OptionOrigin, OptionSpec } from './specification.ts';
 
 const all: readonly Tool[] = ['xsd2er', 'xml2er', 'er2xml', 'unload'];
 const makers: readonly Tool[] = ['xsd2er', 'xml2er'];
@@ -72,7 +55,7 @@ function text(
   };
 }
 
-function number(
+export function number(
   min: number,
   max: number,
   set: (draft: RequestDraft, value: number) => void,

@@ -1,7 +1,7 @@
 /** Signs of life of a worker for one job, and what they are answered. */
 import type { Claim } from '../../ports/stores/jobs.ts';
 import { answerWithin, pause } from './waiting.ts';
-import type { WorkerOptions } from './run-jobs.ts';
+import type { WorkerOptions } from './options.ts';
 
 /** Why a process was told to end. */
 export type EndReason = 'kill' | 'lost' | 'handed back';

@@ -7,7 +7,7 @@ import type { ToolProcess } from '../../ports/processes/runner.ts';
 import { keepLease } from './keep-lease.ts';
 import { exitCodes, reconcileVariable } from './tool-exit.ts';
 import { backOffMs, pause } from './waiting.ts';
-import type { WorkerOptions } from './run-jobs.ts';
+import type { WorkerOptions } from './options.ts';
 
 /** `unknown`: the target did not answer in the time there was. `lost`: the job is another worker's. */
 export type TargetAnswer = 'published' | 'not published' | 'unknown' | 'lost';

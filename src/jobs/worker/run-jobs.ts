@@ -2,29 +2,10 @@
  * A worker: claims jobs, runs each as a child process, keeps their leases, and writes down how they ended.
  * It never stops by itself: a database that does not answer is asked again, later and later.
  */
-import type { JobStore, WorkerIdentity } from '../../ports/stores/jobs.ts';
-import type { Logger } from '../../ports/logger.ts';
-import type { ProcessRunner } from '../../ports/processes/runner.ts';
 import { startReaper, type Reaper } from './reaper.ts';
 import { superviseJob } from './supervise-job.ts';
 import { backOffMs, pause, race } from './waiting.ts';
-
-export interface WorkerOptions {
-  readonly jobs: JobStore;
-  readonly runner: ProcessRunner;
-  readonly logger: Logger;
-  readonly identity: WorkerIdentity;
-  /** jobs at the same time */
-  readonly concurrency: number;
-  readonly leaseMs: number;
-  readonly heartbeatMs: number;
-  /** longest wait for a notification of new work */
-  readonly pollMs: number;
-  /** from SIGTERM to SIGKILL of a job's process group */
-  readonly killGraceMs: number;
-  /** a job whose process ended without a reason is given up after so many */
-  readonly maxAttempts: number;
-}
+import type { WorkerOptions } from './options.ts';
 
 export interface Worker {
   start(): void;

@@ -5,7 +5,7 @@ import { askTarget } from './reconcile.ts';
 import { crashSignals, exitCodes, leftBehind } from './tool-exit.ts';
 import { isTool } from '../request/tools.ts';
 import { backOffMs, pause } from './waiting.ts';
-import type { WorkerOptions } from './run-jobs.ts';
+import type { WorkerOptions } from './options.ts';
 
 /** How a tool's process ended, and why we had told it to. */
 interface Ending {

@@ -5,13 +5,14 @@ import { AppError, errorCatalogue, isOutage } from '../../errors.ts';
 import { ConfigError } from '../../config/properties.ts';
 import { exitCodes, leftBehind, reconcileVariable } from '../../jobs/worker/tool-exit.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
-import { parseToolArguments, type ToolRequest } from '../../jobs/request/tool-request.ts';
+import { type ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { Tool } from '../../jobs/request/tools.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
 import { Interrupted, watchSignals, type Interruption } from './interruption.ts';
 import { printSummary, type ToolSummary } from '../reports/summary.ts';
 import { openSession, type ToolSession } from '../session/tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
+import { parseToolArguments } from '../../jobs/request/read-request.ts';
 
 export async function runTool(
   tool: Tool,

@@ -24,8 +24,6 @@ import { loadRows } from './load-rows.ts';
 import {
   choicesAfterParent,
   chooseLogicalSchema,
-  elementName,
-  elementOf,
   documentRoots,
   hasRoot,
   storeModel,
@@ -35,6 +33,7 @@ import { ddlDialectOf, openSink } from '../session/open-sink.ts';
 import { peekRootName } from '../inputs/read-document.ts';
 import type { Rejects } from '../load/rejects.ts';
 import type { ToolSession } from '../session/tool-session.ts';
+import { elementName, elementOf } from '../schemas/model-choices.ts';
 
 export async function convertXml(session: ToolSession): Promise<Conversion> {
   if (session.request.engine === 'spark')

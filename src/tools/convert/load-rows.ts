@@ -3,11 +3,10 @@ import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { withNaturalKeys } from '../../catalog/schemas/natural-keys.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
-import type { ConversionDetails, KeptContent } from '../reports/conversion-result.ts';
+import type { ConversionDetails, KeptContent, SchemaChosen } from '../reports/conversion-result.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { detailsOf, linesOf } from '../load/findings.ts';
 import { Loader, type LoadOptions } from '../load/row-loader.ts';
-import type { SchemaChosen } from '../schemas/choice.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 /** Loaded where a job runs there. */

@@ -17,7 +17,6 @@ import {
   defaultArchiveLimits,
   type ArchiveLimits,
 } from './archive-members.ts';
-import type { DocumentRange } from './readable-ranges.ts';
 import { matchingFiles } from './matching-files.ts';
 import {
   fleetingFileChunks,
@@ -26,46 +25,9 @@ import {
   readHead,
   smallFileBytes,
   smallFileChunks,
-  type ByteRange,
   type Links,
 } from './open-file.ts';
-
-/** One document or XSD file. Its bytes are to be read before the next member is asked for. */
-export interface InputMember {
-  /** as the user knows it: relative to the folder or archive it lies in */
-  readonly name: string;
-  /** the file on disk that holds it, for messages */
-  readonly path: string;
-  /** bytes on disk that reading it takes, for progress; 0 for members of an archive after its first */
-  readonly diskBytes: number;
-  /** where another process finds it: the file on disk, and its place among an archive's members, from 0 */
-  readonly source: MemberSource;
-  /** `fleeting`: the bytes of a chunk are needed only until the next is asked for. */
-  chunks(fleeting?: 'fleeting'): AsyncIterable<Uint8Array>;
-  /** absent where the document can only be read from its beginning to its end */
-  readonly parts?: DocumentParts;
-  /** what `chunks` gives of the document, when not all of it */
-  readonly range?: DocumentRange;
-}
-
-export interface MemberSource {
-  /** on disk */
-  readonly file: string;
-  /** place among the members of an archive, from 0 */
-  readonly member: number;
-  /** its bytes are not those of the disk */
-  readonly packed: boolean;
-  /** reached without those before it */
-  readonly direct: boolean;
-}
-
-/** A document that is a file by itself. */
-export interface DocumentParts {
-  /** needed as fleetingly */
-  bytes(range: ByteRange): AsyncIterable<Uint8Array>;
-  /** when the file was last changed, in ms */
-  modified(): Promise<number>;
-}
+import type { InputMember } from './members.ts';
 
 /** A file that an input led to. */
 interface InputFile {

@@ -6,8 +6,7 @@ import { placesBehind } from '../../engine/shred/row-tag/ranges.ts';
 import { createFastXmlTokenizer, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { createXmlTokenizer } from '../../engine/xml/tokenizer/portable.ts';
 import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../../engine/xml/tokens.ts';
-import type { DocumentRange } from './readable-ranges.ts';
-import type { InputMember } from './list-files.ts';
+import type { DocumentRange, InputMember } from './members.ts';
 
 export interface DocumentReader {
   readonly names: NameTable;

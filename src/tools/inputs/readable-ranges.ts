@@ -11,32 +11,12 @@ import type { TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import type { TextLocation } from '../../engine/xml/tokens.ts';
 import { AppError } from '../../errors.ts';
-import type { DocumentParts, InputMember } from './list-files.ts';
 import { readDocument } from './read-document.ts';
 import { utf8Text } from '../../engine/xml/utf8.ts';
+import type { DocumentParts, DocumentRange, InputMember } from './members.ts';
 
 const LESS = 0x3c;
 const documentStart: TextLocation = { line: 1, column: 1, offset: 0 };
-
-/** The first range begins with the document, the last ends with it; together they are all of its bytes. */
-export interface DocumentRange {
-  /** bytes of the file; `to`: behind the last */
-  readonly from: number;
-  readonly to: number;
-  /** where they begin */
-  readonly location: TextLocation;
-  /** number of the first row element, from 1 */
-  readonly number: number;
-  /** read before them: what stands before the root element, and the start tags that are open; '' for the first range */
-  readonly lead: string;
-  /** attributes of these tags */
-  readonly attributes: number;
-  /** read behind them: end tags; '' for the last range */
-  readonly trail: string;
-  /** the file as it was cut: its SHA-256, and when it had last been changed, in ms */
-  readonly sha256: string;
-  readonly modified: number;
-}
 
 export interface SplittingOptions {
   readonly rowTag: RowElementName;

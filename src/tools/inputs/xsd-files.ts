@@ -11,8 +11,9 @@ import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import type { NewOriginFile } from '../../ports/stores/catalog.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archive-members.ts';
-import { openInputs, type InputMember } from './list-files.ts';
+import { openInputs } from './list-files.ts';
 import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';
+import type { InputMember } from './members.ts';
 
 export interface XsdSetFiles {
   readonly files: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }[];

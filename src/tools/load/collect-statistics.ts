@@ -6,11 +6,12 @@ import { createRootCheck, type RootRule } from '../../engine/shred/unknown-root.
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import type { OriginFile } from '../../ports/stores/catalog.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
-import type { InputMember, InputSet } from '../inputs/list-files.ts';
+import type { InputSet } from '../inputs/list-files.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import { readDocument } from '../inputs/read-document.ts';
 import type { Rejects } from './rejects.ts';
 import type { ToolSession } from '../session/tool-session.ts';
+import type { InputMember } from '../inputs/members.ts';
 
 export interface CollectedStatistics {
   readonly statistics: DocumentStatistics;

@@ -2,8 +2,8 @@
 import { createRowElements, type RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { NameTable, TextLocation, TokenBatch } from '../../engine/xml/tokens.ts';
 import { AppError } from '../../errors.ts';
-import type { DocumentRange } from '../inputs/readable-ranges.ts';
 import type { Rejects } from './rejects.ts';
+import type { DocumentRange } from '../inputs/members.ts';
 
 export interface DocumentConsumer {
   /** `number`: of the document in its file, from 1; null where the file is the document */

@@ -19,12 +19,14 @@ import {
   type DocumentCut,
 } from './document-cut.ts';
 import { extrasOf, unfilledExtras, valuesOf } from '../schemas/extra-values.ts';
-import type { InputMember, InputSet } from '../inputs/list-files.ts';
+import type { InputSet } from '../inputs/list-files.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
 import { hashDocument, readDocument, walkDocument } from '../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import type { Rejects } from './rejects.ts';
-import type { ToolSession, WrittenSoFar } from '../session/tool-session.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import type { InputMember } from '../inputs/members.ts';
+import type { WrittenSoFar } from '../reports/conversion-result.ts';
 
 export interface LoadOptions {
   readonly withStatistics: boolean;

@@ -1,7 +1,6 @@
 /** The result of a conversion: its summary, and the details that the job record keeps. */
 import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
-import type { SchemaChosen } from '../schemas/choice.ts';
 
 /** Details in the job record beside the printed summary: unmapped content, ignored values, rejects. */
 export interface ConversionDetails {
@@ -57,4 +56,26 @@ export interface Conversion {
   readonly bytes: number;
   readonly details: ConversionDetails;
   readonly steps: readonly (readonly [step: string, seconds: number])[];
+}
+
+/** In the summary. */
+export interface SchemaChosen {
+  readonly logical: number | null;
+  readonly why: string;
+}
+
+/** What a job will have added to its target. */
+export interface WrittenSoFar {
+  readonly origin: number | null;
+  readonly logical: number | null;
+  readonly chosen: SchemaChosen | null;
+  readonly documents: number;
+  readonly rejected: number;
+  readonly unknownRoots: number;
+  readonly kept: KeptContent;
+  /** rows by table */
+  readonly tables: Readonly<Record<string, number>>;
+  readonly unknownPaths: number;
+  readonly bytes: number;
+  readonly details: ConversionDetails;
 }

@@ -1,7 +1,5 @@
 /** The summary that a tool prints at its end, as text and as JSON. */
-import type { Conversion, KeptContent } from './conversion-result.ts';
-import type { SchemaChosen } from '../schemas/choice.ts';
-import type { WrittenSoFar } from '../session/tool-session.ts';
+import type { Conversion, KeptContent, SchemaChosen, WrittenSoFar } from './conversion-result.ts';
 
 export interface ToolSummary {
   readonly job: number | null;

@@ -6,7 +6,7 @@ import { defaultNaming, type NamingOptions } from '../../engine/map/names/identi
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import { rootsOf, type ModelChoices } from './logical-schema.ts';
+import { rootsOf, type ModelChoices } from './model-choices.ts';
 
 export function buildModel(
   request: ToolRequest,

@@ -7,12 +7,6 @@ import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { requireExtras } from './extra-values.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
-/** In the summary. */
-export interface SchemaChosen {
-  readonly logical: number | null;
-  readonly why: string;
-}
-
 /** What a load goes on from. */
 export interface SchemaBasis {
   /** null: the origin has none yet, but for what single loads were shaped to */

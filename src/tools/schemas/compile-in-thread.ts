@@ -1,19 +1,10 @@
 /** Compiles an XSD set in a thread of its own, so that a set made to take for ever, or all memory, ends at its limits. */
 import { Worker } from 'node:worker_threads';
-import { InputError, type Diagnostic } from '../../engine/diagnostics.ts';
-import type { CompiledXsdSet, CompileOptions, XsdFile } from '../../engine/xsd/compile-set.ts';
+import { InputError } from '../../engine/diagnostics.ts';
+import type { CompiledXsdSet } from '../../engine/xsd/compile-set.ts';
 import { XsdSetError } from '../../engine/xsd/report.ts';
 import { AppError } from '../../errors.ts';
-
-export interface CompileOrder {
-  readonly files: readonly XsdFile[];
-  readonly options: CompileOptions;
-}
-
-/** `all` null: the fault was no report of the set's, but an end of reading. */
-export type CompileAnswer =
-  | { readonly compiled: CompiledXsdSet }
-  | { readonly first: Diagnostic; readonly all: readonly Diagnostic[] | null };
+import type { CompileAnswer, CompileOrder } from './xsd-set-thread.ts';
 
 export interface CompileLimits {
   readonly timeMs: number;

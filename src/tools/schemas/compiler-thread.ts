@@ -16,7 +16,6 @@ import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import { compileXsdSet } from '../../engine/xsd/compile-set.ts';
 import { XsdSetError } from '../../engine/xsd/report.ts';
 import { AppError } from '../../errors.ts';
-import { parseToolArguments } from '../../jobs/request/tool-request.ts';
 import type { Limits } from '../../config/limits.ts';
 import type { OriginFile } from '../../ports/stores/catalog.ts';
 import type { SchemaSources } from '../../ports/processes/schema-compiler.ts';
@@ -27,6 +26,7 @@ import { buildModel } from './build-model.ts';
 import { readDocument } from '../inputs/read-document.ts';
 import { setFingerprint } from './set-fingerprint.ts';
 import { compileOptions, readXsdSet } from '../inputs/xsd-files.ts';
+import { parseToolArguments } from '../../jobs/request/read-request.ts';
 
 /** What the thread is told beside the sources. */
 export type CompilerLimits = Pick<Limits, 'engine' | 'archiveExpansion' | 'archiveMembers'>;

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { EngineLimits } from '../../engine/limits.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import { defaultMapLevel } from './logical-schema.ts';
 import type { XsdSetFiles } from '../inputs/xsd-files.ts';
+import { defaultMapLevel } from './model-choices.ts';
 
 /** SHA-256, hexadecimal, of the files, the options that shape models, and the program itself. */
 export async function setFingerprint(

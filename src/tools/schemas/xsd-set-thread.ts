@@ -1,9 +1,19 @@
 /** What the thread of src/tools/schemas/compile-in-thread.ts runs: an XSD set to its source model. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { InputError } from '../../engine/diagnostics.ts';
+import { InputError, type Diagnostic } from '../../engine/diagnostics.ts';
 import { compileXsdSet } from '../../engine/xsd/compile-set.ts';
+import type { CompiledXsdSet, CompileOptions, XsdFile } from '../../engine/xsd/compile-set.ts';
 import { XsdSetError } from '../../engine/xsd/report.ts';
-import type { CompileAnswer, CompileOrder } from './compile-in-thread.ts';
+
+export interface CompileOrder {
+  readonly files: readonly XsdFile[];
+  readonly options: CompileOptions;
+}
+
+/** `all` null: the fault was no report of the set's, but an end of reading. */
+export type CompileAnswer =
+  | { readonly compiled: CompiledXsdSet }
+  | { readonly first: Diagnostic; readonly all: readonly Diagnostic[] | null };
 
 function answer({ files, options }: CompileOrder): CompileAnswer {
   try {

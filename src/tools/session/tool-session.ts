@@ -12,8 +12,7 @@ import type { JobProgress } from '../../ports/stores/jobs.ts';
 import { newJob } from '../../jobs/submit.ts';
 import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archive-members.ts';
 import { watchClaim } from './claim-watch.ts';
-import type { ConversionDetails, KeptContent } from '../reports/conversion-result.ts';
-import type { SchemaChosen } from '../schemas/choice.ts';
+import type { WrittenSoFar } from '../reports/conversion-result.ts';
 import type { Interruption } from '../cli/interruption.ts';
 import { createJobReports } from '../reports/job-reports.ts';
 import { keepLog, type KeptLog } from '../reports/kept-log.ts';
@@ -65,22 +64,6 @@ export interface ToolSession {
   /** Ends the record of a run by hand, whose log is whole by then; a worker ends its jobs itself. */
   finish(status: 'C' | 'F' | 'K', failure: string | null): Promise<void>;
   close(): Promise<void>;
-}
-
-/** What a job will have added to its target. */
-export interface WrittenSoFar {
-  readonly origin: number | null;
-  readonly logical: number | null;
-  readonly chosen: SchemaChosen | null;
-  readonly documents: number;
-  readonly rejected: number;
-  readonly unknownRoots: number;
-  readonly kept: KeptContent;
-  /** rows by table */
-  readonly tables: Readonly<Record<string, number>>;
-  readonly unknownPaths: number;
-  readonly bytes: number;
-  readonly details: ConversionDetails;
 }
 
 const leaseMs = 30_000;

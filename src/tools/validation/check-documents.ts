@@ -7,12 +7,13 @@ import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import type { TextLocation, TokenBatch } from '../../engine/xml/tokens.ts';
 import type { DocumentValidator, Unjudged, Validity } from '../../ports/processes/document-validator.ts';
 import { createDocumentCut, documentName, type DocumentCut } from '../load/document-cut.ts';
-import type { InputMember, InputSet } from '../inputs/list-files.ts';
+import type { InputSet } from '../inputs/list-files.ts';
 import { walkDocument, type DocumentReader } from '../inputs/read-document.ts';
 import type { Rejects } from '../load/rejects.ts';
 import { createFaultFinder, type FaultLead } from './fault-places.ts';
 import { createStreamMarker, createTagMarker, isUtf8 } from '../convert/tag-lines.ts';
 import type { ToolSession } from '../session/tool-session.ts';
+import type { InputMember } from '../inputs/members.ts';
 
 /** A document of more bytes goes to the validator as it comes; of smaller ones many are checked at a time. */
 const smallBytes = 8 * 1024 * 1024;

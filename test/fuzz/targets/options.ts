@@ -3,12 +3,12 @@ import { ConfigError, properties, readConfig } from '../../../src/config/propert
 import { AppError } from '../../../src/errors.ts';
 import { maskSecrets } from '../../../src/jobs/secrets/mask-secrets.ts';
 import { parseTarget } from '../../../src/jobs/request/target.ts';
-import { parseExecution, parseToolArguments } from '../../../src/jobs/request/tool-request.ts';
 import { tools } from '../../../src/jobs/request/tools.ts';
 import { toolOptions } from '../../../src/jobs/options/table.ts';
 import { parseProperties } from '../../../src/config/java-properties.ts';
 import { Finding, type FuzzTarget } from '../fuzzer.ts';
 import type { Random } from '../random.ts';
+import { parseExecution, parseToolArguments } from '../../../src/jobs/request/read-request.ts';
 
 const secret = 'c4n4ryS3cret';
 const pieces = [

@@ -8,7 +8,6 @@ import type { SourceModel } from '../../../src/engine/model/source-model.ts';
 import { compileXsdSet, type CompiledXsdSet } from '../../../src/engine/xsd/compile-set.ts';
 import { XsdSetError } from '../../../src/engine/xsd/report.ts';
 import { AppError } from '../../../src/errors.ts';
-import { parseToolArguments } from '../../../src/jobs/request/tool-request.ts';
 import { buildModel } from '../../../src/tools/schemas/build-model.ts';
 import { Finding, type FuzzTarget } from '../fuzzer.ts';
 import {
@@ -30,6 +29,7 @@ import {
   type XsdNode,
 } from '../xsd/trees.ts';
 import { xsdWords } from '../xsd/words.ts';
+import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
 
 const utf8 = new TextEncoder();
 const longestMs = 15_000;

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIsolatedSchemaCompiler } from '../../../src/adapters/schema-compiler/in-thread.ts';
 import { createSystemClock } from '../../../src/adapters/system/clock.ts';
 import { createSchema } from '../../../src/catalog/schemas/create-schema.ts';
-import { parseToolArguments } from '../../../src/jobs/request/tool-request.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
 import type { CompiledSet } from '../../../src/ports/stores/catalog.ts';
 import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
@@ -14,6 +13,7 @@ import { setFingerprint } from '../../../src/tools/schemas/set-fingerprint.ts';
 import { readXsdSet } from '../../../src/tools/inputs/xsd-files.ts';
 import { createMemoryCatalogStore } from '../../support/memory/catalog.ts';
 import { zipped } from '../../support/service/archives.ts';
+import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
 
 const xs = (body: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;

@@ -8,8 +8,8 @@ import { maskKnownSecrets, maskSecrets } from '../../../src/jobs/secrets/mask-se
 import { maskedParams, paramsJson } from '../../../src/jobs/request/params.ts';
 import { openRequest, sealRequest } from '../../../src/jobs/request/stored-request.ts';
 import { newJob } from '../../../src/jobs/submit.ts';
-import { parseToolArguments } from '../../../src/jobs/request/tool-request.ts';
 import type { Tool } from '../../../src/jobs/request/tools.ts';
+import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
 
 const engine = { master: 'local[*]' };
 const newBox = () => createSecretBox(Uint8Array.from(randomBytes(32)));

@@ -1,14 +1,10 @@
 /** Command lines, read into requests. */
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
-import {
-  parseExecution,
-  parseModeOf,
-  parseToolArguments,
-  requestDefaults,
-} from '../../../src/jobs/request/tool-request.ts';
+import { parseModeOf, requestDefaults } from '../../../src/jobs/request/tool-request.ts';
 import type { RequestItem } from '../../../src/jobs/request/tool-request.ts';
 import type { Tool } from '../../../src/jobs/request/tools.ts';
+import { parseExecution, parseToolArguments } from '../../../src/jobs/request/read-request.ts';
 
 function failure(act: () => unknown): AppError {
   try {

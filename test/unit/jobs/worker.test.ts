@@ -5,16 +5,17 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import type { JobStoreSettings } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
 import { terminalStatuses } from '../../../src/jobs/record.ts';
 import type { JobRecord, JobStatus } from '../../../src/jobs/record.ts';
 import { createWorker } from '../../../src/jobs/worker/run-jobs.ts';
-import type { Worker, WorkerOptions } from '../../../src/jobs/worker/run-jobs.ts';
+import type { Worker } from '../../../src/jobs/worker/run-jobs.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
 import { createTestDatabase } from '../../support/servers/postgres.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { createTestRunner, eventually, runs, temporaryFolder } from './tool-runner.ts';
 import type { TestRunner } from './tool-runner.ts';
+import type { JobStoreSettings } from '../../../src/adapters/postgres/metadb/jobs/settings.ts';
+import type { WorkerOptions } from '../../../src/jobs/worker/options.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

@@ -1,5 +1,4 @@
 /** Names of tables and columns: from local names to identifiers, unique and within a limit. */
-import type { StepChooser } from './telling-steps.ts';
 
 export interface NamingOptions {
   /** l lower_case with underscores (default), u UPPER_CASE, c as in the source */
@@ -211,3 +210,6 @@ export class NameScope {
     return name;
   }
 }
+
+/** The steps, in their order and the last among them, that have at most so many bytes joined by underscores, if that can be. */
+export type StepChooser = (steps: readonly string[], maxBytes: number) => readonly string[];

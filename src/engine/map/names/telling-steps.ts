@@ -2,15 +2,12 @@
  * Which steps of a path that is too long for a name are to stay in it: those that tell a reader which of the table's columns it is.
  * `supply_chain_trade_transaction_…` before everything says little, though it comes first.
  */
-import { byteLength, firstWords } from './identifiers.ts';
+import { byteLength, firstWords, type StepChooser } from './identifiers.ts';
 
 /** more columns of one last step than these are told apart by how common their steps are alone */
 const mostCompared = 400;
 /** In a longer path, the steps that most names go through are left out at once: a name has room for few. */
 const mostSteps = 32;
-
-/** The steps, in their order and the last among them, that have at most so many bytes joined by underscores, if that can be. */
-export type StepChooser = (steps: readonly string[], maxBytes: number) => readonly string[];
 
 interface Kept {
   readonly step: string;

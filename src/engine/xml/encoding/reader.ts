@@ -1,18 +1,8 @@
 /** Bytes of a document in any encoding, as UTF-8. */
 import { DECLARATION_BYTES, detectEncoding } from './detection.ts';
 import type { DetectedEncoding } from './detection.ts';
-import { createTranscoder } from './transcoders.ts';
+import { createTranscoder, type Utf8Sink } from './transcoders.ts';
 import type { Transcoder } from './transcoders.ts';
-
-/** What the encoding reader hands its UTF-8 to. */
-export interface Utf8Sink {
-  /** bytes `[from, to)`, valid during the call */
-  take(bytes: Uint8Array, from: number, to: number): void;
-  /** bytes of a byte order mark, which are not part of the text */
-  skip(bytes: number): void;
-  /** stops the reading behind what has been taken */
-  fail(code: string, message: string): never;
-}
 
 export interface EncodingReader {
   /** what follows is UTF-8: it may be handed to the sink without being written here */

@@ -1,5 +1,4 @@
 /** Transcoders: UTF-16 and single-byte encodings to UTF-8. */
-import type { Utf8Sink } from './reader.ts';
 import { writeCodePoint } from '../utf8.ts';
 
 /** Turns bytes of one encoding into UTF-8, in any pieces. */
@@ -151,4 +150,14 @@ function createDecoderTranscoder(decoder: TextDecoder, sink: Utf8Sink): Transcod
     },
     end: () => pass(decoder.decode()),
   };
+}
+
+/** What the encoding reader hands its UTF-8 to. */
+export interface Utf8Sink {
+  /** bytes `[from, to)`, valid during the call */
+  take(bytes: Uint8Array, from: number, to: number): void;
+  /** bytes of a byte order mark, which are not part of the text */
+  skip(bytes: number): void;
+  /** stops the reading behind what has been taken */
+  fail(code: string, message: string): never;
 }

@@ -1,11 +1,18 @@
 /** Attribute declarations and attribute uses. */
 import { clarkName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
-import type { AttributeDeclaration, AttributeUse, Origin, SimpleType, Wildcard } from './terms.ts';
+import type {
+  AttributeDeclaration,
+  AttributeUse,
+  GlobalDeclaration,
+  Origin,
+  SimpleType,
+  Wildcard,
+} from './terms.ts';
 import { within, type XsdReading } from './context.ts';
-import { attributeOf, collapse, firstXsdChild, xsiNamespace } from '../read/file.ts';
+import { attributeOf, firstXsdChild, xsiNamespace } from '../read/file.ts';
 import { createSimpleType, readSimpleType, resolveSimpleType } from './simple-type.ts';
-import type { GlobalDeclaration } from './symbol-spaces.ts';
+import { collapse } from '../read/white-space.ts';
 
 /** The shell of a global attribute declaration. */
 export function createAttribute(

@@ -5,6 +5,7 @@ import type {
   AttributeGroup,
   AttributeGroupReference,
   AttributeUse,
+  GlobalDeclaration,
   Origin,
   Wildcard,
   WrittenAttributes,
@@ -12,7 +13,6 @@ import type {
 import { orderByDependency } from '../derive/dependency-order.ts';
 import { reportTooDeep, within, type XsdReading } from './context.ts';
 import { attributeOf, isXsd } from '../read/file.ts';
-import type { GlobalDeclaration } from './symbol-spaces.ts';
 import { intersectNamespaces, readWildcard, uniteNamespaces } from './wildcard.ts';
 
 const nothingWritten: WrittenAttributes = { uses: [], groups: [], wildcard: null };

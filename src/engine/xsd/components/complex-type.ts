@@ -16,9 +16,10 @@ import { readFacets } from '../values/facets.ts';
 import { readContentParticle } from './model-group.ts';
 import { within, type XsdReading } from './context.ts';
 import { readControls } from '../read/document.ts';
-import { attributeOf, collapse, firstXsdChild } from '../read/file.ts';
+import { attributeOf, firstXsdChild } from '../read/file.ts';
 import { createSimpleType, readSimpleType } from './simple-type.ts';
 import { readWildcard } from './wildcard.ts';
+import { collapse } from '../read/white-space.ts';
 
 /** The shell of a complex type definition; `name` null for anonymous ones. */
 export function createComplexType(name: QName | null, origin: Origin, reading: XsdReading): ComplexType {

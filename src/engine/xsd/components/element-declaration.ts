@@ -2,13 +2,13 @@
 import { clarkName, type QName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
 import { createComplexType, readComplexType } from './complex-type.ts';
-import type { ElementDeclaration, Origin, TypeDefinition } from './terms.ts';
+import type { ElementDeclaration, GlobalDeclaration, Origin, TypeDefinition } from './terms.ts';
 import { readIdentityConstraints } from './identity-constraint.ts';
 import { within, type XsdReading } from './context.ts';
 import { readControls } from '../read/document.ts';
-import { attributeOf, collapse, firstXsdChild } from '../read/file.ts';
+import { attributeOf, firstXsdChild } from '../read/file.ts';
 import { createSimpleType, readSimpleType } from './simple-type.ts';
-import type { GlobalDeclaration } from './symbol-spaces.ts';
+import { collapse } from '../read/white-space.ts';
 
 function createElement(
   name: QName,

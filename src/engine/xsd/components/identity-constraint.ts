@@ -3,7 +3,8 @@ import { clarkName } from '../../model/source-model.ts';
 import type { IdentityConstraintDefinition, Origin } from './terms.ts';
 import { qualifiedName } from '../values/lexical-form.ts';
 import { within, type XsdReading } from './context.ts';
-import { attributeOf, collapse, isXsd } from '../read/file.ts';
+import { attributeOf, isXsd } from '../read/file.ts';
+import { collapse } from '../read/white-space.ts';
 
 const kinds = new Set(['key', 'unique', 'keyref']);
 

@@ -7,13 +7,14 @@ import {
   type Origin,
   type Particle,
   type Term,
+  type GlobalDeclaration,
 } from './terms.ts';
 import { orderByDependency } from '../derive/dependency-order.ts';
 import { readLocalElement } from './element-declaration.ts';
 import { reportTooDeep, within, type XsdReading } from './context.ts';
-import { attributeOf, collapse, firstXsdChild, isXsd } from '../read/file.ts';
-import type { GlobalDeclaration } from './symbol-spaces.ts';
+import { attributeOf, firstXsdChild, isXsd } from '../read/file.ts';
 import { readWildcard } from './wildcard.ts';
+import { collapse } from '../read/white-space.ts';
 
 const particleNames = new Set(['element', 'group', 'any', 'sequence', 'choice', 'all']);
 

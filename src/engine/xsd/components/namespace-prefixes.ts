@@ -1,6 +1,6 @@
 /** Prefixes for the namespaces of a set, for people to read. */
-import type { SchemaDocument } from '../read/document.ts';
 import { xmlNamespaceUri } from '../read/file.ts';
+import type { SchemaDocument } from './terms.ts';
 
 /**
  * One prefix per namespace: the first that a document of the set declares for it and that is still free, else `ns1`, `ns2`, …

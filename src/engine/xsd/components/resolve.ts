@@ -1,10 +1,11 @@
 /** References from component to component, by qualified name. */
 import { clarkName, type QName } from '../../model/source-model.ts';
-import type { Origin } from './terms.ts';
+import type { ComponentKinds, Origin, SymbolSpace } from './terms.ts';
 import type { XsdReport } from '../report.ts';
 import type { DocumentSet } from '../read/document.ts';
-import { collapse, xmlNamespaceUri, xsdNamespace } from '../read/file.ts';
-import type { ComponentKinds, SymbolSpace, SymbolSpaces } from './symbol-spaces.ts';
+import { xmlNamespaceUri, xsdNamespace } from '../read/file.ts';
+import type { SymbolSpaces } from './symbol-spaces.ts';
+import { collapse } from '../read/white-space.ts';
 
 /** Resolves QName references to global components (XSD Part 1 §3.15.3, src-resolve). */
 export interface ReferenceResolver {

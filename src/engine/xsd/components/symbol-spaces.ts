@@ -1,39 +1,12 @@
 /** The symbol spaces of a set: its global components by kind and name. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
-import type {
-  AttributeDeclaration,
-  AttributeGroup,
-  ElementDeclaration,
-  ModelGroupDefinition,
-  NotationDeclaration,
-  Origin,
-  TypeDefinition,
-} from './terms.ts';
+import type { GlobalDeclaration, Origin, SchemaDocument, SymbolSpace } from './terms.ts';
 import { orderByDependency } from '../derive/dependency-order.ts';
 import type { XsdReport } from '../report.ts';
-import type { DocumentSet, SchemaDocument } from '../read/document.ts';
-import { attributeOf, collapse, isXsd, type DocumentReference, type SchemaFile } from '../read/file.ts';
-
-/** Names are unique per symbol space (XSD Part 1 §2.5). */
-export interface ComponentKinds {
-  type: TypeDefinition;
-  element: ElementDeclaration;
-  attribute: AttributeDeclaration;
-  group: ModelGroupDefinition;
-  attributeGroup: AttributeGroup;
-  notation: NotationDeclaration;
-}
-export type SymbolSpace = keyof ComponentKinds;
-
-/** A global component's place in its symbol space; `component` is filled when its shell is made. */
-export interface GlobalDeclaration extends Origin {
-  readonly space: SymbolSpace;
-  readonly name: QName;
-  component: ComponentKinds[SymbolSpace] | null;
-  /** set on a redefinition: the declaration it stands in for */
-  readonly replaces: GlobalDeclaration | null;
-}
+import type { DocumentSet } from '../read/document.ts';
+import { attributeOf, isXsd, type DocumentReference, type SchemaFile } from '../read/file.ts';
+import { collapse } from '../read/white-space.ts';
 
 export interface SymbolSpaces {
   find(space: SymbolSpace, key: string): GlobalDeclaration | undefined;
@@ -53,6 +26,16 @@ const spaceOf: Readonly<Record<string, SymbolSpace>> = {
   notation: 'notation',
 };
 
+/** What an element at the top of a document declares; null where it declares nothing that has a name. */
+function declarationOf(node: XmlElement, document: SchemaDocument, replaces: GlobalDeclaration | null) {
+  const space = spaceOf[node.name.localName];
+  const localName = collapse(attributeOf(node, 'name') ?? '');
+  if (space === undefined || localName === '') return null;
+  const name: QName = { namespaceUri: document.targetNamespace, localName };
+  const declaration: GlobalDeclaration = { node, document, space, name, component: null, replaces };
+  return { declaration, key: clarkName(name) };
+}
+
 /** Enters the global components of all documents, then redefinitions, those of inner documents first. */
 export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSpaces {
   const spaces: Record<SymbolSpace, Map<string, GlobalDeclaration>> = {
@@ -66,19 +49,10 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
   const declarations: GlobalDeclaration[] = [];
   const isCopy = createCopyCheck();
 
-  const declare = (node: XmlElement, document: SchemaDocument, replaces: GlobalDeclaration | null) => {
-    const space = spaceOf[node.name.localName];
-    const localName = collapse(attributeOf(node, 'name') ?? '');
-    if (space === undefined || localName === '') return null;
-    const name: QName = { namespaceUri: document.targetNamespace, localName };
-    const declaration: GlobalDeclaration = { node, document, space, name, component: null, replaces };
-    return { declaration, key: clarkName(name) };
-  };
-
   for (const document of set.documents) {
     for (const child of document.file.root.children) {
       if (!isXsd(child)) continue;
-      const made = declare(child, document, null);
+      const made = declarationOf(child, document, null);
       if (made === null) continue;
       const { declaration, key } = made;
       const space = spaces[declaration.space];
@@ -121,7 +95,7 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
       const document: SchemaDocument = isOverride
         ? from
         : { ...from, redefined: new Map([[`${spaceName} ${name}`, original]]) };
-      const made = declare(child, document, original);
+      const made = declarationOf(child, document, original);
       if (made === null) continue;
       spaces[spaceName].set(name, made.declaration);
       declarations.push(made.declaration);

@@ -4,7 +4,7 @@
  */
 import type { BuiltInType, Facets, QName, SourceAttribute, ValueType } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
-import type { SchemaDocument } from '../read/document.ts';
+import type { SchemaFile } from '../read/file.ts';
 
 /** Where a component is written: its element, and the document (with its effective target namespace) that holds it. */
 export interface Origin {
@@ -211,4 +211,44 @@ export function groupOf(term: Term): ModelGroup | null {
   if (!('kind' in term)) return null;
   if (term.kind === 'group') return term;
   return term.kind === 'groupDefinition' ? term.group : null;
+}
+
+/** A file read for one target namespace: a chameleon file has one document per namespace that includes it. */
+export interface SchemaDocument {
+  readonly file: SchemaFile;
+  /** '' for none */
+  readonly targetNamespace: string;
+  /** unqualified references mean the target namespace (XSD Part 1 §4.2.1, clause 3.2) */
+  readonly chameleon: boolean;
+  readonly elementsQualified: boolean;
+  readonly attributesQualified: boolean;
+  readonly blockDefault: ReadonlySet<DerivationControl>;
+  readonly finalDefault: ReadonlySet<DerivationControl>;
+  /** XSD 1.1 */
+  readonly defaultOpenContent: XmlElement | undefined;
+  /** namespaces that this document imports */
+  readonly imports: ReadonlySet<string>;
+  /** inside a redefinition: the component that a reference to the redefined name means, by symbol space and name */
+  readonly redefined: ReadonlyMap<string, GlobalDeclaration> | null;
+}
+
+/** Names are unique per symbol space (XSD Part 1 §2.5). */
+export interface ComponentKinds {
+  type: TypeDefinition;
+  element: ElementDeclaration;
+  attribute: AttributeDeclaration;
+  group: ModelGroupDefinition;
+  attributeGroup: AttributeGroup;
+  notation: NotationDeclaration;
+}
+
+export type SymbolSpace = keyof ComponentKinds;
+
+/** A global component's place in its symbol space; `component` is filled when its shell is made. */
+export interface GlobalDeclaration extends Origin {
+  readonly space: SymbolSpace;
+  readonly name: QName;
+  component: ComponentKinds[SymbolSpace] | null;
+  /** set on a redefinition: the declaration it stands in for */
+  readonly replaces: GlobalDeclaration | null;
 }

@@ -1,6 +1,7 @@
 /** Wildcards, and the operations on their namespace constraints. */
 import type { NamespaceConstraint, Origin, Wildcard } from './terms.ts';
-import { attributeOf, collapse } from '../read/file.ts';
+import { attributeOf } from '../read/file.ts';
+import { collapse } from '../read/white-space.ts';
 
 /** Reads `any` or `anyAttribute` (XSD Part 1 §3.10.2); XSD 1.1's notNamespace and notQName only narrow it and are passed over. */
 export function readWildcard(origin: Origin): Wildcard {

@@ -1,7 +1,7 @@
 /** Forms of the attribute values of XSD elements. */
 import { ncName, qualifiedName } from '../values/lexical-form.ts';
-import { collapse } from './file.ts';
 import type { ValueForm } from './grammar.ts';
+import { collapse } from './white-space.ts';
 
 const controlSets: Readonly<Partial<Record<ValueForm, readonly string[]>>> = {
   elementBlock: ['extension', 'restriction', 'substitution'],

@@ -1,6 +1,6 @@
 /** Conditional inclusion by the versioning namespace (XSD 1.1). */
 import type { XmlElement } from '../../xml/tree.ts';
-import { collapse } from './file.ts';
+import { collapse } from './white-space.ts';
 
 const versioningNamespace = 'http://www.w3.org/2007/XMLSchema-versioning';
 /** what this compiler reads: XSD 1.0, and from 1.1 what the model can hold */

@@ -1,37 +1,16 @@
 /** Schema documents: the files of a set, each read for a target namespace. */
-import type { XmlElement } from '../../xml/tree.ts';
 import type { SchemaPlace, XsdReport } from '../report.ts';
 import type { CatalogAnswer } from './oasis-catalog.ts';
 import { leavesSet, type SchemaLocator } from './location.ts';
 import {
   attributeOf,
-  collapse,
   firstXsdChild,
   xmlNamespaceUri,
   type DocumentReference,
   type SchemaFile,
 } from './file.ts';
-import type { DerivationControl } from '../components/terms.ts';
-import type { GlobalDeclaration } from '../components/symbol-spaces.ts';
-
-/** A file read for one target namespace: a chameleon file has one document per namespace that includes it. */
-export interface SchemaDocument {
-  readonly file: SchemaFile;
-  /** '' for none */
-  readonly targetNamespace: string;
-  /** unqualified references mean the target namespace (XSD Part 1 §4.2.1, clause 3.2) */
-  readonly chameleon: boolean;
-  readonly elementsQualified: boolean;
-  readonly attributesQualified: boolean;
-  readonly blockDefault: ReadonlySet<DerivationControl>;
-  readonly finalDefault: ReadonlySet<DerivationControl>;
-  /** XSD 1.1 */
-  readonly defaultOpenContent: XmlElement | undefined;
-  /** namespaces that this document imports */
-  readonly imports: ReadonlySet<string>;
-  /** inside a redefinition: the component that a reference to the redefined name means, by symbol space and name */
-  readonly redefined: ReadonlyMap<string, GlobalDeclaration> | null;
-}
+import type { DerivationControl, SchemaDocument } from '../components/terms.ts';
+import { collapse } from './white-space.ts';
 
 /** A reference from document to document that was found in the set. */
 export interface DocumentLink {

@@ -4,6 +4,7 @@ import { includeConditionally } from './conditional-inclusion.ts';
 import { InputError, type Diagnostic } from '../../diagnostics.ts';
 import { parseXmlTree, type XmlElement } from '../../xml/tree.ts';
 import { isCatalog } from './oasis-catalog.ts';
+import { collapse } from './white-space.ts';
 
 export const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
 export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';
@@ -41,13 +42,6 @@ export function attributeOf(node: XmlElement, localName: string): string | undef
     if (name.localName === localName && name.namespaceUri === '') return value;
   }
   return undefined;
-}
-
-/** Collapses white space: leading and trailing off, runs to one space. */
-export function collapse(text: string): string {
-  return /^\s|\s$|\s\s|[\t\r\n]/u.test(text)
-    ? text.replace(/[ \t\r\n]+/gu, ' ').replace(/^ | $/gu, '')
-    : text;
 }
 
 /** True for an element of the XSD namespace. */

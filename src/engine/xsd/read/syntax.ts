@@ -3,8 +3,9 @@ import { clarkName } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import { hasForm } from './attribute-forms.ts';
 import type { XsdReport } from '../report.ts';
-import { collapse, isXsd, xsdNamespace, type SchemaFile } from './file.ts';
+import { isXsd, xsdNamespace, type SchemaFile } from './file.ts';
 import { readSchemaGrammar, type Construct, type ContentStep } from './grammar.ts';
+import { collapse } from './white-space.ts';
 
 /** XSD documents nest less deeply than others: all that reads them goes by recursion. */
 const maxNesting = 400;

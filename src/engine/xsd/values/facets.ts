@@ -4,9 +4,10 @@ import type { FacetStep, Origin, SimpleType, WrittenFacet } from '../components/
 import { primitiveOf } from './lexical-form.ts';
 import { translatePattern } from './pattern.ts';
 import { within, type XsdReading } from '../components/context.ts';
-import { attributeOf, collapse, isXsd } from '../read/file.ts';
+import { attributeOf, isXsd } from '../read/file.ts';
 import { compareValues } from './order.ts';
 import { processWhiteSpace, whiteSpaceOf, whyInvalid } from './validity.ts';
+import { collapse } from '../read/white-space.ts';
 
 const bounds = ['minInclusive', 'minExclusive', 'maxInclusive', 'maxExclusive'] as const;
 const lengths = ['length', 'minLength', 'maxLength'] as const;

@@ -7,8 +7,9 @@ import { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import { memberOfRange } from '../../inputs/readable-ranges.ts';
 import { documentNames } from '../../inputs/document-names.ts';
-import { openInputs, type InputMember } from '../../inputs/list-files.ts';
+import { openInputs } from '../../inputs/list-files.ts';
 import { commitAttempt, readJson, type ReadingJob, type UnitFailure, type UnitMember } from './work.ts';
+import type { InputMember } from '../../inputs/members.ts';
 
 /** What a unit's task answers: `failure`: why no attempt can succeed, as the documents are at fault. */
 export interface UnitAnswer {

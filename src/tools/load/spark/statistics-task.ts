@@ -5,9 +5,9 @@ import { emptyStatistics } from '../../../engine/infer/statistics.ts';
 import type { OriginFile } from '../../../ports/stores/catalog.ts';
 import { collectStatistics, type CollectedStatistics } from '../collect-statistics.ts';
 import type { StatisticsJob, StatisticsReport } from './collect-on-spark.ts';
-import type { InputMember } from '../../inputs/list-files.ts';
 import { membersOf, runAttempt } from './attempt.ts';
 import type { UnitMember } from './work.ts';
+import type { InputMember } from '../../inputs/members.ts';
 
 await runAttempt(collect, (failure): StatisticsReport => ({ failure }));
 

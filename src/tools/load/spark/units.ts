@@ -3,10 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { RowElementName } from '../../../engine/shred/row-tag/elements.ts';
-import { splitDocument, type DocumentRange } from '../../inputs/readable-ranges.ts';
-import type { InputMember, InputSet } from '../../inputs/list-files.ts';
+import { splitDocument } from '../../inputs/readable-ranges.ts';
+import type { InputSet } from '../../inputs/list-files.ts';
 import type { UnitMember } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
+import type { DocumentRange, InputMember } from '../../inputs/members.ts';
 
 /** documents of a unit: what starting a process takes is shared by so many */
 const maxUnitDocuments = 200;

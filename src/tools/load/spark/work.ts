@@ -12,10 +12,9 @@ import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import type { MisfitValue, SideTable } from '../../../ports/rows/sink.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
-import type { DocumentRange } from '../../inputs/readable-ranges.ts';
-import type { MemberSource } from '../../inputs/list-files.ts';
 import type { LoadFindings } from '../findings.ts';
 import type { LoadingJob } from '../order.ts';
+import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
 
 /** What the driver takes out of `job.json`. */
 export interface SparkApplication {

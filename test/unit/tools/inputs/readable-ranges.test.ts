@@ -11,8 +11,9 @@ import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fas
 import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
 import { createDocumentCut } from '../../../../src/tools/load/document-cut.ts';
 import { memberOfRange, splitDocument } from '../../../../src/tools/inputs/readable-ranges.ts';
-import { openInputs, type InputMember } from '../../../../src/tools/inputs/list-files.ts';
+import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { hashDocument, readDocument } from '../../../../src/tools/inputs/read-document.ts';
+import type { InputMember } from '../../../../src/tools/inputs/members.ts';
 
 const rowTag = { namespaceUri: 'urn:o', localName: 'order' };
 const limits = defaultEngineLimits;

@@ -9,7 +9,7 @@ import { isId, storable } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';
 import { jobColumns } from './records.ts';
 import { resolveReferences } from './references.ts';
-import type { JobStoreSettings } from './store.ts';
+import type { JobStoreSettings } from './settings.ts';
 
 /** A running job past its deadline is told so by its heartbeat; one that goes on regardless is ended after this. */
 const deadlineGraceMs = 60_000;

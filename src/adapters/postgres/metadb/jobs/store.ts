@@ -23,21 +23,7 @@ import {
   type OrganisationReader,
 } from '../../client/organisation-scope.ts';
 import { rerun, startByHand, submit } from './submission.ts';
-
-/** The limits of the job queue (docs/decisions/service/limits.md); times in milliseconds. */
-export interface JobStoreSettings {
-  /** jobs of one organisation that run at a time, those by hand not counted */
-  readonly maxRunningPerOrg: number;
-  /** jobs of one organisation that wait */
-  readonly maxQueuedPerOrg: number;
-  readonly maxAttempts: number;
-  /** from submission to end */
-  readonly deadlineMs: number;
-  /** pause after a dead worker, times the number of attempts made */
-  readonly retryDelayMs: number;
-  /** how long an idempotency key is remembered */
-  readonly idempotencyKeyMs: number;
-}
+import type { JobStoreSettings } from './settings.ts';
 
 const defaultJobStoreSettings: JobStoreSettings = {
   maxRunningPerOrg: 4,

@@ -4,7 +4,7 @@ import type { Claim, NewJob, Submission, Submitted, WorkerIdentity } from '../..
 import { isId, storable } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 import { resolveReferences, type StoredRequest } from './references.ts';
-import type { JobStoreSettings } from './store.ts';
+import type { JobStoreSettings } from './settings.ts';
 
 export async function submit(
   sql: Sql,

@@ -1,7 +1,8 @@
 /** Save mode `o`: the model's tables lose their rows, and the tables beside the data what belonged to those. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { relation, runAll, type Publication } from './publication.ts';
+import { relation, type Publication } from './publication.ts';
+import { runAll } from '../staging/lane.ts';
 
 /**
  * Tables on which nothing hangs are dropped, to be made anew; others (with views, grants, triggers …) are emptied and stay.

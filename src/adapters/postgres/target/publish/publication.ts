@@ -56,11 +56,3 @@ export function columnId(table: number, column: number): string {
 export function relation(publication: Publication, table: string): string {
   return `${doubleQuoted(publication.sqlSchema)}.${doubleQuoted(table)}`;
 }
-
-/** Runs statements in one message; nothing for none. */
-export async function runAll(tx: TransactionSql, statements: readonly string[]): Promise<void> {
-  // one message of bounded size, however many columns there are
-  for (let from = 0; from < statements.length; from += 1000) {
-    await tx.unsafe(statements.slice(from, from + 1000).join(';\n'));
-  }
-}

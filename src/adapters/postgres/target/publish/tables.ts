@@ -11,9 +11,10 @@ import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import { sqlState } from '../../client/connect.ts';
-import { columnId, relation, runAll, type Publication } from './publication.ts';
+import { columnId, relation, type Publication } from './publication.ts';
 import { converted, settledType } from '../connection/types.ts';
 import { refuseForViews, type ColumnChange } from './dependent-views.ts';
+import { runAll } from '../staging/lane.ts';
 
 export const sideTableList: readonly PhysicalTable[] = Object.values(sideTableDefinitions).map((definition) =>
   physicalSideTable(definition, postgresql),

@@ -4,7 +4,7 @@ import { truncateToBytes } from '../../../../engine/map/names/identifiers.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import { sqlState } from '../../client/connect.ts';
-import { relation, runAll, type Publication } from './publication.ts';
+import { relation, type Publication } from './publication.ts';
 import { misfits } from '../staging/misfits.ts';
 import { loosenForeignKeys } from './bulk-append.ts';
 import { clearTables } from './overwrite.ts';
@@ -12,6 +12,7 @@ import { strayReferences } from '../staging/foreign-keys.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import { adaptTable, finishTables, makeSideTables, makeTables } from './tables.ts';
 import { converted, lexicalText } from '../connection/types.ts';
+import { runAll } from '../staging/lane.ts';
 
 /** Rows added by table name of the model. */
 export async function publishRows(

@@ -6,10 +6,11 @@ import type { Socket } from 'node:net';
 import { AppError } from '../../../../errors.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 import { quickCompression, sessionSettings } from '../connection/open.ts';
-import { startCopy, type CopyStream } from './copy-stream.ts';
-import { runAll } from '../publish/publication.ts';
+import { startCopy } from './copy-stream.ts';
 import { createReferenceChecks, type ReferenceChecks } from './foreign-keys.ts';
 import { StagedTable, type Release, type StagedForm } from './staged-table.ts';
+import type { Lane } from './lane.ts';
+import { runAll } from './lane.ts';
 
 const chunkBytes = 64 * 1024;
 /** below this a job needs no connections of its own */
@@ -19,17 +20,6 @@ const crowdedBytes = 6 * 1024 * 1024;
 const fullBytes = 12 * 1024 * 1024;
 /** a table that has taken so much, and holds up the others, gets one more connection */
 const spreadBytes = 16 * 1024 * 1024;
-
-export interface Lane {
-  readonly sql: Sql;
-  /** where the server reads what is written to it */
-  socket: Socket | null;
-  table: StagedTable | null;
-  copy: CopyStream | null;
-  running: boolean;
-  /** its session has been made ready */
-  isSetUp: boolean;
-}
 
 export interface StagingOptions {
   /** name of the staging schema, and the start of every table's name */
@@ -53,7 +43,7 @@ export class StagingArea {
   readonly #tables = new Map<number | string, StagedTable>();
   /** tables with bytes that another lane may take */
   readonly #waiting = new Set<StagedTable>();
-  readonly #lanes: Lane[] = [];
+  readonly #lanes: Lane<StagedTable>[] = [];
   #prepared: Promise<void> | null = null;
   #buffered = 0;
   #draining = false;
@@ -198,14 +188,21 @@ export class StagingArea {
     this.#schedule(table);
   }
 
-  #addLane(): Lane {
+  #addLane(): Lane<StagedTable> {
     const sql = this.#options.connect((socket) => (lane.socket = socket));
-    const lane: Lane = { sql, socket: null, table: null, copy: null, running: false, isSetUp: false };
+    const lane: Lane<StagedTable> = {
+      sql,
+      socket: null,
+      table: null,
+      copy: null,
+      running: false,
+      isSetUp: false,
+    };
     this.#lanes.push(lane);
     return lane;
   }
 
-  #start(lane: Lane): void {
+  #start(lane: Lane<StagedTable>): void {
     if (lane.running || this.#failure !== null) return;
     const next = this.#next(lane);
     if (next === null) return;
@@ -220,7 +217,7 @@ export class StagingArea {
   }
 
   /** The table to copy next; it is the lane's from then on. */
-  #next(lane: Lane): StagedTable | null {
+  #next(lane: Lane<StagedTable>): StagedTable | null {
     const own = lane.table;
     if (own !== null && (own.pendingBytes >= (this.#draining ? 1 : chunkBytes) || mustLeave(lane, own)))
       return own;
@@ -241,7 +238,7 @@ export class StagingArea {
     return largest;
   }
 
-  async #run(lane: Lane, first: StagedTable): Promise<void> {
+  async #run(lane: Lane<StagedTable>, first: StagedTable): Promise<void> {
     for (let table: StagedTable | null = first; table !== null; table = this.#next(lane)) {
       this.#check();
       if (lane.table !== table) {
@@ -261,7 +258,7 @@ export class StagingArea {
   }
 
   /** Brings what has changed about the lane's table to the server, or leaves that to the lane that can. */
-  async #settle(lane: Lane, table: StagedTable): Promise<void> {
+  async #settle(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
     this.#check();
     if (mustLeave(lane, table)) {
       this.#unshare(table);
@@ -271,7 +268,7 @@ export class StagingArea {
     else await this.#share(lane, table);
   }
 
-  async #open(lane: Lane, table: StagedTable): Promise<void> {
+  async #open(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
     // nothing is made any more once the load was given up
     this.#check();
     this.#prepared ??= this.#options.prepare();
@@ -295,7 +292,7 @@ export class StagingArea {
   }
 
   /** Between two COPYs of the same transaction. The table's other lanes leave it first: their locks would be in the way. */
-  async #loosen(lane: Lane, table: StagedTable): Promise<void> {
+  async #loosen(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
     this.#unshare(table);
     for (const other of table.lanes) if (other !== lane) this.#start(other);
     await this.#endCopy(lane, table);
@@ -311,7 +308,7 @@ export class StagingArea {
   }
 
   /** What the lane has made and filled others see once it is committed. */
-  async #share(lane: Lane, table: StagedTable): Promise<void> {
+  async #share(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
     await this.#endCopy(lane, table);
     await lane.sql.unsafe('COMMIT; BEGIN');
     table.committed = true;
@@ -320,14 +317,14 @@ export class StagingArea {
     this.#schedule(table);
   }
 
-  async #endCopy(lane: Lane, table: StagedTable): Promise<void> {
+  async #endCopy(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
     const rows = await lane.copy!.finish();
     lane.copy = null;
     table.copied += rows;
   }
 
   /** Commits what the lane has copied into its table. Only then may another have it: before, it was not there for others. */
-  async #leave(lane: Lane): Promise<void> {
+  async #leave(lane: Lane<StagedTable>): Promise<void> {
     const { table } = lane;
     if (table === null) return;
     await this.#close(lane, table);
@@ -337,7 +334,7 @@ export class StagingArea {
   }
 
   /** While one lane gives the largest table its key, the others check references of those that have theirs. */
-  async #finish(lane: Lane, checks: ReferenceChecks): Promise<void> {
+  async #finish(lane: Lane<StagedTable>, checks: ReferenceChecks): Promise<void> {
     await this.#leave(lane);
     this.#signal();
     for (;;) {
@@ -348,7 +345,7 @@ export class StagingArea {
     }
   }
 
-  async #close(lane: Lane, table: StagedTable): Promise<void> {
+  async #close(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
     await this.#endCopy(lane, table);
     table.copying.delete(lane);
     const isLast = this.#draining && table.copying.size === 0 && table.pendingBytes === 0;
@@ -365,7 +362,7 @@ export class StagingArea {
 }
 
 /** The first of a table's lanes alters it; the others hold locks, and leave it to that one. */
-function mustLeave(lane: Lane, table: StagedTable): boolean {
+function mustLeave(lane: Lane<StagedTable>, table: StagedTable): boolean {
   const [first] = table.copying;
   return table.hasLoosened && lane.table === table && first !== lane;
 }

@@ -4,9 +4,9 @@
  */
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
-import { truncateToBytes } from '../../../../engine/map/names/identifiers.ts';
 import type { Sql } from '../../client/connect.ts';
 import type { StagedReference, StagedTable } from './staged-table.ts';
+import { constraintName } from './constraint-name.ts';
 
 /** below this many rows a check costs less than the statements to have it made here */
 const worthwhileRows = 10_000;
@@ -70,18 +70,6 @@ function joinSettings(parentRows: number, childRows: number): string {
       FROM (SELECT pg_size_bytes(current_setting('maintenance_work_mem')) AS present,
                    coalesce(current_setting('hash_mem_multiplier', true), '1')::float8 AS multiple) m
      WHERE present * multiple >= ${wanted}`;
-}
-
-/** What PostgreSQL calls a constraint that nobody named: `makeObjectName` of its source, in at most 63 bytes. */
-export function constraintName(table: string, column: string, label: 'fkey' | 'not_null'): string {
-  const room = 63 - `__${label}`.length;
-  let tableBytes = Buffer.byteLength(table);
-  let columnBytes = Buffer.byteLength(column);
-  while (tableBytes + columnBytes > room) {
-    if (tableBytes > columnBytes) tableBytes -= 1;
-    else columnBytes -= 1;
-  }
-  return `${truncateToBytes(table, tableBytes)}_${truncateToBytes(column, columnBytes)}_${label}`;
 }
 
 /** Foreign keys of a table to others of the model; without those whose names would be the same. */

@@ -1,7 +1,7 @@
 /** One table whose rows lie unseen until their job publishes: the bytes that wait for it, and what the server has of it. */
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
-import { constraintName } from './foreign-keys.ts';
-import type { Lane } from './area.ts';
+import type { Lane } from './lane.ts';
+import { constraintName } from './constraint-name.ts';
 
 const writeBytes = 256 * 1024;
 
@@ -60,8 +60,8 @@ export class StagedTable {
   pendingBytes = 0;
   takenBytes = 0;
   /** connections that have it, until what they copied is committed; and those of them that may still copy */
-  readonly lanes = new Set<Lane>();
-  readonly copying = new Set<Lane>();
+  readonly lanes = new Set<Lane<StagedTable>>();
+  readonly copying = new Set<Lane<StagedTable>>();
   /** how many connections may have it: more than one only where others see it */
   wantedLanes = 1;
   /** the server's other connections see it */

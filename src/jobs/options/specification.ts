@@ -1,0 +1,21 @@
+/** What an option of a tool is: its names, its value, and where it may be given. */
+import type { RequestDraft } from '../request/tool-request.ts';
+import type { Tool } from '../request/tools.ts';
+
+/** Where options are given: over REST some exist only in a narrower form, some not at all. */
+export type OptionOrigin = 'command line' | 'rest';
+
+export interface OptionSpec {
+  readonly short: string | null;
+  readonly long: string;
+  readonly takesValue: boolean;
+  readonly repeatable: boolean;
+  readonly tools: readonly Tool[];
+  readonly overRest: boolean;
+  /** one line for the usage text: value names, then the meaning */
+  readonly usage: readonly [value: string, meaning: string];
+  /** Puts the value into the request; answers what is wrong with it, or null. `rest`: see parseExecution. */
+  apply(draft: RequestDraft, value: string, rest: { readonly index: number } | null): string | null;
+  /** Command line only: the value when the next argument belongs to it too, else null. */
+  joinsNext?(value: string, next: string | undefined): string | null;
+}

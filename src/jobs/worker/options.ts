@@ -1,0 +1,21 @@
+/** What a worker is given: ports, times and how many jobs it runs. */
+import type { JobStore, WorkerIdentity } from '../../ports/stores/jobs.ts';
+import type { Logger } from '../../ports/logger.ts';
+import type { ProcessRunner } from '../../ports/processes/runner.ts';
+
+export interface WorkerOptions {
+  readonly jobs: JobStore;
+  readonly runner: ProcessRunner;
+  readonly logger: Logger;
+  readonly identity: WorkerIdentity;
+  /** jobs at the same time */
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  /** longest wait for a notification of new work */
+  readonly pollMs: number;
+  /** from SIGTERM to SIGKILL of a job's process group */
+  readonly killGraceMs: number;
+  /** a job whose process ended without a reason is given up after so many */
+  readonly maxAttempts: number;
+}

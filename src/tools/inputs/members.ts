@@ -1,0 +1,60 @@
+/** Documents among the inputs: a member is a file, an entry of an archive, or a range of one. */
+import type { ByteRange } from './open-file.ts';
+import type { TextLocation } from '../../engine/xml/tokens.ts';
+
+/** One document or XSD file. Its bytes are to be read before the next member is asked for. */
+export interface InputMember {
+  /** as the user knows it: relative to the folder or archive it lies in */
+  readonly name: string;
+  /** the file on disk that holds it, for messages */
+  readonly path: string;
+  /** bytes on disk that reading it takes, for progress; 0 for members of an archive after its first */
+  readonly diskBytes: number;
+  /** where another process finds it: the file on disk, and its place among an archive's members, from 0 */
+  readonly source: MemberSource;
+  /** `fleeting`: the bytes of a chunk are needed only until the next is asked for. */
+  chunks(fleeting?: 'fleeting'): AsyncIterable<Uint8Array>;
+  /** absent where the document can only be read from its beginning to its end */
+  readonly parts?: DocumentParts;
+  /** what `chunks` gives of the document, when not all of it */
+  readonly range?: DocumentRange;
+}
+
+export interface MemberSource {
+  /** on disk */
+  readonly file: string;
+  /** place among the members of an archive, from 0 */
+  readonly member: number;
+  /** its bytes are not those of the disk */
+  readonly packed: boolean;
+  /** reached without those before it */
+  readonly direct: boolean;
+}
+
+/** A document that is a file by itself. */
+export interface DocumentParts {
+  /** needed as fleetingly */
+  bytes(range: ByteRange): AsyncIterable<Uint8Array>;
+  /** when the file was last changed, in ms */
+  modified(): Promise<number>;
+}
+
+/** The first range begins with the document, the last ends with it; together they are all of its bytes. */
+export interface DocumentRange {
+  /** bytes of the file; `to`: behind the last */
+  readonly from: number;
+  readonly to: number;
+  /** where they begin */
+  readonly location: TextLocation;
+  /** number of the first row element, from 1 */
+  readonly number: number;
+  /** read before them: what stands before the root element, and the start tags that are open; '' for the first range */
+  readonly lead: string;
+  /** attributes of these tags */
+  readonly attributes: number;
+  /** read behind them: end tags; '' for the last range */
+  readonly trail: string;
+  /** the file as it was cut: its SHA-256, and when it had last been changed, in ms */
+  readonly sha256: string;
+  readonly modified: number;
+}
