@@ -1,4 +1,5 @@
 /** Tests by project: those that share one process, and those that start servers. */
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Whatever needs neither a server nor a process of its own. */
@@ -25,6 +26,8 @@ export default defineConfig({
     reporters: ['default', './test/support/skipped-reporter.ts'],
     globalSetup: ['test/support/servers/postgres-setup.ts'],
     pool: 'forks',
+    // Most tests wait for servers and processes now and then: two files at once on the smallest machine.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Tests share few cores with real servers and processes: patience instead of flakes.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -17,6 +17,7 @@ import {
 } from '../targets/library-rows.ts';
 import { expectSoundKeys } from './soundness.ts';
 import { targetKinds, type TestTarget } from './targets.ts';
+import { some } from '../../support/needs.ts';
 
 let database: TestDatabase;
 let folders = '';
@@ -31,7 +32,7 @@ afterAll(async () => {
 
 const kinds = targetKinds(() => ({ database, folders }));
 
-describe.each(kinds)('%s', (_, targetOf) => {
+describe.each(some(kinds, 2))('%s', (_, targetOf) => {
   let target: TestTarget;
   let number = 0;
   beforeEach(() => {

@@ -8,6 +8,7 @@ import { createEmptyDatabase, type TestDatabase } from '../../support/servers/po
 import { createSwallowingProxy, type SwallowingProxy } from '../../support/servers/swallowing-proxy.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { encodeRows, libraryPlan, libraryRows } from '../targets/library-rows.ts';
+import { needs } from '../../support/needs.ts';
 
 let database: TestDatabase;
 let proxy: SwallowingProxy;
@@ -59,7 +60,7 @@ async function again(): Promise<{ readonly already: boolean; readonly people: nu
   }
 }
 
-test('swallowed while rows are copied', async () => {
+test('swallowed while rows are copied', needs('whole run'), async () => {
   const sink = openSink(proxy.through(database.url));
   await write(sink);
   proxy.swallow();

@@ -10,6 +10,7 @@ import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { encodeRows, libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
 import { expectSoundKeys } from './soundness.ts';
 import { targetKinds, type TestTarget } from './targets.ts';
+import { some } from '../../support/needs.ts';
 
 let database: TestDatabase;
 let folders = '';
@@ -22,7 +23,12 @@ afterAll(async () => {
   await rm(folders, { recursive: true, force: true });
 });
 
-describe.each(targetKinds(() => ({ database, folders })))('%s', (kind, targetOf) => {
+describe.each(
+  some(
+    targetKinds(() => ({ database, folders })),
+    2,
+  ),
+)('%s', (kind, targetOf) => {
   let target: TestTarget;
   let number = 0;
   beforeEach(() => {

@@ -15,7 +15,7 @@ import {
   type ServiceHome,
 } from '../../support/service/start.ts';
 import { execution, type JobAnswer, type Options, type RunAnswer } from '../../support/service/client.ts';
-import { needs } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 
 const utf8 = new TextEncoder();
 const canary = 'c4nary-7f3b-of-the-host';
@@ -117,30 +117,33 @@ describe('attacks by paths, names, values and archives', { timeout: 120_000 }, (
 
   it('16: paths that lead out, in every field that takes one: refused, and nothing opened outside', async () => {
     const good = await service.client.upload('xml', 'a.xml', utf8.encode('<a>1</a>'));
-    const ways = [
-      '../x',
-      '..',
-      './../../x',
-      'a/../../x',
-      '/etc/passwd',
-      '//etc/passwd',
-      '/proc/self/environ',
-      `${home.directory}/admin.key`,
-      '..\\x',
-      '%2e%2e/x',
-      'uploads/%2e%2e%2f%2e%2e/x',
-      '~/x',
-      'file:///etc/passwd',
-      '\\\\host\\share',
-      'a\0b',
-      '.',
-      '/dev/stdin',
-      '/dev/zero',
-      'uploads/../../2/x',
-      '\u2025/x',
-      `${root}/../x`,
-      `${root}x/y`,
-    ];
+    const ways = some(
+      [
+        '../x',
+        '..',
+        './../../x',
+        'a/../../x',
+        '/etc/passwd',
+        '//etc/passwd',
+        '/proc/self/environ',
+        `${home.directory}/admin.key`,
+        '..\\x',
+        '%2e%2e/x',
+        'uploads/%2e%2e%2f%2e%2e/x',
+        '~/x',
+        'file:///etc/passwd',
+        '\\\\host\\share',
+        'a\0b',
+        '.',
+        '/dev/stdin',
+        '/dev/zero',
+        'uploads/../../2/x',
+        '\u2025/x',
+        `${root}/../x`,
+        `${root}x/y`,
+      ],
+      8,
+    );
     for (const way of ways) {
       for (const body of [
         { executions: [execution('xml2er', way)] },

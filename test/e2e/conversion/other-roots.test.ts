@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
+import { some } from '../../support/needs.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 const known = join(fixtures, 'first.xml');
@@ -130,7 +131,7 @@ describe('documents with another root', { timeout: 120_000 }, () => {
     ['CSV', 'FOLDER/csv', '-f', 'csv'],
   ];
 
-  it.each(targets)(
+  it.each(some(targets, 2))(
     '%s: --unmapped capture keeps them whole beside the rows of the others',
     async (name, target, ...more) => {
       const place = target.replace('FOLDER', home.directory);

@@ -8,6 +8,7 @@ import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { compiled } from '../../support/models/shredding.ts';
+import { some } from '../../support/needs.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 const names = ['first.xml', 'second.xml', 'third.xml'];
@@ -42,7 +43,7 @@ async function expectSame(folder: string, wanted: readonly string[]): Promise<vo
 }
 
 describe.each(kinds)('%s', { timeout: 120_000 }, (kind) => {
-  it.each(['sequence', 'hash'])('gives every document back, keys by %s', async (keys) => {
+  it.each(some(['sequence', 'hash'], 1))('gives every document back, keys by %s', async (keys) => {
     const { place, argv } = targetOf(kind, keys);
     const load = (...documents: string[]) =>
       convert(

@@ -12,6 +12,7 @@ import {
   type ServiceHome,
 } from '../../support/service/start.ts';
 import { convert, runTool, type Summary, type ToolRun } from '../../support/service/tools.ts';
+import { some } from '../../support/needs.ts';
 
 /** `crew`: what version 2 has beside. */
 const ship = (crew = ''): string =>
@@ -117,7 +118,7 @@ describe('a target decides', { timeout: 240_000 }, () => {
     expect(logical).toBe(origin.logical);
   });
 
-  it.each(targets)('%s is loaded by what made it', async (name, text, options) => {
+  it.each(some(targets, 2))('%s is loaded by what made it', async (name, text, options) => {
     const target = text.replace('$', folder);
     const made = origin.logical!;
     const into = (file: string, ...more: string[]) => chosen(load(file, origin, target, ...options, ...more));

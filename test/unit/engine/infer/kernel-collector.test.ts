@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { corpusFiles, readCorpus } from '../../../support/corpus.ts';
 import { statisticsOf, type CollectingOptions } from '../../../support/models/shredding.ts';
-import { needs } from '../../../support/needs.ts';
+import { needs, some } from '../../../support/needs.ts';
 
 const plain: CollectingOptions = { kernelFrom: Infinity };
 const kernel: CollectingOptions = { kernelFrom: 1 };
@@ -61,7 +61,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'many texts': Array.from({ length: 700 }, (_, n) => `v${(n * 7919) % 500}`),
 };
 
-describe.each(Object.entries(values))('values: %s', (_, list) => {
+describe.each(some(Object.entries(values), 12))('values: %s', (_, list) => {
   test('in elements and attributes, in both orders', () => {
     for (const order of [list, list.toReversed()])
       for (const document of valuesOf(order)) expectSame([document]);
@@ -111,7 +111,7 @@ const documents: Readonly<Record<string, readonly string[]>> = {
   depth: [`${'<d>x'.repeat(1500)}${'</d>'.repeat(1500)}`, '<d><e/></d>'],
 };
 
-describe.each(Object.entries(documents))('documents: %s', (_, list) => {
+describe.each(some(Object.entries(documents), 8))('documents: %s', (_, list) => {
   test('each, and all together', () => {
     for (const document of list) expectSame([document]);
     expectSame(list);
