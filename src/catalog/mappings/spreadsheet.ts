@@ -3,9 +3,12 @@ import { zip } from './zip.ts';
 
 export type Cell = string | number | boolean | null;
 
-/** What a spreadsheet would run as a formula gets an apostrophe in front, which programs take for "this is text". */
+/**
+ * What a spreadsheet would run as a formula gets an apostrophe in front, which programs take for "this is text": signs of full width,
+ * as East Asian editions read them, and what stands behind white space among it.
+ */
 function escapeFormula(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /^(?:[\t\r\n]|\s*[=+\-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}])/u.test(text) ? `'${text}` : text;
 }
 
 /** With a byte order mark: without one, spreadsheet programs do not take it for UTF-8. */
@@ -92,11 +95,15 @@ function sheet(rows: readonly (readonly Cell[])[]): string {
   return `${declaration}<worksheet xmlns="${main}">${pane}<sheetData>${lines.join('')}</sheetData></worksheet>`;
 }
 
+/** `_x0041_` in a text would be read as the character of that number (ECMA-376 part 1, ST_Xstring): its first sign is written so. */
 function xlsxCell(cell: Cell, place: string, style: number): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return `<c r="${place}" s="${style}"><v>${cell}</v></c>`;
   if (typeof cell === 'boolean') return `<c r="${place}" s="${style}" t="b"><v>${cell ? 1 : 0}</v></c>`;
-  const text = escapeXml(escapeFormula(cell).slice(0, longestCell));
+  const text = escapeXml(escapeFormula(cell).slice(0, longestCell)).replaceAll(
+    /_(?=x[0-9a-f]{4}_)/gi,
+    '_x005F_',
+  );
   return `<c r="${place}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
 }
 

@@ -35,9 +35,15 @@ export interface IdentityChecker {
 }
 
 export interface IdentityCheckerOptions {
-  /** characters of values that are held at a time (24 million) */
-  readonly maxHeldCharacters?: number;
+  /** memory of values that are held at a time, in bytes, more or less (256 MiB): a million keys and as many references have a third of it */
+  readonly maxHeldBytes?: number;
 }
+
+/** What a value costs beside its characters, as a string and as a member of a set. */
+const heldValueBytes = 64;
+
+/** Between the values of several fields: no character of XML, so that no value has it. */
+const betweenFields = '\0';
 
 /** null: the model declares nothing to check. */
 export function createIdentityChecker(
@@ -46,7 +52,7 @@ export function createIdentityChecker(
   options: IdentityCheckerOptions = {},
 ): IdentityChecker | null {
   if ((model.identityRules ?? []).length === 0) return null;
-  return new Checker(compileRules(model, names), names, options.maxHeldCharacters ?? 24_000_000);
+  return new Checker(compileRules(model, names), names, options.maxHeldBytes ?? 256 * 1024 * 1024);
 }
 
 /** An element that declares constraints and is open. */
@@ -116,7 +122,7 @@ class Checker implements IdentityChecker {
   readonly #frames: Frame[] = [];
   readonly #scopes: Scope[] = [];
   readonly #namespaces = new NamespaceScope();
-  readonly #text = new ByteBuffer(256);
+  #text = new ByteBuffer(256);
   readonly #xsiType: number;
   readonly #xsiNil: number;
   readonly #faults: BrokenRules;
@@ -164,6 +170,7 @@ class Checker implements IdentityChecker {
       } else if (kind === KIND_TEXT && this.#depth > 0 && this.#frames[this.#depth - 1]!.captures !== null) {
         const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
         this.#text.push(source, events[i * RECORD_INTS + 2]!, events[i * RECORD_INTS + 3]!);
+        if (this.#held + this.#text.length > this.#maxHeld) this.#stop();
       }
     }
   }
@@ -299,7 +306,7 @@ class Checker implements IdentityChecker {
       if (ambiguous || kind === 'key') this.#faults.note(rule, 'incomplete', values, this.#place());
       return;
     }
-    const tuple = values.join('\n');
+    const tuple = values.join(betweenFields);
     if (kind !== 'keyref') {
       const keys = setAt(scope.keys, rule);
       if (keys.has(tuple)) this.#faults.note(rule, 'repeated', values, this.#place());
@@ -326,12 +333,20 @@ class Checker implements IdentityChecker {
   }
 
   #hold(scope: Scope, tuple: string): void {
-    scope.held += tuple.length;
-    this.#held += tuple.length;
-    if (this.#held <= this.#maxHeld) return;
+    const bytes = tuple.length + heldValueBytes;
+    scope.held += bytes;
+    this.#held += bytes;
+    if (this.#held > this.#maxHeld) this.#stop();
+  }
+
+  /** The rest of the document goes unchecked, and nothing of it is held any longer. */
+  #stop(): void {
+    if (this.#stopped) return;
     this.#stopped = true;
     this.unfinished += 1;
     this.#scopes.length = 0;
+    this.#frames.length = 0;
+    this.#text = new ByteBuffer(256);
   }
 
   #closeScope(scope: Scope): void {
@@ -343,7 +358,7 @@ class Checker implements IdentityChecker {
       const inner = scope.inner.get(refers!);
       for (const [tuple, { count, place }] of references) {
         if (keys?.has(tuple) !== true && inner?.has(tuple) !== true)
-          this.#faults.note(rule, 'dangling', tuple.split('\n'), place, count);
+          this.#faults.note(rule, 'dangling', tuple.split(betweenFields), place, count);
       }
     }
     for (const outer of this.#scopes) {

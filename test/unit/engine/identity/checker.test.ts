@@ -29,7 +29,7 @@ const shop = xs(`
 function check(
   xsd: string,
   documents: readonly string[],
-  options: { level?: MapLevel; pieceBytes?: number; maxHeldCharacters?: number } = {},
+  options: { level?: MapLevel; pieceBytes?: number; maxHeldBytes?: number } = {},
 ): IdentityChecker {
   const names = createNameTable();
   const checker = createIdentityChecker(modelOf(compiled(xsd), options.level ?? 3), names, options)!;
@@ -110,9 +110,32 @@ describe('a shop with parts and orders', () => {
 
   it('stops at its limit and says so', () => {
     const parts = Array.from({ length: 50 }, (_, at) => `<part no="${at}"/>`).join('');
-    const checker = check(shop, [shopOf(`${parts}<part no="1"/>`), good], { maxHeldCharacters: 40 });
+    const checker = check(shop, [shopOf(`${parts}<part no="1"/>`), good], { maxHeldBytes: 40 * 64 });
     expect(checker.unfinished).toBe(1);
     expect(faults(checker)).toEqual([]);
+  });
+
+  it('counts what short values cost beside their characters, a document once', () => {
+    const lines = Array.from({ length: 200 }, (_, at) => `<line no="${at}"><part>1</part></line>`).join('');
+    const order = shopOf(`<part no="1"/><order>${lines}</order>`);
+    expect(check(shop, [order, order], { maxHeldBytes: 10_000 }).unfinished).toBe(2);
+    expect(check(shop, [order, order], { maxHeldBytes: 201 * 70 }).unfinished).toBe(0);
+  });
+
+  it('stops at a value that is longer than all that it may hold', () => {
+    const long = shopOf(`<part no="1"><name>${'x'.repeat(5000)}</name></part><part no="1"/>`);
+    const checker = check(shop, [long, good], { maxHeldBytes: 4000, pieceBytes: 100 });
+    expect(checker.unfinished).toBe(1);
+    expect(faults(checker)).toEqual([]);
+  });
+
+  it('tells values of several fields apart that have line ends in them', () => {
+    const pairs = xs(`<xs:element name="r"><xs:complexType><xs:sequence>
+        <xs:element name="p" maxOccurs="unbounded"><xs:complexType><xs:attribute name="a" type="xs:string"/><xs:attribute name="b" type="xs:string"/></xs:complexType></xs:element>
+      </xs:sequence></xs:complexType>
+      <xs:unique name="pair"><xs:selector xpath="t:p"/><xs:field xpath="@a"/><xs:field xpath="@b"/></xs:unique></xs:element>`);
+    const document = '<r xmlns="urn:t"><p a="x&#10;y" b="z"/><p a="x" b="y&#10;z"/></r>';
+    expect(faults(check(pairs, [document]))).toEqual([]);
   });
 });
 
