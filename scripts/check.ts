@@ -33,7 +33,7 @@ const checks: readonly Check[] = [
     argv: ['node_modules/typescript/bin/tsc', '--pretty', 'false', '-p', 'src/tsconfig.json'],
   },
   { name: 'rules', argv: ['node_modules/vitest/vitest.mjs', 'run', 'test/rules', '--reporter=dot'] },
-  { name: 'wasm', argv: ['scripts/wasm.ts', '--check'], mend: 'npm run wasm' },
+  { name: 'wasm', argv: ['scripts/wasm/index.ts', '--check'], mend: 'npm run wasm' },
   {
     name: 'golden files',
     argv: ['scripts/golden.ts', '--check'],

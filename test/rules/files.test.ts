@@ -15,7 +15,7 @@ const longFiles: Readonly<Record<string, string>> = {
   'test/support/memory/jobs.ts': 'one table in memory, with every operation of its port',
 };
 
-const sources = listFiles().filter((path) => /\.(ts|mjs)$/.test(path));
+const sources = listFiles().filter((path) => /\.(ts|mjs|as)$/.test(path));
 
 describe('file length', () => {
   it(`is at most ${maxLines} lines, or has a reason`, () => {

@@ -1,5 +1,5 @@
 /** Layout of the memory that src/engine/infer/kernel/collect.as works on, which has the same offsets. All are bytes. */
-import { SCAN_KERNEL_BYTES } from '../../xml/kernel/instance.ts';
+import { SCAN_KERNEL_BYTES } from '../../xml/kernel/layout.ts';
 
 export const PAGE_BYTES = 65_536;
 /** Behind the tokeniser's part. */
@@ -35,6 +35,7 @@ export const ASKED = 84;
 export const ASKED_FROM = 88;
 export const ASKED_TO = 92;
 
+export const EXIT_DONE = 0;
 /** A child element, an attribute that have not been met on this path, or are one of very many. */
 export const EXIT_ELEMENT = 1;
 export const EXIT_ATTRIBUTE = 2;

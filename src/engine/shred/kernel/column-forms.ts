@@ -1,21 +1,7 @@
 /** Which conversion of src/engine/shred/kernel/shred.as a column takes, and with what: those of src/engine/shred/values/conversion.ts that are common. */
 import type { Column } from '../../model/relational-model.ts';
 import { isCollapsed } from '../values/conversion.ts';
-
-/** what the kernel leaves to others: lists, names whose prefixes mean something */
-const OTHERS = 0;
-const TEXT = 1;
-const BOOLEAN = 2;
-const INTEGER = 3;
-const DECIMAL = 4;
-const FLOAT = 5;
-const DATE = 6;
-const TIME = 7;
-const TIMESTAMP = 8;
-const TIMESTAMP_UTC = 9;
-
-const COLLAPSES = 1;
-const KEEPS_FORM = 2;
+import * as layout from './layout.ts';
 
 /** Digits and exponent that a value can have together without coming near the bounds of the type. */
 const realDigits = 36;
@@ -40,32 +26,33 @@ export function columnForm(column: Column): ColumnForm {
     conversion,
     first,
     second,
-    flags: (isCollapsed(column) ? COLLAPSES : 0) | (keepsForm === true ? KEEPS_FORM : 0),
+    flags: (isCollapsed(column) ? layout.COLLAPSES : 0) | (keepsForm === true ? layout.KEEPS_FORM : 0),
     plainScale: type.precision === undefined ? -1 : (type.scale ?? 0),
   });
-  if (type.list === true || sourceType === 'QName' || sourceType === 'NOTATION') return form(OTHERS);
+  if (type.list === true || sourceType === 'QName' || sourceType === 'NOTATION')
+    return form(layout.CONVERT_OTHERS);
   switch (type.kind) {
     case 'text':
-      return form(TEXT, type.length ?? -1);
+      return form(layout.CONVERT_TEXT, type.length ?? -1);
     case 'boolean':
-      return form(BOOLEAN);
+      return form(layout.CONVERT_BOOLEAN);
     case 'smallint':
     case 'integer':
     case 'bigint':
-      return form(INTEGER, integerDigits[type.kind]);
+      return form(layout.CONVERT_INTEGER, integerDigits[type.kind]);
     case 'numeric':
-      return form(DECIMAL, type.precision ?? -1, type.scale ?? 0);
+      return form(layout.CONVERT_DECIMAL, type.precision ?? -1, type.scale ?? 0);
     case 'real':
-      return form(FLOAT, realDigits);
+      return form(layout.CONVERT_FLOAT, realDigits);
     case 'double':
-      return form(FLOAT, doubleDigits);
+      return form(layout.CONVERT_FLOAT, doubleDigits);
     case 'date':
-      return form(DATE);
+      return form(layout.CONVERT_DATE);
     case 'time':
-      return form(TIME);
+      return form(layout.CONVERT_TIME);
     case 'timestamp':
-      return form(TIMESTAMP);
+      return form(layout.CONVERT_TIMESTAMP);
     case 'timestamptz':
-      return form(TIMESTAMP_UTC);
+      return form(layout.CONVERT_TIMESTAMP_UTC);
   }
 }

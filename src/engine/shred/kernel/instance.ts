@@ -16,8 +16,6 @@ import { LearnedPlan, type KernelMemory } from './learned-plan.ts';
 import * as layout from './layout.ts';
 import { shredTapeWasm } from './shred-wasm.ts';
 
-const EXIT_TABLE_FULL = 2;
-
 const FRAME_COUNT = 1024;
 const ROW_COUNT = 1024;
 const SLOT_INTS = 64 * 1024;
@@ -215,7 +213,7 @@ class SharedKernel implements ShredKernel {
     control[layout.ARENA_LENGTH] = state.arena.length;
     control[layout.TEXT_LENGTH] = state.text.length;
     let next = from;
-    while (this.#shred(next, count) === EXIT_TABLE_FULL) {
+    while (this.#shred(next, count) === layout.EXIT_TABLE_FULL) {
       this.#output.hand(control[layout.FULL_TABLE]!);
       next = control[layout.NEXT]!;
     }

@@ -1,5 +1,5 @@
 /** Layout of the memory that src/engine/shred/kernel/shred.as works on, which has it as byte offsets. The state's own arrays: src/engine/shred/open-elements.ts. */
-import { SCAN_KERNEL_BYTES } from '../../xml/kernel/instance.ts';
+import { SCAN_KERNEL_BYTES } from '../../xml/kernel/layout.ts';
 
 export const PAGE_BYTES = 65_536;
 /** Behind the tokeniser's part. */
@@ -71,3 +71,24 @@ export const TAKES_TEXT = 2;
 export const SHOWS_NOTHING = 4;
 /** folded, with a text column and no other of its own */
 export const LEAF = 8;
+
+/** Why the kernel returned. */
+export const EXIT_DONE = 0;
+export const EXIT_EVENT = 1;
+export const EXIT_TABLE_FULL = 2;
+
+/** Conversions of columns (src/engine/shred/kernel/column-forms.ts); others: lists, names whose prefixes mean something. */
+export const CONVERT_OTHERS = 0;
+export const CONVERT_TEXT = 1;
+export const CONVERT_BOOLEAN = 2;
+export const CONVERT_INTEGER = 3;
+export const CONVERT_DECIMAL = 4;
+export const CONVERT_FLOAT = 5;
+export const CONVERT_DATE = 6;
+export const CONVERT_TIME = 7;
+export const CONVERT_TIMESTAMP = 8;
+export const CONVERT_TIMESTAMP_UTC = 9;
+
+// flags of a column
+export const COLLAPSES = 1;
+export const KEEPS_FORM = 2;

@@ -8,7 +8,7 @@ import { scanSpecialText } from '../scan/text.ts';
 import { GOES_ON, IN_EPILOG, NEEDS_INPUT, STATE_CHANGED } from '../tokenizer/state.ts';
 import type { Outcome, TokenizerState } from '../tokenizer/state.ts';
 import { KIND_END, KIND_START } from '../tokens.ts';
-import { EXIT_END_TAG, EXIT_FULL, EXIT_MARKUP, EXIT_START_TAG, EXIT_TEXT } from './instance.ts';
+import { EXIT_END_TAG, EXIT_FULL, EXIT_MARKUP, EXIT_START_TAG, EXIT_TEXT } from './layout.ts';
 import type { ScanKernel } from './instance.ts';
 
 /** As `scanContent`, and to the same effect. */

@@ -1,79 +1,65 @@
-/**
- * The kernel of the tokeniser in WebAssembly, and the memory it shares with the scanners of TypeScript. Here is the layout of
- * the control block at its start (int32 slots), which src/engine/xml/kernel/scan.as has as byte offsets.
- */
+/** The kernel of the tokeniser in WebAssembly, and the memory it shares with the scanners of TypeScript (layout: src/engine/xml/kernel/layout.ts). */
 import type { ByteInterner } from '../names/byte-interner.ts';
 import { nameClass } from '../characters.ts';
 import type { TokenizerMemory } from '../tokenizer/memory.ts';
 import { DECODED_BATCH_BYTES } from '../tokenizer/state.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
+import {
+  WINDOW,
+  END,
+  POS,
+  EVENTS,
+  COUNT,
+  FLUSH_AT,
+  EVENTS_LENGTH,
+  DECODED,
+  DECODED_END,
+  DECODED_FULL,
+  SOURCES,
+  DEPTH,
+  STACK_CAPACITY,
+  STACK_RAW,
+  STACK_NAME,
+  STACK_CONTEXT,
+  CONTEXT,
+  PREDICTOR,
+  SERIAL,
+  ARENA,
+  STARTS,
+  ENDS,
+  SLOTS,
+  SLOT_MASK,
+  HASHES,
+  KINDS,
+  ELEMENT_CONTEXTS,
+  ELEMENT_NAMES,
+  ATTRIBUTE_NAMES,
+  SEEN_IN,
+  NEXT_ATTRIBUTES,
+  NEXT_ELEMENTS,
+  EXPANDED_SEEN_IN,
+  EXPANDED_LENGTH,
+  NAME_CLASS,
+  MAX_TEXT,
+  MAX_ATTRIBUTES,
+  TEXT_START,
+  TEXT_AT,
+  TAGS,
+  GAPS,
+  CONTROL_SLOTS,
+  KERNEL_WINDOW_BYTES,
+  PAGE_BYTES,
+  PAGES,
+  SCAN_KERNEL_BYTES,
+} from './layout.ts';
 import { scanContentWasm } from './scan-wasm.ts';
 
-const WINDOW = 0;
-const END = 1;
-const POS = 2;
-const EVENTS = 3;
-const COUNT = 4;
-const FLUSH_AT = 5;
-const EVENTS_LENGTH = 6;
-const DECODED = 7;
-const DECODED_END = 8;
-const DECODED_FULL = 9;
-const SOURCES = 10;
-const DEPTH = 11;
-const STACK_CAPACITY = 12;
-const STACK_RAW = 13;
-const STACK_NAME = 14;
-const STACK_CONTEXT = 15;
-const CONTEXT = 16;
-const PREDICTOR = 17;
-const SERIAL = 18;
-const ARENA = 19;
-const STARTS = 20;
-const ENDS = 21;
-const SLOTS = 22;
-const SLOT_MASK = 23;
-const HASHES = 24;
-const KINDS = 25;
-const ELEMENT_CONTEXTS = 26;
-const ELEMENT_NAMES = 27;
-const ATTRIBUTE_NAMES = 28;
-const SEEN_IN = 29;
-const NEXT_ATTRIBUTES = 30;
-const NEXT_ELEMENTS = 31;
-const EXPANDED_SEEN_IN = 32;
-const EXPANDED_LENGTH = 33;
-const NAME_CLASS = 34;
-const MAX_TEXT = 35;
-const MAX_ATTRIBUTES = 36;
-const TEXT_START = 37;
-const TEXT_AT = 38;
-const TAGS = 40;
-const GAPS = 41;
-const CONTROL_SLOTS = 64;
-
-/** The batch is to be handed over. */
-export const EXIT_FULL = 0;
-/** Text from `textStart` on, known to be plain up to `textAt`. */
-export const EXIT_TEXT = 1;
-export const EXIT_END_TAG = 2;
-/** `<!` or `<?`. */
-export const EXIT_MARKUP = 3;
-export const EXIT_START_TAG = 4;
-export const EXIT_ROOT_CLOSED = 5;
-
-/** Longest window; with it all that is allocated fits. */
-export const KERNEL_WINDOW_BYTES: number = 64 * 1024;
 const NAMES = 8192;
 const NAME_BYTES = 256 * 1024;
 /** What the kernel keeps of each name's spelling in tags: the layout is its own. */
 const TAG_BYTES = 64;
 const DEPTH_MAX = 1024;
 const DECODED_BYTES = DECODED_BATCH_BYTES + 2 * KERNEL_WINDOW_BYTES;
-const PAGE_BYTES = 65_536;
-const PAGES = 38;
-/** How much of a memory that others use too the kernel takes, from its start. */
-export const SCAN_KERNEL_BYTES: number = PAGES * PAGE_BYTES;
 /** Vectors are read and written beyond the end of an array. */
 const MARGIN_BYTES = 32;
 const int32Max = 0x7fffffff;

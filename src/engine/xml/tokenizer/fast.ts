@@ -4,7 +4,8 @@ import { createTokenizerOn, createXmlTokenizer } from './portable.ts';
 import type { XmlTokenizerOptions } from './portable.ts';
 import type { XmlTokenizer } from '../tokens.ts';
 import { scanContentFast } from '../kernel/fast-content.ts';
-import { KERNEL_WINDOW_BYTES, compileKernel, createScanKernel } from '../kernel/instance.ts';
+import { compileKernel, createScanKernel } from '../kernel/instance.ts';
+import { KERNEL_WINDOW_BYTES } from '../kernel/layout.ts';
 import type { ScanKernel } from '../kernel/instance.ts';
 
 /** Kernels of the documents that are being read, and of those that have been: one after the other they share one. */

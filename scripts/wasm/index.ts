@@ -5,14 +5,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import asc from 'assemblyscript/asc';
-import { SCAN_KERNEL_BYTES } from '../src/engine/xml/kernel/instance.ts';
+import { SCAN_KERNEL_BYTES } from '../../src/engine/xml/kernel/layout.ts';
+import { collectPrelude } from './collect-kernel.ts';
+import { preludeText, type Prelude } from './prelude.ts';
+import { scanPrelude } from './scan-kernel.ts';
+import { shredPrelude } from './shred-kernel.ts';
 
-const engine = join(import.meta.dirname, '../src/engine');
+const engine = join(import.meta.dirname, '../../src/engine');
 
 interface Module {
   /** from src/engine */
   readonly folder: string;
+  /** the file that has what is exported; of its name is the module that holds the bytes */
   readonly source: string;
+  /** files that are compiled with it, as if they stood before it */
+  readonly parts: readonly string[];
+  /** constants that stand before all of them */
+  readonly prelude: Prelude;
   /** what the module exports the bytes as */
   readonly constant: string;
   /** where the constants of the source lie in memory */
@@ -20,24 +29,42 @@ interface Module {
 }
 
 const modules: readonly Module[] = [
-  { folder: 'xml/kernel', source: 'scan', constant: 'scanContentWasm', memoryBase: 4096 },
+  {
+    folder: 'xml/kernel',
+    source: 'scan',
+    parts: ['bytes', 'decoding'],
+    prelude: scanPrelude,
+    constant: 'scanContentWasm',
+    memoryBase: 4096,
+  },
   {
     folder: 'shred/kernel',
     source: 'shred',
+    parts: ['text', 'conversions', 'rows'],
+    prelude: shredPrelude,
     constant: 'shredTapeWasm',
     memoryBase: SCAN_KERNEL_BYTES + 4096,
   },
   {
     folder: 'infer/kernel',
     source: 'collect',
+    parts: ['values'],
+    prelude: collectPrelude,
     constant: 'collectTapeWasm',
     memoryBase: SCAN_KERNEL_BYTES + 4096,
   },
 ];
 
+/** The text that is compiled: constants made of the layout, then the parts. */
+function sourceText({ folder, source, parts, prelude }: Module): string {
+  const files = [...parts, source].map((part) => readFileSync(join(engine, folder, `${part}.as`), 'utf8'));
+  return [preludeText(prelude), ...files].join('\n');
+}
+
 const flags = ['-O3', '--converge', '--noAssert', '--runtime', 'stub', '--enable', 'simd'];
 
-async function compile({ folder, source, memoryBase }: Module): Promise<Uint8Array> {
+async function compile(module: Module): Promise<Uint8Array> {
+  const { source, memoryBase } = module;
   let wasm: Uint8Array | null = null;
   const { error, stderr } = await asc.main(
     [
@@ -53,8 +80,7 @@ async function compile({ folder, source, memoryBase }: Module): Promise<Uint8Arr
     ],
     {
       // the source has a suffix of its own: AssemblyScript is not TypeScript for the other tools of the project
-      readFile: (name) =>
-        name === `${source}.ts` ? readFileSync(join(engine, folder, `${source}.as`), 'utf8') : null,
+      readFile: (name) => (name === `${source}.ts` ? sourceText(module) : null),
       writeFile: (name, contents) => {
         if (name === `${source}.wasm`) wasm = contents as Uint8Array;
       },

@@ -1,0 +1,301 @@
+// Part of src/engine/infer/kernel/collect.as: what the values of one path have in common, and how they are compared.
+
+const POWERS_OF_TEN: usize = CONTROL + 1024;
+const ALL_CONTINUATION: usize = CONTROL + 1152;
+
+const RECORD_BYTES: usize = 16;
+
+const ATTRIBUTE_SHIFT: usize = 5;
+
+const FRAME_SHIFT: usize = 5;
+
+const SKETCH_MOST = 64;
+/** bytes up to which a value surely is kept whole */
+const KEPT_BYTES: usize = 200;
+
+const TEXT_VALUE = 0;
+const NUMBER = 1;
+/** a number, and nothing but digits, not the first of many 0 */
+const DIGITS = 3;
+
+const CLASSES_OF_CALENDAR = 120;
+
+/** Writes what the kernel loads as constants: once, before all else. See src/engine/xml/kernel/scan.as. */
+export function prepare(): void {
+  let power: f64 = 1;
+  for (let i: usize = 0; i < 16; i++) {
+    store<f64>(POWERS_OF_TEN + (i << 3), power);
+    power *= 10;
+  }
+  v128.store(ALL_CONTINUATION, i8x16.splat(<i8>0xbf));
+}
+
+// @ts-ignore: decorator
+@inline
+function isDigit(c: u32): bool {
+  return c - ZERO <= 9;
+}
+
+// @ts-ignore: decorator
+@inline
+function increment(at: usize): void {
+  store<f64>(at, load<f64>(at) + 1);
+}
+
+/** Characters of UTF-8 text; 16 bytes behind it may be read. */
+// @ts-ignore: decorator
+@inline
+function characters(from: usize, to: usize): i32 {
+  let count: i32 = 0;
+  while (true) {
+    let leads = i8x16.bitmask(i8x16.gt_s(v128.load(from), v128.load(ALL_CONTINUATION)));
+    const rest = to - from;
+    if (rest <= 16) return count + popcnt(leads & ((1 << <i32>rest) - 1));
+    count += popcnt(leads);
+    from += 16;
+  }
+}
+
+/** FNV-1a, going on from `hash`. */
+// @ts-ignore: decorator
+@inline
+function hashOf(hash: u32, from: usize, to: usize): u32 {
+  for (; from < to; from++) hash = (hash ^ load<u8>(from)) * 0x01000193;
+  return hash;
+}
+
+/** As a byte comparison sorts them: negative, 0 or positive. */
+function compareBytes(a: usize, aLength: usize, b: usize, bLength: usize): i32 {
+  const shared = min<usize>(aLength, bLength);
+  for (let i: usize = 0; i < shared; i++) {
+    const difference = <i32>load<u8>(a + i) - <i32>load<u8>(b + i);
+    if (difference != 0) return difference;
+  }
+  return <i32>aLength - <i32>bLength;
+}
+
+/** -1 for what is not two digits */
+// @ts-ignore: decorator
+@inline
+function twoDigits(at: usize): i32 {
+  const tens: u32 = load<u8>(at) - ZERO;
+  const ones: u32 = load<u8>(at, 1) - ZERO;
+  return tens > 9 || ones > 9 ? -1 : <i32>(tens * 10 + ones);
+}
+
+/** Whether `YYYY-MM-DD` is at `at`: a year from 1 to 9999 and a day that exists. */
+function isDate(at: usize): bool {
+  if (load<u8>(at, 4) != MINUS || load<u8>(at, 7) != MINUS) return false;
+  const century = twoDigits(at);
+  const inCentury = twoDigits(at + 2);
+  const month = twoDigits(at + 5);
+  const day = twoDigits(at + 8);
+  if (century < 0 || inCentury < 0 || month < 1 || month > 12 || day < 1) return false;
+  const year = century * 100 + inCentury;
+  if (year == 0) return false;
+  if (day <= 28) return true;
+  if (month == 2) return day == 29 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  return day <= (month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31);
+}
+
+/** Where a time without its zone ends, of hours up to 23 and at most six digits of a second; 0 for all others. */
+function endOfTime(at: usize, to: usize): usize {
+  if (at + 8 > to || load<u8>(at, 2) != COLON || load<u8>(at, 5) != COLON) return 0;
+  const hour = twoDigits(at);
+  const minute = twoDigits(at + 3);
+  const second = twoDigits(at + 6);
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return 0;
+  at += 8;
+  if (at < to && load<u8>(at) == POINT) {
+    const first = ++at;
+    while (at < to && isDigit(load<u8>(at))) at++;
+    if (at == first || at - first > 6) return 0;
+  }
+  return at;
+}
+
+function isZone(at: usize, to: usize): bool {
+  const sign: u32 = load<u8>(at);
+  if (sign == 0x5a) return at + 1 == to;
+  if ((sign != PLUS && sign != MINUS) || at + 6 != to || load<u8>(at, 3) != COLON) return false;
+  const hours = twoDigits(at + 1);
+  const minutes = twoDigits(at + 4);
+  return hours >= 0 && minutes >= 0 && minutes <= 59 && (hours < 14 || (hours == 14 && minutes == 0));
+}
+
+/** Of at least eight bytes. */
+function calendarClass(from: usize, to: usize): i32 {
+  if (load<u8>(from, 2) == COLON) return endOfTime(from, to) == to ? CLASS_TIME : 0;
+  if (from + 10 > to || !isDate(from)) return 0;
+  if (from + 10 == to) return CLASS_DATE;
+  if (load<u8>(from, 10) != 0x54) return 0;
+  const end = endOfTime(from + 11, to);
+  if (end == 0) return 0;
+  if (end == to) return CLASS_DATETIME_LOCAL;
+  return isZone(end, to) ? CLASS_DATETIME_ZONED : 0;
+}
+
+// @ts-ignore: decorator
+@inline
+function isBoolean(from: usize, length: usize): bool {
+  const four = load<u32>(from);
+  if (length == 4) return four == 0x65757274;
+  return length == 5 && four == 0x736c6166 && load<u8>(from, 4) == 0x65;
+}
+
+function addToSketch(value: usize, fnv: u32): void {
+  let hash = fnv ^ (fnv >> 15);
+  hash *= 0x2c1b3c6d;
+  hash ^= hash >> 12;
+  const recent = value + RECENT + ((<usize>hash & 63) << 2);
+  if (load<u32>(recent) == hash) return;
+  store<u32>(recent, hash);
+  const hashes = value + SKETCH;
+  const size = load<i32>(value, SKETCH_SIZE);
+  if (size == SKETCH_MOST && hash >= load<u32>(hashes, (SKETCH_MOST - 1) * 4)) return;
+  let low = 0;
+  let high = size;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (load<u32>(hashes + (<usize>middle << 2)) < hash) low = middle + 1;
+    else high = middle;
+  }
+  const place = hashes + (<usize>low << 2);
+  if (low < size && load<u32>(place) == hash) return;
+  memory.copy(place + 4, place, <usize>(min(size, SKETCH_MOST - 1) - low) << 2);
+  store<u32>(place, hash);
+  if (size < SKETCH_MOST) store<i32>(value, size + 1, SKETCH_SIZE);
+}
+
+/** What cannot be told here. */
+const UNKNOWN = i32.MAX_VALUE;
+
+/** A value against one that is kept: negative where it comes before it, positive behind it, 0 for the same. */
+function compareToKept(
+  kept: usize,
+  keptLength: usize,
+  keptKind: i32,
+  keptNumber: f64,
+  from: usize,
+  length: usize,
+  kind: i32,
+  number: f64,
+): i32 {
+  const isNumber = kind != TEXT_VALUE;
+  if (isNumber != (keptKind != TEXT_VALUE)) return isNumber ? -1 : 1;
+  if (!isNumber) return compareBytes(from, length, kept, keptLength);
+  if (kind == DIGITS && keptKind == DIGITS && length != keptLength) return <i32>length - <i32>keptLength;
+  if (kind == DIGITS && keptKind == DIGITS) return compareBytes(from, length, kept, keptLength);
+  if (number < keptNumber) return -1;
+  if (number > keptNumber) return 1;
+  return compareBytes(from, length, kept, keptLength) == 0 ? 0 : UNKNOWN;
+}
+
+function keep(value: usize, place: usize, lengthAt: usize, numberAt: usize, from: usize, length: usize, kind: i32, number: f64): void {
+  memory.copy(value + place, from, length);
+  store<i32>(value + lengthAt, <i32>length);
+  store<i32>(value + lengthAt, kind, 4);
+  store<f64>(value + numberAt, number);
+}
+
+/**
+ * A value of `length` bytes, those from `from` on or, of a very long one, its start, with as many characters and that hash.
+ * Answers false, with nothing changed, where its extremes are to be looked at by others.
+ */
+function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32, event: usize): bool {
+  if (length == 0) {
+    increment(value + VALUE_COUNT);
+    increment(value + VALUE_EMPTY);
+    return true;
+  }
+  const to = from + length;
+  const first: u32 = load<u8>(from);
+  const negative = first == MINUS;
+  let kind = TEXT_VALUE;
+  let canonical = false;
+  let number: f64 = NaN;
+  let whole: i32 = 0;
+  let fraction: i32 = 0;
+  if ((negative || isDigit(first)) && length <= 1001) {
+    const start = negative ? from + 1 : from;
+    let point: usize = 0;
+    let size: f64 = 0;
+    let p = start;
+    for (; p < to; p++) {
+      const digit: u32 = load<u8>(p) - ZERO;
+      if (digit <= 9) size = size * 10 + <f64>digit;
+      else if (digit + ZERO == POINT && point == 0 && p > start && p < to - 1) point = p;
+      else break;
+    }
+    if (p == to && start < to) {
+      whole = <i32>((point == 0 ? to : point) - start);
+      fraction = point == 0 ? 0 : <i32>(to - point - 1);
+      const padded = load<u8>(start) == ZERO && whole > 1;
+      canonical = !padded && (!negative || size != 0) && to - start <= 1000;
+      kind = point == 0 && !negative && !padded ? DIGITS : NUMBER;
+      if (whole + fraction <= 15)
+        number = (negative ? -size : size) / load<f64>(POWERS_OF_TEN + (<usize>fraction << 3));
+    }
+  }
+
+  if (
+    load<i32>(SAMPLES) != 0 &&
+    !(number > load<f64>(value, LEAST_NUMBER) && number < load<f64>(value, GREATEST_NUMBER)) &&
+    load<usize>(EXTREMES_SEEN) != event
+  ) {
+    const leastLength = load<i32>(value, LEAST_LENGTH);
+    if (leastLength < 0) {
+      if (length > KEPT_BYTES) return false;
+      keep(value, LEAST, LEAST_LENGTH, LEAST_NUMBER, from, length, kind, number);
+      keep(value, GREATEST, GREATEST_LENGTH, GREATEST_NUMBER, from, length, kind, number);
+    } else {
+      const isLong = length > KEPT_BYTES;
+      // of a long one that may be a number only the start would be kept: perhaps another number
+      if (isLong && (negative || isDigit(first))) return false;
+      const toLeast = compareToKept(
+        value + LEAST, leastLength, load<i32>(value, LEAST_KIND), load<f64>(value, LEAST_NUMBER), from, length, kind, number,
+      );
+      const toGreatest = compareToKept(
+        value + GREATEST, load<i32>(value, GREATEST_LENGTH), load<i32>(value, GREATEST_KIND), load<f64>(value, GREATEST_NUMBER), from, length, kind, number,
+      );
+      if (toLeast == UNKNOWN || toGreatest == UNKNOWN || (isLong && (toLeast < 0 || toGreatest > 0))) return false;
+      if (toLeast < 0) keep(value, LEAST, LEAST_LENGTH, LEAST_NUMBER, from, length, kind, number);
+      if (toGreatest > 0) keep(value, GREATEST, GREATEST_LENGTH, GREATEST_NUMBER, from, length, kind, number);
+    }
+  }
+
+  const isFirst = load<i32>(value, SKETCH_SIZE) == 0;
+  const classes = load<i32>(value, CLASSES);
+  if (classes != 0) {
+    let found = 0;
+    if ((classes & CLASS_DECIMAL) != 0 && canonical) {
+      found = fraction == 0 ? CLASS_INTEGER | CLASS_DECIMAL : CLASS_DECIMAL;
+      if (whole > load<i32>(value, WHOLE_DIGITS)) store<i32>(value, whole, WHOLE_DIGITS);
+      if (isFirst || fraction < load<i32>(value, MIN_FRACTION)) store<i32>(value, fraction, MIN_FRACTION);
+      if (fraction > load<i32>(value, MAX_FRACTION)) store<i32>(value, fraction, MAX_FRACTION);
+    } else {
+      if (first == 0x74 || first == 0x66) found = isBoolean(from, length) ? CLASS_BOOLEAN : 0;
+      else if (negative || isDigit(first)) {
+        if (length >= 8 && (classes & CLASSES_OF_CALENDAR) != 0) found = calendarClass(from, to);
+      }
+      if ((classes & CLASS_DECIMAL) != 0) {
+        store<i32>(value, 0, WHOLE_DIGITS);
+        store<i32>(value, 0, MIN_FRACTION);
+        store<i32>(value, 0, MAX_FRACTION);
+      }
+    }
+    store<i32>(value, classes & found, CLASSES);
+  }
+  increment(value + VALUE_COUNT);
+  if (isFirst || count < load<i32>(value, MIN_LENGTH)) store<i32>(value, count, MIN_LENGTH);
+  if (count > load<i32>(value, MAX_LENGTH)) store<i32>(value, count, MAX_LENGTH);
+  addToSketch(value, fnv);
+  return true;
+}
+
+/** What an exit is about: a node or a value, and bytes. */
+function ask(about: usize, from: usize, to: usize): void {
+  store<usize>(ASKED, about);
+  store<usize>(ASKED_FROM, from);
+  store<usize>(ASKED_TO, to);
+}

@@ -1,0 +1,268 @@
+// Part of src/engine/shred/kernel/shred.as: values in the forms of their columns.
+
+/**
+ * Of up to 16 bytes at `at`: those that are not digits, as bits. What lies behind them does not show.
+ */
+// @ts-ignore: decorator
+@inline
+function nonDigits(at: usize, length: usize): i32 {
+  // moved so that the digits are the lowest signed bytes: there is no unsigned comparison of vectors on x86
+  const v = i8x16.sub(v128.load(at), v128.load(ALL_ZERO_ABOVE_LOWEST));
+  return i8x16.bitmask(i8x16.gt_s(v, v128.load(ALL_LOWEST_NINE))) & ((1 << <i32>length) - 1);
+}
+
+/** The form that most numbers have: digits, no more than `most`, without a sign or a leading zero. */
+// @ts-ignore: decorator
+@inline
+function isUsualInteger(from: usize, to: usize, most: usize): bool {
+  const length = to - from;
+  return length - 1 < most && length <= 16 && nonDigits(from, length) == 0 && (length == 1 || load<u8>(from) != ZERO);
+}
+
+/** Digits, and perhaps a point among them, that fit the type and are written as the database prints them. */
+// @ts-ignore: decorator
+@inline
+function isUsualDecimal(column: usize, from: usize, to: usize): bool {
+  const length = to - from;
+  if (length - 1 > 15) return false;
+  const others = nonDigits(from, length);
+  const whole: i32 = others == 0 ? <i32>length : ctz(others);
+  const fraction: i32 = others == 0 ? 0 : <i32>length - whole - 1;
+  if (whole == 0 || (whole > 1 && load<u8>(from) == ZERO)) return false;
+  if (others != 0 && ((others & (others - 1)) != 0 || fraction == 0 || load<u8>(from + whole) != POINT)) return false;
+  const precision = load<i32>(column, COLUMN_FIRST);
+  const scale = load<i32>(column, COLUMN_SECOND);
+  if (precision >= 0 && (fraction > scale || whole > precision - scale)) return false;
+  const plainScale = load<i32>(column, COLUMN_PLAIN_SCALE);
+  return plainScale < 0 || fraction == plainScale || (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) == 0;
+}
+
+/** No plus sign, no leading zero, no negative zero, digits on both sides of a point; `scale`: as many digits after it. */
+function isPlainNumber(from: usize, to: usize, scale: i32): bool {
+  const negative = load<u8>(from) == MINUS;
+  const first = negative ? from + 1 : from;
+  let point = to;
+  let isZero = true;
+  for (let i = first; i < to; i++) {
+    const c: u32 = load<u8>(i);
+    if (c == POINT) point = i;
+    else if (!isDigit(c)) return false;
+    else if (c != ZERO) isZero = false;
+  }
+  const whole = point - first;
+  const fraction: i32 = point == to ? 0 : <i32>(to - point) - 1;
+  if (whole == 0 || (point < to && fraction == 0) || (whole > 1 && load<u8>(first) == ZERO)) return false;
+  return !(negative && isZero) && (scale < 0 || fraction == scale);
+}
+
+/** COLUMN_FIRST: digits of the highest value. */
+function convertInteger(column: usize, from: usize, to: usize, out: usize): usize {
+  const digits: usize = load<usize>(column, COLUMN_FIRST);
+  const sign: u32 = load<u8>(from);
+  let first = sign == PLUS || sign == MINUS ? from + 1 : from;
+  if (first == to) return 0;
+  for (let i = first; i < to; i++) if (!isDigit(load<u8>(i))) return 0;
+  const written = first;
+  while (first < to - 1 && load<u8>(first) == ZERO) first++;
+  if (to - first > digits) return 0;
+  if (to - first == digits) {
+    let value: u64 = 0;
+    for (let i = first; i < to; i++) value = value * 10 + (load<u8>(i) - ZERO);
+    const highest: u64 = digits == 5 ? 32_767 : digits == 10 ? 2_147_483_647 : 9_223_372_036_854_775_807;
+    if (value > highest + (sign == MINUS ? 1 : 0)) return 0;
+  }
+  if (
+    (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) != 0 &&
+    (first != written || sign == PLUS || (sign == MINUS && load<u8>(first) == ZERO) || load<i32>(column, COLUMN_PLAIN_SCALE) > 0)
+  )
+    return 0;
+  if (sign == MINUS) store<u8>(out++, MINUS);
+  return copy(out, first, to - first);
+}
+
+/** COLUMN_FIRST: precision, -1 without; COLUMN_SECOND: scale. */
+function convertDecimal(column: usize, from: usize, to: usize, out: usize): usize {
+  const sign: u32 = load<u8>(from);
+  const first = sign == PLUS || sign == MINUS ? from + 1 : from;
+  let point: usize = 0;
+  let lastNonZeroFraction: usize = 0;
+  let firstNonZero: usize = 0;
+  let digits: i32 = 0;
+  for (let i = first; i < to; i++) {
+    const c: u32 = load<u8>(i);
+    if (c == POINT && point == 0) {
+      point = i;
+    } else if (isDigit(c)) {
+      digits++;
+      if (c != ZERO) {
+        if (firstNonZero == 0) firstNonZero = i;
+        if (point != 0) lastNonZeroFraction = i;
+      }
+    } else {
+      return 0;
+    }
+  }
+  if (digits == 0) return 0;
+  const pointAt = point == 0 ? to : point;
+  const whole: i32 = firstNonZero != 0 && firstNonZero < pointAt ? <i32>(pointAt - firstNonZero) : 0;
+  const fraction: i32 = lastNonZeroFraction == 0 ? 0 : <i32>(lastNonZeroFraction - pointAt);
+  const precision = load<i32>(column, COLUMN_FIRST);
+  if (precision >= 0) {
+    const scale = load<i32>(column, COLUMN_SECOND);
+    if (fraction > scale || whole > precision - scale) return 0;
+  } else if (whole > 131_072 || fraction > 16_383) {
+    return 0;
+  }
+  if (
+    (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) != 0 &&
+    !isPlainNumber(from, to, load<i32>(column, COLUMN_PLAIN_SCALE))
+  )
+    return 0;
+  if (sign == PLUS) from = first;
+  return copy(out, from, to - from);
+}
+
+/** Only values that are far from the type's bounds; COLUMN_FIRST: digits and exponent together that a value may have. */
+function convertFloat(column: usize, from: usize, to: usize, out: usize): usize {
+  let i = from;
+  const sign: u32 = load<u8>(i);
+  if (sign == PLUS || sign == MINUS) i++;
+  let digits: i32 = 0;
+  while (i < to && isDigit(load<u8>(i))) {
+    digits++;
+    i++;
+  }
+  if (i < to && load<u8>(i) == POINT) {
+    i++;
+    while (i < to && isDigit(load<u8>(i))) {
+      digits++;
+      i++;
+    }
+  }
+  if (digits == 0) return 0;
+  let exponent: i32 = 0;
+  if (i < to && (load<u8>(i) | 0x20) == 0x65) {
+    i++;
+    if (i < to && (load<u8>(i) == PLUS || load<u8>(i) == MINUS)) i++;
+    if (i == to || to - i > 3) return 0;
+    while (i < to && isDigit(load<u8>(i))) exponent = exponent * 10 + (load<u8>(i++) - ZERO);
+  }
+  if (i != to || digits + exponent > load<i32>(column, COLUMN_FIRST)) return 0;
+  return copy(out, from, to - from);
+}
+
+/** -1 for what is not two digits */
+// @ts-ignore: decorator
+@inline
+function twoDigits(at: usize): i32 {
+  const tens: u32 = load<u8>(at) - ZERO;
+  const ones: u32 = load<u8>(at, 1) - ZERO;
+  return tens > 9 || ones > 9 ? -1 : <i32>(tens * 10 + ones);
+}
+
+/** Whether `YYYY-MM-DD` is at `at`: a year from 1 to 9999 and a day that exists. */
+function isDate(at: usize): bool {
+  if (nonDigits(at, 10) != 0x90 || load<u8>(at, 4) != MINUS || load<u8>(at, 7) != MINUS) return false;
+  const century = twoDigits(at);
+  const inCentury = twoDigits(at + 2);
+  const month = twoDigits(at + 5);
+  const day = twoDigits(at + 8);
+  if (month < 1 || month > 12 || day < 1) return false;
+  const year = century * 100 + inCentury;
+  if (year == 0) return false;
+  if (day <= 28) return true;
+  if (month == 2) return day == 29 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  return day <= (month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31);
+}
+
+/** Where a time without its zone ends, of hours up to 23 and at most six digits of a second; 0 for all others. */
+function endOfTime(column: usize, at: usize, to: usize): usize {
+  if (at + 8 > to || load<u8>(at, 2) != COLON || load<u8>(at, 5) != COLON) return 0;
+  const hour = twoDigits(at);
+  const minute = twoDigits(at + 3);
+  const second = twoDigits(at + 6);
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return 0;
+  at += 8;
+  if (at < to && load<u8>(at) == POINT) {
+    const first = ++at;
+    while (at < to && isDigit(load<u8>(at))) at++;
+    if (at == first || at - first > 6) return 0;
+    if (load<u8>(at - 1) == ZERO && (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) != 0) return 0;
+  }
+  return at;
+}
+
+/** Values without a zone, and for COLUMN_CONVERSION timestamp with time zone, those in UTC. */
+function convertCalendar(column: usize, kind: i32, from: usize, to: usize, out: usize): usize {
+  let end = from;
+  if (kind != CONVERT_TIME) {
+    if (to - from < 10 || !isDate(from)) return 0;
+    end += 10;
+    if (kind != CONVERT_DATE) {
+      if (end == to || load<u8>(end) != 0x54) return 0;
+      end++;
+    }
+  }
+  if (kind != CONVERT_DATE) {
+    end = endOfTime(column, end, to);
+    if (end == 0) return 0;
+  }
+  if (kind == CONVERT_TIMESTAMP_UTC) {
+    if (end == to || load<u8>(end) != 0x5a) return 0;
+    end++;
+  }
+  return end == to ? copy(out, from, to - from) : 0;
+}
+
+/** The value in its column's form at `out`, answering its end; 0 for what has to be looked at by others. */
+function convert(column: usize, from: usize, to: usize, out: usize): usize {
+  const kind = load<i32>(column);
+  if (kind == CONVERT_TEXT) return convertText(column, from, to, out);
+  if (kind == CONVERT_DECIMAL && isUsualDecimal(column, from, to)) return copy(out, from, to - from);
+  if (kind == CONVERT_INTEGER && isUsualInteger(from, to, load<usize>(column, COLUMN_FIRST) - 1)) {
+    // of a type with a scale the database prints one
+    if (load<i32>(column, COLUMN_PLAIN_SCALE) <= 0) return copy(out, from, to - from);
+  }
+  if (kind == 0) return 0;
+  const start = from;
+  const end = to;
+  while (from < to && isSpace(load<u8>(from))) from++;
+  while (to > from && isSpace(load<u8>(to - 1))) to--;
+  if (from == to) return 0;
+  const flags = load<i32>(column, COLUMN_FLAGS);
+  if ((flags & KEEPS_FORM) != 0 && (from != start || to != end)) return 0;
+  if (kind == CONVERT_INTEGER) return convertInteger(column, from, to, out);
+  if (kind == CONVERT_DECIMAL) return convertDecimal(column, from, to, out);
+  if (kind == CONVERT_BOOLEAN) return convertBoolean(column, from, to, out);
+  if (kind == CONVERT_FLOAT) return convertFloat(column, from, to, out);
+  return convertCalendar(column, kind, from, to, out);
+}
+
+/** In decimal digits. */
+// @ts-ignore: decorator
+@inline
+function writeInteger(value: u32, out: usize): usize {
+  if (value < 10) {
+    store<u8>(out, ZERO + value);
+    return out + 1;
+  }
+  return writeLong(value, out);
+}
+
+function writeLong(value: u64, out: usize): usize {
+  let length: usize = 1;
+  for (let bound: u64 = 10; length < 19 && value >= bound; bound *= 10) length++;
+  let at = out + length;
+  while (value > 0xffffffff) {
+    const rest = value / 10;
+    store<u8>(--at, ZERO + <u32>(value - rest * 10));
+    value = rest;
+  }
+  let low = <u32>value;
+  while (at > out) {
+    const rest = low / 10;
+    store<u8>(--at, ZERO + (low - rest * 10));
+    low = rest;
+  }
+  return out + length;
+}
