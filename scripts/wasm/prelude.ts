@@ -26,6 +26,10 @@ export function pick<Module extends object, Name extends keyof Module>(
   return Object.fromEntries(names.map((name) => [name, module[name]])) as Pick<Module, Name>;
 }
 
+function lines(constants: Constants, type: string, valueOf: (value: number) => number): string[] {
+  return Object.entries(constants).map(([name, value]) => `const ${name}${type} = ${valueOf(value)};`);
+}
+
 /** `const NAME: type = value;`, a line each. Addresses and offsets are `usize`, characters `u8`, all else `i32`. */
 export function preludeText(prelude: Prelude): string {
   const {
@@ -37,8 +41,6 @@ export function preludeText(prelude: Prelude): string {
     integers = {},
     characters = {},
   } = prelude;
-  const lines = (constants: Constants, type: string, valueOf: (value: number) => number): string[] =>
-    Object.entries(constants).map(([name, value]) => `const ${name}${type} = ${valueOf(value)};`);
   return [
     `const CONTROL: usize = ${controlAt};`,
     ...lines(slots, ': usize', (index) => controlAt + index * 4),
