@@ -1,4 +1,4 @@
-/** Writing files that survive a crash of the machine: fsync of the file and of its folder. */
+/** Writing files that survive a crash of the machine. */
 import { open } from 'node:fs/promises';
 
 /** Writes a new file that only its owner may read; it is on disk when this resolves. Rejects with EEXIST where there is one. */

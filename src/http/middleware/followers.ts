@@ -4,11 +4,11 @@ import { AppError } from '../../errors.ts';
 import type { Limits } from '../../config/limits.ts';
 
 export interface Followers {
-  /** Takes a place; answers what gives it back, once or more often. AppError `too_many_requests` where there is none. */
+  /** Takes a slot; answers the function that gives it back, once or more often. AppError `too_many_requests` where there is none. */
   enter(principal: Principal): () => void;
 }
 
-/** after which a place may well be free */
+/** After this time a slot may well be free. */
 const retryAfterS = 5;
 
 export function createFollowers(

@@ -6,7 +6,7 @@ export interface RateLimiter {
   take(key: string): number;
 }
 
-/** so many keys are remembered before full buckets are forgotten */
+/** When more keys than this are remembered, full buckets are forgotten. */
 const sweepAt = 10_000;
 
 /** A token bucket per key, in this process: `perSecond` on average, `burst` at once. */
