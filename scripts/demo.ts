@@ -9,7 +9,7 @@ import { createApiClient } from './demo/api-client.ts';
 import type { ApiClient, CommandItem, Job } from './demo/api-client.ts';
 import { archiveFolder } from './demo/archive.ts';
 import { countTables } from './demo/result.ts';
-import { freePort, openHome, startService } from './demo/service-process.ts';
+import { freePort, chooseHomeFolder, startService } from './demo/service-process.ts';
 import type { ServiceProcess } from './demo/service-process.ts';
 import { formatTable } from './demo/text-table.ts';
 
@@ -151,7 +151,7 @@ process.stdout.on('error', () => void stop().finally(() => process.exit(1)));
 try {
   const startedMs = Date.now();
   title('Service');
-  const home = await openHome(options.home ?? null);
+  const home = await chooseHomeFolder(options.home ?? null);
   place = `The demo's data is in ${home}: remove that folder to begin anew.`;
   service = await startService(home, options.serve ? await freePort(servePort) : 0);
   await convertAndShow(service, startedMs);

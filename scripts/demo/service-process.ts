@@ -27,7 +27,7 @@ const startMs = 60_000;
 const stopMs = 20_000;
 
 /** Where the demo keeps its home between runs: the first of these that can be made. */
-export async function openHome(wanted: string | null): Promise<string> {
+export async function chooseHomeFolder(wanted: string | null): Promise<string> {
   const name = 'conversion-job-service-demo';
   const places =
     wanted === null

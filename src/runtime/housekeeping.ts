@@ -15,7 +15,7 @@ import { sweepExpired } from '../jobs/retention.ts';
 import { pause } from '../jobs/worker/waiting.ts';
 import { messageOf } from '../jobs/worker/run-jobs.ts';
 import type { BuildInfo } from '../ports/adapters.ts';
-import type { OpenedHome } from './open/home-folder.ts';
+import type { OpenedInstallation } from './open/installation.ts';
 
 export interface Housekeeping {
   /** Ends what is under way. Idempotent. */
@@ -24,7 +24,7 @@ export interface Housekeeping {
 
 /** The settings of whoever starts last decide which events are recorded from then on. */
 export async function startHousekeeping(
-  opened: OpenedHome,
+  opened: OpenedInstallation,
   build: Pick<BuildInfo, 'name' | 'version'>,
 ): Promise<Housekeeping> {
   const { adapters, config, sql } = opened;
@@ -68,7 +68,7 @@ function sweepPauseMs({ keepJobsMs, keepUploadsMs, keepIdempotencyKeysMs }: Limi
 }
 
 function receiversOf(
-  { adapters, config, databaseUrl }: OpenedHome,
+  { adapters, config, databaseUrl }: OpenedInstallation,
   build: Pick<BuildInfo, 'name' | 'version'>,
 ): readonly Receiver[] {
   const receivers: Receiver[] = [];

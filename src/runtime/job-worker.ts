@@ -13,7 +13,7 @@ import type { ProcessRunner } from '../ports/processes/runner.ts';
 import type { Environment, Home } from './home.ts';
 import { createPathMask } from './host-paths.ts';
 import { jobFolder } from './open/files.ts';
-import type { OpenedHome } from './open/home-folder.ts';
+import type { OpenedInstallation } from './open/installation.ts';
 import { readWorkerIdentity } from './worker-identity.ts';
 
 /** Shortest of two means against a missed notification of new work. */
@@ -21,7 +21,11 @@ const pollMs = 1000;
 const killGraceMs = 3000;
 
 /** `environment`: where its SVC_ settings come from; the tools get them too. */
-export function createJobWorker(opened: OpenedHome, environment: Environment, concurrency: number): Worker {
+export function createJobWorker(
+  opened: OpenedInstallation,
+  environment: Environment,
+  concurrency: number,
+): Worker {
   const { adapters, config, home } = opened;
   const runner = createProcessRunner({
     entryOf: (tool) => fileURLToPath(new URL(`../tools/bin/${tool}.mjs`, import.meta.url)),
@@ -61,7 +65,7 @@ function clearing(runner: ProcessRunner, home: Home): ProcessRunner {
 }
 
 /** Takes the secrets of the home and of the job's own request, and this machine's paths, out of what its tool, and whatever that starts, prints. A request that no tool understands starts none. */
-async function maskOf(opened: OpenedHome, idJob: number): Promise<(text: string) => string> {
+async function maskOf(opened: OpenedInstallation, idJob: number): Promise<(text: string) => string> {
   const { jobs, secrets } = opened.adapters;
   const { request, record } = await jobs.request(idJob);
   const toRun = await openRequest(request, secrets);

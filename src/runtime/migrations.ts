@@ -5,10 +5,13 @@ import { createMigrationProgram } from '../adapters/transfer/program.ts';
 import type { LocalMigrationProgram } from '../adapters/transfer/program.ts';
 import type { MetadataDatabase } from '../ports/processes/transfer-program.ts';
 import type { Environment } from './home.ts';
-import type { OpenedHome } from './open/home-folder.ts';
+import type { OpenedInstallation } from './open/installation.ts';
 import { readWorkerIdentity } from './worker-identity.ts';
 
-export function createServiceMigrations(opened: OpenedHome, environment: Environment): LocalMigrationProgram {
+export function createServiceMigrations(
+  opened: OpenedInstallation,
+  environment: Environment,
+): LocalMigrationProgram {
   const { config, home, databaseUrl } = opened;
   return createMigrationProgram({
     command: commandOf(config.migration.binary),

@@ -20,8 +20,8 @@ import { startHousekeeping } from './housekeeping.ts';
 import { startReaper, type Reaper } from '../jobs/worker/reaper.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceMigrations } from './migrations.ts';
-import { openHome } from './open/home-folder.ts';
-import type { OpenedHome } from './open/home-folder.ts';
+import { openInstallation } from './open/installation.ts';
+import type { OpenedInstallation } from './open/installation.ts';
 
 export interface OpenServiceOptions {
   /** SVC_HOME and settings (`SVC_…`); the process's own environment is not looked at */
@@ -43,7 +43,7 @@ export interface OpenedService {
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
   readonly adapters: Adapters;
   readonly config: Config;
-  readonly opened: OpenedHome;
+  readonly opened: OpenedInstallation;
   /** what a person who starts it should know, a line each */
   readonly notices: readonly string[];
   /** Begins to run jobs and to keep house. */
@@ -63,7 +63,7 @@ const reapMs = 2000;
 /** ConfigError for wrong settings; AppError when there is no database. Several may live in one process, each in a home of its own. */
 export async function openService(options: OpenServiceOptions): Promise<OpenedService> {
   const { environment, write = (line) => void process.stderr.write(line) } = options;
-  const opened = await openHome(environment, { role: 'service', write });
+  const opened = await openInstallation(environment, { role: 'service', write });
   try {
     const { config, home, sql } = opened;
     let accepting = true;
@@ -137,7 +137,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
 }
 
 function noticesOf(
-  { config, home, roles }: OpenedHome,
+  { config, home, roles }: OpenedInstallation,
   madeKey: boolean,
   environment: Environment,
 ): string[] {

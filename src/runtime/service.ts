@@ -13,7 +13,7 @@ import { ConfigError } from '../config/properties.ts';
 import { fixedLimits } from '../config/limits.ts';
 import type { Environment } from './home.ts';
 import { openService, type OpenedService } from './open-service.ts';
-import type { OpenedHome } from './open/home-folder.ts';
+import type { OpenedInstallation } from './open/installation.ts';
 
 export interface ServiceOptions {
   /** settings, SVC_HOME, HOST and PORT */
@@ -27,7 +27,7 @@ export interface ServiceOptions {
 export interface Service {
   /** `http://HOST:PORT` */
   readonly url: string;
-  readonly opened: OpenedHome;
+  readonly opened: OpenedInstallation;
   /** Drains: readiness 503, running jobs finish or are handed back, then everything is closed. Idempotent. */
   close(): Promise<void>;
 }

@@ -2,11 +2,11 @@
 import { readBuildInfo } from '../adapters/server/build-info.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createJobWorker } from './job-worker.ts';
-import { openHome } from './open/home-folder.ts';
+import { openInstallation } from './open/installation.ts';
 import { runUntilSignal } from './until-signal.ts';
 
 await runUntilSignal(async () => {
-  const opened = await openHome(process.env, {
+  const opened = await openInstallation(process.env, {
     role: 'service',
     write: (line) => process.stderr.write(line),
   });

@@ -7,7 +7,7 @@ import { ConfigError } from '../../config/properties.ts';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { allScopes, type AccessStore, type Scope } from '../../ports/stores/access.ts';
-import { openHome } from '../../runtime/open/home-folder.ts';
+import { openInstallation } from '../../runtime/open/installation.ts';
 import { createTerminal } from './terminal.ts';
 import { textTable } from './text-table.ts';
 
@@ -189,7 +189,7 @@ async function administer(argv: readonly string[]): Promise<number> {
   }
   try {
     const { command, words, options } = parseCommand(argv);
-    const home = await openHome(process.env, { role: 'tool', write: () => undefined });
+    const home = await openInstallation(process.env, { role: 'tool', write: () => undefined });
     try {
       const { text, json } = await command.run(home.adapters, words, options);
       terminal.log(options.json === true ? JSON.stringify(json) : text);

@@ -13,8 +13,8 @@ import { shownMigration } from '../../transfer/shown-request.ts';
 import type { MetadataDatabase, MigrationCommand } from '../../ports/processes/transfer-program.ts';
 import type { MigrationStore } from '../../ports/stores/transfer.ts';
 import { readAddress } from '../../runtime/migrations.ts';
-import { openHome } from '../../runtime/open/home-folder.ts';
-import type { OpenedHome } from '../../runtime/open/home-folder.ts';
+import { openInstallation } from '../../runtime/open/installation.ts';
+import type { OpenedInstallation } from '../../runtime/open/installation.ts';
 import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
 import { secretsOfMigration } from './request.ts';
 import type { ToolMigration } from './request.ts';
@@ -42,7 +42,7 @@ export async function openMigrationDatabase(
   request: ToolMigration,
 ): Promise<MigrationDatabase> {
   if (request.metadb_host) return openNamed(command, request, request.metadb_host);
-  const home = await openHome(process.env, {
+  const home = await openInstallation(process.env, {
     role: 'tool',
     write: (line) => void (line.includes('"level":"info"') ? true : process.stderr.write(line)),
   });
@@ -144,7 +144,7 @@ async function requireInstallation(sql: Sql, command: MigrationCommand): Promise
 }
 
 async function openOwn(
-  home: OpenedHome,
+  home: OpenedInstallation,
   command: MigrationCommand,
   request: ToolMigration,
 ): Promise<MigrationDatabase> {

@@ -21,12 +21,12 @@ import { createRejects, type Rejects } from '../load/rejects.ts';
 import { createRootAdvice } from '../load/root-advice.ts';
 import { summaryOfWritten } from '../reports/summary.ts';
 import { createPathMask } from '../../runtime/host-paths.ts';
-import { openHome, type OpenedHome } from '../../runtime/open/home-folder.ts';
+import { openInstallation, type OpenedInstallation } from '../../runtime/open/installation.ts';
 import { rememberReads } from './cached-catalog.ts';
 import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
 
 export interface ToolSession {
-  readonly home: OpenedHome;
+  readonly home: OpenedInstallation;
   readonly request: ToolRequest;
   readonly idOrg: number;
   readonly idJob: number;
@@ -82,7 +82,7 @@ export interface SessionOptions {
 }
 
 export async function openSession(request: ToolRequest, options: SessionOptions): Promise<ToolSession> {
-  const home = await openHome(options.environment, {
+  const home = await openInstallation(options.environment, {
     role: 'tool',
     // a person wants to know what goes wrong, not that the database was made ready
     write: (line) => void (line.includes('"level":"info"') ? true : process.stderr.write(line)),
@@ -97,7 +97,11 @@ export async function openSession(request: ToolRequest, options: SessionOptions)
   }
 }
 
-async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOptions): Promise<ToolSession> {
+async function sessionOfJob(
+  home: OpenedInstallation,
+  idJob: number,
+  options: SessionOptions,
+): Promise<ToolSession> {
   const epoch = Number(options.environment['SVC_JOB_EPOCH']);
   if (!Number.isSafeInteger(epoch) || epoch < 1) {
     throw new AppError(
@@ -128,7 +132,7 @@ async function sessionOfJob(home: OpenedHome, idJob: number, options: SessionOpt
 }
 
 async function sessionByHand(
-  home: OpenedHome,
+  home: OpenedInstallation,
   request: ToolRequest,
   options: SessionOptions,
 ): Promise<ToolSession> {
@@ -183,7 +187,7 @@ interface SessionParts {
 }
 
 function session(
-  home: OpenedHome,
+  home: OpenedInstallation,
   request: ToolRequest,
   options: SessionOptions,
   parts: SessionParts,

@@ -8,7 +8,7 @@ import { createPackageAssetStore } from '../../../src/adapters/server/package-as
 import { createApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/properties.ts';
 import { allScopes } from '../../../src/ports/stores/access.ts';
-import { openHome, type OpenedHome } from '../../../src/runtime/open/home-folder.ts';
+import { openInstallation, type OpenedInstallation } from '../../../src/runtime/open/installation.ts';
 import { largeModel } from '../../support/models/large.ts';
 import { createMemoryAdapters } from '../../support/memory/adapters.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
@@ -28,7 +28,7 @@ interface Paged {
 describe('much data', { timeout: 120_000 }, () => {
   let database: TestDatabase;
   let folder: string;
-  let opened: OpenedHome;
+  let opened: OpenedInstallation;
   let send: (path: string, init?: RequestInit) => Promise<Response>;
   let idSch: number;
   let mappingCount: number;
@@ -36,7 +36,7 @@ describe('much data', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     database = await createEmptyDatabase();
     folder = await mkdtemp(join(tmpdir(), 'large-data-'));
-    opened = await openHome(
+    opened = await openInstallation(
       { SVC_HOME: folder, SVC_METADB_URL: database.url },
       { role: 'service', write: () => undefined },
     );

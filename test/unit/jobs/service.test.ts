@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
-import { openHome } from '../../../src/runtime/open/home-folder.ts';
+import { openInstallation } from '../../../src/runtime/open/installation.ts';
 import { eventually, temporaryFolder } from './tool-runner.ts';
 
 const entry = fileURLToPath(new URL('../../../src/runtime/service-main.ts', import.meta.url));
@@ -87,7 +87,10 @@ describe('service', () => {
     });
     expect(answer.status).toBe(200);
 
-    const opened = await openHome({ SVC_HOME: home, HOME: home }, { role: 'tool', write: () => undefined });
+    const opened = await openInstallation(
+      { SVC_HOME: home, HOME: home },
+      { role: 'tool', write: () => undefined },
+    );
     expect(`${opened.databaseUrl}\n`).toBe(await readFile(join(home, 'metadb.url'), 'utf8'));
     expect(opened.mask(`cannot reach ${opened.databaseUrl}`)).not.toContain(
       new URL(opened.databaseUrl).password,

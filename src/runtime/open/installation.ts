@@ -38,7 +38,7 @@ export interface OpenOptions {
 /** Connections for each of the organisations that ask most: a few, as statements share them. */
 const readingConnections = { max: 3, idleTimeoutMs: 30_000 };
 
-export interface OpenedHome {
+export interface OpenedInstallation {
   readonly config: Config;
   readonly home: Home;
   /** the metadata database, migrated; under a role that row-level security binds, where one can be made */
@@ -62,7 +62,10 @@ export interface OpenedHome {
 }
 
 /** ConfigError names wrong settings; AppError `service_unavailable` where there is no database to be had. */
-export async function openHome(environment: Environment, options: OpenOptions): Promise<OpenedHome> {
+export async function openInstallation(
+  environment: Environment,
+  options: OpenOptions,
+): Promise<OpenedInstallation> {
   const home = await openHomeFolder(locateHome(environment));
   const file = parseProperties((await readIfThere(home.propertiesFile)) ?? '');
   const config = readConfig(mergeSettings(file, environment));
