@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
-import { isElsewhere, placeHere } from './remote-files.ts';
+import { isRemote, localFolder } from './remote-files.ts';
 import { postgresPlace } from './postgres-target.ts';
 import type { ToolSession } from './tool-session.ts';
 
@@ -31,7 +31,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     case 'folder': {
       const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
-      if (isElsewhere(directory)) return openObjectFolder(session, directory, target.path);
+      if (isRemote(directory)) return openObjectFolder(session, directory, target.path);
       return createFolderRowSink({
         directory,
         format: request.format ?? 'csv',
@@ -41,7 +41,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     case 'duckdb': {
       const { createDuckDbRowSink } = await import('../../adapters/duckdb/target/sink.ts');
       const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
-      if (isElsewhere(file))
+      if (isRemote(file))
         throw new AppError(
           'invalid_option',
           '-o: a DuckDB file needs a folder of the machine, not the shared store',
@@ -70,7 +70,7 @@ async function openObjectFolder(session: ToolSession, location: string, label: s
     label,
     format: session.request.format ?? 'csv',
     idJob: session.idJob,
-    staging: placeHere(session, 'out'),
+    staging: localFolder(session, 'out'),
     lock: () => takeAdvisoryLock(session.home.sql, `conversion-job-service ${location}`, lockTimeoutMs),
   });
 }

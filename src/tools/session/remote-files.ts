@@ -11,21 +11,22 @@ import { createLookBudget } from '../inputs/matching-files.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** Whether a location is no path of this machine. */
-export function isElsewhere(location: string): boolean {
+export function isRemote(location: string): boolean {
   return location.startsWith('object:');
 }
 
 /** A folder of this job on this machine; its worker removes it. */
-export function placeHere(session: ToolSession, name: string): string {
+export function localFolder(session: ToolSession, name: string): string {
   return join(jobFolder(session.home.home, session.idJob), name);
 }
 
 /** Paths of copies of what lies at these locations; paths of this machine stay as they are. */
-export async function broughtHere(session: ToolSession, locations: readonly string[]): Promise<string[]> {
+export async function localCopies(session: ToolSession, locations: readonly string[]): Promise<string[]> {
   const paths: string[] = [];
   for (const [at, location] of locations.entries()) {
-    if (!isElsewhere(location)) paths.push(location);
-    else paths.push(await fetchFiles(session.home.adapters.files, location, placeHere(session, `in/${at}`)));
+    if (!isRemote(location)) paths.push(location);
+    else
+      paths.push(await fetchFiles(session.home.adapters.files, location, localFolder(session, `in/${at}`)));
   }
   return paths;
 }
@@ -61,13 +62,13 @@ function matchedLength(pattern: PathPattern, path: string): number | null {
 }
 
 /** Whether a folder elsewhere holds any file. */
-export async function isEmptyElsewhere(session: ToolSession, location: string): Promise<boolean> {
+export async function isEmptyRemoteFolder(session: ToolSession, location: string): Promise<boolean> {
   for await (const _ of session.home.adapters.files.list(location)) return false;
   return true;
 }
 
 /** Takes all files of a folder of this machine to a location. `refuse`: AppError `conflict` where one is there already. */
-export async function takeThere(
+export async function uploadFolder(
   session: ToolSession,
   directory: string,
   location: string,

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
 import { parsePathPattern, type PathPattern } from '../../files/path-pattern.ts';
 import { kindOf, matchingFiles } from '../inputs/matching-files.ts';
-import { broughtHere, isElsewhere, matching } from './remote-files.ts';
+import { localCopies, isRemote, matching } from './remote-files.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** Paths for `openInputs`. AppError `path_not_allowed`, `invalid_option` or `input_not_found` under a worker. */
 export async function inputPaths(session: ToolSession): Promise<readonly string[]> {
   if (session.byHand) return session.request.inputs;
   const located = await Promise.all(session.request.inputs.map((input) => locate(session, input)));
-  return broughtHere(session, located.flat());
+  return localCopies(session, located.flat());
 }
 
 async function locate(session: ToolSession, input: string): Promise<readonly string[]> {
@@ -21,7 +21,7 @@ async function locate(session: ToolSession, input: string): Promise<readonly str
     const pattern = parsePathPattern(input);
     if (pattern === null) throw error;
     const directory = await session.resolvePath(pattern.folder, true);
-    const found = isElsewhere(directory)
+    const found = isRemote(directory)
       ? await matching(session, directory, pattern)
       : await matchingHere(session, directory, pattern);
     if (found.length === 0) throw error;

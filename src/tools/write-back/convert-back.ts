@@ -16,7 +16,7 @@ import {
 import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './output-files.ts';
 import { chooseRowSource } from './open-source.ts';
 import { namedLogicalSchema, type ChosenSchema } from '../schemas/logical-schema.ts';
-import { isElsewhere, isEmptyElsewhere, placeHere, takeThere } from '../session/remote-files.ts';
+import { isRemote, isEmptyRemoteFolder, localFolder, uploadFolder } from '../session/remote-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 export async function convertBack(session: ToolSession): Promise<Conversion> {
@@ -36,14 +36,14 @@ export async function convertBack(session: ToolSession): Promise<Conversion> {
     session.log(`logical schema ${logical.idLschma}: ${chosen.why}`);
     await source.open(logical.model);
     await session.report({ outputPath: directory });
-    if (!isElsewhere(directory))
+    if (!isRemote(directory))
       return await new BackConversion(session, chosen, source, directory, () =>
         isEmptyFolder(directory),
       ).run();
-    const here = placeHere(session, 'out');
-    const isEmpty = (): Promise<boolean> => isEmptyElsewhere(session, directory);
+    const here = localFolder(session, 'out');
+    const isEmpty = (): Promise<boolean> => isEmptyRemoteFolder(session, directory);
     const conversion = await new BackConversion(session, chosen, source, here, isEmpty).run();
-    await takeThere(session, here, directory, session.request.saveMode === 'e' ? 'refuse' : 'replace');
+    await uploadFolder(session, here, directory, session.request.saveMode === 'e' ? 'refuse' : 'replace');
     return conversion;
   } finally {
     await source.close();

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts';
 import { parseTarget, type Target } from '../../jobs/request/target.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
-import { broughtHere } from '../session/remote-files.ts';
+import { localCopies } from '../session/remote-files.ts';
 import { postgresPlace } from '../session/postgres-target.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
@@ -16,7 +16,7 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       ? Promise.resolve(resolve(path))
       : session
           .resolvePath(path, true)
-          .then(async (location) => (await broughtHere(session, [location]))[0]!);
+          .then(async (location) => (await localCopies(session, [location]))[0]!);
   switch (target.kind) {
     case 'duckdb': {
       const { createDuckDbRowSource } = await import('../../adapters/duckdb/target/source.ts');
