@@ -63,9 +63,11 @@ export async function loadRows(
       await (await onSpark()).probeOnSpark(session, { inputs, logical, sink, options });
     await loader.leaveOutLoaded(inputs);
     const work = { inputs, logical, sink, options, hashes: loader.hashes };
-    if (request.engine === 'spark') loader.takeOver(await (await onSpark()).loadOnSpark(session, work));
+    if (request.engine === 'spark') loader.adoptDelegated(await (await onSpark()).loadOnSpark(session, work));
     else if ((request.workers ?? 1) > 1)
-      loader.takeOver(await (await import('../load/threads/in-threads.ts')).loadInThreads(session, work));
+      loader.adoptDelegated(
+        await (await import('../load/threads/in-threads.ts')).loadInThreads(session, work),
+      );
     else for await (const member of inputs.members()) await loader.load(member);
     loader.requireDocuments();
   }
@@ -77,7 +79,7 @@ export async function loadRows(
   const { documents, bytes } = loader.findings();
   session.progress(1, { pass: 'publishing', documents, bytes, rows: loader.writtenRows });
   const published = await sink.publish(
-    () => session.stillOurs({ ...loader.written(), chosen: options.chosen }),
+    () => session.beginCommit({ ...loader.written(), chosen: options.chosen }),
     loader.lastKeys(),
   );
   steps.push(['publish', (performance.now() - loaded) / 1000]);

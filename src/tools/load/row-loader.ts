@@ -39,7 +39,7 @@ export interface LoadOptions {
 }
 
 /** What other processes or threads loaded. */
-export interface LoadedApart {
+export interface DelegatedLoad {
   /** rows by table */
   readonly written: readonly number[];
   readonly findings: LoadFindings;
@@ -88,7 +88,7 @@ export class Loader {
   #fileHash: string | null = null;
   #sha256: string | null = null;
   #skipped = 0;
-  #apart: LoadedApart | null = null;
+  #delegated: DelegatedLoad | null = null;
   #place = 0;
   #rowCount = 0;
   #probed = 0;
@@ -227,10 +227,10 @@ export class Loader {
     this.#place = 0;
   }
 
-  /** What other processes loaded stands for what this one would have. */
-  takeOver(loaded: LoadedApart): void {
+  /** Takes the outcome of a load that other processes or threads did in place of this one. */
+  adoptDelegated(loaded: DelegatedLoad): void {
     this.#written = [...loaded.written];
-    this.#apart = loaded;
+    this.#delegated = loaded;
   }
 
   /** The rows that follow are numbered from `key` on, documents from `document` on: neither is below what it is now. */
@@ -361,7 +361,7 @@ export class Loader {
   }
 
   lastKeys(): ReadonlyMap<string, number> {
-    return this.#apart?.lastKeys ?? this.#shredder.lastKeys();
+    return this.#delegated?.lastKeys ?? this.#shredder.lastKeys();
   }
 
   get writtenRows(): number {
@@ -378,11 +378,11 @@ export class Loader {
   }
 
   get statistics(): DocumentStatistics | null {
-    return this.#apart === null ? (this.#collector?.statistics ?? null) : this.#apart.statistics;
+    return this.#delegated === null ? (this.#collector?.statistics ?? null) : this.#delegated.statistics;
   }
 
   findings(): LoadFindings {
-    if (this.#apart !== null) return this.#apart.findings;
+    if (this.#delegated !== null) return this.#delegated.findings;
     const { count: documents, outside } = this.#cut;
     const captures = this.#session.request.unmapped === 'capture';
     const counts = { documents, outside, bytes: this.#bytes };

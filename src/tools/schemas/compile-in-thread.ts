@@ -12,7 +12,7 @@ export interface CompileLimits {
 }
 
 /** XsdSetError and InputError as `compileXsdSet`; AppError `unprocessable_input` past a limit. */
-export async function compileApart(order: CompileOrder, limits: CompileLimits): Promise<CompiledXsdSet> {
+export async function compileInThread(order: CompileOrder, limits: CompileLimits): Promise<CompiledXsdSet> {
   const megabytes = Math.max(16, Math.floor(limits.memoryBytes / 1024 / 1024));
   const thread = new Worker(new URL('../bin/xsd-set-thread.mjs', import.meta.url), {
     workerData: order,

@@ -4,7 +4,7 @@ import { factsOf } from '../../engine/model/facts.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { XsdSetError } from '../../engine/xsd/report.ts';
 import { AppError } from '../../errors.ts';
-import { compileApart } from './compile-in-thread.ts';
+import { compileInThread } from './compile-in-thread.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
 import { choicesAfterParent, storeModel } from './logical-schema.ts';
 import { buildModel } from './build-model.ts';
@@ -92,7 +92,7 @@ async function compile(
   const { xsdTimeMs: timeMs, xsdMemoryBytes: memoryBytes } = session.home.config.limits;
   try {
     const order = { files: set.files, options: compileOptions(set, request, limits) };
-    const { model, diagnostics } = await compileApart(order, { timeMs, memoryBytes });
+    const { model, diagnostics } = await compileInThread(order, { timeMs, memoryBytes });
     return { source: model, diagnostics };
   } catch (error) {
     if (!(error instanceof XsdSetError)) throw error;

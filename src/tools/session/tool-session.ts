@@ -59,7 +59,7 @@ export interface ToolSession {
    * Whether this attempt still holds the job, and nobody has killed it: asked in the last moment before rows are committed. From
    * then on only the target knows how the job ends (src/jobs/worker/reconcile.ts); `written` is what its record will say then.
    */
-  stillOurs(written: WrittenSoFar): Promise<boolean>;
+  beginCommit(written: WrittenSoFar): Promise<boolean>;
   resolvePath(path: string, mustExist: boolean): Promise<string>;
   /** Ends the record of a run by hand, whose log is whole by then; a worker ends its jobs itself. */
   finish(status: 'C' | 'F' | 'K', failure: string | null): Promise<void>;
@@ -255,7 +255,7 @@ function session(
       return Promise.resolve();
     },
     reported,
-    async stillOurs(written) {
+    async beginCommit(written) {
       await reported();
       interrupted.throwIfAborted();
       committing = true;

@@ -26,7 +26,7 @@ export async function removeDocuments(session: ToolSession): Promise<Conversion>
         dryRun: request.dryRun,
       },
       ({ documents, rows }) =>
-        session.stillOurs({
+        session.beginCommit({
           origin: idSch,
           logical: idLschma,
           chosen,

@@ -11,7 +11,7 @@ import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import { addFindings, type LoadFindings } from '../findings.ts';
-import type { LoadedApart, LoadOptions } from '../row-loader.ts';
+import type { DelegatedLoad, LoadOptions } from '../row-loader.ts';
 import { loadingJob } from '../order.ts';
 import { runUnitsOnSpark, taskCommand } from './application.ts';
 import { withWorkFolder } from './work-folder.ts';
@@ -51,7 +51,7 @@ export async function probeOnSpark(session: ToolSession, load: Omit<SparkLoad, '
   );
 }
 
-export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<LoadedApart> {
+export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<DelegatedLoad> {
   const hashOf = (place: number): string | null => load.hashes?.[place] ?? null;
   return onSpark(session, load, false, hashOf, (work, units) =>
     collect(work, units, load.sink, load.logical.model.tables.length),
@@ -97,7 +97,7 @@ async function jobOf(
 }
 
 /** The rows of all units to the sink, in the order of the documents; nothing before every unit is there and has succeeded. */
-async function collect(work: string, units: number, sink: RowSink, tables: number): Promise<LoadedApart> {
+async function collect(work: string, units: number, sink: RowSink, tables: number): Promise<DelegatedLoad> {
   const written = Array.from({ length: tables }, () => 0);
   const findings: LoadFindings[] = [];
   let statistics: DocumentStatistics | null = null;

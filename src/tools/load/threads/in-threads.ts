@@ -15,7 +15,7 @@ import { splitDocument } from '../../inputs/readable-ranges.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import { addFindings, type LoadFindings } from '../findings.ts';
 import type { FromThread, ThreadFault, ThreadJob, ThreadUnit, ToThread } from './load-thread.ts';
-import type { LoadedApart, LoadOptions } from '../row-loader.ts';
+import type { DelegatedLoad, LoadOptions } from '../row-loader.ts';
 import { loadingJob } from '../order.ts';
 import type { PassProgress } from '../../reports/progress-lines.ts';
 import type { UnitMember } from '../spark/work.ts';
@@ -39,7 +39,7 @@ const unitsPerWorker = 8;
 /** Keys of a unit whose bytes are packed: nobody knows how many they are before they are read. */
 const packedRange = 2 ** 32;
 
-export async function loadInThreads(session: ToolSession, load: ThreadLoad): Promise<LoadedApart> {
+export async function loadInThreads(session: ToolSession, load: ThreadLoad): Promise<DelegatedLoad> {
   const gathering = new Gathering(load.sink, load.logical.model.tables.length);
   const job = threadJob(session, load);
   const unitBytes = Math.min(
@@ -222,7 +222,7 @@ class Gathering {
       this.#lastKeys.set(table, Math.max(key, this.#lastKeys.get(table) ?? 0));
   }
 
-  result(withStatistics: boolean): LoadedApart {
+  result(withStatistics: boolean): DelegatedLoad {
     if (this.#fault !== null) throw faultOf(this.#fault.fault);
     let statistics: DocumentStatistics | null = null;
     if (withStatistics) {

@@ -1,7 +1,7 @@
 /** Compiling in a thread, within time and memory. */
 import { describe, expect, it } from 'vitest';
 import { XsdSetError } from '../../../../src/engine/xsd/report.ts';
-import { compileApart } from '../../../../src/tools/schemas/compile-in-thread.ts';
+import { compileInThread } from '../../../../src/tools/schemas/compile-in-thread.ts';
 
 const xsd = (content: string) => ({
   name: 'a.xsd',
@@ -13,12 +13,12 @@ const roomy = { timeMs: 60_000, memoryBytes: 1024 ** 3 };
 
 describe('compiling apart', () => {
   it('answers the model, and the faults of a set with their places', async () => {
-    const { model } = await compileApart(
+    const { model } = await compileInThread(
       { files: [xsd('<xs:element name="a" type="xs:int"/>')], options: {} },
       roomy,
     );
     expect(model.elements.map(({ name }) => name.localName)).toContain('a');
-    const fault = await compileApart(
+    const fault = await compileInThread(
       { files: [xsd('<xs:element name="a" type="nowhere"/>')], options: {} },
       roomy,
     ).catch((error: unknown) => error);
@@ -33,7 +33,7 @@ describe('compiling apart', () => {
         `<xs:element name="e${at}"><xs:complexType><xs:sequence><xs:element name="x" type="xs:int"/></xs:sequence></xs:complexType></xs:element>`,
     );
     await expect(
-      compileApart({ files: [xsd(elements.join(''))], options: {} }, { ...roomy, timeMs: 20 }),
+      compileInThread({ files: [xsd(elements.join(''))], options: {} }, { ...roomy, timeMs: 20 }),
     ).rejects.toMatchObject({ code: 'unprocessable_input', message: expect.stringContaining('0.02 s') });
   });
 
@@ -44,7 +44,7 @@ describe('compiling apart', () => {
         `<xs:element name="e${at}"><xs:complexType><xs:sequence><xs:element name="x${at}" type="xs:int"/></xs:sequence></xs:complexType></xs:element>`,
     );
     await expect(
-      compileApart(
+      compileInThread(
         { files: [xsd(elements.join(''))], options: {} },
         { ...roomy, memoryBytes: 16 * 1024 ** 2 },
       ),
