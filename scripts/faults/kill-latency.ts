@@ -56,8 +56,8 @@ export async function measureKills(scene: Scene, state: KillState, kills: number
       const status = await endOf(scene, idJob);
       latencies.push(performance.now() - asked);
       ends[status] = (ends[status] ?? 0) + 1;
-      const survivors = await toolProcesses(scene.installation.home, idJob);
-      if (survivors.length > 0) {
+      const remaining = await toolProcesses(scene.installation.home, idJob);
+      if (remaining.length > 0) {
         await delay(1000);
         left += (await toolProcesses(scene.installation.home, idJob)).length;
       }

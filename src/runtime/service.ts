@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import {
   boundConnections,
-  isVoid,
+  needsNoAnswer,
   type BoundConnections,
   type RequestHead,
 } from '../adapters/server/connection-limits.ts';
@@ -77,7 +77,7 @@ function listen(
     { incoming }: { readonly incoming: RequestHead },
   ): Response | Promise<Response> =>
     // bare, as the parser's own refusals are
-    isVoid(incoming)
+    needsNoAnswer(incoming)
       ? new Response(null, { status: 400, headers: { Connection: 'close' } })
       : fetch(request, { svcConnection: bound.of(incoming) });
   return new Promise((resolve, reject) => {

@@ -38,7 +38,7 @@ import {
   type Manifest,
   type ManifestTable,
 } from './contents/manifest.ts';
-import { jobOf, nextManifest, survivors, type NotedColumns } from './contents/next-manifest.ts';
+import { jobOf, nextManifest, remainingTables, type NotedColumns } from './contents/next-manifest.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { isStaging, makeStaging } from '../file-staging/marked-folder.ts';
 import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
@@ -228,7 +228,7 @@ class FolderRowSink implements RowSink {
         `${this.label}: ${names.join(', ')} already hold${filled.length === 1 ? 's' : ''} rows; -S a adds to them, -S o replaces them.`,
       );
     }
-    this.#kept = plan.saveMode === 'o' ? survivors(this.#manifest.tables, own) : this.#manifest.tables;
+    this.#kept = plan.saveMode === 'o' ? remainingTables(this.#manifest.tables, own) : this.#manifest.tables;
     const kept = new Map(this.#kept.map(({ name, files }) => [name, files]));
     for (const { name, columns } of plan.model.tables)
       for (const file of kept.get(name) ?? [])

@@ -205,7 +205,7 @@ export type RequestHead = Pick<IncomingMessage, 'rawHeaders' | 'socket' | 'heade
  * Requests that nobody has to answer: of a connection that was closed in the middle of them, those with several hosts, and those
  * whose body others may take for a longer or shorter one.
  */
-export function isVoid(incoming: RequestHead): boolean {
+export function needsNoAnswer(incoming: RequestHead): boolean {
   return incoming.socket.destroyed || hasSeveralHosts(incoming) || hasOddCoding(incoming);
 }
 

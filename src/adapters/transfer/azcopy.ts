@@ -16,7 +16,7 @@ import { baseEnvironment } from '../processes/tool-runner.ts';
 /** A copy in which nothing arrives for so long is ended: azcopy itself tries for a quarter of an hour and more. */
 const defaultSilenceMs = 120_000;
 /** between two looks at what has arrived */
-const lookMs = 1000;
+const checkIntervalMs = 1000;
 /** how long one small request may take */
 const answerMs = 30_000;
 /** slower than any line that a package is sent over */
@@ -126,7 +126,7 @@ function watchGrowth(
         else if (performance.now() - sinceMs >= silenceMs) controller.abort();
       });
     },
-    Math.min(silenceMs, lookMs),
+    Math.min(silenceMs, checkIntervalMs),
   );
   return { signal: controller.signal, forget: () => clearInterval(timer) };
 }

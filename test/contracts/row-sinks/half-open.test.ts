@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => proxy.close());
 
 function openSink(url: string): RowSink {
-  return createPostgresRowSink({ url, sqlSchema: schema, createSchema: true, lookMs: 150 });
+  return createPostgresRowSink({ url, sqlSchema: schema, createSchema: true, probeIntervalMs: 150 });
 }
 
 const people = 12_000;
@@ -99,7 +99,7 @@ test('an answer to a reader is swallowed', async () => {
   await publish(sink);
   await sink.close();
   const url = proxy.through(database.url);
-  const source = createPostgresRowSource({ url, sqlSchema: schema, lookMs: 150 });
+  const source = createPostgresRowSource({ url, sqlSchema: schema, probeIntervalMs: 150 });
   await source.open(libraryModel);
   const met = proxy.swallowAfter('count(*)');
   const given = source.documentCount();

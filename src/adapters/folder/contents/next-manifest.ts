@@ -10,7 +10,7 @@ const sideNames: ReadonlySet<string> = new Set(Object.values(sideTableNames));
 export type NotedColumns = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** What an overwrite leaves: tables of other models, and what their jobs wrote beside them. */
-export function survivors(tables: readonly ManifestTable[], own: ReadonlySet<string>): ManifestTable[] {
+export function remainingTables(tables: readonly ManifestTable[], own: ReadonlySet<string>): ManifestTable[] {
   const others = tables.filter((table) => !own.has(table.name) && !sideNames.has(table.name));
   const jobs = new Set(others.flatMap((table) => table.files.map(jobOf)));
   const side = tables

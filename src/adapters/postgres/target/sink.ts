@@ -53,8 +53,8 @@ export interface PostgresRowSinkOptions extends TargetAddress {
   readonly createSchema?: boolean;
   /** connections for COPY beside the one that publishes (4) */
   readonly maxConnections?: number;
-  /** between two looks whether the target's answers were lost on the way (10 s) */
-  readonly lookMs?: number;
+  /** time between two probes whether the target's answers were lost on the way (10 s) */
+  readonly probeIntervalMs?: number;
 }
 
 /** tables made empty in one transaction: each takes several locks of a table that PostgreSQL keeps in fixed memory */
@@ -90,7 +90,7 @@ class PostgresRowSink implements RowSink {
     this.#watch = createSilenceWatch({
       address: options,
       backends: () => [this.#controlPid, ...(this.#staging?.backends ?? [])],
-      everyMs: options.lookMs,
+      everyMs: options.probeIntervalMs,
     });
     this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
   }

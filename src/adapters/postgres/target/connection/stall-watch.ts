@@ -6,9 +6,9 @@ import type { Socket } from 'node:net';
 import type { Sql } from '../../client/connect.ts';
 import { connectTarget, type TargetAddress } from './open.ts';
 
-/** Between two looks. */
-export const lookMs = 10_000;
-/** Looks in a row that must find the same before a connection counts as cut. */
+/** Time between two probes of a silent connection. */
+export const probeIntervalMs = 10_000;
+/** Probes in a row that must find the same before a connection counts as cut. */
 const enough = 3;
 
 export interface SilenceWatch {
@@ -26,7 +26,7 @@ export interface SilenceOptions {
 }
 
 export function createSilenceWatch(options: SilenceOptions): SilenceWatch {
-  const { backends, everyMs = lookMs } = options;
+  const { backends, everyMs = probeIntervalMs } = options;
   // what the server is doing is shown to the login, not to the role it takes on
   const { setRole: _, ...address } = options.address;
   const sockets = new Set<Socket>();

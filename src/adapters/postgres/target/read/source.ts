@@ -33,8 +33,8 @@ export interface PostgresRowSourceOptions extends TargetAddress {
   readonly label?: string;
   /** numbers the logical schemas that are asked for; absent: whichever */
   readonly installation?: string;
-  /** between two looks whether the target's answers were lost on the way (10 s) */
-  readonly lookMs?: number;
+  /** time between two probes whether the target's answers were lost on the way (10 s) */
+  readonly probeIntervalMs?: number;
 }
 
 export function createPostgresRowSource(options: PostgresRowSourceOptions): RowSource {
@@ -61,7 +61,7 @@ class PostgresRowSource implements RowSource {
     this.#watch = createSilenceWatch({
       address: options,
       backends: () => this.#backends,
-      everyMs: options.lookMs,
+      everyMs: options.probeIntervalMs,
     });
     this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
   }
