@@ -1,7 +1,7 @@
 /** From a source model to a relational model: the mapper's entry. */
 import type { QName, SourceModel } from '../model/source-model.ts';
 import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
-import { uniteAlikeTypes } from './tables/alike-types.ts';
+import { uniteSimilarTypes } from './tables/similar-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
 import { drawModel, type Drawing } from './tables/draw-model.ts';
@@ -38,7 +38,7 @@ export interface MappingOptions {
 /** Same input, same model: names and order depend on the source model and options alone. */
 export function buildRelationalModel(given: SourceModel, options: MappingOptions): RelationalModel {
   const naming = options.naming ?? defaultNaming;
-  const source = options.mapLevel >= 2 ? uniteAlikeTypes(given) : given;
+  const source = options.mapLevel >= 2 ? uniteSimilarTypes(given) : given;
   const roots = chooseRoots(source, options.roots);
   const drawing = drawModel(source, {
     mapLevel: options.mapLevel,

@@ -11,7 +11,7 @@ import {
   type NamingOptions,
 } from './identifiers.ts';
 import type { PreviousNames } from './previous.ts';
-import { createStepChooser } from './telling-steps.ts';
+import { createStepChooser } from './distinctive-steps.ts';
 import { useOfDraft } from './unrecorded-meanings.ts';
 
 /** Columns that hold source values take their names first; structure makes way. */

@@ -10,7 +10,7 @@ import {
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { hasOwnPrefix, sideTableNames } from '../../../../src/engine/model/side-tables.ts';
 import { compiled } from '../../../support/models/shredding.ts';
-import { createStepChooser } from '../../../../src/engine/map/names/telling-steps.ts';
+import { createStepChooser } from '../../../../src/engine/map/names/distinctive-steps.ts';
 
 const shorten = (steps: readonly string[], maxBytes: number): string =>
   shortenName(steps.join('_'), '/a', maxBytes, steps).replace(/_[0-9a-f]{8}$/, '');

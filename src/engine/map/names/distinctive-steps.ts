@@ -1,5 +1,5 @@
 /**
- * Which steps of a path that is too long for a name are to stay in it: those that tell a reader which of the table's columns it is.
+ * Which steps of a path that is too long for a name are to stay in it: the distinctive ones, which tell a reader which of the table's columns it is.
  * `supply_chain_trade_transaction_…` before everything says little, though it comes first.
  */
 import { byteLength, firstWords, type StepChooser } from './identifiers.ts';
@@ -26,7 +26,7 @@ export function createStepChooser(pathsOf: () => readonly (readonly string[])[])
     let last: Kept | null = null;
     const bytes = (): number => kept.reduce((sum, step) => sum + step.bytes + 1, -1);
     while (kept.length > 1 && bytes() > maxBytes) {
-      const dropped = leastTelling(kept, others);
+      const dropped = leastDistinctive(kept, others);
       last = kept[dropped]!;
       kept = kept.toSpliced(dropped, 1);
     }
@@ -65,7 +65,7 @@ function withoutCommonest(path: readonly Kept[]): readonly Kept[] {
 }
 
 /** Index of the step without which the fewest other names could be meant; of several the one that most go through, the first of those. */
-function leastTelling(kept: readonly Kept[], others: readonly Rival[]): number {
+function leastDistinctive(kept: readonly Kept[], others: readonly Rival[]): number {
   const confused = new Uint32Array(kept.length);
   for (const { steps, count } of others) {
     const before = placesFromStart(kept, steps);

@@ -16,8 +16,8 @@ import {
 /** members (attributes and children) that two types have in common, of all that either has */
 const leastInCommon = 0.5;
 
-/** The same elements and types (by index), those that are alike being one. Same model, same answer. */
-export function uniteAlikeTypes(source: SourceModel): SourceModel {
+/** The same elements and types (by index), similar types being one. Same model, same answer. */
+export function uniteSimilarTypes(source: SourceModel): SourceModel {
   if (source.inferred !== true) return source;
   const classes = new TypeClasses(source).find();
   const elements: SourceElement[] = source.elements.map((element) => ({
