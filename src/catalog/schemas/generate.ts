@@ -3,7 +3,7 @@ import { inferSourceModel } from '../../engine/infer/source-model.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { buildRelationalModel } from '../../engine/map/build-model.ts';
 import { leaveOutInactive, lineIdentity } from '../../engine/map/deactivate.ts';
-import { extraColumnsOf, namingLike } from '../../engine/map/made-options.ts';
+import { extraColumnsOf, namingLike } from '../../engine/map/creation-options.ts';
 import { defaultNaming } from '../../engine/map/names/identifiers.ts';
 import type { NamingOptions } from '../../engine/map/names/identifiers.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';

@@ -1,6 +1,6 @@
 /**
  * Validators tell lines, where a document may have but one. So each tag of a document that is checked gets a line end of its own
- * (white space before `>` means nothing), and from a line told the very tag is found, with its line and column in the document (src/tools/validation/fault-places.ts).
+ * (white space before `>` means nothing), and from a line told the very tag is found, with its line and column in the document (src/tools/validation/fault-locations.ts).
  */
 import {
   KIND_END,

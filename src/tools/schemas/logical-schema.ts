@@ -1,6 +1,6 @@
 /** The relational model a run works with: one that is stored, or a new one made to the run's options. */
 import { rootsNamed } from '../../engine/map/chosen-roots.ts';
-import { extraColumnsOf } from '../../engine/map/made-options.ts';
+import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
 import { AppError } from '../../errors.ts';

@@ -10,7 +10,7 @@ import { createDocumentCut, documentName, type DocumentCut } from '../load/docum
 import type { InputSet } from '../inputs/list-files.ts';
 import { walkDocument, type DocumentReader } from '../inputs/read-document.ts';
 import type { Rejects } from '../load/rejects.ts';
-import { createFaultFinder, type FaultLead } from './fault-places.ts';
+import { createFaultFinder, type FaultLead } from './fault-locations.ts';
 import { createStreamMarker, createTagMarker, isUtf8 } from '../convert/tag-lines.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { InputMember } from '../inputs/members.ts';
