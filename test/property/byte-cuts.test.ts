@@ -24,7 +24,7 @@ describe('documents cut anywhere', { timeout: propertyTimeoutMs }, () => {
           const cut = shred(model, documents, { pieceBytes });
           expect(cut.rows).toEqual(whole.rows);
           expect(cut.misfits).toEqual(whole.misfits);
-          expect([...cut.drift.paths]).toEqual([...whole.drift.paths]);
+          expect([...cut.deviations.paths]).toEqual([...whole.deviations.paths]);
         }
       },
       { runs: 60 },

@@ -20,8 +20,11 @@ export function modelFor(source: SourceModel, mapLevel: MapLevel, roots: readonl
 }
 
 /** Nothing of valid documents may be without a place. */
-export function expectNoDeviation({ drift, misfits, relaxed, model }: Shredded, mayMisfit: boolean): void {
-  expect([...drift.paths.values()]).toEqual([]);
+export function expectNoDeviation(
+  { deviations, misfits, relaxed, model }: Shredded,
+  mayMisfit: boolean,
+): void {
+  expect([...deviations.paths.values()]).toEqual([]);
   const column = (table: number, at: number): string =>
     `${model.tables[table]!.name}.${model.tables[table]!.columns[at]!.name}`;
   if (mayMisfit) return;

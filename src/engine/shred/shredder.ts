@@ -34,7 +34,7 @@ import {
   type CompiledPlan,
   type CompiledTable,
 } from './compiled-plan.ts';
-import { createDrift, type Drift } from './drift.ts';
+import { createDeviations, type Deviations } from './deviations.ts';
 import { NamespaceScope } from './values/namespace-scope.ts';
 import { OpenRows } from './rows/open-rows.ts';
 import { rowEncoderFor, type RowEncoder } from './rows/encoding.ts';
@@ -93,7 +93,7 @@ export interface Misfit {
 
 export interface Shredder {
   readonly output: RowOutput;
-  readonly drift: Drift;
+  readonly deviations: Deviations;
   /** values their columns cannot hold; the consumer empties it */
   readonly misfits: Misfit[];
   /** NOT NULL columns left empty, as `table/column` indexes; the consumer empties it */
@@ -125,7 +125,7 @@ export function createShredder(options: ShredderOptions): Shredder {
 
 class DocumentShredder implements Shredder {
   readonly output: RowOutput;
-  readonly drift: Drift;
+  readonly deviations: Deviations;
   readonly misfits: Misfit[] = [];
   readonly relaxed: { table: number; column: number }[] = [];
   readonly #roots: readonly QName[];
@@ -179,7 +179,7 @@ class DocumentShredder implements Shredder {
     );
     this.#kernelFrom = options.kernelFrom ?? usualKernelFrom;
     this.output = new RowOutput(model.tables.length, encoder);
-    this.drift = createDrift(options.unmapped);
+    this.deviations = createDeviations(options.unmapped);
     this.#rows = new OpenRows(this.#state, this.#plan, this.output, encoder, this.#rowKeys);
     this.#capture = new XmlCapture(names);
     this.#lastDocumentKey = options.keyOffsets.get('_documents') ?? 0;
@@ -554,7 +554,7 @@ class DocumentShredder implements Shredder {
       });
       if (this.#options.widensInPlace) this.#rows.mark(row, column);
       else this.#rows.setRaw(row, column, source, start, end);
-      this.drift.misfit(`${part.name}.${table.columns[column]!.name}`, text);
+      this.deviations.misfit(`${part.name}.${table.columns[column]!.name}`, text);
       return;
     }
     const text = source.subarray(start, end);
@@ -723,8 +723,8 @@ class DocumentShredder implements Shredder {
   #keepRoot(content: Uint8Array, place: TextLocation): void {
     const xpath = `/${this.#label(this.#state.frame(0, FRAME_NAME))}`;
     const where = `${this.#documentName}: line ${place.line}, column ${place.column}`;
-    this.drift.unmapped(xpath, 'element', content, where);
-    this.drift.documents += 1;
+    this.deviations.unmapped(xpath, 'element', content, where);
+    this.deviations.documents += 1;
     const document = this.#rowKeys.key(this.#documentKey);
     const values = [document, sideTableNames.documents, document, 1, xpath, 'element', content];
     this.output.side('unmapped', values);
@@ -787,10 +787,10 @@ class DocumentShredder implements Shredder {
     row: number,
   ): void {
     if (this.#isLeftOut(kind, xpath)) {
-      this.drift.ignore(xpath, kind === 'element' ? Math.max(1, this.#capture.values) : 1);
+      this.deviations.ignore(xpath, kind === 'element' ? Math.max(1, this.#capture.values) : 1);
       return;
     }
-    this.drift.unmapped(xpath, kind, content);
+    this.deviations.unmapped(xpath, kind, content);
     this.#keep(kind, position, xpath, content, row);
   }
 

@@ -1,7 +1,7 @@
 /** Findings of a load (unmapped content, misfits, broken keys): counted where documents are read, added up over processes and threads. */
 import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
 import type { IdentityChecker } from '../../engine/identity/checker.ts';
-import type { Drift, DriftPath } from '../../engine/shred/drift.ts';
+import type { Deviations, UnmappedPath } from '../../engine/shred/deviations.ts';
 import { nothingKept, type ConversionDetails, type KeptContent } from '../reports/conversion-result.ts';
 import { identityReport } from './identity-report.ts';
 
@@ -10,7 +10,7 @@ export interface LoadFindings {
   /** size of the files */
   readonly bytes: number;
   /** content that the mapping does not know, by path */
-  readonly unmapped: readonly DriftPath[];
+  readonly unmapped: readonly UnmappedPath[];
   /** how much of the unmapped content lies in `_unmapped` */
   readonly kept: KeptContent;
   /** values that their columns cannot hold, by column */
@@ -33,23 +33,25 @@ const maxLines = 100;
 /** `captures`: unmapped content is kept. */
 export function findingsOf(
   counts: Pick<LoadFindings, 'documents' | 'bytes' | 'outside'>,
-  drift: Drift,
+  deviations: Deviations,
   captures: boolean,
   identity: IdentityChecker | null,
 ): LoadFindings {
   return {
     ...counts,
-    unmapped: [...drift.paths.values()],
-    kept: captures ? { values: drift.total - drift.documents, documents: drift.documents } : nothingKept,
-    misfits: [...drift.misfits],
-    ignored: [...drift.ignored.values()].reduce((sum, count) => sum + count, 0),
+    unmapped: [...deviations.paths.values()],
+    kept: captures
+      ? { values: deviations.total - deviations.documents, documents: deviations.documents }
+      : nothingKept,
+    misfits: [...deviations.misfits],
+    ignored: [...deviations.ignored.values()].reduce((sum, count) => sum + count, 0),
     identity: identity === null ? null : { broken: identity.broken, unfinished: identity.unfinished },
   };
 }
 
 /** Samples are those of the first that has one. */
 export function addFindings(parts: readonly LoadFindings[]): LoadFindings {
-  const unmapped = new Map<string, DriftPath>();
+  const unmapped = new Map<string, UnmappedPath>();
   const misfits = new Map<string, { count: number; readonly sample: string }>();
   const broken = new Map<string, BrokenRule>();
   const checked = parts.some(({ identity }) => identity !== null);

@@ -386,6 +386,6 @@ export class Loader {
     const { count: documents, outside } = this.#cut;
     const captures = this.#session.request.unmapped === 'capture';
     const counts = { documents, outside, bytes: this.#bytes };
-    return findingsOf(counts, this.#shredder.drift, captures, this.#identity);
+    return findingsOf(counts, this.#shredder.deviations, captures, this.#identity);
   }
 }

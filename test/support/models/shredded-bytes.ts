@@ -28,7 +28,7 @@ export interface ShreddedBytes {
   readonly rowCounts: readonly number[];
   readonly misfits: readonly unknown[];
   readonly relaxed: readonly string[];
-  readonly drift: unknown;
+  readonly deviations: unknown;
   readonly lastKeys: unknown;
 }
 
@@ -70,13 +70,13 @@ export function shredToBytes(
   const tables = new Map<string, string>();
   for (const { table, bytes } of shredder.output.chunks)
     tables.set(`${table}`, (tables.get(`${table}`) ?? '') + new TextDecoder().decode(bytes));
-  const { paths, misfits, ignored, total } = shredder.drift;
+  const { paths, misfits, ignored, total } = shredder.deviations;
   return {
     tables: new Map([...tables].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     rowCounts: [...shredder.output.rowCounts],
     misfits: shredder.misfits,
     relaxed: shredder.relaxed.map(({ table, column }) => `${table}/${column}`).toSorted(),
-    drift: { paths: [...paths], misfits: [...misfits], ignored: [...ignored], total },
+    deviations: { paths: [...paths], misfits: [...misfits], ignored: [...ignored], total },
     lastKeys: [...shredder.lastKeys()],
   };
 }

@@ -23,7 +23,7 @@ export interface Shredded {
   readonly rows: Readonly<Record<string, readonly Row[]>>;
   readonly misfits: Shredder['misfits'];
   readonly relaxed: Shredder['relaxed'];
-  readonly drift: Shredder['drift'];
+  readonly deviations: Shredder['deviations'];
 }
 
 const utf8 = new TextEncoder();
@@ -144,7 +144,13 @@ export function shred(
     const lines = new TextDecoder().decode(chunk.bytes).split('\n').slice(0, -1);
     (rows[name] ??= []).push(...lines.map((line) => readCopyLine(line, columns)));
   }
-  return { model, rows, misfits: shredder.misfits, relaxed: shredder.relaxed, drift: shredder.drift };
+  return {
+    model,
+    rows,
+    misfits: shredder.misfits,
+    relaxed: shredder.relaxed,
+    deviations: shredder.deviations,
+  };
 }
 
 const sideColumns: Readonly<Record<string, readonly string[]>> = {

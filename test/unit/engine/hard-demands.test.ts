@@ -131,7 +131,7 @@ describe('what hard standards demand', { timeout: 60_000 }, () => {
         '<a:r xmlns:a="urn:a" xmlns:z="urn:z"><z:x n="1">mixed <z:y/>text</z:x><q xmlns="urn:q"/></a:r>';
       for (const level of levels) {
         const kept = shred(modelOf(open, level), [document]);
-        expect(kept.drift.paths.size).toBe(0);
+        expect(kept.deviations.paths.size).toBe(0);
         const [back] = await roundTrip(modelOf(open, level), [document]);
         expect(parseXmlTree(back!).children).toMatchObject(
           parseXmlTree(new TextEncoder().encode(document)).children.map((child) => ({
@@ -253,8 +253,8 @@ describe('what hard standards demand', { timeout: 60_000 }, () => {
       );
       const document = '<r extra="1"><d>soon</d><new><deep/></new><n>99999999999</n></r>';
       const model = modelOf(source, 1);
-      const { drift, relaxed, rows, misfits } = shred(model, [document]);
-      expect([...drift.paths.values()].map(({ xpath, count }) => [xpath, count])).toEqual([
+      const { deviations, relaxed, rows, misfits } = shred(model, [document]);
+      expect([...deviations.paths.values()].map(({ xpath, count }) => [xpath, count])).toEqual([
         ['/r/@extra', 1],
         ['/r/new', 1],
       ]);

@@ -80,12 +80,12 @@ describe('inactive content', () => {
       expect(outline(model)).not.toMatch(/\bnote\b|\bno integer/);
       expect(model.tables).toHaveLength(whole.tables.length);
       const before = shred(whole, [document]);
-      const { rows, drift } = shred(model, [document]);
-      expect([...drift.ignored]).toEqual([
+      const { rows, deviations } = shred(model, [document]);
+      expect([...deviations.ignored]).toEqual([
         ['/orders/order/note', 1],
         ['/orders/order/line/@no', 2],
       ]);
-      expect(drift.total).toBe(0);
+      expect(deviations.total).toBe(0);
       expect(rows['_unmapped']).toEqual(before.rows['_unmapped']);
       expect(rows['line']!.map((row) => row['sku'])).toEqual(['a', 'b']);
       expect(rows['order']![0]).toMatchObject({ id: '1' });
@@ -96,9 +96,9 @@ describe('inactive content', () => {
     const model = without(orders, modelOf(orders, 1), '/orders/order/line');
     checkReferences(model);
     expect(model.tables.map(({ name }) => name)).toEqual(['orders', 'order', 'order_any']);
-    const { rows, drift } = shred(model, [document]);
-    expect([...drift.ignored]).toEqual([['/orders/order/line', 6]]);
-    expect(drift.total).toBe(0);
+    const { rows, deviations } = shred(model, [document]);
+    expect([...deviations.ignored]).toEqual([['/orders/order/line', 6]]);
+    expect(deviations.total).toBe(0);
     expect(rows['order_any']).toHaveLength(1);
     const left = model.mappings.filter(({ active }) => active === false);
     expect(left.map(({ xpath, table, column }) => [xpath, model.tables[table]!.name, column])).toEqual([
@@ -115,9 +115,9 @@ describe('inactive content', () => {
     checkReferences(model);
     expect(outline(model)).not.toContain('bill_to');
     expect(outline(model)).toContain('ship_to_city');
-    const { drift } = shred(model, [document]);
-    expect([...drift.ignored]).toEqual([['/orders/order/billTo', 2]]);
-    expect(drift.total).toBe(0);
+    const { deviations } = shred(model, [document]);
+    expect([...deviations.ignored]).toEqual([['/orders/order/billTo', 2]]);
+    expect(deviations.total).toBe(0);
   });
 
   it('one of the paths to a shared table goes, the table stays for the other', () => {
@@ -125,10 +125,10 @@ describe('inactive content', () => {
     expect(whole.tables.map(({ name }) => name)).toContain('address');
     const model = without(orders, whole, '/orders/order/billTo');
     checkReferences(model);
-    const { rows, drift } = shred(model, [document]);
+    const { rows, deviations } = shred(model, [document]);
     expect(rows['address']!.map((row) => row['city'])).toEqual(['C']);
-    expect([...drift.ignored]).toEqual([['/orders/order/billTo', 2]]);
-    expect(drift.total).toBe(0);
+    expect([...deviations.ignored]).toEqual([['/orders/order/billTo', 2]]);
+    expect(deviations.total).toBe(0);
   });
 
   it('a value inside a shared table stays until every path to it is inactive', () => {
@@ -142,8 +142,8 @@ describe('inactive content', () => {
     expect(both.tables.find(({ name }) => name === 'address')!.columns.map(({ name }) => name)).not.toContain(
       'city',
     );
-    const { drift } = shred(both, [document]);
-    expect([...drift.ignored]).toEqual([
+    const { deviations } = shred(both, [document]);
+    expect([...deviations.ignored]).toEqual([
       ['/orders/order/shipTo/city', 1],
       ['/orders/order/billTo/city', 1],
     ]);
@@ -154,9 +154,9 @@ describe('inactive content', () => {
     const model = leaveOutInactive(orders, whole, new Set(['any any /orders/order']));
     checkReferences(model);
     expect(model.tables.map(({ name }) => name)).not.toContain('order_any');
-    const { drift } = shred(model, [document]);
-    expect([...drift.ignored.values()]).toEqual([1]);
-    expect(drift.total).toBe(0);
+    const { deviations } = shred(model, [document]);
+    expect([...deviations.ignored.values()]).toEqual([1]);
+    expect(deviations.total).toBe(0);
   });
 
   it('the same input makes the same model', () => {
@@ -177,11 +177,11 @@ describe('inactive content', () => {
     expect(weights.length).toBeGreaterThan(1);
     const model = without(parts, whole, ...weights.map(({ xpath }) => xpath!));
     checkReferences(model);
-    const { rows, drift } = shred(model, [
+    const { rows, deviations } = shred(model, [
       '<part><weight>1</weight><part><weight>2</weight><part><weight>3</weight></part></part></part>',
     ]);
     expect(rows['part']).toHaveLength(3);
-    expect([...drift.ignored.values()].reduce((sum, count) => sum + count, 0)).toBe(3);
-    expect(drift.total).toBe(0);
+    expect([...deviations.ignored.values()].reduce((sum, count) => sum + count, 0)).toBe(3);
+    expect(deviations.total).toBe(0);
   });
 });

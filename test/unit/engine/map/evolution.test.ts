@@ -109,7 +109,7 @@ describe('pruning', () => {
         'shape: shape_key bigint!, r_key bigint! -> r, position integer!, element text!, id text',
       ].join('\n'),
     );
-    expect(shred(model, [document]).drift.total).toBe(0);
+    expect(shred(model, [document]).deviations.total).toBe(0);
   });
 
   it('keeps later content as unmapped', () => {

@@ -89,9 +89,9 @@ describe('600 simple children', () => {
     );
     const smaller = leaveOutInactive(source, model, inactive);
     expect(sizes(smaller)).toEqual({ rows: 2, row: 256, row_2: 221, note: 4 });
-    const { rows, drift } = shred(smaller, [document]);
+    const { rows, deviations } = shred(smaller, [document]);
     expect(rows['row_2']![0]).toMatchObject({ row_key: '1', v300: '1 text 300xxxxxxxxxxxxx' });
-    expect(drift.total).toBe(0);
+    expect(deviations.total).toBe(0);
   });
 });
 

@@ -59,7 +59,7 @@ describe('documents of the corpus', needs(['corpus', 'whole run']), () => {
     for (const mapLevel of [0, 1, 3] as const) {
       const shredded = shred(modelOf(source, mapLevel), bytes);
       expect(compareCensus(shredded, trees)).toEqual([]);
-      expect(shredded.drift.total).toBe(0);
+      expect(shredded.deviations.total).toBe(0);
       expect(shredded.misfits).toEqual([]);
     }
   });

@@ -83,7 +83,7 @@ function load(document: string) {
 
 describe('deviations from the schema', () => {
   it('unknown elements are kept whole, with their own namespaces', () => {
-    const { rows, drift } = load(
+    const { rows, deviations } = load(
       '<stays><stay id="1"><guest>A</guest><p:vip xmlns:p="urn:x" a="1">gold<p:b/>&lt;</p:vip></stay></stays>',
     );
     expect(rows['_unmapped']).toEqual([
@@ -97,7 +97,7 @@ describe('deviations from the schema', () => {
         content: '<p:vip xmlns:p="urn:x" a="1">gold<p:b/>&lt;</p:vip>',
       },
     ]);
-    expect(drift.total).toBe(1);
+    expect(deviations.total).toBe(1);
   });
 
   it('unknown attributes and stray text are kept', () => {
@@ -165,7 +165,7 @@ describe('deviations from the schema', () => {
     const document =
       '<p:other xmlns:p="urn:o" xmlns="urn:d" a="p:x"> text <!-- c --><in><p:in/></in>\n<x>\u00e9</x></p:other>';
     for (const pieceBytes of [1, 7, 1000]) {
-      const { rows, drift } = shred(modelOf(stays, 1), [document, '<stays/>', document], {
+      const { rows, deviations } = shred(modelOf(stays, 1), [document, '<stays/>', document], {
         pieceBytes,
         keepsOtherRoots: true,
       });
@@ -180,7 +180,7 @@ describe('deviations from the schema', () => {
         ['1', '_documents', content],
         ['3', '_documents', content],
       ]);
-      expect([...drift.paths.values()]).toMatchObject([
+      expect([...deviations.paths.values()]).toMatchObject([
         { xpath: '/{urn:o}other', count: 2, where: 'document-1.xml: line 1, column 1' },
       ]);
       expect(rows['_documents']).toHaveLength(3);
@@ -225,14 +225,14 @@ describe('polymorphism', () => {
       <xs:complexType name="Person"><xs:sequence><xs:element name="name" type="xs:string"/></xs:sequence></xs:complexType>
       <xs:complexType name="Pilot"><xs:complexContent><xs:extension base="Person"><xs:sequence><xs:element name="hours" type="xs:int"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>`),
     );
-    const { rows, drift } = shred(modelOf(source, 1), [
+    const { rows, deviations } = shred(modelOf(source, 1), [
       '<r xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><p><name>A</name></p><p i:type="Pilot"><name>B</name><hours>12</hours></p></r>',
     ]);
     expect(rows['p']!.map((row) => [row['type'], row['name'], row['hours']])).toEqual([
       [null, 'A', null],
       ['Pilot', 'B', '12'],
     ]);
-    expect(drift.total).toBe(0);
+    expect(deviations.total).toBe(0);
   });
 });
 

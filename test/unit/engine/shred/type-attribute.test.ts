@@ -14,8 +14,8 @@ const document = `<t:order xmlns:t="urn:t" xmlns:i="http://www.w3.org/2001/XMLSc
 
 describe('xsi:type that names the declared type, or a simple one', () => {
   it('is kept, and is no deviation', () => {
-    const { rows, drift } = shred(model, [document]);
-    expect(drift.total).toBe(0);
+    const { rows, deviations } = shred(model, [document]);
+    expect(deviations.total).toBe(0);
     expect(rows['_unmapped']!.map((row) => [row['kind'], row['content']])).toEqual([
       ['attribute', '{urn:t}Order'],
       ['attribute', '{http://www.w3.org/2001/XMLSchema}int'],
@@ -30,8 +30,8 @@ describe('xsi:type that names the declared type, or a simple one', () => {
   });
 
   it('with a prefix that is not declared is a deviation', () => {
-    const { drift } = shred(model, [document.replace('t:Order', 'nobody:Order')]);
-    expect([...drift.paths.values()].map(({ kind, sample }) => [kind, sample])).toEqual([
+    const { deviations } = shred(model, [document.replace('t:Order', 'nobody:Order')]);
+    expect([...deviations.paths.values()].map(({ kind, sample }) => [kind, sample])).toEqual([
       ['attribute', 'nobody:Order'],
     ]);
   });

@@ -12,8 +12,8 @@ describe('a second element where the model has room for one', () => {
   const document = '<r><a>1</a><a>2</a><b/></r>';
 
   it('is content of the wildcard, and no deviation', () => {
-    const { rows, drift } = shred(model, [document]);
-    expect(drift.total).toBe(0);
+    const { rows, deviations } = shred(model, [document]);
+    expect(deviations.total).toBe(0);
     expect(rows['r']![0]).toMatchObject({ a: '1' });
     expect(rows['r_any']!.map((row) => [row['position'], row['content']])).toEqual([
       ['2', '<a>2</a>'],

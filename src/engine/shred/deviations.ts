@@ -1,8 +1,8 @@
-/** Content the mapping does not know: counted and sampled per path (docs/decisions/loading/nothing-lost.md). */
+/** Deviations of documents from the model (unmapped content, values that columns cannot hold, ignored values): counted and sampled per path (docs/decisions/loading/nothing-lost.md). */
 import { InputError } from '../diagnostics.ts';
 import { utf8Text } from '../xml/utf8.ts';
 
-export interface DriftPath {
+export interface UnmappedPath {
   readonly xpath: string;
   readonly kind: 'element' | 'attribute' | 'text';
   count: number;
@@ -12,8 +12,8 @@ export interface DriftPath {
   readonly where?: string;
 }
 
-export interface Drift {
-  readonly paths: ReadonlyMap<string, DriftPath>;
+export interface Deviations {
+  readonly paths: ReadonlyMap<string, UnmappedPath>;
   /** columns that met values they cannot hold: name -> how many, and the first */
   readonly misfits: ReadonlyMap<string, { count: number; readonly sample: string }>;
   readonly total: number;
@@ -23,15 +23,15 @@ export interface Drift {
   readonly ignored: ReadonlyMap<string, number>;
   /** `values`: how many the content has; an element without any counts as one */
   ignore(xpath: string, values: number): void;
-  unmapped(xpath: string, kind: DriftPath['kind'], content: Uint8Array, where?: string): void;
+  unmapped(xpath: string, kind: UnmappedPath['kind'], content: Uint8Array, where?: string): void;
   misfit(column: string, text: string): void;
 }
 
 /** distinct paths that are kept apart; what comes later is counted together */
 const maxPaths = 10_000;
 
-export function createDrift(mode: 'capture' | 'report' | 'fail'): Drift {
-  const paths = new Map<string, DriftPath>();
+export function createDeviations(mode: 'capture' | 'report' | 'fail'): Deviations {
+  const paths = new Map<string, UnmappedPath>();
   const misfits = new Map<string, { count: number; readonly sample: string }>();
   const ignored = new Map<string, number>();
   let total = 0;
