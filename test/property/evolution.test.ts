@@ -113,7 +113,7 @@ async function expectReadable(reading: Version, written: Version): Promise<void>
         return [table, all.map((row) => ({ ...empty, ...row }))];
       }),
     ),
-    misfits: [],
+    unconvertedValues: [],
   });
   const keys = written.documents.map((_, at) => String(at + 1));
   const texts = await writeDocuments(reading.model, rows, keys);

@@ -21,7 +21,7 @@ function rootNameOf(document: string): string {
 
 describe('models inferred from documents', { timeout: propertyTimeoutMs }, () => {
   it.each(mapLevels)(
-    'hold these documents without deviations or misfits, and give their text back (level %i)',
+    'hold these documents without deviations or unconverted values, and give their text back (level %i)',
     async (mapLevel) => {
       await holds(
         treeCases,

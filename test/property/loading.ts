@@ -21,14 +21,18 @@ export function modelFor(source: SourceModel, mapLevel: MapLevel, roots: readonl
 
 /** Nothing of valid documents may be without a place. */
 export function expectNoDeviation(
-  { deviations, misfits, relaxed, model }: Shredded,
-  mayMisfit: boolean,
+  { deviations, unconvertedValues, relaxed, model }: Shredded,
+  mayBeUnconverted: boolean,
 ): void {
   expect([...deviations.paths.values()]).toEqual([]);
   const column = (table: number, at: number): string =>
     `${model.tables[table]!.name}.${model.tables[table]!.columns[at]!.name}`;
-  if (mayMisfit) return;
-  expect(misfits.map((misfit) => `${column(misfit.table, misfit.column)} ${misfit.text}`)).toEqual([]);
+  if (mayBeUnconverted) return;
+  expect(
+    unconvertedValues.map(
+      (unconverted) => `${column(unconverted.table, unconverted.column)} ${unconverted.text}`,
+    ),
+  ).toEqual([]);
   expect(relaxed.map((one) => column(one.table, one.column))).toEqual([]);
 }
 

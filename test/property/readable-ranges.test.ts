@@ -193,7 +193,7 @@ async function read(
   shredder.output.flush();
   for (const { table, bytes } of shredder.output.chunks)
     found.rows[table] = (found.rows[table] ?? '') + new TextDecoder().decode(bytes);
-  for (const misfit of shredder.misfits) found.places.push(JSON.stringify(misfit));
+  for (const unconverted of shredder.unconvertedValues) found.places.push(JSON.stringify(unconverted));
   return { ...found, documents: cut.count, outside: cut.outside, bytes: facts.bytes };
 }
 

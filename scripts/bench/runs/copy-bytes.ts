@@ -71,5 +71,12 @@ const cpu = process.cpuUsage(cpuStarted);
 const cpuSeconds = (cpu.user + cpu.system) / 1e6;
 const rows = shredder.output.rowCounts.reduce((sum, count) => sum + count, 0);
 console.log(
-  JSON.stringify({ seconds, cpuSeconds, inferSeconds, rows, copyBytes, misfits: shredder.misfits.length }),
+  JSON.stringify({
+    seconds,
+    cpuSeconds,
+    inferSeconds,
+    rows,
+    copyBytes,
+    unconvertedValues: shredder.unconvertedValues.length,
+  }),
 );

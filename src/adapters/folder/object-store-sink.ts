@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
-import type { MisfitValue, Published, RowSink, SideTable, SinkPlan } from '../../ports/rows/sink.ts';
+import type { UnconvertedValue, Published, RowSink, SideTable, SinkPlan } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { fetchFiles } from '../local-files/fetched-objects.ts';
 import { loadsOf } from './ledger.ts';
@@ -118,8 +118,8 @@ class ObjectFolderRowSink implements RowSink {
     return this.#local.writeSide(table, rows, rowCount);
   }
 
-  misfit(value: MisfitValue): Promise<void> {
-    return this.#local.misfit(value);
+  unconverted(value: UnconvertedValue): Promise<void> {
+    return this.#local.unconverted(value);
   }
 
   relax(table: number, column: number): void {

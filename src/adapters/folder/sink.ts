@@ -10,7 +10,7 @@ import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { createJsonLinesEncoder } from '../../engine/shred/rows/json-lines.ts';
 import { AppError } from '../../errors.ts';
 import {
-  type MisfitValue,
+  type UnconvertedValue,
   type Published,
   type RowSink,
   type SideTable,
@@ -119,7 +119,7 @@ class FolderRowSink implements RowSink {
   }
 
   /** The text is in the cell already; load.sql is told. */
-  async misfit({ table, column }: MisfitValue): Promise<void> {
+  async unconverted({ table, column }: UnconvertedValue): Promise<void> {
     this.#note(this.#widened, table, column);
   }
 

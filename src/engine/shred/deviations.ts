@@ -15,7 +15,7 @@ export interface UnmappedPath {
 export interface Deviations {
   readonly paths: ReadonlyMap<string, UnmappedPath>;
   /** columns that met values they cannot hold: name -> how many, and the first */
-  readonly misfits: ReadonlyMap<string, { count: number; readonly sample: string }>;
+  readonly unconvertedValues: ReadonlyMap<string, { count: number; readonly sample: string }>;
   readonly total: number;
   /** documents that were kept whole, which the total counts too */
   documents: number;
@@ -24,7 +24,7 @@ export interface Deviations {
   /** `values`: how many the content has; an element without any counts as one */
   ignore(xpath: string, values: number): void;
   unmapped(xpath: string, kind: UnmappedPath['kind'], content: Uint8Array, where?: string): void;
-  misfit(column: string, text: string): void;
+  unconverted(column: string, text: string): void;
 }
 
 /** distinct paths that are kept apart; what comes later is counted together */
@@ -32,12 +32,12 @@ const maxPaths = 10_000;
 
 export function createDeviations(mode: 'capture' | 'report' | 'fail'): Deviations {
   const paths = new Map<string, UnmappedPath>();
-  const misfits = new Map<string, { count: number; readonly sample: string }>();
+  const unconvertedValues = new Map<string, { count: number; readonly sample: string }>();
   const ignored = new Map<string, number>();
   let total = 0;
   return {
     paths,
-    misfits,
+    unconvertedValues,
     ignored,
     documents: 0,
     ignore(xpath, values) {
@@ -64,9 +64,9 @@ export function createDeviations(mode: 'capture' | 'report' | 'fail'): Deviation
       if (known === undefined) paths.set(identity, { xpath: identity, kind, count: 1, sample, ...place });
       else known.count += 1;
     },
-    misfit(column, text) {
-      const known = misfits.get(column);
-      if (known === undefined) misfits.set(column, { count: 1, sample: text.slice(0, 200) });
+    unconverted(column, text) {
+      const known = unconvertedValues.get(column);
+      if (known === undefined) unconvertedValues.set(column, { count: 1, sample: text.slice(0, 200) });
       else known.count += 1;
     },
   };

@@ -54,7 +54,7 @@ import {
   FRAME_SHOWN,
   ShredState,
 } from './open-elements.ts';
-import { EMPTY, FITS, MISFIT } from './values/conversion.ts';
+import { EMPTY, FITS, UNCONVERTED } from './values/conversion.ts';
 import { isXsdRoot, unknownRoot } from './unknown-root.ts';
 import { createShredKernel, type ShredKernel } from './kernel/instance.ts';
 import { isWhiteSpace, rangeText, XmlCapture } from './xml-capture.ts';
@@ -83,7 +83,7 @@ export interface ShredderOptions {
   readonly kernelFrom?: number;
 }
 
-export interface Misfit {
+export interface UnconvertedText {
   readonly table: number;
   readonly column: number;
   /** as it is written: decimal digits beyond 2^53 */
@@ -95,7 +95,7 @@ export interface Shredder {
   readonly output: RowOutput;
   readonly deviations: Deviations;
   /** values their columns cannot hold; the consumer empties it */
-  readonly misfits: Misfit[];
+  readonly unconvertedValues: UnconvertedText[];
   /** NOT NULL columns left empty, as `table/column` indexes; the consumer empties it */
   readonly relaxed: { readonly table: number; readonly column: number }[];
   /** For the tokeniser whose batches are handed in, where there is a choice: what it writes need not be copied. */
@@ -126,7 +126,7 @@ export function createShredder(options: ShredderOptions): Shredder {
 class DocumentShredder implements Shredder {
   readonly output: RowOutput;
   readonly deviations: Deviations;
-  readonly misfits: Misfit[] = [];
+  readonly unconvertedValues: UnconvertedText[] = [];
   readonly relaxed: { table: number; column: number }[] = [];
   readonly #roots: readonly QName[];
   readonly #options: ShredderOptions;
@@ -543,10 +543,10 @@ class DocumentShredder implements Shredder {
       if (table.holdsNames[column] === 1) this.#nameValue(row, column, source.subarray(start, end));
       return;
     }
-    if (result === MISFIT) {
+    if (result === UNCONVERTED) {
       const text = utf8Text(source.subarray(start, end));
       const part = partOf(table, column);
-      this.misfits.push({
+      this.unconvertedValues.push({
         table: part.index,
         column: column - part.start,
         rowKey: this.#rows.key(row),
@@ -554,7 +554,7 @@ class DocumentShredder implements Shredder {
       });
       if (this.#options.widensInPlace) this.#rows.mark(row, column);
       else this.#rows.setRaw(row, column, source, start, end);
-      this.deviations.misfit(`${part.name}.${table.columns[column]!.name}`, text);
+      this.deviations.unconverted(`${part.name}.${table.columns[column]!.name}`, text);
       return;
     }
     const text = source.subarray(start, end);

@@ -1,7 +1,7 @@
 /** `-R NAME[:TYPE] NOW | ID | FILENAME | FILEPATH | =VALUE`: a column that every table gets. */
 import { ByteBuffer } from '../../engine/shred/rows/byte-buffer.ts';
 import { copyTextEncoder } from '../../engine/shred/rows/encoding.ts';
-import { conversionFor, EMPTY, MISFIT } from '../../engine/shred/values/conversion.ts';
+import { conversionFor, EMPTY, UNCONVERTED } from '../../engine/shred/values/conversion.ts';
 import { reservedName } from './reserved-names.ts';
 import type { ExtraColumn } from '../request/shape.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
@@ -77,7 +77,7 @@ function holds(kind: ColumnTypeName, value: string): boolean {
   const bytes = new TextEncoder().encode(value);
   const convert = conversionFor({ ...column, sourceType: null, references: null }, copyTextEncoder);
   const result = convert(bytes, 0, bytes.length, new ByteBuffer());
-  return result !== MISFIT && result !== EMPTY;
+  return result !== UNCONVERTED && result !== EMPTY;
 }
 
 function joinsNext(value: string, next: string | undefined): string | null {

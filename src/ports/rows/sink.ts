@@ -30,7 +30,7 @@ export interface SinkPlan {
 }
 
 /** A value that its column's type cannot hold: the column is widened to text when the job publishes. */
-export interface MisfitValue {
+export interface UnconvertedValue {
   readonly table: number;
   readonly column: number;
   /** as in the rows: decimal digits where it is beyond 2^53 */
@@ -61,7 +61,7 @@ export interface RowSink {
   readonly encoding: RowEncoding;
   /** Address without secrets, for logs and the job record. */
   readonly label: string;
-  /** true: the cell of a misfit is NULL, and takes its text when the job publishes. false: the cell holds the text itself. */
+  /** true: the cell of a value that was not converted is NULL, and takes its text when the job publishes. false: the cell holds the text itself. */
   readonly widensInPlace: boolean;
   /** Before `open`: the logical schemas that loaded the target, the last one first. Makes and changes nothing. */
   loads(): Promise<readonly TargetLoad[]>;
@@ -88,7 +88,7 @@ export interface RowSink {
   ): Promise<void>;
   writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void>;
   /** Called before the row is written, as is `relax`. */
-  misfit(value: MisfitValue): Promise<void>;
+  unconverted(value: UnconvertedValue): Promise<void>;
   /** A NOT NULL column (value role) that got no value in some row: made nullable when the job publishes. */
   relax(table: number, column: number): void;
   /**

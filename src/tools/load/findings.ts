@@ -1,4 +1,4 @@
-/** Findings of a load (unmapped content, misfits, broken keys): counted where documents are read, added up over processes and threads. */
+/** Findings of a load (unmapped content, unconverted values, broken keys): counted where documents are read, added up over processes and threads. */
 import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
 import type { IdentityChecker } from '../../engine/identity/checker.ts';
 import type { Deviations, UnmappedPath } from '../../engine/shred/deviations.ts';
@@ -14,7 +14,7 @@ export interface LoadFindings {
   /** how much of the unmapped content lies in `_unmapped` */
   readonly kept: KeptContent;
   /** values that their columns cannot hold, by column */
-  readonly misfits: readonly (readonly [
+  readonly unconvertedValues: readonly (readonly [
     column: string,
     found: { readonly count: number; readonly sample: string },
   ])[];
@@ -43,7 +43,7 @@ export function findingsOf(
     kept: captures
       ? { values: deviations.total - deviations.documents, documents: deviations.documents }
       : nothingKept,
-    misfits: [...deviations.misfits],
+    unconvertedValues: [...deviations.unconvertedValues],
     ignored: [...deviations.ignored.values()].reduce((sum, count) => sum + count, 0),
     identity: identity === null ? null : { broken: identity.broken, unfinished: identity.unfinished },
   };
@@ -52,13 +52,13 @@ export function findingsOf(
 /** Samples are those of the first that has one. */
 export function addFindings(parts: readonly LoadFindings[]): LoadFindings {
   const unmapped = new Map<string, UnmappedPath>();
-  const misfits = new Map<string, { count: number; readonly sample: string }>();
+  const unconvertedValues = new Map<string, { count: number; readonly sample: string }>();
   const broken = new Map<string, BrokenRule>();
   const checked = parts.some(({ identity }) => identity !== null);
   let unfinished = 0;
   for (const part of parts) {
     for (const path of part.unmapped) count(unmapped, path.xpath, path);
-    for (const [column, found] of part.misfits) count(misfits, column, found);
+    for (const [column, found] of part.unconvertedValues) count(unconvertedValues, column, found);
     for (const rule of part.identity?.broken ?? [])
       count(broken, `${rule.kind} ${rule.fault} ${rule.name}`, rule);
     unfinished += part.identity?.unfinished ?? 0;
@@ -72,7 +72,7 @@ export function addFindings(parts: readonly LoadFindings[]): LoadFindings {
     outside: sum(({ outside }) => outside),
     unmapped: [...unmapped.values()],
     kept: { values: sum(({ kept }) => kept.values), documents: sum(({ kept }) => kept.documents) },
-    misfits: [...misfits],
+    unconvertedValues: [...unconvertedValues],
     identity: checked ? { broken: [...broken.values()], unfinished } : null,
   };
 }
@@ -97,7 +97,7 @@ export function detailsOf(
 }
 
 /** What the log says of it. */
-export function linesOf({ outside, unmapped, misfits, identity }: LoadFindings): string[] {
+export function linesOf({ outside, unmapped, unconvertedValues, identity }: LoadFindings): string[] {
   return [
     ...(outside > 0 ? [`${outside} attributes and texts lie outside of the row elements: not loaded`] : []),
     ...unmapped
@@ -106,7 +106,7 @@ export function linesOf({ outside, unmapped, misfits, identity }: LoadFindings):
         ({ xpath, kind, count, sample, where }) =>
           `unmapped ${kind} ${xpath}: ${count} times${where === undefined ? '' : `, first in ${where}`}, such as ${sample}`,
       ),
-    ...misfits.map(
+    ...unconvertedValues.map(
       ([column, { count, sample }]) => `values that do not fit ${column}: ${count}, such as ${sample}`,
     ),
     ...identityReport(identity),

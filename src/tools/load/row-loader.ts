@@ -60,7 +60,7 @@ export type LoaderSession = Pick<
 >;
 export type LoaderSink = Pick<
   RowSink,
-  'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'misfit' | 'relax'
+  'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'relax'
 > &
   Partial<Pick<RowSink, 'loadedDocuments'>>;
 
@@ -305,7 +305,7 @@ export class Loader {
             rows: null,
           });
           probe.output.chunks.length = 0;
-          probe.misfits.length = 0;
+          probe.unconvertedValues.length = 0;
           probe.relaxed.length = 0;
         },
       });
@@ -317,9 +317,9 @@ export class Loader {
 
   /** Hands what the shredder finished to the sink; awaiting it is what holds the reader back. */
   async #drain(): Promise<void> {
-    const { output, misfits, relaxed } = this.#shredder;
+    const { output, unconvertedValues, relaxed } = this.#shredder;
     // what leaves a cell empty is known before the row comes
-    for (const misfit of misfits.splice(0)) await this.#sink.misfit(misfit);
+    for (const unconverted of unconvertedValues.splice(0)) await this.#sink.unconverted(unconverted);
     for (const { table, column } of relaxed.splice(0)) this.#sink.relax(table, column);
     for (const chunk of output.chunks.splice(0)) {
       if (typeof chunk.table === 'number') {

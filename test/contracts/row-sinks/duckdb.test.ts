@@ -325,7 +325,7 @@ describe('a table that an older model made', () => {
       ]),
       2,
     );
-    await sink.misfit({ table: 0, column: 2, rowKey: 1, text: '1 two' });
+    await sink.unconverted({ table: 0, column: 2, rowKey: 1, text: '1 two' });
     await sink.publish(async () => true, new Map());
     await sink.close();
     expect(await values()).toEqual(['1 2', '', null, '1 two', '3']);

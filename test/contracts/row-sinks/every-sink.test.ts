@@ -245,7 +245,7 @@ describe.each(some(kinds, 2))('%s', (_, targetOf) => {
       const key = library[0] as number;
       library[3] = sink.widensInPlace ? null : 'some\tday';
       await writeLibrary(sink, rows);
-      await sink.misfit({ table: at.library, column: 3, rowKey: key, text: 'some\tday' });
+      await sink.unconverted({ table: at.library, column: 3, rowKey: key, text: 'some\tday' });
       const { changes } = await sink.publish(async () => true, rows.lastKeys);
       await sink.close();
       expect(changes.filter((change) => change.startsWith('library.founded:')).length).toBeGreaterThan(0);

@@ -58,7 +58,7 @@ test.each(['csv', 'tsv', 'jsonl'] as const)(
     rows.tables.get(at.library)![0]![3] = 'some day';
     rows.tables.get(at.library)![0]![2] = null;
     await writeLibrary(sink, rows);
-    await sink.misfit({ table: at.library, column: 3, rowKey: 3, text: 'some day' });
+    await sink.unconverted({ table: at.library, column: 3, rowKey: 3, text: 'some day' });
     sink.relax(at.library, 2);
     await sink.publish(async () => true, rows.lastKeys);
     await sink.close();
@@ -96,7 +96,7 @@ test.each(['csv', 'tsv', 'jsonl'] as const)(
 );
 
 /** A list that is no list of numbers, a decimal too long for its column, a required value that is missing. */
-async function loadMisfits(format: FolderRowSinkOptions['format']): Promise<void> {
+async function loadUnconverted(format: FolderRowSinkOptions['format']): Promise<void> {
   await load(libraryPlan(1), 2, { format });
   const sink = createSink({ format });
   await sink.open(libraryPlan(2));
@@ -106,14 +106,14 @@ async function loadMisfits(format: FolderRowSinkOptions['format']): Promise<void
   book[6] = `0.${'3'.repeat(40)}`;
   rows.tables.get(at.library)![0]![4] = 'noon';
   await writeLibrary(sink, rows);
-  await sink.misfit({ table: at.book, column: 14, rowKey: 5, text: '1 two' });
-  await sink.misfit({ table: at.library, column: 4, rowKey: 3, text: 'noon' });
+  await sink.unconverted({ table: at.book, column: 14, rowKey: 5, text: '1 two' });
+  await sink.unconverted({ table: at.library, column: 4, rowKey: 3, text: 'noon' });
   await sink.publish(async () => true, rows.lastKeys);
   await sink.close();
 }
 
 test('load.sql of Parquet fills a database of DuckDB', async () => {
-  await loadMisfits('parquet');
+  await loadUnconverted('parquet');
   const file = join(directory, 'loaded.duckdb');
   const instance = await DuckDBInstance.create(file, { autoinstall_known_extensions: 'false' });
   const connection = await instance.connect();
@@ -143,7 +143,7 @@ test('load.sql of Parquet fills a database of DuckDB', async () => {
 });
 
 test('load.sql of JSON Lines fills a database, lists that became text', needs('psql'), async () => {
-  await loadMisfits('jsonl');
+  await loadUnconverted('jsonl');
   const database = await createEmptyDatabase();
   try {
     await promisify(execFile)(programOf('psql')!, ['-X', '-q', '-f', 'load.sql', database.url], {

@@ -264,7 +264,7 @@ test.each([
       }
       if (part === 6) {
         rows[0]![5] = null;
-        await sink.misfit({ table: at.person, column: 5, rowKey: part * people + 1, text: 'long ago' });
+        await sink.unconverted({ table: at.person, column: 5, rowKey: part * people + 1, text: 'long ago' });
       }
       for (let from = 0; from < people; from += 1000)
         writes.push(sink.write(at.person, encodeRows(sink.encoding, rows.slice(from, from + 1000)), 1000));
@@ -309,7 +309,7 @@ test('a view stands in the way of a column that must widen: conflict, and nothin
   await sink.open(libraryPlan(2));
   const rows = libraryRows(2);
   await writeLibrary(sink, rows);
-  await sink.misfit({ table: at.library, column: 3, rowKey: 1, text: 'long ago' });
+  await sink.unconverted({ table: at.library, column: 3, rowKey: 1, text: 'long ago' });
   await expect(sink.publish(async () => true, rows.lastKeys)).rejects.toMatchObject({
     code: 'conflict',
     message: expect.stringContaining(
@@ -362,9 +362,9 @@ test('values of a widened column read as XML Schema writes them', async () => {
   await sink.open(libraryPlan(2));
   const rows = libraryRows(2);
   await writeLibrary(sink, rows);
-  await sink.misfit({ table: at.library, column: 4, rowKey: 1, text: 'noon' });
-  await sink.misfit({ table: at.library, column: 5, rowKey: 1, text: 'perhaps' });
-  await sink.misfit({ table: at.book, column: 13, rowKey: 1, text: 'a b \\ c' });
+  await sink.unconverted({ table: at.library, column: 4, rowKey: 1, text: 'noon' });
+  await sink.unconverted({ table: at.library, column: 5, rowKey: 1, text: 'perhaps' });
+  await sink.unconverted({ table: at.book, column: 13, rowKey: 1, text: 'a b \\ c' });
   await sink.publish(async () => true, rows.lastKeys);
   await sink.close();
   const reader = postgresReader(database.sql, schema);

@@ -7,7 +7,7 @@ import { xsdCases } from './cases.ts';
 
 describe('valid documents', { timeout: propertyTimeoutMs }, () => {
   it.each(mapLevels)(
-    'load without deviations, misfits and NULLs where none may be, and come back (level %i)',
+    'load without deviations, unconverted values and NULLs where none may be, and come back (level %i)',
     async (mapLevel) => {
       await holds(
         xsdCases({ extreme: true }),

@@ -9,9 +9,9 @@ import type {
 } from '../../../src/engine/unshred/document-rows.ts';
 import type { Shredded } from '../models/shredding.ts';
 
-export function memoryDocumentRows({ model, rows, misfits }: Shredded): DocumentRows {
-  const misfitTexts = new Map(
-    misfits.map(({ table, column, rowKey, text }) => [`${table}/${column}/${rowKey}`, text]),
+export function memoryDocumentRows({ model, rows, unconvertedValues }: Shredded): DocumentRows {
+  const unconvertedTexts = new Map(
+    unconvertedValues.map(({ table, column, rowKey, text }) => [`${table}/${column}/${rowKey}`, text]),
   );
   const table = (index: number): RowValues[] => {
     const { name, columns } = model.tables[index]!;
@@ -20,7 +20,8 @@ export function memoryDocumentRows({ model, rows, misfits }: Shredded): Document
       .map((row) => {
         const key = row[columns[keyColumn]!.name];
         return columns.map(
-          (column, at) => misfitTexts.get(`${index}/${at}/${key}`) ?? lexicalForm(column, row[column.name]!),
+          (column, at) =>
+            unconvertedTexts.get(`${index}/${at}/${key}`) ?? lexicalForm(column, row[column.name]!),
         );
       })
       .toSorted((a, b) => Number(a[keyColumn]) - Number(b[keyColumn]));

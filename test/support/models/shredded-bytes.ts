@@ -26,7 +26,7 @@ export interface ShreddedBytes {
   /** rows as text, by table or side table */
   readonly tables: ReadonlyMap<string, string>;
   readonly rowCounts: readonly number[];
-  readonly misfits: readonly unknown[];
+  readonly unconvertedValues: readonly unknown[];
   readonly relaxed: readonly string[];
   readonly deviations: unknown;
   readonly lastKeys: unknown;
@@ -70,13 +70,18 @@ export function shredToBytes(
   const tables = new Map<string, string>();
   for (const { table, bytes } of shredder.output.chunks)
     tables.set(`${table}`, (tables.get(`${table}`) ?? '') + new TextDecoder().decode(bytes));
-  const { paths, misfits, ignored, total } = shredder.deviations;
+  const { paths, unconvertedValues, ignored, total } = shredder.deviations;
   return {
     tables: new Map([...tables].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     rowCounts: [...shredder.output.rowCounts],
-    misfits: shredder.misfits,
+    unconvertedValues: shredder.unconvertedValues,
     relaxed: shredder.relaxed.map(({ table, column }) => `${table}/${column}`).toSorted(),
-    deviations: { paths: [...paths], misfits: [...misfits], ignored: [...ignored], total },
+    deviations: {
+      paths: [...paths],
+      unconvertedValues: [...unconvertedValues],
+      ignored: [...ignored],
+      total,
+    },
     lastKeys: [...shredder.lastKeys()],
   };
 }

@@ -21,7 +21,7 @@ export interface Shredded {
   readonly model: RelationalModel;
   /** by table name, side tables with their underscore */
   readonly rows: Readonly<Record<string, readonly Row[]>>;
-  readonly misfits: Shredder['misfits'];
+  readonly unconvertedValues: Shredder['unconvertedValues'];
   readonly relaxed: Shredder['relaxed'];
   readonly deviations: Shredder['deviations'];
 }
@@ -147,7 +147,7 @@ export function shred(
   return {
     model,
     rows,
-    misfits: shredder.misfits,
+    unconvertedValues: shredder.unconvertedValues,
     relaxed: shredder.relaxed,
     deviations: shredder.deviations,
   };

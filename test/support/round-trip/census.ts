@@ -25,7 +25,7 @@ export function treesOf(documents: readonly (string | Uint8Array)[]): XmlElement
   return documents.map((document) => parseXmlTree(bytesOf(document), {}));
 }
 
-/** Text and attributes of the documents against value columns, unmapped and misfit values; white space at the ends is ignored. */
+/** Text and attributes of the documents against value columns, unmapped and unconverted values; white space at the ends is ignored. */
 export function compareCensus(shredded: Shredded, documents: readonly XmlElement[]): CensusDifference[] {
   const { model } = shredded;
   const groups = groupPaths(model);
@@ -65,7 +65,7 @@ export function compareCensus(shredded: Shredded, documents: readonly XmlElement
       }
     }
   }
-  for (const { table, column, text } of shredded.misfits) {
+  for (const { table, column, text } of shredded.unconvertedValues) {
     const { name, columns } = model.tables[table]!;
     count(actual, `${name}.${columns[column]!.name}`, text);
   }

@@ -42,7 +42,7 @@ export async function loadIntoPostgres(
       extraValues: () => [],
     });
     const drain = async (): Promise<void> => {
-      for (const misfit of shredder.misfits.splice(0)) await sink.misfit(misfit);
+      for (const unconverted of shredder.unconvertedValues.splice(0)) await sink.unconverted(unconverted);
       for (const { table, column } of shredder.relaxed.splice(0)) sink.relax(table, column);
       for (const chunk of shredder.output.chunks.splice(0)) {
         if (typeof chunk.table === 'number') await sink.write(chunk.table, chunk.bytes, chunk.rowCount);

@@ -13,7 +13,7 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { MisfitValue, Published, RowSink, SideTable, SinkPlan } from '../../../ports/rows/sink.ts';
+import type { UnconvertedValue, Published, RowSink, SideTable, SinkPlan } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { readDuckDbLoads } from '../ledger.ts';
 import type { StagedCsv } from '../csv-import.ts';
@@ -140,7 +140,7 @@ class DuckDbRowSink implements RowSink {
   }
 
   /** The text is in the cell already. */
-  async misfit({ table, column }: MisfitValue): Promise<void> {
+  async unconverted({ table, column }: UnconvertedValue): Promise<void> {
     this.#widened.add(columnId(table, column));
   }
 

@@ -8,7 +8,7 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { ownPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { MisfitValue, Published, RowSink, SideTable, SinkPlan } from '../../../ports/rows/sink.ts';
+import type { UnconvertedValue, Published, RowSink, SideTable, SinkPlan } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { Sql, TransactionSql } from '../client/connect.ts';
 import {
@@ -29,7 +29,7 @@ import {
   stagingMark,
 } from './staging/orphaned-staging.ts';
 import { readLoadedDocuments, readTargetLoads } from './ledger.ts';
-import { misfitRow, misfits } from './staging/misfits.ts';
+import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
 import { columnId, reportOf, type Publication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
 import { defineStaged } from './staging/staged-forms.ts';
@@ -138,12 +138,12 @@ class PostgresRowSink implements RowSink {
     await this.#guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount));
   }
 
-  async misfit(value: MisfitValue): Promise<void> {
+  async unconverted(value: UnconvertedValue): Promise<void> {
     const { table, column } = value;
     this.#widened.add(columnId(table, column));
     this.#staging?.get(table)!.loosen(column);
-    const row = misfitRow(value);
-    await this.#guarded(() => this.#staging!.write(this.#staging!.get(misfits)!, row, 1));
+    const row = unconvertedRow(value);
+    await this.#guarded(() => this.#staging!.write(this.#staging!.get(unconvertedValues)!, row, 1));
   }
 
   relax(table: number, column: number): void {
@@ -278,8 +278,8 @@ class PostgresRowSink implements RowSink {
       maxConnections: this.#options.maxConnections ?? 4,
       connect: (onPlain) => connectTarget(this.#options, { onPlain, all: this.#watch.sockets }),
       keys: (key) => {
-        const hasMisfits = [...this.#widened].some((id) => id.startsWith(`${key}:`));
-        if (typeof key === 'string' || hasMisfits) return '';
+        const hasUnconverted = [...this.#widened].some((id) => id.startsWith(`${key}:`));
+        if (typeof key === 'string' || hasUnconverted) return '';
         return keyAlterations(this.#tables[key]!, key, this.#plan, this.#relaxed);
       },
       prepare: async () => {

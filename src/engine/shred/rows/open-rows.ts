@@ -14,7 +14,7 @@ import {
   SLOT_TAKEN,
   type ShredState,
 } from '../open-elements.ts';
-import { EMPTY, MISFIT } from '../values/conversion.ts';
+import { EMPTY, UNCONVERTED } from '../values/conversion.ts';
 
 const utf8 = new TextEncoder();
 
@@ -125,7 +125,7 @@ export class OpenRows {
   setValue(row: number, column: number, source: Uint8Array, from: number, to: number): number {
     const start = this.#state.arena.length;
     const result = this.table(row).conversions[column]!(source, from, to, this.#state.arena);
-    if (result === EMPTY || result === MISFIT) this.#state.arena.length = start;
+    if (result === EMPTY || result === UNCONVERTED) this.#state.arena.length = start;
     else this.#set(row, column, start);
     return result;
   }

@@ -10,13 +10,13 @@ import { readDateTimeValue, readDateValue, readTimeValue, type CalendarValue } f
 import type { RowEncoder } from '../rows/encoding.ts';
 
 /** FITS: the column holds the value whole. INEXACT: it does, but not the form; keep the text in `_lexical` too.
- *  EMPTY: an empty value where the type has none. MISFIT: the column cannot hold it. */
+ *  EMPTY: an empty value where the type has none. UNCONVERTED: the column cannot hold it. */
 export const FITS = 0;
 export const INEXACT = 1;
 export const EMPTY = 2;
-export const MISFIT = 3;
+export const UNCONVERTED = 3;
 
-/** Converts bytes [start, end) and pushes the encoded field to `out`; on EMPTY and MISFIT nothing has been pushed. */
+/** Converts bytes [start, end) and pushes the encoded field to `out`; on EMPTY and UNCONVERTED nothing has been pushed. */
 export type Conversion = (source: Uint8Array, start: number, end: number, out: ByteBuffer) => number;
 
 const collapsed: ReadonlySet<BuiltInType> = new Set<BuiltInType>([
@@ -63,7 +63,7 @@ export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
       if (from === to) return EMPTY;
       const before = out.length;
       const result = scalar(source, from, to, out);
-      if (result === MISFIT) out.length = before;
+      if (result === UNCONVERTED) out.length = before;
       if (result !== FITS || !keepsForm) return result;
       return from === start && to === end && isPrintedAlike(type, source, start, end) ? FITS : INEXACT;
     };
@@ -73,11 +73,11 @@ export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
   return (source, start, end, out) => {
     if (collapse && needsCollapse(source, start, end)) {
       const value = collapseSpace(source, start, end);
-      if (value.length > limit && characters(value, 0, value.length) > limit) return MISFIT;
+      if (value.length > limit && characters(value, 0, value.length) > limit) return UNCONVERTED;
       encoder.pushText(out, value, 0, value.length);
       return FITS;
     }
-    if (end - start > limit && characters(source, start, end) > limit) return MISFIT;
+    if (end - start > limit && characters(source, start, end) > limit) return UNCONVERTED;
     encoder.pushText(out, source, start, end);
     return FITS;
   };
@@ -90,7 +90,7 @@ function scalarConversion(column: Column, encoder: RowEncoder): Conversion {
     case 'boolean':
       return (source, start, end, out) => {
         const value = readBoolean(source, start, end);
-        if (value === null) return MISFIT;
+        if (value === null) return UNCONVERTED;
         out.pushAscii(value ? encoder.trueText : encoder.falseText);
         return FITS;
       };
@@ -190,7 +190,7 @@ function wholeDecimalConversion(convert: Conversion): Conversion {
     point -= 1;
     const isZero = point === start || (point === start + 1 && (source[start] === 43 || source[start] === 45));
     if (!isZero) return convert(source, start, point, out);
-    if (point + 1 === end) return MISFIT;
+    if (point + 1 === end) return UNCONVERTED;
     out.pushByte(48);
     return FITS;
   };
@@ -202,15 +202,15 @@ function integerConversion(limit: string): Conversion {
     const sign = source[start];
     const signed = sign === 43 || sign === 45;
     let first = signed ? start + 1 : start;
-    if (first === end) return MISFIT;
-    for (let i = first; i < end; i += 1) if (source[i]! < 48 || source[i]! > 57) return MISFIT;
+    if (first === end) return UNCONVERTED;
+    for (let i = first; i < end; i += 1) if (source[i]! < 48 || source[i]! > 57) return UNCONVERTED;
     while (first < end - 1 && source[first] === 48) first += 1;
     const digits = end - first;
-    if (digits > limit.length) return MISFIT;
+    if (digits > limit.length) return UNCONVERTED;
     if (digits === limit.length) {
       let order = 0;
       for (let i = 0; i < digits && order === 0; i += 1) order = source[first + i]! - limit.charCodeAt(i);
-      if (order > 0 || (order === 0 && sign !== 45)) return MISFIT;
+      if (order > 0 || (order === 0 && sign !== 45)) return UNCONVERTED;
     }
     if (sign === 45) out.pushByte(45);
     out.push(source, first, end);
@@ -235,15 +235,15 @@ function decimalConversion(precision: number | undefined, scale: number | undefi
           if (firstNonZero < 0) firstNonZero = i;
           if (point >= 0) lastNonZeroFraction = i;
         }
-      } else return MISFIT;
+      } else return UNCONVERTED;
     }
-    if (digits === 0) return MISFIT;
+    if (digits === 0) return UNCONVERTED;
     const pointAt = point < 0 ? end : point;
     const whole = firstNonZero >= 0 && firstNonZero < pointAt ? pointAt - firstNonZero : 0;
     const fraction = lastNonZeroFraction < 0 ? 0 : lastNonZeroFraction - pointAt;
     if (precision !== undefined) {
-      if (fraction > (scale ?? 0) || whole > precision - (scale ?? 0)) return MISFIT;
-    } else if (whole > 131_072 || fraction > 16_383) return MISFIT;
+      if (fraction > (scale ?? 0) || whole > precision - (scale ?? 0)) return UNCONVERTED;
+    } else if (whole > 131_072 || fraction > 16_383) return UNCONVERTED;
     out.push(source, source[start] === 43 ? first : start, end);
     return FITS;
   };
@@ -258,11 +258,12 @@ function floatConversion(largest: number): Conversion {
     else if (text === 'INF' || text === '+INF') out.pushAscii('Infinity');
     else if (text === '-INF') out.pushAscii('-Infinity');
     else {
-      if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return MISFIT;
+      if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return UNCONVERTED;
       const magnitude = Math.abs(Number(text));
       const isZero = !/[1-9]/.test(text.replace(/[eE].*$/, ''));
       const smallest = largest === Infinity ? 2.2250738585072014e-308 : 1.1754943508222875e-38;
-      if (magnitude > largest || magnitude === Infinity || (!isZero && magnitude < smallest)) return MISFIT;
+      if (magnitude > largest || magnitude === Infinity || (!isZero && magnitude < smallest))
+        return UNCONVERTED;
       out.push(source, start, end);
     }
     return FITS;
@@ -276,7 +277,7 @@ function calendarConversion(
 ): Conversion {
   return (source, start, end, out) => {
     const value = read(source, start, end);
-    if (value === null) return MISFIT;
+    if (value === null) return UNCONVERTED;
     // a column without zone shows the local value; the zone is kept beside it
     out.push(source, start, keeps === 'never' ? value.zoneStart : end);
     if (keeps === 'utc' && value.zone === 'none') out.pushByte(90);
@@ -299,7 +300,7 @@ function listConversion(column: Column, encoder: RowEncoder): Conversion {
     for (let at = skipSpace(source, start, end); at < end; at = skipSpace(source, at, end)) {
       let itemEnd = at;
       while (itemEnd < end && !isSpace(source[itemEnd])) itemEnd += 1;
-      if (itemEnd - at > limit && characters(source, at, itemEnd) > limit) return MISFIT;
+      if (itemEnd - at > limit && characters(source, at, itemEnd) > limit) return UNCONVERTED;
       if (literal.length > 1) literal.push(44);
       if (isText) {
         literal.push(34);
@@ -313,7 +314,7 @@ function listConversion(column: Column, encoder: RowEncoder): Conversion {
         const result = item(source, at, itemEnd, out);
         for (let i = before; i < out.length; i += 1) literal.push(out.bytes[i]!);
         out.length = before;
-        if (result === MISFIT) return MISFIT;
+        if (result === UNCONVERTED) return UNCONVERTED;
         if (result === INEXACT) inexact = true;
       }
       at = itemEnd;

@@ -111,7 +111,7 @@ async function collect(work: string, units: number, sink: RowSink, tables: numbe
       statistics ??= emptyStatistics();
       addStatistics(statistics, found.statistics);
     }
-    for (const misfit of found.misfits) await sink.misfit(misfit);
+    for (const unconverted of found.unconvertedValues) await sink.unconverted(unconverted);
     for (const [table, column] of found.relaxed) sink.relax(table, column);
     await writeRows(join(doneFolder(work, unit), 'rows'), found, sink, written);
   }

@@ -12,30 +12,39 @@ import type { SparkJob, UnitFailure, UnitMember, UnitReport } from './work.ts';
 await runAttempt(shred, failed);
 
 function failed(failure: UnitFailure): UnitReport {
-  return { failure, rejects: [], findings: null, statistics: null, misfits: [], relaxed: [], chunks: [] };
+  return {
+    failure,
+    rejects: [],
+    findings: null,
+    statistics: null,
+    unconvertedValues: [],
+    relaxed: [],
+    chunks: [],
+  };
 }
 
 async function shred(job: SparkJob, members: readonly UnitMember[], attempt: string): Promise<UnitReport> {
   const file = await open(join(attempt, 'rows'), 'wx', 0o600);
-  const misfits: UnitReport['misfits'][number][] = [];
+  const unconvertedValues: UnitReport['unconvertedValues'][number][] = [];
   const relaxed: UnitReport['relaxed'][number][] = [];
   const chunks: UnitReport['chunks'][number][] = [];
   const faults: UnitReport['rejects'][number][] = [];
-  const sink: Pick<RowSink, 'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'misfit' | 'relax'> = {
-    encoding: job.encoding,
-    widensInPlace: job.widensInPlace,
-    write: async (table, rows, rowCount, release) => {
-      chunks.push([table, rows.byteLength, rowCount]);
-      await file.writeFile(rows);
-      release?.(rows);
-    },
-    writeSide: async (table, rows, rowCount) => {
-      chunks.push([table, rows.byteLength, rowCount]);
-      await file.writeFile(rows);
-    },
-    misfit: async (value) => void misfits.push(value),
-    relax: (table, column) => void relaxed.push([table, column]),
-  };
+  const sink: Pick<RowSink, 'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'relax'> =
+    {
+      encoding: job.encoding,
+      widensInPlace: job.widensInPlace,
+      write: async (table, rows, rowCount, release) => {
+        chunks.push([table, rows.byteLength, rowCount]);
+        await file.writeFile(rows);
+        release?.(rows);
+      },
+      writeSide: async (table, rows, rowCount) => {
+        chunks.push([table, rows.byteLength, rowCount]);
+        await file.writeFile(rows);
+      },
+      unconverted: async (value) => void unconvertedValues.push(value),
+      relax: (table, column) => void relaxed.push([table, column]),
+    };
   try {
     const session = loaderSession(job, job.probe ? 'skip' : 'fail');
     const options = {
@@ -50,14 +59,21 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: str
     const loader = new Loader(session, job.logical, sink, options, new Map(job.keyOffsets), 0);
     if (job.probe) {
       await loader.probe({ members: () => membersOf(job, members) });
-      return { rejects: faults, findings: null, statistics: null, misfits: [], relaxed: [], chunks: [] };
+      return {
+        rejects: faults,
+        findings: null,
+        statistics: null,
+        unconvertedValues: [],
+        relaxed: [],
+        chunks: [],
+      };
     }
     loader.expect(members.map(({ sha256 }) => sha256));
     for await (const member of membersOf(job, members)) await loader.load(member);
     await loader.flush();
     await file.sync();
     const { statistics } = loader;
-    return { rejects: [], findings: loader.findings(), statistics, misfits, relaxed, chunks };
+    return { rejects: [], findings: loader.findings(), statistics, unconvertedValues, relaxed, chunks };
   } finally {
     await file.close();
   }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../../../adapters/file-staging/create-folder.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
-import type { MisfitValue, SideTable } from '../../../ports/rows/sink.ts';
+import type { UnconvertedValue, SideTable } from '../../../ports/rows/sink.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import type { LoadFindings } from '../findings.ts';
@@ -62,7 +62,7 @@ export interface UnitReport {
   /** null: the unit failed, or was probed only */
   readonly findings: LoadFindings | null;
   readonly statistics: DocumentStatistics | null;
-  readonly misfits: readonly MisfitValue[];
+  readonly unconvertedValues: readonly UnconvertedValue[];
   readonly relaxed: readonly (readonly [table: number, column: number])[];
   readonly chunks: readonly (readonly [table: number | SideTable, bytes: number, rowCount: number])[];
 }

@@ -197,8 +197,8 @@ class Gathering {
     });
   }
 
-  misfit({ value }: FromThread & { kind: 'misfit' }): Promise<void> {
-    return this.#next(() => this.#sink.misfit(value));
+  unconverted({ value }: FromThread & { kind: 'unconverted' }): Promise<void> {
+    return this.#next(() => this.#sink.unconverted(value));
   }
 
   relax({ table, column }: FromThread & { kind: 'relax' }): Promise<void> {
@@ -289,8 +289,8 @@ class Thread {
         this.#send({ kind: 'taken', bytes });
         return;
       }
-      case 'misfit':
-        return gathering.misfit(message);
+      case 'unconverted':
+        return gathering.unconverted(message);
       case 'relax':
         return gathering.relax(message);
       case 'unit':

@@ -5,7 +5,7 @@ import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import { unpackRelationalModel, type PackedRelationalModel } from '../../../engine/model/packed/models.ts';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
-import type { MisfitValue, SideTable } from '../../../ports/rows/sink.ts';
+import type { UnconvertedValue, SideTable } from '../../../ports/rows/sink.ts';
 import type { LoadFindings } from '../findings.ts';
 import { Loader, type LoaderSink } from '../row-loader.ts';
 import { loaderSession, type LoadingJob } from '../order.ts';
@@ -49,7 +49,7 @@ export type FromThread =
       readonly rows: Uint8Array;
       readonly rowCount: number;
     }
-  | { readonly kind: 'misfit'; readonly value: MisfitValue }
+  | { readonly kind: 'unconverted'; readonly value: UnconvertedValue }
   | { readonly kind: 'relax'; readonly table: number; readonly column: number }
   | {
       readonly kind: 'unit';
@@ -149,8 +149,8 @@ class PortSink implements LoaderSink {
     return this.write(table, rows, rowCount);
   }
 
-  async misfit(value: MisfitValue): Promise<void> {
-    send({ kind: 'misfit', value });
+  async unconverted(value: UnconvertedValue): Promise<void> {
+    send({ kind: 'unconverted', value });
   }
 
   relax(table: number, column: number): void {

@@ -37,7 +37,7 @@ describe('a model of documents alone', () => {
     const model = modelOf(source, level);
     const [written] = await roundTrip(model, [document]);
     expect(compareXml(bytesOf(document), written!, { source, asText: true })).toEqual([]);
-    expect(shred(model, [document]).misfits).toEqual([]);
+    expect(shred(model, [document]).unconvertedValues).toEqual([]);
   });
 
   it('is drawn the same whenever it is drawn', () => {

@@ -33,9 +33,9 @@ describe.each([0, 1, 2, 3] as const)('tables of derived types at level %i', (map
   });
 
   it('hold their rows without a deviation: nil, columns the head would require, and types derived from them', () => {
-    const { deviations, misfits, relaxed } = shred(model, [document]);
+    const { deviations, unconvertedValues, relaxed } = shred(model, [document]);
     expect([...deviations.paths.keys()]).toEqual([]);
-    expect(misfits).toEqual([]);
+    expect(unconvertedValues).toEqual([]);
     expect(relaxed).toEqual([]);
   });
 

@@ -44,7 +44,7 @@ describe('600 simple children', () => {
   });
 
   it('have a row in each for every element', () => {
-    const { rows, misfits } = shred(model, [document]);
+    const { rows, unconvertedValues } = shred(model, [document]);
     expect(rows['row']!.map((row) => row['row_key'])).toEqual(['1', '2', '3']);
     expect(rows['row_2']!.map((row) => row['row_key'])).toEqual(['1', '2', '3']);
     expect(rows['row_3']!.map((row) => [row['row_key'], row['v599']])).toEqual([
@@ -53,7 +53,7 @@ describe('600 simple children', () => {
       ['3', '2024-01-01T10:00:00.599+02:00'],
     ]);
     const column = model.tables[3]!.columns.findIndex(({ name }) => name === 'v597');
-    expect(misfits).toEqual([{ table: 3, column, rowKey: 3, text: 'many' }]);
+    expect(unconvertedValues).toEqual([{ table: 3, column, rowKey: 3, text: 'many' }]);
     // a time zone that the column does not keep
     expect(rows['_lexical']!.filter((row) => row['column_name'] === 'v599')[0]).toMatchObject({
       table_name: 'row_3',

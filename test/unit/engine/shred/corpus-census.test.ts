@@ -60,7 +60,7 @@ describe('documents of the corpus', needs(['corpus', 'whole run']), () => {
       const shredded = shred(modelOf(source, mapLevel), bytes);
       expect(compareCensus(shredded, trees)).toEqual([]);
       expect(shredded.deviations.total).toBe(0);
-      expect(shredded.misfits).toEqual([]);
+      expect(shredded.unconvertedValues).toEqual([]);
     }
   });
 });

@@ -121,12 +121,12 @@ describe('deviations from the schema', () => {
   });
 
   it('values that do not fit are given to the sink to widen their column', () => {
-    const { rows, misfits, relaxed, model } = load(
+    const { rows, unconvertedValues, relaxed, model } = load(
       '<stays><stay id="eight"><guest>A</guest><nights>many</nights></stay></stays>',
     );
     expect(rows['stay']![0]).toMatchObject({ id: null, nights: null });
     expect(
-      misfits.map(({ table, column, rowKey, text }) => [
+      unconvertedValues.map(({ table, column, rowKey, text }) => [
         model.tables[table]!.columns[column]!.name,
         rowKey,
         text,

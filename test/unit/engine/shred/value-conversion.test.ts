@@ -9,7 +9,7 @@ import {
   EMPTY,
   FITS,
   INEXACT,
-  MISFIT,
+  UNCONVERTED,
 } from '../../../../src/engine/shred/values/conversion.ts';
 
 function convert(
@@ -41,16 +41,16 @@ describe('decimals without fraction digits', () => {
     ['.0', FITS, '0'],
     ['-.00', FITS, '0'],
     ['0.0', FITS, '0'],
-    ['.', MISFIT, ''],
-    ['1.05', MISFIT, ''],
-    ['1.0.0', MISFIT, ''],
-    ['32768.0', MISFIT, ''],
+    ['.', UNCONVERTED, ''],
+    ['1.05', UNCONVERTED, ''],
+    ['1.0.0', UNCONVERTED, ''],
+    ['32768.0', UNCONVERTED, ''],
   ])('%s in a column of whole numbers', (text, result, field) => {
     expect(convert({ kind: 'smallint' }, text, 'decimal')).toEqual([result, field]);
   });
 
   it('are not integers of other types, whose form has no point', () => {
-    expect(convert({ kind: 'smallint' }, '5.0', 'short')).toEqual([MISFIT, '']);
+    expect(convert({ kind: 'smallint' }, '5.0', 'short')).toEqual([UNCONVERTED, '']);
   });
 });
 
@@ -58,30 +58,30 @@ describe('values of numbers', () => {
   it.each([
     ['smallint', '32767', FITS, '32767'],
     ['smallint', '-32768', FITS, '-32768'],
-    ['smallint', '32768', MISFIT, ''],
+    ['smallint', '32768', UNCONVERTED, ''],
     ['integer', ' +0042 ', FITS, '42'],
-    ['integer', '-2147483649', MISFIT, ''],
+    ['integer', '-2147483649', UNCONVERTED, ''],
     ['bigint', '9223372036854775807', FITS, '9223372036854775807'],
-    ['bigint', '9223372036854775808', MISFIT, ''],
+    ['bigint', '9223372036854775808', UNCONVERTED, ''],
     ['bigint', '-9223372036854775808', FITS, '-9223372036854775808'],
-    ['bigint', '1.0', MISFIT, ''],
+    ['bigint', '1.0', UNCONVERTED, ''],
     ['bigint', '', EMPTY, ''],
-    ['bigint', '-', MISFIT, ''],
+    ['bigint', '-', UNCONVERTED, ''],
     ['numeric', '12345678901234567890.123456789', FITS, '12345678901234567890.123456789'],
     ['numeric', '+.5', FITS, '.5'],
     ['numeric', '5.', FITS, '5.'],
-    ['numeric', '1e5', MISFIT, ''],
-    ['numeric', '.', MISFIT, ''],
+    ['numeric', '1e5', UNCONVERTED, ''],
+    ['numeric', '.', UNCONVERTED, ''],
     ['double', '1.5E300', FITS, '1.5E300'],
     ['double', '-INF', FITS, '-Infinity'],
     ['double', 'NaN', FITS, 'NaN'],
-    ['double', '1e400', MISFIT, ''],
-    ['double', '1e-400', MISFIT, ''],
-    ['double', '0x10', MISFIT, ''],
-    ['real', '1e39', MISFIT, ''],
+    ['double', '1e400', UNCONVERTED, ''],
+    ['double', '1e-400', UNCONVERTED, ''],
+    ['double', '0x10', UNCONVERTED, ''],
+    ['real', '1e39', UNCONVERTED, ''],
     ['boolean', '1', FITS, 't'],
     ['boolean', ' false\n', FITS, 'f'],
-    ['boolean', 'yes', MISFIT, ''],
+    ['boolean', 'yes', UNCONVERTED, ''],
   ] as const)('%s %j', (kind, text, result, written) => {
     expect(convert({ kind }, text)).toEqual([result, written]);
   });
@@ -90,8 +90,8 @@ describe('values of numbers', () => {
     ['12.50', FITS],
     ['999.99', FITS],
     ['0999.990', FITS],
-    ['1000', MISFIT],
-    ['1.005', MISFIT],
+    ['1000', UNCONVERTED],
+    ['1.005', UNCONVERTED],
     ['-0.01', FITS],
   ])('numeric(5,2) %s', (text, result) => {
     expect(convert({ kind: 'numeric', precision: 5, scale: 2 }, text)[0]).toBe(result);
@@ -101,23 +101,23 @@ describe('values of numbers', () => {
 describe('values of dates and times', () => {
   it.each([
     ['date', '2024-02-29', FITS, '2024-02-29'],
-    ['date', '2023-02-29', MISFIT, ''],
-    ['date', '1900-02-29', MISFIT, ''],
-    ['date', '2024-13-01', MISFIT, ''],
+    ['date', '2023-02-29', UNCONVERTED, ''],
+    ['date', '1900-02-29', UNCONVERTED, ''],
+    ['date', '2024-13-01', UNCONVERTED, ''],
     ['date', '2024-01-01+02:00', INEXACT, '2024-01-01'],
     ['date', '2024-01-01Z', INEXACT, '2024-01-01'],
-    ['date', '12024-01-01', MISFIT, ''],
-    ['date', '-0044-03-15', MISFIT, ''],
+    ['date', '12024-01-01', UNCONVERTED, ''],
+    ['date', '-0044-03-15', UNCONVERTED, ''],
     ['time', '23:59:59.123456', FITS, '23:59:59.123456'],
     ['time', '24:00:00', INEXACT, '24:00:00'],
-    ['time', '24:00:01', MISFIT, ''],
-    ['time', '12:00:60', MISFIT, ''],
+    ['time', '24:00:01', UNCONVERTED, ''],
+    ['time', '12:00:60', UNCONVERTED, ''],
     ['time', '12:00:00.1234567', INEXACT, '12:00:00.1234567'],
     ['timestamptz', '2024-01-31T10:00:00Z', FITS, '2024-01-31T10:00:00Z'],
     ['timestamptz', '2024-01-31T10:00:00+05:30', INEXACT, '2024-01-31T10:00:00+05:30'],
     ['timestamptz', '2024-01-31T10:00:00', INEXACT, '2024-01-31T10:00:00Z'],
-    ['timestamptz', '2024-01-31T10:00:00+15:00', MISFIT, ''],
-    ['timestamptz', '2024-01-31 10:00:00Z', MISFIT, ''],
+    ['timestamptz', '2024-01-31T10:00:00+15:00', UNCONVERTED, ''],
+    ['timestamptz', '2024-01-31 10:00:00Z', UNCONVERTED, ''],
     ['timestamp', '2024-01-31T10:00:00', FITS, '2024-01-31T10:00:00'],
     ['timestamp', '2024-01-31T10:00:00Z', INEXACT, '2024-01-31T10:00:00'],
   ] as const)('%s %s', (kind, text, result, written) => {
@@ -141,7 +141,7 @@ describe('text', () => {
   it('counts characters, not bytes', () => {
     expect(convert({ kind: 'text', length: 3 }, 'äö€')[0]).toBe(FITS);
     expect(convert({ kind: 'text', length: 3 }, '😀😀😀')[0]).toBe(FITS);
-    expect(convert({ kind: 'text', length: 3 }, 'abcd')[0]).toBe(MISFIT);
+    expect(convert({ kind: 'text', length: 3 }, 'abcd')[0]).toBe(UNCONVERTED);
   });
 
   it('collapses white space where the type does, and only there', () => {
@@ -162,6 +162,6 @@ describe('lists', () => {
   });
 
   it('do not fit when one item does not', () => {
-    expect(convert({ kind: 'integer', list: true }, '1 x')).toEqual([MISFIT, '']);
+    expect(convert({ kind: 'integer', list: true }, '1 x')).toEqual([UNCONVERTED, '']);
   });
 });

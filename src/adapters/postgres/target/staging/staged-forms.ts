@@ -2,7 +2,7 @@
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
-import { misfitColumns, misfits } from './misfits.ts';
+import { unconvertedColumns, unconvertedValues } from './unconverted-values.ts';
 import { stagedReferences } from './foreign-keys.ts';
 import type { StagingArea } from './area.ts';
 
@@ -29,5 +29,5 @@ export function defineStaged(
       logged: false,
     }));
   }
-  staging.define(misfits, () => ({ columns: misfitColumns, logged: false }));
+  staging.define(unconvertedValues, () => ({ columns: unconvertedColumns, logged: false }));
 }

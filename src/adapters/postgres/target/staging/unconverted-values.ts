@@ -1,10 +1,10 @@
 /** Values that their columns cannot hold, staged beside the rows until the columns are widened. */
-import type { MisfitValue } from '../../../../ports/rows/sink.ts';
+import type { UnconvertedValue } from '../../../../ports/rows/sink.ts';
 
-/** Key of the staged misfits. */
-export const misfits = 'misfits';
+/** Key of the staged values that were not converted. */
+export const unconvertedValues = 'unconvertedValues';
 
-export const misfitColumns = [
+export const unconvertedColumns = [
   { name: 'table_index', sqlType: 'integer' },
   { name: 'column_index', sqlType: 'integer' },
   { name: 'row_key', sqlType: 'bigint' },
@@ -12,7 +12,7 @@ export const misfitColumns = [
 ];
 
 /** One row for COPY. */
-export function misfitRow({ table, column, rowKey, text }: MisfitValue): Uint8Array {
+export function unconvertedRow({ table, column, rowKey, text }: UnconvertedValue): Uint8Array {
   const content = text.replaceAll(/[\\\t\n\r]/g, (character) => copyEscapes[character]!);
   return Buffer.from(`${table}\t${column}\t${rowKey}\t${content}\n`);
 }
