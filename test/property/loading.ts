@@ -21,7 +21,7 @@ export function modelFor(source: SourceModel, mapLevel: MapLevel, roots: readonl
 
 /** Nothing of valid documents may be without a place. */
 export function expectNoDeviation(
-  { deviations, unconvertedValues, relaxed, model }: Shredded,
+  { deviations, unconvertedValues, nullAllowed, model }: Shredded,
   mayBeUnconverted: boolean,
 ): void {
   expect([...deviations.paths.values()]).toEqual([]);
@@ -33,7 +33,7 @@ export function expectNoDeviation(
       (unconverted) => `${column(unconverted.table, unconverted.column)} ${unconverted.text}`,
     ),
   ).toEqual([]);
-  expect(relaxed.map((one) => column(one.table, one.column))).toEqual([]);
+  expect(nullAllowed.map((one) => column(one.table, one.column))).toEqual([]);
 }
 
 export function expectCompleteCensus(shredded: Shredded, documents: readonly string[]): void {

@@ -122,8 +122,8 @@ class ObjectFolderRowSink implements RowSink {
     return this.#local.unconverted(value);
   }
 
-  relax(table: number, column: number): void {
-    this.#local.relax(table, column);
+  allowNull(table: number, column: number): void {
+    this.#local.allowNull(table, column);
   }
 
   async publish(fence: () => Promise<boolean>, lastKeys: ReadonlyMap<string, number>): Promise<Published> {

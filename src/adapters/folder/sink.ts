@@ -67,7 +67,7 @@ class FolderRowSink implements RowSink {
   #directory: string;
   #pinned: PinnedFolder | null = null;
   readonly #widened = new Map<string, Set<string>>();
-  readonly #relaxed = new Map<string, Set<string>>();
+  readonly #nullAllowed = new Map<string, Set<string>>();
   /** names of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
   readonly #writers = new Map<string, (rows: Uint8Array) => Uint8Array>();
@@ -123,8 +123,8 @@ class FolderRowSink implements RowSink {
     this.#note(this.#widened, table, column);
   }
 
-  relax(table: number, column: number): void {
-    this.#note(this.#relaxed, table, column);
+  allowNull(table: number, column: number): void {
+    this.#note(this.#nullAllowed, table, column);
   }
 
   async publish(fence: () => Promise<boolean>, lastKeys: ReadonlyMap<string, number>): Promise<Published> {
@@ -165,7 +165,10 @@ class FolderRowSink implements RowSink {
       return {
         rows: this.#added(manifest),
         already: false,
-        changes: [...lines(this.#widened, 'widened to text'), ...lines(this.#relaxed, 'NOT NULL dropped')],
+        changes: [
+          ...lines(this.#widened, 'widened to text'),
+          ...lines(this.#nullAllowed, 'NOT NULL dropped'),
+        ],
         ...(this.#plan.keys === 'hash' ? {} : { keys: manifest.keys }),
       };
     });
@@ -303,7 +306,7 @@ class FolderRowSink implements RowSink {
       added: new Map([...this.#names].map(([table, name]) => [table, finished.get(name)!])),
       columnsOf: (table) => this.#columnsOf(table),
       widened: this.#widened,
-      relaxed: this.#relaxed,
+      nullAllowed: this.#nullAllowed,
       lastKeys,
       format: this.#options.format,
     });

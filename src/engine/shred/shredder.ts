@@ -97,7 +97,7 @@ export interface Shredder {
   /** values their columns cannot hold; the consumer empties it */
   readonly unconvertedValues: UnconvertedText[];
   /** NOT NULL columns left empty, as `table/column` indexes; the consumer empties it */
-  readonly relaxed: { readonly table: number; readonly column: number }[];
+  readonly nullAllowed: { readonly table: number; readonly column: number }[];
   /** For the tokeniser whose batches are handed in, where there is a choice: what it writes need not be copied. */
   tokenizerKernels(): TokenizerKernels;
   /** With its SHA-256 (hex) the rows' keys follow from it (`--keys hash`); without, they are numbers that go on from document to document. */
@@ -127,7 +127,7 @@ class DocumentShredder implements Shredder {
   readonly output: RowOutput;
   readonly deviations: Deviations;
   readonly unconvertedValues: UnconvertedText[] = [];
-  readonly relaxed: { table: number; column: number }[] = [];
+  readonly nullAllowed: { table: number; column: number }[] = [];
   readonly #roots: readonly QName[];
   readonly #options: ShredderOptions;
   readonly #plan: CompiledPlan;
@@ -162,7 +162,7 @@ class DocumentShredder implements Shredder {
     readonly position: number;
     readonly root: TextLocation | null;
   } | null = null;
-  readonly #relaxedSeen = new Set<number>();
+  readonly #nullAllowedSeen = new Set<number>();
   readonly #labels: NameLabels;
   readonly #elementLabels: string[] = [];
   readonly #xsi: { readonly type: number; readonly nil: number; readonly locations: ReadonlySet<number> };
@@ -311,7 +311,8 @@ class DocumentShredder implements Shredder {
   /** Lets the kernel handle records from `from` on; answers the index of the first that it leaves. */
   #runKernel(kernel: ShredKernel, from: number, count: number): number {
     const next = kernel.run(from, count, this.#scope.size);
-    for (const [table, column] of kernel.takeRelaxed()) this.#relax(this.#plan.tables[table]!, column);
+    for (const [table, column] of kernel.takeNullAllowed())
+      this.#allowNull(this.#plan.tables[table]!, column);
     // where it stops again and again it only costs
     if (next - from > 8 || next >= count) this.#pauseLength = 0;
     else {
@@ -604,18 +605,18 @@ class DocumentShredder implements Shredder {
     const table = this.#rows.table(row);
     for (let i = 0; i < table.required.length; i += 1) {
       const column = table.required[i]!;
-      if (!this.#rows.isSet(row, column)) this.#relax(table, column);
+      if (!this.#rows.isSet(row, column)) this.#allowNull(table, column);
     }
     this.#rows.close(this.#extra);
   }
 
   /** Notes that a NOT NULL column was left empty, the first time. */
-  #relax(table: CompiledTable, column: number): void {
+  #allowNull(table: CompiledTable, column: number): void {
     const identity = table.index * 65_536 + column;
-    if (this.#relaxedSeen.has(identity)) return;
-    this.#relaxedSeen.add(identity);
+    if (this.#nullAllowedSeen.has(identity)) return;
+    this.#nullAllowedSeen.add(identity);
     const part = partOf(table, column);
-    this.relaxed.push({ table: part.index, column: column - part.start });
+    this.nullAllowed.push({ table: part.index, column: column - part.start });
   }
 
   /** A run of text ends where a child starts or the element ends. */

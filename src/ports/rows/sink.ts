@@ -87,10 +87,10 @@ export interface RowSink {
     release?: (rows: Uint8Array) => void,
   ): Promise<void>;
   writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void>;
-  /** Called before the row is written, as is `relax`. */
+  /** Called before the row is written, as is `allowNull`. */
   unconverted(value: UnconvertedValue): Promise<void>;
   /** A NOT NULL column (value role) that got no value in some row: made nullable when the job publishes. */
-  relax(table: number, column: number): void;
+  allowNull(table: number, column: number): void;
   /**
    * Publishes all that was written, in one step. `fence` is called in the last moment before commit: false rolls back and
    * ends in AppError `conflict`. `lastKeys`: the highest keys given out, by table name as in `keyOffsets`.

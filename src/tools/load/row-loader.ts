@@ -60,7 +60,7 @@ export type LoaderSession = Pick<
 >;
 export type LoaderSink = Pick<
   RowSink,
-  'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'relax'
+  'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
 > &
   Partial<Pick<RowSink, 'loadedDocuments'>>;
 
@@ -112,7 +112,7 @@ export class Loader {
     this.#totalBytes = totalBytes;
     const { request } = session;
     this.#extras = extrasOf(logical.model, request.extraColumns);
-    for (const [table, column] of unfilledExtras(logical.model, this.#extras)) sink.relax(table, column);
+    for (const [table, column] of unfilledExtras(logical.model, this.#extras)) sink.allowNull(table, column);
     const shredding = {
       model: logical.model,
       names: this.#names,
@@ -306,7 +306,7 @@ export class Loader {
           });
           probe.output.chunks.length = 0;
           probe.unconvertedValues.length = 0;
-          probe.relaxed.length = 0;
+          probe.nullAllowed.length = 0;
         },
       });
     } catch (error) {
@@ -317,10 +317,10 @@ export class Loader {
 
   /** Hands what the shredder finished to the sink; awaiting it is what holds the reader back. */
   async #drain(): Promise<void> {
-    const { output, unconvertedValues, relaxed } = this.#shredder;
+    const { output, unconvertedValues, nullAllowed } = this.#shredder;
     // what leaves a cell empty is known before the row comes
     for (const unconverted of unconvertedValues.splice(0)) await this.#sink.unconverted(unconverted);
-    for (const { table, column } of relaxed.splice(0)) this.#sink.relax(table, column);
+    for (const { table, column } of nullAllowed.splice(0)) this.#sink.allowNull(table, column);
     for (const chunk of output.chunks.splice(0)) {
       if (typeof chunk.table === 'number') {
         this.#written[chunk.table] = (this.#written[chunk.table] ?? 0) + chunk.rowCount;

@@ -263,7 +263,7 @@ describe.each(some(kinds, 2))('%s', (_, targetOf) => {
     const rows = libraryRows(2, 1, await sink.keyOffsets());
     rows.tables.get(at.library)![0]![2] = null;
     await writeLibrary(sink, rows);
-    sink.relax(at.library, 2);
+    sink.allowNull(at.library, 2);
     const { changes } = await sink.publish(async () => true, rows.lastKeys);
     await sink.close();
     expect(changes).toContain('library.name: NOT NULL dropped');

@@ -59,7 +59,7 @@ test.each(['csv', 'tsv', 'jsonl'] as const)(
     rows.tables.get(at.library)![0]![2] = null;
     await writeLibrary(sink, rows);
     await sink.unconverted({ table: at.library, column: 3, rowKey: 3, text: 'some day' });
-    sink.relax(at.library, 2);
+    sink.allowNull(at.library, 2);
     await sink.publish(async () => true, rows.lastKeys);
     await sink.close();
     const database = await createEmptyDatabase();

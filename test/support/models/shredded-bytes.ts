@@ -27,7 +27,7 @@ export interface ShreddedBytes {
   readonly tables: ReadonlyMap<string, string>;
   readonly rowCounts: readonly number[];
   readonly unconvertedValues: readonly unknown[];
-  readonly relaxed: readonly string[];
+  readonly nullAllowed: readonly string[];
   readonly deviations: unknown;
   readonly lastKeys: unknown;
 }
@@ -75,7 +75,7 @@ export function shredToBytes(
     tables: new Map([...tables].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     rowCounts: [...shredder.output.rowCounts],
     unconvertedValues: shredder.unconvertedValues,
-    relaxed: shredder.relaxed.map(({ table, column }) => `${table}/${column}`).toSorted(),
+    nullAllowed: shredder.nullAllowed.map(({ table, column }) => `${table}/${column}`).toSorted(),
     deviations: {
       paths: [...paths],
       unconvertedValues: [...unconvertedValues],

@@ -22,7 +22,7 @@ export interface Shredded {
   /** by table name, side tables with their underscore */
   readonly rows: Readonly<Record<string, readonly Row[]>>;
   readonly unconvertedValues: Shredder['unconvertedValues'];
-  readonly relaxed: Shredder['relaxed'];
+  readonly nullAllowed: Shredder['nullAllowed'];
   readonly deviations: Shredder['deviations'];
 }
 
@@ -148,7 +148,7 @@ export function shred(
     model,
     rows,
     unconvertedValues: shredder.unconvertedValues,
-    relaxed: shredder.relaxed,
+    nullAllowed: shredder.nullAllowed,
     deviations: shredder.deviations,
   };
 }

@@ -43,7 +43,7 @@ export async function loadIntoPostgres(
     });
     const drain = async (): Promise<void> => {
       for (const unconverted of shredder.unconvertedValues.splice(0)) await sink.unconverted(unconverted);
-      for (const { table, column } of shredder.relaxed.splice(0)) sink.relax(table, column);
+      for (const { table, column } of shredder.nullAllowed.splice(0)) sink.allowNull(table, column);
       for (const chunk of shredder.output.chunks.splice(0)) {
         if (typeof chunk.table === 'number') await sink.write(chunk.table, chunk.bytes, chunk.rowCount);
         else await sink.writeSide(chunk.table, chunk.bytes, chunk.rowCount);

@@ -24,7 +24,7 @@ export interface Incoming {
 }
 
 export async function incomingTypes(
-  { database, plan, tables, relaxed, widened }: DuckDbPublication,
+  { database, plan, tables, nullAllowed, widened }: DuckDbPublication,
   index: number,
   csv: StagedCsv,
 ): Promise<Incoming[]> {
@@ -35,7 +35,7 @@ export async function incomingTypes(
     columns.filter(({ at }) => !widened.has(columnId(index, at))),
   );
   return columns.map(({ at, type }) => {
-    const nullable = tables[index]!.columns[at]!.nullable || relaxed.has(columnId(index, at));
+    const nullable = tables[index]!.columns[at]!.nullable || nullAllowed.has(columnId(index, at));
     const found = digits.get(at);
     if (widened.has(columnId(index, at))) return { sqlType: 'VARCHAR', nullable };
     if (found === undefined) return { sqlType: columnSqlType(type), nullable };

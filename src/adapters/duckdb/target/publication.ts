@@ -15,7 +15,7 @@ export interface DuckDbPublication {
   /** files with rows, by index of the table or name of the table beside the data */
   readonly staged: ReadonlyMap<number | string, StagedCsv>;
   /** NOT NULL columns that some row left empty, and columns with a value that their type cannot hold, as `columnId` names them */
-  readonly relaxed: ReadonlySet<string>;
+  readonly nullAllowed: ReadonlySet<string>;
   readonly widened: ReadonlySet<string>;
   /** what is in the file; kept as statements change it */
   known: KnownTables;

@@ -78,10 +78,10 @@ async function keyOffsets(publication: DuckDbPublication): Promise<ReadonlyMap<s
   return offsets;
 }
 
-function incomingDefaults({ plan, tables, relaxed }: DuckDbPublication, index: number): Incoming[] {
+function incomingDefaults({ plan, tables, nullAllowed }: DuckDbPublication, index: number): Incoming[] {
   return tables[index]!.columns.map((column, at) => ({
     sqlType: columnSqlType(plan.model.tables[index]!.columns[at]!.type),
-    nullable: column.nullable || relaxed.has(columnId(index, at)),
+    nullable: column.nullable || nullAllowed.has(columnId(index, at)),
   }));
 }
 

@@ -54,7 +54,7 @@ class DuckDbRowSink implements RowSink {
   /** in its folder, which is held open once it is there */
   #file: string;
   #pinned: PinnedFolder | null = null;
-  readonly #relaxed = new Set<string>();
+  readonly #nullAllowed = new Set<string>();
   readonly #widened = new Set<string>();
   #plan!: SinkPlan;
   #tables: readonly PhysicalTable[] = [];
@@ -144,8 +144,8 @@ class DuckDbRowSink implements RowSink {
     this.#widened.add(columnId(table, column));
   }
 
-  relax(table: number, column: number): void {
-    this.#relaxed.add(columnId(table, column));
+  allowNull(table: number, column: number): void {
+    this.#nullAllowed.add(columnId(table, column));
   }
 
   async publish(fence: () => Promise<boolean>, _lastKeys: ReadonlyMap<string, number>): Promise<Published> {
@@ -326,7 +326,7 @@ class DuckDbRowSink implements RowSink {
       plan: plan.saveMode === 'w' ? { ...plan, allTables: true } : plan,
       tables: this.#tables,
       staged,
-      relaxed: this.#relaxed,
+      nullAllowed: this.#nullAllowed,
       widened: this.#widened,
       known,
       oldDocuments: temporaryName(),

@@ -30,7 +30,7 @@ export interface ManifestStep {
   readonly added: ReadonlyMap<string, FinishedFile>;
   readonly columnsOf: (table: string) => readonly string[];
   readonly widened: NotedColumns;
-  readonly relaxed: NotedColumns;
+  readonly nullAllowed: NotedColumns;
   readonly lastKeys: ReadonlyMap<string, number>;
   readonly format: Manifest['format'];
 }
@@ -55,7 +55,7 @@ export function nextManifest(step: ManifestStep): Manifest {
       rows: rowsOf(files),
       files,
       text_columns: union(known?.text_columns, step.widened.get(name)),
-      nullable_columns: union(known?.nullable_columns, step.relaxed.get(name)),
+      nullable_columns: union(known?.nullable_columns, step.nullAllowed.get(name)),
     });
   }
   // no key is given twice, also where the rows that had it are gone

@@ -69,7 +69,7 @@ class PostgresRowSink implements RowSink {
   readonly widensInPlace = true;
   readonly label: string;
   readonly #options: PostgresRowSinkOptions;
-  readonly #relaxed = new Set<string>();
+  readonly #nullAllowed = new Set<string>();
   readonly #widened = new Set<string>();
   #plan!: SinkPlan;
   #tables: readonly PhysicalTable[] = [];
@@ -146,8 +146,8 @@ class PostgresRowSink implements RowSink {
     await this.#guarded(() => this.#staging!.write(this.#staging!.get(unconvertedValues)!, row, 1));
   }
 
-  relax(table: number, column: number): void {
-    this.#relaxed.add(columnId(table, column));
+  allowNull(table: number, column: number): void {
+    this.#nullAllowed.add(columnId(table, column));
     this.#staging?.get(table)!.loosen(column);
   }
 
@@ -280,7 +280,7 @@ class PostgresRowSink implements RowSink {
       keys: (key) => {
         const hasUnconverted = [...this.#widened].some((id) => id.startsWith(`${key}:`));
         if (typeof key === 'string' || hasUnconverted) return '';
-        return keyAlterations(this.#tables[key]!, key, this.#plan, this.#relaxed);
+        return keyAlterations(this.#tables[key]!, key, this.#plan, this.#nullAllowed);
       },
       prepare: async () => {
         // the lock first: what is seen without it counts as dead
@@ -353,7 +353,7 @@ class PostgresRowSink implements RowSink {
       made: new Set(),
       present: new Set(target.tables.keys()),
       rekeyed: new Set(),
-      relaxed: this.#relaxed,
+      nullAllowed: this.#nullAllowed,
       widened: this.#widened,
       keyed: new Set(),
       moved: new Set(),

@@ -56,7 +56,7 @@ export interface ShredKernel {
    */
   run(from: number, count: number, scopeSize: number): number;
   /** NOT NULL columns that rows written by the kernel left empty for the first time. */
-  takeRelaxed(): (readonly [table: number, column: number])[];
+  takeNullAllowed(): (readonly [table: number, column: number])[];
   /** An element that others have opened, with its row in `table`: what lies within may be the kernel's. */
   learnOpened(node: number, table: number): void;
   /** `label`: what the element's name column takes. */
@@ -225,10 +225,10 @@ class SharedKernel implements ShredKernel {
     return control[layout.NEXT]!;
   }
 
-  takeRelaxed(): (readonly [table: number, column: number])[] {
+  takeNullAllowed(): (readonly [table: number, column: number])[] {
     if (this.#control[layout.RELAXED] === 0) return [];
     this.#control[layout.RELAXED] = 0;
-    return this.#plan.takeRelaxed();
+    return this.#plan.takeNullAllowed();
   }
 
   learnOpened(node: number, table: number): void {

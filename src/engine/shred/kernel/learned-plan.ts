@@ -185,18 +185,18 @@ export class LearnedPlan {
   }
 
   /** NOT NULL columns that the kernel has left empty for the first time. */
-  takeRelaxed(): (readonly [table: number, column: number])[] {
-    const relaxed: (readonly [number, number])[] = [];
+  takeNullAllowed(): (readonly [table: number, column: number])[] {
+    const nullAllowed: (readonly [number, number])[] = [];
     for (const table of this.#learnedTables) {
       const first = this.#tables[table.index * layout.TABLE_INTS + layout.TABLE_FIRST_COLUMN]!;
       for (const column of table.required) {
         const at = (first + column) * layout.COLUMN_INTS + layout.COLUMN_RELAXED;
         if (this.#columns[at] !== 1) continue;
         this.#columns[at] = 2;
-        relaxed.push([table.index, column]);
+        nullAllowed.push([table.index, column]);
       }
     }
-    return relaxed;
+    return nullAllowed;
   }
 
   /** What columns without a value get, and how long a row of nothing else is. */

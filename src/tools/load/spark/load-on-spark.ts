@@ -112,7 +112,7 @@ async function collect(work: string, units: number, sink: RowSink, tables: numbe
       addStatistics(statistics, found.statistics);
     }
     for (const unconverted of found.unconvertedValues) await sink.unconverted(unconverted);
-    for (const [table, column] of found.relaxed) sink.relax(table, column);
+    for (const [table, column] of found.nullAllowed) sink.allowNull(table, column);
     await writeRows(join(doneFolder(work, unit), 'rows'), found, sink, written);
   }
   // keys of documents follow from their content

@@ -18,7 +18,7 @@ function failed(failure: UnitFailure): UnitReport {
     findings: null,
     statistics: null,
     unconvertedValues: [],
-    relaxed: [],
+    nullAllowed: [],
     chunks: [],
   };
 }
@@ -26,25 +26,27 @@ function failed(failure: UnitFailure): UnitReport {
 async function shred(job: SparkJob, members: readonly UnitMember[], attempt: string): Promise<UnitReport> {
   const file = await open(join(attempt, 'rows'), 'wx', 0o600);
   const unconvertedValues: UnitReport['unconvertedValues'][number][] = [];
-  const relaxed: UnitReport['relaxed'][number][] = [];
+  const nullAllowed: UnitReport['nullAllowed'][number][] = [];
   const chunks: UnitReport['chunks'][number][] = [];
   const faults: UnitReport['rejects'][number][] = [];
-  const sink: Pick<RowSink, 'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'relax'> =
-    {
-      encoding: job.encoding,
-      widensInPlace: job.widensInPlace,
-      write: async (table, rows, rowCount, release) => {
-        chunks.push([table, rows.byteLength, rowCount]);
-        await file.writeFile(rows);
-        release?.(rows);
-      },
-      writeSide: async (table, rows, rowCount) => {
-        chunks.push([table, rows.byteLength, rowCount]);
-        await file.writeFile(rows);
-      },
-      unconverted: async (value) => void unconvertedValues.push(value),
-      relax: (table, column) => void relaxed.push([table, column]),
-    };
+  const sink: Pick<
+    RowSink,
+    'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
+  > = {
+    encoding: job.encoding,
+    widensInPlace: job.widensInPlace,
+    write: async (table, rows, rowCount, release) => {
+      chunks.push([table, rows.byteLength, rowCount]);
+      await file.writeFile(rows);
+      release?.(rows);
+    },
+    writeSide: async (table, rows, rowCount) => {
+      chunks.push([table, rows.byteLength, rowCount]);
+      await file.writeFile(rows);
+    },
+    unconverted: async (value) => void unconvertedValues.push(value),
+    allowNull: (table, column) => void nullAllowed.push([table, column]),
+  };
   try {
     const session = loaderSession(job, job.probe ? 'skip' : 'fail');
     const options = {
@@ -64,7 +66,7 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: str
         findings: null,
         statistics: null,
         unconvertedValues: [],
-        relaxed: [],
+        nullAllowed: [],
         chunks: [],
       };
     }
@@ -73,7 +75,7 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: str
     await loader.flush();
     await file.sync();
     const { statistics } = loader;
-    return { rejects: [], findings: loader.findings(), statistics, unconvertedValues, relaxed, chunks };
+    return { rejects: [], findings: loader.findings(), statistics, unconvertedValues, nullAllowed, chunks };
   } finally {
     await file.close();
   }

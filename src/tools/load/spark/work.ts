@@ -63,7 +63,7 @@ export interface UnitReport {
   readonly findings: LoadFindings | null;
   readonly statistics: DocumentStatistics | null;
   readonly unconvertedValues: readonly UnconvertedValue[];
-  readonly relaxed: readonly (readonly [table: number, column: number])[];
+  readonly nullAllowed: readonly (readonly [table: number, column: number])[];
   readonly chunks: readonly (readonly [table: number | SideTable, bytes: number, rowCount: number])[];
 }
 

@@ -201,8 +201,8 @@ class Gathering {
     return this.#next(() => this.#sink.unconverted(value));
   }
 
-  relax({ table, column }: FromThread & { kind: 'relax' }): Promise<void> {
-    return this.#next(async () => this.#sink.relax(table, column));
+  allowNull({ table, column }: FromThread & { kind: 'allowNull' }): Promise<void> {
+    return this.#next(async () => this.#sink.allowNull(table, column));
   }
 
   unit({ unit, statistics, documents, bytes }: FromThread & { kind: 'unit' }): void {
@@ -291,8 +291,8 @@ class Thread {
       }
       case 'unconverted':
         return gathering.unconverted(message);
-      case 'relax':
-        return gathering.relax(message);
+      case 'allowNull':
+        return gathering.allowNull(message);
       case 'unit':
         gathering.unit(message);
         break;

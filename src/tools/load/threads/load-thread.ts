@@ -50,7 +50,7 @@ export type FromThread =
       readonly rowCount: number;
     }
   | { readonly kind: 'unconverted'; readonly value: UnconvertedValue }
-  | { readonly kind: 'relax'; readonly table: number; readonly column: number }
+  | { readonly kind: 'allowNull'; readonly table: number; readonly column: number }
   | {
       readonly kind: 'unit';
       readonly unit: number;
@@ -153,8 +153,8 @@ class PortSink implements LoaderSink {
     send({ kind: 'unconverted', value });
   }
 
-  relax(table: number, column: number): void {
-    send({ kind: 'relax', table, column });
+  allowNull(table: number, column: number): void {
+    send({ kind: 'allowNull', table, column });
   }
 
   taken(bytes: number): void {

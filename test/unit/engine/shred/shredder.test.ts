@@ -121,7 +121,7 @@ describe('deviations from the schema', () => {
   });
 
   it('values that do not fit are given to the sink to widen their column', () => {
-    const { rows, unconvertedValues, relaxed, model } = load(
+    const { rows, unconvertedValues, nullAllowed, model } = load(
       '<stays><stay id="eight"><guest>A</guest><nights>many</nights></stay></stays>',
     );
     expect(rows['stay']![0]).toMatchObject({ id: null, nights: null });
@@ -135,12 +135,12 @@ describe('deviations from the schema', () => {
       ['id', 1, 'eight'],
       ['nights', 1, 'many'],
     ]);
-    expect(relaxed.map(({ column }) => model.tables[1]!.columns[column]!.name)).toEqual(['id']);
+    expect(nullAllowed.map(({ column }) => model.tables[1]!.columns[column]!.name)).toEqual(['id']);
   });
 
   it('required values that are missing drop the NOT NULL of their column', () => {
-    const { relaxed, model } = load('<stays><stay><nights>1</nights></stay></stays>');
-    expect(relaxed.map(({ table, column }) => model.tables[table]!.columns[column]!.name)).toEqual([
+    const { nullAllowed, model } = load('<stays><stay><nights>1</nights></stay></stays>');
+    expect(nullAllowed.map(({ table, column }) => model.tables[table]!.columns[column]!.name)).toEqual([
       'id',
       'guest',
     ]);

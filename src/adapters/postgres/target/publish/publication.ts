@@ -25,7 +25,7 @@ export interface Publication {
   /** tables that were emptied and lost their foreign keys meanwhile */
   readonly rekeyed: Set<string>;
   /** table and column, `0:3`: NOT NULL columns that some row left empty */
-  readonly relaxed: ReadonlySet<string>;
+  readonly nullAllowed: ReadonlySet<string>;
   /** table and column, `0:3`: columns with a value that their type cannot hold */
   readonly widened: ReadonlySet<string>;
   /** physical names of tables in `made` that have their primary key and NOT NULL already */

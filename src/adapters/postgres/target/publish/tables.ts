@@ -83,7 +83,7 @@ export async function adaptTable(
       known.type = settled;
     }
     const { role } = plan.model.tables[index]!.columns[at]!;
-    const mayBeNull = column.nullable || publication.relaxed.has(columnId(index, at));
+    const mayBeNull = column.nullable || publication.nullAllowed.has(columnId(index, at));
     if (known.notNull && mayBeNull && role !== 'row_key') {
       alterations.push(`ALTER COLUMN ${name} DROP NOT NULL`);
       changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
@@ -110,12 +110,12 @@ export async function finishTables(publication: Publication): Promise<void> {
   const made = [...publication.tables.entries()].filter(([, { name }]) => publication.made.has(name));
   for (const [index, table] of made) {
     for (const [at, column] of table.columns.entries()) {
-      if (column.nullable || !publication.relaxed.has(columnId(index, at))) continue;
+      if (column.nullable || !publication.nullAllowed.has(columnId(index, at))) continue;
       publication.changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
     }
     const alterations = publication.keyed.has(table.name)
       ? ''
-      : keyAlterations(table, index, plan, publication.relaxed);
+      : keyAlterations(table, index, plan, publication.nullAllowed);
     if (alterations !== '') keys.push(`ALTER TABLE ${relation(publication, table.name)} ${alterations}`);
     comments.push(...commentStatements(postgresql, sqlSchema, table));
   }
@@ -130,13 +130,13 @@ export function keyAlterations(
   table: PhysicalTable,
   index: number,
   plan: SinkPlan,
-  relaxed: ReadonlySet<string>,
+  nullAllowed: ReadonlySet<string>,
 ): string {
   // hashed keys need theirs from the start
   const key = plan.keys === 'hash' || table.primaryKey.length === 0 ? [] : [`ADD ${primaryKey(table)}`];
   const required = table.columns.filter(
     (column, at) =>
-      !column.nullable && !table.primaryKey.includes(column.name) && !relaxed.has(columnId(index, at)),
+      !column.nullable && !table.primaryKey.includes(column.name) && !nullAllowed.has(columnId(index, at)),
   );
   return [...key, ...required.map(({ name }) => `ALTER COLUMN ${doubleQuoted(name)} SET NOT NULL`)].join(
     ', ',
