@@ -4,7 +4,7 @@ import type { MapLevel, RelationalModel } from '../../engine/model/relational-mo
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import { extraColumnsOf } from '../../engine/map/made-options.ts';
+import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 import { rootsNamed } from '../../engine/map/chosen-roots.ts';
 
 /** `-g` where nothing says otherwise (docs/decisions/loading/target-decides.md). */

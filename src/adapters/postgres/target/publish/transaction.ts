@@ -5,7 +5,7 @@ import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/s
 import { AppError } from '../../../../errors.ts';
 import { sqlState } from '../../client/connect.ts';
 import { relation, type Publication } from './publication.ts';
-import { misfits } from '../staging/misfits.ts';
+import { unconvertedValues } from '../staging/unconverted-values.ts';
 import { loosenForeignKeys } from './bulk-append.ts';
 import { clearTables } from './overwrite.ts';
 import { strayReferences } from '../staging/foreign-keys.ts';
@@ -120,7 +120,7 @@ async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string,
 async function widenStaged(publication: Publication): Promise<void> {
   const { tx, staging, tables, widened } = publication;
   if (widened.size === 0) return;
-  const source = staging.get(misfits)!;
+  const source = staging.get(unconvertedValues)!;
   for (const id of widened) {
     const [index, at] = id.split(':').map(Number) as [number, number];
     const staged = staging.get(index)!;
