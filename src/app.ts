@@ -18,7 +18,7 @@ import { createExecutionRoutes } from './http/routes/jobs/executions.ts';
 import { createFileRoutes } from './http/routes/files.ts';
 import { createMappingRoutes } from './http/routes/catalog/mappings.ts';
 import { createMetrics } from './http/metrics/prometheus.ts';
-import { createMigrationRoutes } from './http/routes/transfer.ts';
+import { createTransferRoutes } from './http/routes/transfer.ts';
 import { createErrorHandler, problemResponse } from './http/answers/problem.ts';
 import { requestId } from './http/middleware/request-id.ts';
 import { createRunRoutes } from './http/routes/jobs/run.ts';
@@ -62,7 +62,7 @@ export function createApp(
   app.route('/', createWorkflowRoutes(adapters, guards));
   app.route('/', createFileRoutes(adapters, config, guards));
   // before the schemas, whose `/v2/schema/{id}` would take its paths
-  app.route('/', createMigrationRoutes(adapters, config, guards));
+  app.route('/', createTransferRoutes(adapters, config, guards));
   app.route('/', createSchemaRoutes(adapters, config, guards));
   app.route('/', createTargetRoutes(adapters, guards));
   app.route('/', createMappingRoutes(adapters, config, guards));

@@ -12,7 +12,7 @@ export type {
   ExecutionsApi,
   FilesApi,
   MappingsApi,
-  MigrationApi,
+  TransferApi,
   RunApi,
   SchemasApi,
   WorkflowsApi,
@@ -28,7 +28,7 @@ export type { FileStore } from './ports/files/organisation-files.ts';
 export type { HealthComponent, HealthProbe, HealthStatus } from './ports/health-probe.ts';
 export type { JobStore } from './ports/stores/jobs.ts';
 export type { Logger } from './ports/logger.ts';
-export type { MigrationProgram } from './ports/processes/transfer-program.ts';
+export type { TransferProgram } from './ports/processes/transfer-program.ts';
 export type { HostResolver } from './ports/network/outgoing.ts';
 export type {
   CompiledSchema,

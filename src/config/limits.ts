@@ -193,7 +193,7 @@ export const limitSpecs = {
     past: 'F or 422',
     why: 'an empty member costs its sender a hundred bytes, and us a document',
   },
-  migrationTimeMs: {
+  transferTimeMs: {
     property: 'svc.limits.migration_time',
     kind: 'time',
     initial: '1 h',
@@ -258,7 +258,7 @@ export const fixedLimits = {
   /** Until the turn of such a schema comes, else 503: with its compiling less than the silence after which connections close. */
   compileWaitMs: 50_000,
   /** Exports and imports of an organisation that wait, past it 429: each holds a request, and runs as a program once it has a place. */
-  waitingMigrations: 100,
+  waitingTransfers: 100,
   /** A package that is fetched from cloud storage, past it the import fails: as much as an upload may have. */
   packageBytes: 10 * 1024 ** 3,
   /** Files of one XSD set together, past it F or 422: a set is held whole. The largest standards have a fraction of it. */

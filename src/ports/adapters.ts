@@ -7,7 +7,7 @@ import type { FileStore } from './files/organisation-files.ts';
 import type { HealthProbe } from './health-probe.ts';
 import type { JobStore } from './stores/jobs.ts';
 import type { Logger } from './logger.ts';
-import type { MigrationProgram } from './processes/transfer-program.ts';
+import type { TransferProgram } from './processes/transfer-program.ts';
 import type { ProcessFigures } from './processes/figures.ts';
 import type { HostCallers } from './network/host-callers.ts';
 import type { HostResolver } from './network/outgoing.ts';
@@ -73,5 +73,5 @@ export interface Adapters {
   /** names of hosts that requests name, for the gate that they pass */
   readonly hosts: HostResolver;
   /** null: no processes here, so schemas are neither exported nor imported */
-  readonly migrations: MigrationProgram | null;
+  readonly transfers: TransferProgram | null;
 }

@@ -161,7 +161,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
       resolve: (name) =>
         Promise.reject(new AppError('runtime_unsupported', `the name ${name} cannot be resolved here`)),
     },
-    migrations: null,
+    transfers: null,
     ...(config.oidc === null ? {} : { tokens: await createOidcVerifier(config.oidc) }),
   };
   return { fetch: createApp(adapters, config).fetch, database };

@@ -19,7 +19,7 @@ import { unknownSettings } from '../config/java-properties.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { startReaper, type Reaper } from '../jobs/worker/reaper.ts';
 import { createJobWorker } from './job-worker.ts';
-import { createServiceMigrations } from './migrations.ts';
+import { createServiceTransfers } from './transfers.ts';
 import { openInstallation } from './open/installation.ts';
 import type { OpenedInstallation } from './open/installation.ts';
 
@@ -69,8 +69,8 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     let accepting = true;
     const worker =
       config.worker.concurrency > 0 ? createJobWorker(opened, environment, config.worker.concurrency) : null;
-    const migrations = createServiceMigrations(opened, environment);
-    await migrations.sweep();
+    const transfers = createServiceTransfers(opened, environment);
+    await transfers.sweep();
     const adapters: Adapters = {
       ...opened.adapters,
       health: createNodeHealthProbe({
@@ -89,7 +89,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
       hosts: createHostResolver(),
       ...(config.oidc === null ? {} : { tokens: await createOidcVerifier(config.oidc) }),
       ...(options.callers === undefined ? {} : { callers: options.callers }),
-      migrations,
+      transfers,
     };
     const madeKey = await ensureAdminKey(adapters.access, home.adminKeyFile);
     const app = createApp(adapters, config, { basePath: options.basePath ?? '' });
@@ -110,7 +110,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     };
     const close = async (): Promise<void> => {
       await drain();
-      await migrations.close();
+      await transfers.close();
       await opened.close();
     };
     return {

@@ -1,14 +1,14 @@
 /** Whether a cloud location that a request names may be copied to or from. */
 import type { OutgoingGuard } from '../access/outgoing-guard.ts';
 import { AppError } from '../errors.ts';
-import type { MigrationRequest } from '../ports/processes/transfer-program.ts';
+import type { TransferRequest } from '../ports/processes/transfer-program.ts';
 import { parseCloudLocation } from './cloud-location.ts';
 import type { CloudLocation } from './cloud-location.ts';
 
 export interface CheckedLocation {
   readonly location: CloudLocation;
   /** members of the request file: the location, and the addresses that were checked */
-  fields(member: string): MigrationRequest;
+  fields(member: string): TransferRequest;
 }
 
 /** AppError `invalid_body` for a wrong form, `host_not_allowed` for a host that the operator has not allowed. */

@@ -4,8 +4,8 @@ import { AppError } from '../errors.ts';
 import { checkLocation } from './check-location.ts';
 import { chooseDatabase } from './metadata-database.ts';
 import type { MetadbFields } from './metadata-database.ts';
-import { requireProgram, runMigration } from './run-transfer.ts';
-import type { MigrationAdapters, MigrationCaller, MigrationSettings } from './run-transfer.ts';
+import { requireProgram, runTransfer } from './run-transfer.ts';
+import type { TransferAdapters, TransferCaller, TransferSettings } from './run-transfer.ts';
 
 /** Exactly one of the two paths is there. */
 export interface ExportRequest extends MetadbFields {
@@ -22,13 +22,13 @@ export interface ExportResponse {
 
 /** AppError `not_found`, `path_not_allowed`, `host_not_allowed`, `invalid_body` before anything is started. */
 export async function exportSchema(
-  adapters: MigrationAdapters,
-  settings: MigrationSettings,
-  caller: MigrationCaller,
+  adapters: TransferAdapters,
+  settings: TransferSettings,
+  caller: TransferCaller,
   asked: ExportRequest,
 ): Promise<ExportResponse> {
   const { files, catalog } = adapters;
-  const migrations = requireProgram(adapters);
+  const transfers = requireProgram(adapters);
   const idSch = Number(asked.origin_id);
   const absent = new AppError('not_found', `there is no schema ${asked.origin_id}`);
   const guard = createOutgoingGuard(settings.allowedHosts, adapters.hosts);
@@ -39,10 +39,10 @@ export async function exportSchema(
     cloud === null
       ? await files.resolve(caller.idOrg, asked.output_path!, false).catch(atMember('/output_path'))
       : null;
-  const database = await chooseDatabase(asked, caller.idOrg, migrations, guard, settings);
+  const database = await chooseDatabase(asked, caller.idOrg, transfers, guard, settings);
   if (database.own && (await catalog.findOrigin(caller.idOrg, idSch)) === null) throw absent;
 
-  const { code, answer } = await runMigration(adapters, settings, caller, {
+  const { code, answer } = await runTransfer(adapters, settings, caller, {
     command: 'export',
     request: {
       origin_id: asked.origin_id,

@@ -4,8 +4,8 @@ import { checkLocation } from './check-location.ts';
 import { atMember } from './export-schema.ts';
 import { chooseDatabase } from './metadata-database.ts';
 import type { MetadbFields } from './metadata-database.ts';
-import { requireProgram, runMigration } from './run-transfer.ts';
-import type { MigrationAdapters, MigrationCaller, MigrationSettings } from './run-transfer.ts';
+import { requireProgram, runTransfer } from './run-transfer.ts';
+import type { TransferAdapters, TransferCaller, TransferSettings } from './run-transfer.ts';
 
 /** With `az_input_path`, `input_path` is where the package is copied to first; without, where it lies. */
 export interface ImportRequest extends MetadbFields {
@@ -21,13 +21,13 @@ export interface ImportResponse {
 
 /** AppError `path_not_allowed`, `input_not_found`, `host_not_allowed`, `invalid_body` before anything is started. */
 export async function importSchema(
-  adapters: MigrationAdapters,
-  settings: MigrationSettings,
-  caller: MigrationCaller,
+  adapters: TransferAdapters,
+  settings: TransferSettings,
+  caller: TransferCaller,
   asked: ImportRequest,
 ): Promise<ImportResponse> {
   const { files } = adapters;
-  const migrations = requireProgram(adapters);
+  const transfers = requireProgram(adapters);
   const guard = createOutgoingGuard(settings.allowedHosts, adapters.hosts);
   const cloud = asked.az_input_path
     ? await checkLocation(asked.az_input_path, '/az_input_path', guard)
@@ -35,9 +35,9 @@ export async function importSchema(
   const folder = await files
     .resolve(caller.idOrg, asked.input_path, cloud === null)
     .catch(atMember('/input_path'));
-  const database = await chooseDatabase(asked, caller.idOrg, migrations, guard, settings);
+  const database = await chooseDatabase(asked, caller.idOrg, transfers, guard, settings);
 
-  const { answer } = await runMigration(adapters, settings, caller, {
+  const { answer } = await runTransfer(adapters, settings, caller, {
     command: 'import',
     request: {
       input_path: folder,

@@ -5,8 +5,8 @@ import { AppError } from '../errors.ts';
 import { isHostAllowed } from '../jobs/request/target.ts';
 import type {
   MetadataDatabase,
-  MigrationProgram,
-  MigrationRequest,
+  TransferProgram,
+  TransferRequest,
 } from '../ports/processes/transfer-program.ts';
 
 /** Members of a request; absent and '' say nothing. Their form was checked. */
@@ -22,7 +22,7 @@ export interface ChosenDatabase {
   /** the service's own: ids of its jobs and organisations mean something there */
   readonly own: boolean;
   /** members of the request file */
-  readonly fields: MigrationRequest;
+  readonly fields: TransferRequest;
   readonly secrets: readonly string[];
 }
 
@@ -45,7 +45,7 @@ const defaultPort = 5432;
 export async function chooseDatabase(
   asked: MetadbFields,
   idOrg: number,
-  program: Pick<MigrationProgram, 'ownDatabase' | 'environmentPassword'>,
+  program: Pick<TransferProgram, 'ownDatabase' | 'environmentPassword'>,
   guard: OutgoingGuard,
   settings: PasswordSettings,
 ): Promise<ChosenDatabase> {

@@ -5,45 +5,45 @@ import { answerWithin, backOffMs, pause } from '../jobs/worker/waiting.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Claim } from '../ports/stores/jobs.ts';
 import type {
-  MigrationCommand,
-  MigrationProgram,
-  MigrationRequest,
+  TransferCommand,
+  TransferProgram,
+  TransferRequest,
 } from '../ports/processes/transfer-program.ts';
-import { shownMigration } from './shown-request.ts';
-import type { AskedMigration } from './shown-request.ts';
+import { shownTransfer } from './shown-request.ts';
+import type { AskedTransfer } from './shown-request.ts';
 
-export type MigrationAdapters = Pick<
+export type TransferAdapters = Pick<
   Adapters,
-  'jobs' | 'catalog' | 'files' | 'clock' | 'logger' | 'migrations' | 'hosts'
+  'jobs' | 'catalog' | 'files' | 'clock' | 'logger' | 'transfers' | 'hosts'
 >;
 
 /** A `Config` is one. */
-export interface MigrationSettings {
+export interface TransferSettings {
   readonly allowedHosts: readonly string[];
   readonly plainPasswordHosts: readonly string[];
   readonly migration: { readonly azcopyBinary: string; readonly passwordHosts: readonly string[] };
   readonly limits: {
     readonly leaseMs: number;
     readonly heartbeatMs: number;
-    readonly migrationTimeMs: number;
+    readonly transferTimeMs: number;
   };
 }
 
 /** Who asks, and under which id the log tells of it. */
-export interface MigrationCaller {
+export interface TransferCaller {
   readonly idOrg: number;
   readonly requestId: string;
 }
 
 export interface PlannedRun {
-  readonly command: MigrationCommand;
-  readonly request: MigrationRequest;
+  readonly command: TransferCommand;
+  readonly request: TransferRequest;
   /** texts that no log, record or answer may hold */
   readonly secrets: readonly string[];
   /** the service's own metadata database: the program may name the job there */
   readonly ownDatabase: boolean;
   /** for the record: the request as it came */
-  readonly asked: AskedMigration;
+  readonly asked: AskedTransfer;
   readonly idSch: number | null;
 }
 
@@ -57,33 +57,33 @@ export interface EndedRun {
 const never: AbortSignal = new AbortController().signal;
 
 /** AppError `runtime_unsupported` where no program can be run. */
-export function requireProgram({ migrations }: Pick<MigrationAdapters, 'migrations'>): MigrationProgram {
-  if (migrations !== null) return migrations;
+export function requireProgram({ transfers }: Pick<TransferAdapters, 'transfers'>): TransferProgram {
+  if (transfers !== null) return transfers;
   throw new AppError('runtime_unsupported', 'schemas are exported and imported where processes can be run');
 }
 
 /** A failed run is no error here: it is told in the log under the request id, and in the job record. */
-export async function runMigration(
-  adapters: MigrationAdapters,
-  settings: MigrationSettings,
-  caller: MigrationCaller,
+export async function runTransfer(
+  adapters: TransferAdapters,
+  settings: TransferSettings,
+  caller: TransferCaller,
   plan: PlannedRun,
 ): Promise<EndedRun> {
   const { jobs } = adapters;
-  const migrations = requireProgram(adapters);
+  const transfers = requireProgram(adapters);
   const mask = createMask(plan.secrets);
   const claim = await jobs.startByHand(
     {
       jobType: plan.command === 'export' ? 'Export' : 'Import',
       tool: 'migrate',
-      ...shownMigration(plan.command, plan.asked, mask),
+      ...shownTransfer(plan.command, plan.asked, mask),
       // What was asked for holds secrets, and is asked for again by the same request, not by a rerun
       request: JSON.stringify({ tool: 'migrate', command: plan.command }),
       idSch: plan.idSch,
       idParentJob: null,
     },
     caller.idOrg,
-    migrations.identity,
+    transfers.identity,
     settings.limits.leaseMs,
   );
   const log = (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
@@ -96,15 +96,15 @@ export async function runMigration(
   });
   let run: EndedRun & { readonly failure: string | null };
   let late = false;
-  const { migrationTimeMs } = settings.limits;
+  const { transferTimeMs } = settings.limits;
   const deadline = setTimeout(() => {
     late = true;
     stop.abort();
-  }, migrationTimeMs);
+  }, transferTimeMs);
   try {
     await jobs.report(claim, { idApp: `local-${adapters.clock.nowMs()}` });
     const request = plan.ownDatabase ? { ...plan.request, id_job: claim.idJob } : plan.request;
-    const { code, lastLine } = await migrations.run(plan.command, request, {
+    const { code, lastLine } = await transfers.run(plan.command, request, {
       signal: stop.signal,
       onLine: (line) => log('migration', { line: mask(line) }),
     });
@@ -115,7 +115,7 @@ export async function runMigration(
   clearTimeout(deadline);
   ended.abort();
   if (late && run.failure !== null)
-    run = { ...run, failure: `it took longer than ${migrationTimeMs / 1000} s (svc.limits.migration_time)` };
+    run = { ...run, failure: `it took longer than ${transferTimeMs / 1000} s (svc.limits.migration_time)` };
   const failure = run.failure === null ? null : mask(run.failure);
   if (failure !== null)
     adapters.logger.warn('migration failed', { request_id: caller.requestId, job: claim.idJob, failure });
@@ -126,8 +126,8 @@ export async function runMigration(
 
 /** Sends heartbeats until the run has ended; answers whether it was told to end. */
 async function keepLease(
-  { jobs }: MigrationAdapters,
-  { limits }: MigrationSettings,
+  { jobs }: TransferAdapters,
+  { limits }: TransferSettings,
   claim: Claim,
   ended: AbortSignal,
 ): Promise<boolean> {
@@ -179,7 +179,7 @@ function newestOrigin(answer: EndedRun['answer']): number | null {
 
 /** Through outages of the database, for as long as the lease lasts. It changes nothing about what was done. */
 async function record(
-  { jobs, logger }: MigrationAdapters,
+  { jobs, logger }: TransferAdapters,
   leaseMs: number,
   claim: Claim,
   idSch: number | null,

@@ -2,11 +2,11 @@
 import { shownParams } from '../jobs/request/params.ts';
 import { shellWord } from '../jobs/request/shell-word.ts';
 import { engineDefaults } from '../jobs/submit.ts';
-import type { MigrationCommand } from '../ports/processes/transfer-program.ts';
+import type { TransferCommand } from '../ports/processes/transfer-program.ts';
 import type { MetadbFields } from './metadata-database.ts';
 
 /** Members of either request; absent and '' say nothing. */
-export interface AskedMigration extends MetadbFields {
+export interface AskedTransfer extends MetadbFields {
   readonly origin_id?: string;
   readonly output_path?: string;
   readonly az_output_path?: string;
@@ -14,7 +14,7 @@ export interface AskedMigration extends MetadbFields {
   readonly az_input_path?: string;
 }
 
-export interface ShownMigration {
+export interface ShownTransfer {
   /** the words that stand behind `migrate` in a shell */
   readonly params: string;
   readonly paramsJson: string;
@@ -33,14 +33,14 @@ const members = [
   'metadb_user',
   'metadb_db',
   'metadb_password',
-] as const satisfies readonly (keyof AskedMigration)[];
+] as const satisfies readonly (keyof AskedTransfer)[];
 
 /** `params_json.action` has the members as given, and `in` and `out` as every job has them. `mask` knows the secrets of the run. */
-export function shownMigration(
-  command: MigrationCommand,
-  asked: AskedMigration,
+export function shownTransfer(
+  command: TransferCommand,
+  asked: AskedTransfer,
   mask: (text: string) => string,
-): ShownMigration {
+): ShownTransfer {
   const inputPath = place(asked.az_input_path) ?? (asked.input_path || null);
   const outputPath = place(asked.az_output_path) ?? (asked.output_path || null);
   const given = members.flatMap((name) =>

@@ -5,14 +5,14 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { MigrationProgram, MigrationRun } from '../../ports/processes/transfer-program.ts';
+import type { TransferProgram, TransferRun } from '../../ports/processes/transfer-program.ts';
 import { signalGroup } from '../processes/process-group.ts';
 import { createProcessGuard, markVariable } from '../processes/process-guard.ts';
 import type { ProcessGuard } from '../processes/process-guard.ts';
 import { baseEnvironment, findTie } from '../processes/tool-runner.ts';
 
-export interface MigrationProgramOptions extends Pick<
-  MigrationProgram,
+export interface TransferProgramOptions extends Pick<
+  TransferProgram,
   'ownDatabase' | 'environmentPassword' | 'identity'
 > {
   /** program and leading arguments: one element for an external program */
@@ -22,7 +22,7 @@ export interface MigrationProgramOptions extends Pick<
   readonly scratchDirectory: string;
 }
 
-export interface LocalMigrationProgram extends MigrationProgram {
+export interface LocalTransferProgram extends TransferProgram {
   /** Before the first run: removes what processes that were killed have left: requests, which hold passwords, and packages on their way. */
   sweep(): Promise<void>;
   /** Ends what still runs; new runs fail. */
@@ -31,19 +31,19 @@ export interface LocalMigrationProgram extends MigrationProgram {
 
 /** How long a process that was told to end may take before it is killed. */
 const graceMs = 3000;
-/** a migration is over by then */
+/** a transfer is over by then */
 const oldMs = 7 * 24 * 3_600_000;
 /** no answer is longer; what is written beyond goes to the log in pieces */
 const maxLineCharacters = 64 * 1024;
 
-export function createMigrationProgram(options: MigrationProgramOptions): LocalMigrationProgram {
+export function createTransferProgram(options: TransferProgramOptions): LocalTransferProgram {
   const { ownDatabase, environmentPassword, identity, command, workingDirectory, scratchDirectory } = options;
   const guard = createProcessGuard();
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   let tie: Promise<readonly string[]> | null = null;
 
-  const run: MigrationProgram['run'] = async (name, request, { signal, onLine }) => {
+  const run: TransferProgram['run'] = async (name, request, { signal, onLine }) => {
     const either = AbortSignal.any([signal, closing.signal]);
     either.throwIfAborted();
     await mkdir(scratchDirectory, { recursive: true, mode: 0o700 });
@@ -117,7 +117,7 @@ async function runToEnd(
   { workingDirectory, scratch, guard }: Surroundings,
   signal: AbortSignal,
   onLine: (line: string) => void,
-): Promise<MigrationRun> {
+): Promise<TransferRun> {
   const [program = '', ...args] = words;
   const mark = randomBytes(16).toString('hex');
   const child = spawn(program, args, {

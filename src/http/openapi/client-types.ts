@@ -6,7 +6,7 @@ import type { createDiagramRoutes } from '../routes/catalog/diagrams.ts';
 import type { createExecutionRoutes } from '../routes/jobs/executions.ts';
 import type { createFileRoutes } from '../routes/files.ts';
 import type { createMappingRoutes } from '../routes/catalog/mappings.ts';
-import type { createMigrationRoutes } from '../routes/transfer.ts';
+import type { createTransferRoutes } from '../routes/transfer.ts';
 import type { createRunRoutes } from '../routes/jobs/run.ts';
 import type { createSchemaRoutes } from '../routes/catalog/schemas.ts';
 import type { createWorkflowRoutes } from '../routes/jobs/workflows.ts';
@@ -26,7 +26,7 @@ export type FilesApi = ReturnType<typeof createFileRoutes>;
 /** /v2/mapping */
 export type MappingsApi = ReturnType<typeof createMappingRoutes>;
 /** /v2/schema/export, /v2/schema/import */
-export type MigrationApi = ReturnType<typeof createMigrationRoutes>;
+export type TransferApi = ReturnType<typeof createTransferRoutes>;
 /** /v2/run */
 export type RunApi = ReturnType<typeof createRunRoutes>;
 /** /v2/schema, all but export and import */

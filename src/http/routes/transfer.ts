@@ -5,7 +5,7 @@ import { fixedLimits } from '../../config/limits.ts';
 import { exportSchema } from '../../transfer/export-schema.ts';
 import { importSchema } from '../../transfer/import-schema.ts';
 import { createPlaces } from '../../transfer/turns.ts';
-import type { MigrationAdapters } from '../../transfer/run-transfer.ts';
+import type { TransferAdapters } from '../../transfer/run-transfer.ts';
 import type { Guards } from '../middleware/auth.ts';
 import { jsonBody } from '../requests/json-body.ts';
 import { createGroup, json, notSent, operation, problems } from '../requests/operation.ts';
@@ -93,7 +93,7 @@ const ImportedSchemas = z
   })
   .openapi('ImportedSchemas', { example: { error: false, origin_ids: '12, 13' } });
 
-export function createMigrationRoutes(adapters: MigrationAdapters, config: Config, guards: Guards) {
+export function createTransferRoutes(adapters: TransferAdapters, config: Config, guards: Guards) {
   const guard = guards.require('migrate');
   const shared = {
     method: 'post' as const,
@@ -104,7 +104,7 @@ export function createMigrationRoutes(adapters: MigrationAdapters, config: Confi
   const statuses = problems(400, 413, 415, 501);
   const places = createPlaces({
     running: config.limits.runningJobs,
-    waiting: fixedLimits.waitingMigrations,
+    waiting: fixedLimits.waitingTransfers,
   });
 
   const exported = operation(

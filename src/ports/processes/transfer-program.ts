@@ -1,7 +1,7 @@
 /** The program that exports and imports: run as a process, `BINARY export|import --request FILE` (docs/decisions/service/packages.md). */
 import type { WorkerIdentity } from '../stores/jobs.ts';
 
-export type MigrationCommand = 'export' | 'import';
+export type TransferCommand = 'export' | 'import';
 
 /** A metadata database by its parts; `password` null: none is known. */
 export interface MetadataDatabase {
@@ -16,16 +16,16 @@ export interface MetadataDatabase {
 }
 
 /** What a run is asked for: one JSON object of texts, numbers and lists, as the program finds it in its file. */
-export type MigrationRequest = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+export type TransferRequest = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-export interface MigrationRun {
+export interface TransferRun {
   /** exit code; null: ended by a signal, or never started */
   readonly code: number | null;
   /** last line of its output, as it came; null: it wrote none */
   readonly lastLine: string | null;
 }
 
-export interface MigrationProgram {
+export interface TransferProgram {
   /** the service's own metadata database */
   readonly ownDatabase: MetadataDatabase;
   /** PGPASSWORD of the service */
@@ -37,8 +37,8 @@ export interface MigrationProgram {
    * shows them takes the secrets out. AppError `runtime_unsupported` where no process can be started.
    */
   run(
-    command: MigrationCommand,
-    request: MigrationRequest,
+    command: TransferCommand,
+    request: TransferRequest,
     options: { readonly signal: AbortSignal; readonly onLine: (line: string) => void },
-  ): Promise<MigrationRun>;
+  ): Promise<TransferRun>;
 }

@@ -15,7 +15,7 @@ export interface StoredMoment {
 }
 
 /** What the catalog's own port does not tell: moments, and lists by origin. All inside the same transaction. */
-export interface MigrationState {
+export interface TransferState {
   readonly catalog: CatalogStore;
   /** Every version of the origin's family, oldest first; empty: no such origin in the organisation. */
   listFamily(idOrg: number, idSch: number): Promise<readonly FamilyMember[]>;
@@ -27,7 +27,7 @@ export interface MigrationState {
   diagramSaved(idLschma: number): Promise<string | null>;
 }
 
-export interface MigrationChanges extends MigrationState {
+export interface TransferChanges extends TransferState {
   /** Puts an origin that was just made where its original stood in its family. */
   placeOrigin(
     idSch: number,
@@ -43,9 +43,9 @@ export interface MigrationChanges extends MigrationState {
   hasOrganisation(idOrg: number): Promise<boolean>;
 }
 
-export interface MigrationStore {
+export interface TransferStore {
   /** One consistent state, whatever others write meanwhile. */
-  read<T>(work: (state: MigrationState) => Promise<T>): Promise<T>;
+  read<T>(work: (state: TransferState) => Promise<T>): Promise<T>;
   /** All that `work` writes, or nothing where it throws. */
-  write<T>(work: (changes: MigrationChanges) => Promise<T>): Promise<T>;
+  write<T>(work: (changes: TransferChanges) => Promise<T>): Promise<T>;
 }

@@ -14,10 +14,10 @@ import { parseCloudLocation } from '../../transfer/cloud-location.ts';
 import { exportPackage } from '../../transfer/package/export.ts';
 import { importPackage } from '../../transfer/package/import.ts';
 import { manifestName, partNames } from '../../transfer/package/format.ts';
-import { openMigrationDatabase } from '../package-transfer/database.ts';
-import type { MigrationDatabase } from '../package-transfer/database.ts';
-import { migrateUsage, readMigrateCall, secretsOfMigration } from '../package-transfer/request.ts';
-import type { MigrateCall, ToolMigration } from '../package-transfer/request.ts';
+import { openTransferDatabase } from '../package-transfer/database.ts';
+import type { TransferDatabase } from '../package-transfer/database.ts';
+import { transferUsage, readTransferCall, secretsOfTransfer } from '../package-transfer/request.ts';
+import type { TransferCall, ToolTransfer } from '../package-transfer/request.ts';
 import { createTerminal } from '../cli/terminal.ts';
 
 /** Exit codes, as of the other tools (docs/decisions/service/tools-are-processes.md). */
@@ -27,12 +27,12 @@ const terminal = createTerminal();
 
 async function main(argv: readonly string[]): Promise<number> {
   if (argv.length === 0 || argv.includes('--help') || argv.includes('-h')) {
-    terminal.log(migrateUsage);
+    terminal.log(transferUsage);
     return argv.length === 0 ? exitCodes.usage : exitCodes.completed;
   }
-  let call: MigrateCall;
+  let call: TransferCall;
   try {
-    call = await readMigrateCall(argv);
+    call = await readTransferCall(argv);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     terminal.complain(`migrate: ${error.message}`);
@@ -42,14 +42,14 @@ async function main(argv: readonly string[]): Promise<number> {
   return runCall(call);
 }
 
-async function runCall({ command, request }: MigrateCall): Promise<number> {
+async function runCall({ command, request }: TransferCall): Promise<number> {
   const location = request.az_output_path || request.az_input_path;
   const shown = location === undefined ? '' : (location.split('?')[0] ?? '');
-  const mask = createMask(secretsOfMigration(request));
+  const mask = createMask(secretsOfTransfer(request));
   const log = (line: string): void => terminal.log(mask(line));
-  let database: MigrationDatabase | null = null;
+  let database: TransferDatabase | null = null;
   try {
-    database = await openMigrationDatabase(command, request);
+    database = await openTransferDatabase(command, request);
     const origins =
       command === 'export'
         ? await runExport(database, request, log)
@@ -75,8 +75,8 @@ async function runCall({ command, request }: MigrateCall): Promise<number> {
 }
 
 async function runExport(
-  { store, idOrg }: MigrationDatabase,
-  request: ToolMigration,
+  { store, idOrg }: TransferDatabase,
+  request: ToolTransfer,
   log: (line: string) => void,
 ): Promise<readonly number[]> {
   const what = { idOrg, idSch: Number(request.origin_id), nowMs: Date.now() };
@@ -100,8 +100,8 @@ async function runExport(
 }
 
 async function runImport(
-  { store, idOrg, idJob }: MigrationDatabase,
-  request: ToolMigration,
+  { store, idOrg, idJob }: TransferDatabase,
+  request: ToolTransfer,
   log: (line: string) => void,
 ): Promise<readonly number[]> {
   const folder = resolve(request.input_path!);
@@ -116,7 +116,7 @@ async function runImport(
 }
 
 async function chooseTransfer(
-  request: ToolMigration,
+  request: ToolTransfer,
   text: string,
   log: (line: string) => void,
 ): Promise<PackageTransfer> {

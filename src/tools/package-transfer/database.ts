@@ -4,23 +4,23 @@ import { connectPostgres } from '../../adapters/postgres/client/connect.ts';
 import type { Sql } from '../../adapters/postgres/client/connect.ts';
 import { migrate, missingMigrations } from '../../adapters/postgres/metadb/schema/run-migrations.ts';
 import { targetFault } from '../../adapters/postgres/target/connection/open.ts';
-import { createPostgresMigrationStore } from '../../adapters/postgres/metadb/transfer-store.ts';
+import { createPostgresTransferStore } from '../../adapters/postgres/metadb/transfer-store.ts';
 import { closeWhenStalled } from '../../adapters/postgres/client/watched-socket.ts';
 import { AppError } from '../../errors.ts';
 import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { databaseOf } from '../../transfer/metadata-database.ts';
-import { shownMigration } from '../../transfer/shown-request.ts';
-import type { MetadataDatabase, MigrationCommand } from '../../ports/processes/transfer-program.ts';
-import type { MigrationStore } from '../../ports/stores/transfer.ts';
-import { readAddress } from '../../runtime/migrations.ts';
+import { shownTransfer } from '../../transfer/shown-request.ts';
+import type { MetadataDatabase, TransferCommand } from '../../ports/processes/transfer-program.ts';
+import type { TransferStore } from '../../ports/stores/transfer.ts';
+import { readAddress } from '../../runtime/transfers.ts';
 import { openInstallation } from '../../runtime/open/installation.ts';
 import type { OpenedInstallation } from '../../runtime/open/installation.ts';
 import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
-import { secretsOfMigration } from './request.ts';
-import type { ToolMigration } from './request.ts';
+import { secretsOfTransfer } from './request.ts';
+import type { ToolTransfer } from './request.ts';
 
-export interface MigrationDatabase {
-  readonly store: MigrationStore;
+export interface TransferDatabase {
+  readonly store: TransferStore;
   readonly idOrg: number;
   /** the job that the origins are said to come from, where the database knows it */
   readonly idJob: number | null;
@@ -37,10 +37,10 @@ const leaseMs = 30_000;
 /** a kill is heard within it */
 const heartbeatMs = 2_000;
 
-export async function openMigrationDatabase(
-  command: MigrationCommand,
-  request: ToolMigration,
-): Promise<MigrationDatabase> {
+export async function openTransferDatabase(
+  command: TransferCommand,
+  request: ToolTransfer,
+): Promise<TransferDatabase> {
   if (request.metadb_host) return openNamed(command, request, request.metadb_host);
   const home = await openInstallation(process.env, {
     role: 'tool',
@@ -65,10 +65,10 @@ export async function openMigrationDatabase(
 }
 
 async function openNamed(
-  command: MigrationCommand,
-  request: ToolMigration,
+  command: TransferCommand,
+  request: ToolTransfer,
   host: string,
-): Promise<MigrationDatabase> {
+): Promise<TransferDatabase> {
   const given = databaseOf({ ...request, metadb_host: host });
   const password = given.password ?? (process.env['PGPASSWORD'] || null);
   const sql = await connectNamed(request, { ...given, password })
@@ -87,7 +87,7 @@ async function openNamed(
     throw error;
   }
   return {
-    store: createPostgresMigrationStore(sql),
+    store: createPostgresTransferStore(sql),
     idOrg: request.id_org ?? 1,
     idJob: request.id_job ?? null,
     finish: () => Promise.resolve(),
@@ -99,7 +99,7 @@ async function openNamed(
 const refusedPassword = '28P01';
 
 /** Connected: an error of the server is thrown here. */
-async function connectNamed(request: ToolMigration, parts: MetadataDatabase): Promise<Sql> {
+async function connectNamed(request: ToolTransfer, parts: MetadataDatabase): Promise<Sql> {
   const literal = /^\[(.*)\]$/.exec(parts.host)?.[1];
   const addresses = request.metadb_addresses ?? (literal === undefined ? undefined : [literal]);
   const url = new URL('postgresql://host');
@@ -130,7 +130,7 @@ async function connectNamed(request: ToolMigration, parts: MetadataDatabase): Pr
   }
 }
 
-async function requireInstallation(sql: Sql, command: MigrationCommand): Promise<void> {
+async function requireInstallation(sql: Sql, command: TransferCommand): Promise<void> {
   const [found] = await sql<{ ready: boolean }[]>`select to_regnamespace('svc') is not null as ready`;
   // An empty database becomes an installation; one of another version is its own service's to change
   if (found?.ready !== true && command === 'import') await migrate(sql);
@@ -145,9 +145,9 @@ async function requireInstallation(sql: Sql, command: MigrationCommand): Promise
 
 async function openOwn(
   home: OpenedInstallation,
-  command: MigrationCommand,
-  request: ToolMigration,
-): Promise<MigrationDatabase> {
+  command: TransferCommand,
+  request: ToolTransfer,
+): Promise<TransferDatabase> {
   const { jobs } = home.adapters;
   const idOrg = request.id_org ?? 1;
   const idSch = Number(request.origin_id);
@@ -156,7 +156,7 @@ async function openOwn(
     {
       jobType: command === 'export' ? 'Export' : 'Import',
       tool: 'migrate',
-      ...shownMigration(command, request, createMask(secretsOfMigration(request))),
+      ...shownTransfer(command, request, createMask(secretsOfTransfer(request))),
       request: JSON.stringify({ tool: 'migrate', command }),
       idSch: known ? idSch : null,
       idParentJob: null,
@@ -176,7 +176,7 @@ async function openOwn(
   }, heartbeatMs);
   beat.unref();
   return {
-    store: createPostgresMigrationStore(home.sql),
+    store: createPostgresTransferStore(home.sql),
     idOrg,
     idJob: claim.idJob,
     async finish(failure) {

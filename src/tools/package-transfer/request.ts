@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { AppError } from '../../errors.ts';
 import { parseCloudLocation } from '../../transfer/cloud-location.ts';
 import type { MetadbFields } from '../../transfer/metadata-database.ts';
-import type { MigrationCommand } from '../../ports/processes/transfer-program.ts';
+import type { TransferCommand } from '../../ports/processes/transfer-program.ts';
 
 const text = z.string().optional();
 const addresses = z.array(z.string()).readonly().optional();
@@ -35,14 +35,14 @@ const requestFile = z.strictObject({
   metadb_addresses: addresses,
   az_addresses: addresses,
 });
-export type ToolMigration = Readonly<z.infer<typeof requestFile>>;
+export type ToolTransfer = Readonly<z.infer<typeof requestFile>>;
 
-export interface MigrateCall {
-  readonly command: MigrationCommand;
-  readonly request: ToolMigration;
+export interface TransferCall {
+  readonly command: TransferCommand;
+  readonly request: ToolTransfer;
 }
 
-export const migrateUsage = `migrate export --request FILE        FILE holds the members of POST /v2/schema/export as JSON
+export const transferUsage = `migrate export --request FILE        FILE holds the members of POST /v2/schema/export as JSON
 migrate import --request FILE        ... of POST /v2/schema/import
 migrate export -x ORIGIN -o FOLDER   the schema with all its versions, from the service's own database
 migrate import -i FOLDER             what a package holds, under new ids
@@ -53,7 +53,7 @@ A cloud location holds a token, which belongs into a file, not into a command li
 The last line of the output is the answer as JSON: {"error":false,"origin_ids":"12, 13"}`;
 
 /** AppError `invalid_option` for what is no call of it; the message never repeats a value of the file. */
-export async function readMigrateCall(argv: readonly string[]): Promise<MigrateCall> {
+export async function readTransferCall(argv: readonly string[]): Promise<TransferCall> {
   const [command, ...words] = argv;
   if (command !== 'export' && command !== 'import') throw wrong('the first word is export or import');
   const values = parseWords(words);
@@ -90,7 +90,7 @@ function parseWords(words: readonly string[]): Words {
   }
 }
 
-function fromWords(command: MigrationCommand, words: Words): ToolMigration {
+function fromWords(command: TransferCommand, words: Words): ToolTransfer {
   const { origin, out, in: source } = words;
   const paths = [out, source].filter((path) => path !== undefined);
   if (words['metadb-password'] !== undefined)
@@ -106,7 +106,7 @@ function fromWords(command: MigrationCommand, words: Words): ToolMigration {
   return { ...database, origin_id: origin, ...(out === undefined ? {} : { output_path: resolve(out) }) };
 }
 
-async function readRequest(file: string): Promise<ToolMigration> {
+async function readRequest(file: string): Promise<ToolTransfer> {
   let value: unknown;
   try {
     value = JSON.parse(await readFile(file, 'utf8'));
@@ -123,7 +123,7 @@ async function readRequest(file: string): Promise<ToolMigration> {
 }
 
 /** What no log and no record may hold. */
-export function secretsOfMigration(request: ToolMigration): readonly string[] {
+export function secretsOfTransfer(request: ToolTransfer): readonly string[] {
   const locations = [request.az_output_path, request.az_input_path].flatMap((text) => {
     const location = text ? parseCloudLocation(text) : { fault: '' };
     return 'fault' in location ? [] : location.secrets;

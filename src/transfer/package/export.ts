@@ -1,7 +1,7 @@
 /** Writes everything that belongs to an origin's family into a folder, from one state of the database. */
 import { AppError } from '../../errors.ts';
 import type { OriginFileContent } from '../../ports/stores/catalog.ts';
-import type { FamilyMember, MigrationState, MigrationStore } from '../../ports/stores/transfer.ts';
+import type { FamilyMember, TransferState, TransferStore } from '../../ports/stores/transfer.ts';
 import type { PackageFolder } from '../../ports/files/package-folder.ts';
 import { partNames, writeManifest } from './format.ts';
 import type { PartEntry, PartName } from './format.ts';
@@ -16,7 +16,7 @@ export interface ExportedPackage {
 
 /** AppError `not_found`: the organisation has no such origin. */
 export async function exportPackage(
-  store: MigrationStore,
+  store: TransferStore,
   folder: PackageFolder,
   what: { readonly idOrg: number; readonly idSch: number; readonly nowMs: number },
 ): Promise<ExportedPackage> {
@@ -47,7 +47,7 @@ function contentOf({ content, entry }: OriginFileContent): Pick<FileLine, 'conte
 type LineSources = { readonly [Part in PartName]: () => AsyncGenerator<PartLines[Part]> };
 
 /** Each part is read when it is written, one origin or logical schema after the other. */
-function linesOf(state: MigrationState, idOrg: number, family: readonly FamilyMember[]): LineSources {
+function linesOf(state: TransferState, idOrg: number, family: readonly FamilyMember[]): LineSources {
   const { catalog } = state;
   const load = async (idSch: number) => {
     const origin = await catalog.loadOrigin(idOrg, idSch);

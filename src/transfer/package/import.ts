@@ -1,7 +1,7 @@
 /** Stores what a package holds under new ids: all of it in one transaction, once everything was checked. */
 import { AppError } from '../../errors.ts';
 import type { NewOriginFile } from '../../ports/stores/catalog.ts';
-import type { MigrationChanges, MigrationStore } from '../../ports/stores/transfer.ts';
+import type { TransferChanges, TransferStore } from '../../ports/stores/transfer.ts';
 import type { PackageFolder } from '../../ports/files/package-folder.ts';
 import { fromBase64 } from '../shapes/base64.ts';
 import { checkPackage } from './check.ts';
@@ -23,7 +23,7 @@ const maxNames = 1000;
  * `not_found` where the organisation is not there, `conflict` where the job was killed meanwhile. A name that is taken gets a number.
  */
 export async function importPackage(
-  store: MigrationStore,
+  store: TransferStore,
   folder: PackageFolder,
   into: { readonly idOrg: number; readonly idJob: number | null },
 ): Promise<ImportedPackage> {
@@ -58,7 +58,7 @@ type Target = { readonly idOrg: number; readonly idJob: number | null };
 /** from the ids of the package to those here */
 type NewIds = ReadonlyMap<number, number>;
 
-async function importOrigins(changes: MigrationChanges, into: Target, each: Parts): Promise<NewIds> {
+async function importOrigins(changes: TransferChanges, into: Target, each: Parts): Promise<NewIds> {
   const lines = new Map<number, OriginLine>();
   for await (const line of each('origins.ndjson')) lines.set(line.origin, line);
   const files = new Map<number, NewOriginFile[]>();
@@ -121,7 +121,7 @@ async function createUnderFreeName<T>(
 }
 
 async function importNaturalKeys(
-  changes: MigrationChanges,
+  changes: TransferChanges,
   idOrg: number,
   idSch: number,
   manifest: Manifest,
@@ -136,7 +136,7 @@ async function importNaturalKeys(
 
 /** In the order they were made, each with the switches of its own map before the next one is made. */
 async function importLogicalSchemas(
-  changes: MigrationChanges,
+  changes: TransferChanges,
   into: Target,
   origins: NewIds,
   each: Parts,
@@ -174,7 +174,7 @@ async function importLogicalSchemas(
 
 /** Lines are told apart by what they map; equal ones by their order. */
 async function switchMappings(
-  changes: MigrationChanges,
+  changes: TransferChanges,
   idOrg: number,
   idLschma: number,
   lines: readonly MappingLine[],

@@ -9,7 +9,7 @@ import {
 } from '../../../src/adapters/transfer/local-package-folder.ts';
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { createPostgresMigrationStore } from '../../../src/adapters/postgres/metadb/transfer-store.ts';
+import { createPostgresTransferStore } from '../../../src/adapters/postgres/metadb/transfer-store.ts';
 import { AppError } from '../../../src/errors.ts';
 import { exportPackage } from '../../../src/transfer/package/export.ts';
 import { importPackage } from '../../../src/transfer/package/import.ts';
@@ -61,7 +61,7 @@ describe('a package', { timeout: 60_000 }, () => {
     const path = join(folder, 'wide');
     await write(source, idSch, path);
     const { origins } = await importPackage(
-      createPostgresMigrationStore(target.sql),
+      createPostgresTransferStore(target.sql),
       createLocalPackageFolder(path),
       one,
     );
@@ -180,7 +180,7 @@ describe('a package', { timeout: 60_000 }, () => {
       await does(path);
       const before = await everything(target);
       const imported = importPackage(
-        createPostgresMigrationStore(target.sql),
+        createPostgresTransferStore(target.sql),
         createLocalPackageFolder(path),
         one,
       );
@@ -217,7 +217,7 @@ describe('a package', { timeout: 60_000 }, () => {
       },
     };
     const before = await everything(target);
-    await expect(importPackage(createPostgresMigrationStore(target.sql), racing, one)).rejects.toThrow(
+    await expect(importPackage(createPostgresTransferStore(target.sql), racing, one)).rejects.toThrow(
       'changed or cut off',
     );
     expect(readings).toBe(2);
@@ -225,7 +225,7 @@ describe('a package', { timeout: 60_000 }, () => {
   });
 
   it('needs an organisation that is there', async () => {
-    const imported = importPackage(createPostgresMigrationStore(target.sql), createLocalPackageFolder(good), {
+    const imported = importPackage(createPostgresTransferStore(target.sql), createLocalPackageFolder(good), {
       idOrg: 4711,
       idJob: null,
     });
@@ -233,7 +233,7 @@ describe('a package', { timeout: 60_000 }, () => {
   });
 
   it('is stored together with the end of its job, or not at all', async () => {
-    const store = createPostgresMigrationStore(target.sql);
+    const store = createPostgresTransferStore(target.sql);
     const jobs = createPostgresJobStore(target.sql);
     const importAs = (idJob: number) =>
       importPackage(store, createLocalPackageFolder(good), { idOrg, idJob });
@@ -307,7 +307,7 @@ function forge(name: string, change: (path: string) => Promise<unknown>) {
 
 function write(database: TestDatabase, idSch: number, path: string): Promise<unknown> {
   return replaceFolder(path, [manifestName, ...partNames], manifestName, (part) =>
-    exportPackage(createPostgresMigrationStore(database.sql), createLocalPackageFolder(part), {
+    exportPackage(createPostgresTransferStore(database.sql), createLocalPackageFolder(part), {
       idOrg,
       idSch,
       nowMs: 1_790_000_000_000,

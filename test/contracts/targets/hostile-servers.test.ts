@@ -4,7 +4,7 @@ import { connectTarget } from '../../../src/adapters/postgres/target/connection/
 import { createMessageCheck } from '../../../src/adapters/postgres/client/message-check.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
-import { openMigrationDatabase } from '../../../src/tools/package-transfer/database.ts';
+import { openTransferDatabase } from '../../../src/tools/package-transfer/database.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 import {
   accepted,
@@ -212,7 +212,7 @@ describe('a server that sends', () => {
     });
     const metadb_port = new URL(server.url).port;
     await expect(
-      openMigrationDatabase('export', { metadb_host: '127.0.0.1', metadb_port, metadb_password: 'x' }),
+      openTransferDatabase('export', { metadb_host: '127.0.0.1', metadb_port, metadb_password: 'x' }),
     ).rejects.toThrow(
       `the metadata database at 127.0.0.1:${metadb_port}: the server hung up before it let us in`,
     );

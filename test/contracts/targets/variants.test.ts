@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLocalPackageFolder } from '../../../src/adapters/transfer/local-package-folder.ts';
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
-import { createPostgresMigrationStore } from '../../../src/adapters/postgres/metadb/transfer-store.ts';
+import { createPostgresTransferStore } from '../../../src/adapters/postgres/metadb/transfer-store.ts';
 import { exportPackage } from '../../../src/transfer/package/export.ts';
 import { importPackage } from '../../../src/transfer/package/import.ts';
 import { donutRelationalModel, donutSourceModel } from '../../support/models/donut.ts';
@@ -71,7 +71,7 @@ it('a package keeps the mark', async () => {
   await catalog.createLogicalSchema(idOrg, idSch, { ...donutRelationalModel, nameMaxLength: 99 }, null, true);
   const path = await mkdtemp(`${tmpdir()}/variants-`);
   try {
-    const store = createPostgresMigrationStore(sql);
+    const store = createPostgresTransferStore(sql);
     const folder = createLocalPackageFolder(path);
     await exportPackage(store, folder, { idOrg, idSch, nowMs: 1_790_000_000_000 });
     const { origins } = await importPackage(store, folder, { idOrg, idJob: null });

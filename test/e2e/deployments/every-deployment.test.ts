@@ -15,7 +15,7 @@ import { catalogueSuite } from '../suite/catalogue.ts';
 import { conversionSuite } from '../suite/conversion.ts';
 import { deploymentsOf, jsonBodyLimit, type Installation } from '../suite/deployments.ts';
 import { feedSuite } from '../suite/feeds.ts';
-import { migrationSuite } from '../suite/migration.ts';
+import { transferSuite } from '../suite/packages.ts';
 import { operationSuite } from '../suite/operation.ts';
 import { openSession, type OpenDeployment, type Session } from '../suite/session.ts';
 import { isHere, needs, some } from '../../support/needs.ts';
@@ -69,7 +69,7 @@ describe('every deployment', { timeout: 120_000 }, () => {
       feedSuite(get);
       accessSuite(get);
       operationSuite(get);
-      migrationSuite(get);
+      transferSuite(get);
 
       it('has answered every operation of its description, and nothing that it does not declare', async () => {
         const { document, supports, succeeded, complaints } = get();

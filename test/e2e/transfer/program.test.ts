@@ -1,4 +1,4 @@
-/** The migration program as a process: what an external one is handed, how it ends, and where a password goes. */
+/** The transfer program as a process: what an external one is handed, how it ends, and where a password goes. */
 import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';

@@ -89,7 +89,7 @@ export function createMemoryAdapters(): MemoryAdapters {
       git: { branch: 'main', commit: { id: 'ee27ec5', time: null } },
     },
     hosts: { resolve: async () => ['192.0.2.1'] },
-    migrations: null,
+    transfers: null,
     serviceLog,
     time,
     healthStates,

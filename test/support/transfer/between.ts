@@ -98,15 +98,15 @@ async function makeFamily(
   return { first: origin!, loaded };
 }
 
-interface MigrateAnswer {
+interface TransferAnswer {
   readonly error: boolean;
   readonly origin_ids?: string;
 }
 
-async function migrate({ home }: Installed, ...words: readonly string[]): Promise<MigrateAnswer> {
+async function migrate({ home }: Installed, ...words: readonly string[]): Promise<TransferAnswer> {
   const { code, stdout, stderr } = await runTool(home, 'migrate', words);
   expect([code, stderr]).toEqual([0, '']);
-  return JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as MigrateAnswer;
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as TransferAnswer;
 }
 
 function familyOf({ service }: Installed, idSch: number): Promise<SchemaAnswer[]> {

@@ -135,7 +135,7 @@ describe('limits', () => {
       heartbeatMs: 10_000,
       xsdTimeMs: 60_000,
       xsdMemoryBytes: 1024 ** 3,
-      migrationTimeMs: 3_600_000,
+      transferTimeMs: 3_600_000,
       toolMemoryBytes: 2 * 1024 ** 3,
       targetMessageBytes: 64 * 1024 ** 2,
       archiveExpansion: 100,

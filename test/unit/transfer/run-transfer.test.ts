@@ -1,15 +1,15 @@
 /** One run of the transfer program. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { runMigration, type PlannedRun } from '../../../src/transfer/run-transfer.ts';
+import { runTransfer, type PlannedRun } from '../../../src/transfer/run-transfer.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
-import type { MigrationProgram } from '../../../src/ports/processes/transfer-program.ts';
+import type { TransferProgram } from '../../../src/ports/processes/transfer-program.ts';
 import { createMemoryAdapters, type MemoryAdapters } from '../../support/memory/adapters.ts';
 
 const settings = {
   allowedHosts: [],
   plainPasswordHosts: [],
   migration: { azcopyBinary: 'builtin', passwordHosts: [] },
-  limits: { leaseMs: 2_000, heartbeatMs: 10, migrationTimeMs: 60_000 },
+  limits: { leaseMs: 2_000, heartbeatMs: 10, transferTimeMs: 60_000 },
 };
 const caller = { idOrg: 1, requestId: 'r' };
 const plan: PlannedRun = {
@@ -22,7 +22,7 @@ const plan: PlannedRun = {
 };
 const answered = { code: 0, lastLine: '{"error":false,"origin_ids":"7"}' };
 
-const endless: MigrationProgram['run'] = async (_, __, { signal }) => {
+const endless: TransferProgram['run'] = async (_, __, { signal }) => {
   await new Promise((resolve) => signal.addEventListener('abort', resolve));
   return { code: null, lastLine: null };
 };
@@ -33,12 +33,12 @@ describe('a run of the migration program', () => {
     adapters = createMemoryAdapters();
   });
 
-  const run = (program: MigrationProgram['run'], jobs: Partial<JobStore> = {}, limits: object = {}) =>
-    runMigration(
+  const run = (program: TransferProgram['run'], jobs: Partial<JobStore> = {}, limits: object = {}) =>
+    runTransfer(
       {
         ...adapters,
         jobs: { ...adapters.jobs, ...jobs },
-        migrations: {
+        transfers: {
           ownDatabase: { host: 'h', port: 1, user: 'u', database: 'd', password: null, sslMode: 'disable' },
           environmentPassword: null,
           identity: { workerId: 'w', host: 'h/1', osUser: 'u', basePath: '/' },
@@ -77,7 +77,7 @@ describe('a run of the migration program', () => {
   });
 
   it('ends, with the reason, when its time is up', async () => {
-    expect((await run(endless, {}, { migrationTimeMs: 30 })).answer).toBe(null);
+    expect((await run(endless, {}, { transferTimeMs: 30 })).answer).toBe(null);
     expect(await job()).toMatchObject({
       status: 'F',
       failure: 'it took longer than 0.03 s (svc.limits.migration_time)',

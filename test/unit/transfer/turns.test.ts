@@ -17,7 +17,7 @@ function createWork() {
   return { work, ends, most: () => most, under: () => under };
 }
 
-describe('migrations of an organisation', () => {
+describe('transfers of an organisation', () => {
   it('run so many at a time, wait in their order, and are refused where too many wait', async () => {
     const places = createPlaces({ running: 2, waiting: 3 });
     const own = createWork();

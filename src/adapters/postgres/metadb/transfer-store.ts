@@ -1,15 +1,15 @@
 /** The metadata database as a transfer of packages sees it: the catalog store's own functions, all within one transaction. */
 import type {
   FamilyMember,
-  MigrationChanges,
-  MigrationState,
-  MigrationStore,
+  TransferChanges,
+  TransferState,
+  TransferStore,
 } from '../../../ports/stores/transfer.ts';
 import { createPostgresCatalogStore } from './catalog/store.ts';
 import { isId } from '../client/connect.ts';
 import type { Sql, TransactionSql } from '../client/connect.ts';
 
-export function createPostgresMigrationStore(sql: Sql): MigrationStore {
+export function createPostgresTransferStore(sql: Sql): TransferStore {
   return {
     read: async (work) =>
       (await sql.begin('isolation level repeatable read read only', (tx) => work(stateOf(tx)))) as Awaited<
@@ -36,7 +36,7 @@ function moment(tx: TransactionSql, column: string) {
   return tx`to_char(${tx(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 }
 
-function stateOf(tx: TransactionSql): MigrationState {
+function stateOf(tx: TransactionSql): TransferState {
   return {
     catalog: createPostgresCatalogStore(asPool(tx)),
 
@@ -74,7 +74,7 @@ function stateOf(tx: TransactionSql): MigrationState {
   };
 }
 
-function changesOf(tx: TransactionSql): MigrationChanges {
+function changesOf(tx: TransactionSql): TransferChanges {
   return {
     ...stateOf(tx),
 

@@ -1,9 +1,9 @@
 /** POST /v2/schema/export and /import: what is refused before anything is started, and what the program is handed. */
 import { describe, expect, it } from 'vitest';
 import type {
-  MigrationProgram,
-  MigrationRequest,
-  MigrationRun,
+  TransferProgram,
+  TransferRequest,
+  TransferRun,
 } from '../../../../src/ports/processes/transfer-program.ts';
 import { donutSourceModel } from '../../../support/models/donut.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
@@ -21,7 +21,7 @@ const location = `https://cloud.example/packages/x/?${token}`;
 
 interface Call {
   readonly command: string;
-  readonly request: MigrationRequest;
+  readonly request: TransferRequest;
 }
 
 async function createApp({
@@ -32,13 +32,13 @@ async function createApp({
   addresses = ['192.0.2.1'],
 }: {
   settings?: Record<string, string>;
-  run?: MigrationRun;
+  run?: TransferRun;
   lines?: readonly string[];
   environmentPassword?: string | null;
   addresses?: readonly string[];
 } = {}) {
   const calls: Call[] = [];
-  const migrations: MigrationProgram = {
+  const transfers: TransferProgram = {
     ownDatabase: own,
     environmentPassword,
     identity: { workerId: 'w', host: 'h/1', osUser: 'u', basePath: '/' },
@@ -49,7 +49,7 @@ async function createApp({
     },
   };
   const allowed = { 'svc.allow.hosts': 'cloud.example,other.example:6000', ...settings };
-  const app = await createTestApp(allowed, { migrations, hosts: { resolve: async () => addresses } });
+  const app = await createTestApp(allowed, { transfers, hosts: { resolve: async () => addresses } });
   const origin = { idParentSch: null, idJob: null, name: 'donuts', sourceType: 'xsd' as const, files: [] };
   const { catalog, files } = app.adapters;
   for (const idOrg of [1, 2]) files.put(idOrg, 'in/manifest.json', new Uint8Array(1));
@@ -278,7 +278,7 @@ describe('what the program is handed', () => {
       const { post, calls } = await createApp({ environmentPassword });
       for (const named of names)
         expect((await post('import', { input_path: 'in', ...named })).status).toBe(200);
-      const requests = calls.map(({ request }) => ({ ...request, id_job: 0 }) as MigrationRequest);
+      const requests = calls.map(({ request }) => ({ ...request, id_job: 0 }) as TransferRequest);
       expect(requests).toEqual(requests.map(() => requests[0]));
       // what the service gets in by, where PGPASSWORD is meant for another place
       expect(requests[0]!['metadb_own_password']).toBe(
@@ -300,7 +300,7 @@ describe('what the program is handed', () => {
 });
 
 describe('how a run ends', () => {
-  const failures: readonly [string, MigrationRun][] = [
+  const failures: readonly [string, TransferRun][] = [
     ['an exit code', { code: 3, lastLine: '{"error":false,"origin_ids":"5"}' }],
     ['a signal', { code: null, lastLine: null }],
     ['no answer', { code: 0, lastLine: 'done' }],

@@ -1,19 +1,19 @@
 /** How this service runs the program that moves packages, `svc.migration.binary`. */
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createMigrationProgram } from '../adapters/transfer/program.ts';
-import type { LocalMigrationProgram } from '../adapters/transfer/program.ts';
+import { createTransferProgram } from '../adapters/transfer/program.ts';
+import type { LocalTransferProgram } from '../adapters/transfer/program.ts';
 import type { MetadataDatabase } from '../ports/processes/transfer-program.ts';
 import type { Environment } from './home.ts';
 import type { OpenedInstallation } from './open/installation.ts';
 import { readWorkerIdentity } from './worker-identity.ts';
 
-export function createServiceMigrations(
+export function createServiceTransfers(
   opened: OpenedInstallation,
   environment: Environment,
-): LocalMigrationProgram {
+): LocalTransferProgram {
   const { config, home, databaseUrl } = opened;
-  return createMigrationProgram({
+  return createTransferProgram({
     command: commandOf(config.migration.binary),
     workingDirectory: home.directory,
     scratchDirectory: join(home.directory, 'tmp'),

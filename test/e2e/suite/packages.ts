@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { MappingAnswer } from '../../support/service/client.ts';
 import type { Session } from './session.ts';
 
-export function migrationSuite(session: () => Session): void {
+export function transferSuite(session: () => Session): void {
   describe('a schema that is moved', () => {
     it('comes back from its package under a new id, with the same map', async () => {
       const { client, conversion, supports } = session();
