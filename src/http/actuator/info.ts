@@ -187,7 +187,7 @@ export function createActuatorRoutes(
     return healthAnswer(c, type, found.status, toWire(found, type, shown));
   }
 
-  const prometheus = operation(
+  const prometheus = rawOperation(
     createRoute({
       method: 'get',
       path: '/actuator/prometheus',
@@ -209,7 +209,7 @@ export function createActuatorRoutes(
     }),
     async (c) => {
       c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-      return c.body(prometheusText(await metrics.families(adapters)), 200) as never;
+      return c.body(prometheusText(await metrics.families(adapters)), 200);
     },
   );
 

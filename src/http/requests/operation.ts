@@ -1,7 +1,7 @@
 /** Route definitions with their handlers, put in an order where a literal path always wins over its `{id}` sibling. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { RouteConfig, RouteHandler, z } from '@hono/zod-openapi';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import { AppError } from '../../errors.ts';
 import type { ErrorDetail } from '../../errors.ts';
 import type { AppEnv } from '../env.ts';
@@ -24,7 +24,7 @@ export function operation<R extends RouteConfig>(route: R, handler: RouteHandler
 /** For answers that Zod's types do not describe: several media types, or chosen at run time. */
 export function rawOperation<R extends RouteConfig>(
   route: R,
-  handler: (c: Context<AppEnv>) => Response | Promise<Response>,
+  handler: (c: Parameters<RouteHandler<R, AppEnv>>[0]) => Response | Promise<Response>,
 ): Operation<R> {
   return { route, handler };
 }

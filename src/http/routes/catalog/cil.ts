@@ -23,7 +23,15 @@ import {
 } from '../../schemas/cil.ts';
 import { jsonArray } from '../../answers/json-array.ts';
 import { jsonBody } from '../../requests/json-body.ts';
-import { createGroup, json, notSent, operation, problems, undeclared } from '../../requests/operation.ts';
+import {
+  createGroup,
+  json,
+  notSent,
+  operation,
+  problems,
+  undeclared,
+  rawOperation,
+} from '../../requests/operation.ts';
 import { defaultPageSize, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
 import { bigDigits } from '../../requests/parameters.ts';
 import { wire } from '../../answers/wire.ts';
@@ -170,7 +178,7 @@ export function createCilRoutes(
     },
   );
 
-  const lineage = operation(
+  const lineage = rawOperation(
     createRoute({
       ...get,
       path: `${prefix}/lineage/{cfxml}/{mapping}`,
@@ -185,7 +193,7 @@ export function createCilRoutes(
     }),
     async (c) => {
       const { cfxml: name, mapping } = c.req.valid('param');
-      return jsonArray(c, await feedLineage(adapters, c.get('principal').idOrg, name, mapping)) as never;
+      return jsonArray(c, await feedLineage(adapters, c.get('principal').idOrg, name, mapping));
     },
   );
 
@@ -200,7 +208,7 @@ export function createCilRoutes(
     async (c) => c.json(await countFeedMappings(adapters, c.get('principal').idOrg), 200),
   );
 
-  const mappingsOfFeed = operation(
+  const mappingsOfFeed = rawOperation(
     createRoute({
       ...get,
       path: `${prefix}/mapping/{cfxml}`,
@@ -210,13 +218,10 @@ export function createCilRoutes(
       responses: { 200: json(z.array(CILMapping), 'The mappings, in load order.'), ...problems(400) },
     }),
     async (c) =>
-      jsonArray(
-        c,
-        await listFeedMappings(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml),
-      ) as never,
+      jsonArray(c, await listFeedMappings(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)),
   );
 
-  const mappings = operation(
+  const mappings = rawOperation(
     createRoute({
       ...get,
       path: `${prefix}/mappings`,
@@ -224,10 +229,10 @@ export function createCilRoutes(
       summary: 'List the tables that all feeds load',
       responses: { 200: json(z.array(CILMapping), 'The mappings, feed by feed.'), ...problems() },
     }),
-    async (c) => jsonArray(c, await listFeedMappings(adapters, c.get('principal').idOrg)) as never,
+    async (c) => jsonArray(c, await listFeedMappings(adapters, c.get('principal').idOrg)),
   );
 
-  const sequencesOfFeed = operation(
+  const sequencesOfFeed = rawOperation(
     createRoute({
       ...get,
       path: `${prefix}/sequence/{cfxml}`,
@@ -237,13 +242,10 @@ export function createCilRoutes(
       responses: { 200: json(z.array(CILSequence), 'The sequences, in load order.'), ...problems(400) },
     }),
     async (c) =>
-      jsonArray(
-        c,
-        await listFeedSequences(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml),
-      ) as never,
+      jsonArray(c, await listFeedSequences(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)),
   );
 
-  const sequences = operation(
+  const sequences = rawOperation(
     createRoute({
       ...get,
       path: `${prefix}/sequences`,
@@ -254,7 +256,7 @@ export function createCilRoutes(
         ...problems(),
       },
     }),
-    async (c) => jsonArray(c, await listFeedSequences(adapters, c.get('principal').idOrg)) as never,
+    async (c) => jsonArray(c, await listFeedSequences(adapters, c.get('principal').idOrg)),
   );
 
   return createGroup([

@@ -7,7 +7,14 @@ import type { Adapters } from '../../../ports/adapters.ts';
 import { negotiate } from '../../answers/accept.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { jsonBody } from '../../requests/json-body.ts';
-import { createGroup, notSent, operation, problems, undeclared } from '../../requests/operation.ts';
+import {
+  createGroup,
+  notSent,
+  operation,
+  problems,
+  undeclared,
+  rawOperation,
+} from '../../requests/operation.ts';
 import { bodyId, int64, logicalSchemaQuery } from '../../requests/parameters.ts';
 import { wire } from '../../answers/wire.ts';
 
@@ -101,7 +108,7 @@ export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config:
   const { catalog } = adapters;
   const saveGuard = guards.require('schemas:write');
 
-  const get = operation(
+  const get = rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/diagram/get/{idSch}',
@@ -134,7 +141,7 @@ export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       if (type === 'application/json')
         return c.json(wire(await readDiagram(catalog, idOrg, idSch, idLschma)), 200);
       const svg = await diagramDrawing(catalog, idOrg, idSch, idLschma);
-      return c.body(svg, 200, { 'Content-Type': 'image/svg+xml; charset=utf-8' }) as never;
+      return c.body(svg, 200, { 'Content-Type': 'image/svg+xml; charset=utf-8' });
     },
   );
 

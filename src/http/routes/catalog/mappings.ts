@@ -11,7 +11,7 @@ import { negotiate } from '../../answers/accept.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { attachment } from '../../answers/attachment.ts';
 import { jsonArray } from '../../answers/json-array.ts';
-import { createGroup, json, operation, problems } from '../../requests/operation.ts';
+import { createGroup, json, problems, rawOperation } from '../../requests/operation.ts';
 import { int64, logicalSchemaQuery } from '../../requests/parameters.ts';
 import { ByteArrayResource, Mapping, MappingComparison, StatsMapping } from '../../schemas/catalog.ts';
 
@@ -43,7 +43,7 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
   const { catalog } = adapters;
   const guard = guards.require('schemas:read');
 
-  const get = operation(
+  const get = rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/mapping/get/{idSch}',
@@ -57,11 +57,11 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
     async (c) => {
       const { id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
-      return jsonArray(c, await listMappings(catalog, c.get('principal').idOrg, idSch, idLschma)) as never;
+      return jsonArray(c, await listMappings(catalog, c.get('principal').idOrg, idSch, idLschma));
     },
   );
 
-  const statistics = operation(
+  const statistics = rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/mapping/get_stats/{idSch}',
@@ -80,11 +80,11 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       const { id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
       const found = await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma });
-      return jsonArray(c, found) as never;
+      return jsonArray(c, found);
     },
   );
 
-  const statisticsOfJob = operation(
+  const statisticsOfJob = rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/mapping/get_stats/{idSch}/{idJob}',
@@ -104,11 +104,11 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       const { id_lschma: idLschma } = c.req.valid('query');
       const { idSch, idJob } = c.req.valid('param');
       const found = await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma, idJob });
-      return jsonArray(c, found) as never;
+      return jsonArray(c, found);
     },
   );
 
-  const compare = operation(
+  const compare = rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/mapping/compare/{from}/{to}',
@@ -135,11 +135,11 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
         { idSch: to, idLschma: toLschma },
         { all: all === 'true' },
       );
-      return jsonArray(c, compared) as never;
+      return jsonArray(c, compared);
     },
   );
 
-  const download = operation(
+  const download = rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/mapping/download/{idSch}',
@@ -176,7 +176,7 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
         'Content-Type':
           negotiate(c.req.header('Accept'), [contentTypes[format], bytesType]) ?? contentTypes[format],
         'Content-Disposition': attachment(file.name),
-      }) as never;
+      });
     },
   );
 
