@@ -24,6 +24,7 @@ export function atPace(body: ReadableStream<Uint8Array>, pace: Pace): ReadableSt
           timer = undefined;
           const fault = new AppError('invalid_body', 'the body arrives too slowly');
           controller.error(fault);
+          // the reader of the body has the fault; the sender need not take it
           reader.cancel(fault).catch(() => undefined);
         }, pace.everyMs);
         try {

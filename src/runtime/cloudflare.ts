@@ -226,6 +226,7 @@ function ended(answer: Response, done: () => void): Response {
       }
     },
     async cancel(reason) {
+      // the client is gone: nobody can be told
       await reader.cancel(reason).catch(() => undefined);
       done();
     },

@@ -40,6 +40,26 @@ describe('a source file', () => {
       .filter((path) => !/^(?:#!.*\n)?\/(?:\/ |\*\* |\*\*\n \* )\S/.test(readText(path)));
     expect(silent).toEqual([]);
   });
+
+  it('says why where it lets a failure pass without a word', () => {
+    const wordless = sources
+      .filter((path) => path.startsWith('src/'))
+      .flatMap((path) => {
+        const lines = readText(path).split('\n');
+        return lines.flatMap((line, at) =>
+          /\.catch\(\(\) => (?:undefined|\{\})\)/.test(line) &&
+          !lines.slice(Math.max(0, at - 3), at + 1).some((near) => near.includes('//'))
+            ? [`${path}:${at + 1}`]
+            : [],
+        );
+      });
+    expect(wordless).toEqual([]);
+  });
+
+  it('casts nothing away', () => {
+    const cast = sources.filter((path) => path.startsWith('src/') && /\bas never\b/.test(readText(path)));
+    expect(cast).toEqual([]);
+  });
 });
 
 describe('committed text', () => {

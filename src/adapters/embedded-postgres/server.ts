@@ -200,6 +200,7 @@ function supervise(
   const watch = async (): Promise<void> => {
     let pauseMs = superviseEveryMs;
     while (!ending.signal.aborted) {
+      // aborted as the server is to end, which the next line sees
       await delay(pauseMs, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
       if (ending.signal.aborted || (await processStart(pid)) !== null) continue;
       try {

@@ -161,6 +161,7 @@ export async function removeOwner(folder: ClusterFolder): Promise<void> {
 /** Tells the idle watcher that someone is about to connect. */
 export async function touchOwner(folder: ClusterFolder): Promise<void> {
   const now = new Date();
+  // a file that is gone has no watcher left
   await utimes(join(folder.directory, 'owner.json'), now, now).catch(() => undefined);
 }
 

@@ -60,6 +60,7 @@ export async function lockFile(path: string, timeoutMs: number, target: string):
   }
   const timer = setInterval(() => {
     // written, not touched: the time is then that of the file system, whatever this machine's clock says
+    // a lock that cannot be refreshed grows old, and `isHeld` says so before anything is published
     own.write(content, 0).catch(() => undefined);
   }, refreshMs);
   timer.unref();
@@ -68,6 +69,7 @@ export async function lockFile(path: string, timeoutMs: number, target: string):
     isHeld,
     release: async () => {
       clearInterval(timer);
+      // the file is removed next, whether or not it can be closed
       await own.close().catch(() => undefined);
       if (await isHeld()) await rm(path, { force: true });
     },
@@ -119,6 +121,7 @@ async function removeDead(path: string): Promise<void> {
   } catch {
     return;
   }
+  // somebody else has taken the lock meanwhile
   if (!(await isDeadLock(aside))) await link(aside, path).catch(() => undefined);
   await rm(aside, { force: true });
 }

@@ -80,6 +80,7 @@ export class StagedFiles {
 
   /** Waits for what is being written. */
   async settle(): Promise<void> {
+    // who wrote has heard of the failure
     await this.#last.catch(() => undefined);
   }
 

@@ -97,6 +97,7 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
       // an upload lies alone in a folder of its own
       const folder = dirname(real);
       const uploads = await realpath(join(folderOf(idOrg), 'uploads')).catch(() => null);
+      // a folder that another upload has come into stays
       if (uploads !== null && dirname(folder) === uploads) await rmdir(folder).catch(() => undefined);
     },
 

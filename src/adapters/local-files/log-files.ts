@@ -53,6 +53,7 @@ export const localFiles: Pick<FileStore, 'list' | 'read' | 'write' | 'discard'> 
       await rename(part, location);
       return bytes;
     } catch (error) {
+      // the fault of the write is the one to tell; the file may be closed already
       await file.close().catch(() => undefined);
       await rm(part, { force: true });
       throw error;

@@ -35,6 +35,7 @@ export async function* inParts(
     whole = true;
     if (filled > 0) yield part.subarray(0, filled);
   } finally {
+    // who stopped reading does not ask how the source ends
     if (!whole) await reader.cancel().catch(() => undefined);
   }
 }

@@ -71,6 +71,7 @@ export async function openObjectLog(
         await flush();
         next();
       }
+      // the next `append` or `close` hears of it, as `writing` keeps the failure
       timer ??= setTimeout(() => void flush().catch(() => undefined), flushMs);
       // a failure of what was written in the background
       await Promise.race([writing, Promise.resolve()]);

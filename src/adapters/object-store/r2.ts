@@ -102,6 +102,7 @@ async function writeStream(
     await answered(() => upload.complete(done));
     return total;
   } catch (error) {
+    // the fault of the upload is the one to tell; the store drops open uploads in time
     await upload.abort().catch(() => undefined);
     throw error;
   } finally {

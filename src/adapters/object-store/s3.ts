@@ -149,6 +149,7 @@ async function writeStream(
     }
     return total;
   } catch (error) {
+    // the fault of the upload is the one to tell; the store drops open uploads in time
     await send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
     throw error;
   } finally {

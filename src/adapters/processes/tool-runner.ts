@@ -74,6 +74,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         const memoryBytes = (options.memoryBytes ?? Infinity) + (heapBytes ?? 0);
         return watch(child, { guard, mark, log, mask, memory, memoryBytes });
       } catch (error) {
+        // why the process did not start is the fault to tell
         await log.close().catch(() => undefined);
         throw error;
       }

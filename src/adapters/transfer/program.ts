@@ -65,6 +65,7 @@ export function createTransferProgram(options: TransferProgramOptions): LocalTra
     identity,
     run: (...given) => {
       const result = run(...given);
+      // the caller has `result`; who drains waits for its end alone
       const settled = result.catch(() => undefined).finally(() => running.delete(settled));
       running.add(settled);
       return result;

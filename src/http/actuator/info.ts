@@ -14,14 +14,7 @@ import type { Guards } from '../middleware/auth.ts';
 import type { AppEnv } from '../env.ts';
 import { prometheusText } from '../metrics/families.ts';
 import type { Metrics } from '../metrics/prometheus.ts';
-import {
-  createGroup,
-  operation,
-  problems,
-  problemsOnly,
-  rawOperation,
-  refuseInvalid,
-} from '../requests/operation.ts';
+import { createGroup, problems, problemsOnly, rawOperation, refuseInvalid } from '../requests/operation.ts';
 
 const ActuatorLink = z.object({ href: z.string(), templated: z.boolean() }).openapi('ActuatorLink', {
   description: '`templated`: the address has a part in braces to fill in.',
@@ -59,7 +52,52 @@ export function createActuatorRoutes(
   metrics: Metrics,
   guards: Guards,
 ) {
-  const links = rawOperation(
+  const shared = sharedOf(adapters, metrics, guards);
+  const { showPart } = shared;
+  const group = createGroup([
+    prometheusOperation(shared),
+    linksOperation(shared),
+    infoOperation(shared),
+    healthOperation(shared),
+    partOperation(shared),
+    partOfGroupOperation(shared),
+    ...actuatorOperations(adapters, metrics, guards),
+  ]);
+  // parts of parts, as deep as they go: OpenAPI has no form for that
+  group.get('/actuator/health/:path{.+}', zValidator('param', deepPath, refuseInvalid), (c) =>
+    showPart(c, c.req.valid('param').path),
+  );
+  return group;
+}
+
+/** What the operations of this group stand on. */
+function sharedOf(
+  adapters: Pick<Adapters, 'health' | 'build' | 'jobs' | 'process' | 'log' | 'settings'>,
+  metrics: Metrics,
+  guards: Guards,
+) {
+  async function showPart(c: Context<AppEnv>, path: readonly string[]): Promise<Response> {
+    const type = typeFor(c);
+    const [first = '', ...rest] = path;
+    const isGroup = first === 'liveness' || first === 'readiness';
+    const shown = (await guards.identify(c).catch(() => null)) !== null;
+    if (!shown && !(isGroup && rest.length === 0)) throw noSuchPart();
+    const tree = aggregate(await readHealth(adapters.health, isGroup ? first : null));
+    let found = isGroup ? tree : { status: tree.status, components: tree.components };
+    for (const step of isGroup ? rest : path) {
+      if (found.components === undefined || !Object.hasOwn(found.components, step)) throw noSuchPart();
+      found = found.components[step]!;
+    }
+    return healthAnswer(c, type, found.status, toWire(found, type, shown));
+  }
+
+  return { adapters, metrics, guards, showPart };
+}
+
+type Shared = ReturnType<typeof sharedOf>;
+
+function linksOperation({ adapters }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/actuator',
@@ -95,8 +133,10 @@ export function createActuatorRoutes(
       });
     },
   );
+}
 
-  const info = rawOperation(
+function infoOperation({ adapters }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/actuator/info',
@@ -116,8 +156,10 @@ export function createActuatorRoutes(
       });
     },
   );
+}
 
-  const health = rawOperation(
+function healthOperation({ adapters, guards }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/actuator/health',
@@ -137,8 +179,10 @@ export function createActuatorRoutes(
       });
     },
   );
+}
 
-  const part = rawOperation(
+function partOperation({ showPart }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/actuator/health/{component}',
@@ -152,8 +196,10 @@ export function createActuatorRoutes(
     }),
     async (c) => await showPart(c, [c.req.param('component') ?? '']),
   );
+}
 
-  const partOfGroup = rawOperation(
+function partOfGroupOperation({ showPart }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/actuator/health/{group}/{component}',
@@ -171,23 +217,10 @@ export function createActuatorRoutes(
     }),
     async (c) => await showPart(c, [c.req.param('group') ?? '', c.req.param('component') ?? '']),
   );
+}
 
-  async function showPart(c: Context<AppEnv>, path: readonly string[]): Promise<Response> {
-    const type = typeFor(c);
-    const [first = '', ...rest] = path;
-    const isGroup = first === 'liveness' || first === 'readiness';
-    const shown = (await guards.identify(c).catch(() => null)) !== null;
-    if (!shown && !(isGroup && rest.length === 0)) throw noSuchPart();
-    const tree = aggregate(await readHealth(adapters.health, isGroup ? first : null));
-    let found = isGroup ? tree : { status: tree.status, components: tree.components };
-    for (const step of isGroup ? rest : path) {
-      if (found.components === undefined || !Object.hasOwn(found.components, step)) throw noSuchPart();
-      found = found.components[step]!;
-    }
-    return healthAnswer(c, type, found.status, toWire(found, type, shown));
-  }
-
-  const prometheus = rawOperation(
+function prometheusOperation({ adapters, metrics, guards }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/actuator/prometheus',
@@ -212,21 +245,6 @@ export function createActuatorRoutes(
       return c.body(prometheusText(await metrics.families(adapters)), 200);
     },
   );
-
-  const group = createGroup([
-    prometheus,
-    links,
-    info,
-    health,
-    part,
-    partOfGroup,
-    ...actuatorOperations(adapters, metrics, guards),
-  ]);
-  // parts of parts, as deep as they go: OpenAPI has no form for that
-  group.get('/actuator/health/:path{.+}', zValidator('param', deepPath, refuseInvalid), (c) =>
-    showPart(c, c.req.valid('param').path),
-  );
-  return group;
 }
 
 const deepPath = z.object({

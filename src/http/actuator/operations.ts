@@ -35,10 +35,33 @@ const operatorOrg = 1;
 type OperationAdapters = Pick<Adapters, 'health' | 'build' | 'jobs' | 'process' | 'log' | 'settings'>;
 
 export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics, guards: Guards) {
+  const shared = sharedOf(adapters, metrics, guards);
+  return [
+    metricNamesOperation(shared),
+    metricOperation(shared),
+    envOperation(shared),
+    settingOperation(shared),
+    loggersOperation(shared),
+    loggerOperation(shared),
+    setLevelOperation(shared),
+    logfileOperation(shared),
+  ] as const;
+}
+
+const loggerParam = z.object({ name: z.string().openapi({ example: rootLogger }) });
+
+/** What the operations of this group stand on. */
+function sharedOf(adapters: OperationAdapters, metrics: Metrics, guards: Guards) {
   const guard = guards.require('admin');
   const get = { method: 'get' as const, tags, ...guard };
 
-  const metricNames = rawOperation(
+  return { adapters, metrics, guard, get };
+}
+
+type Shared = ReturnType<typeof sharedOf>;
+
+function metricNamesOperation({ adapters, metrics, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: '/actuator/metrics',
@@ -52,8 +75,10 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
       return answer(c, type, { names: names.toSorted() });
     },
   );
+}
 
-  const metric = rawOperation(
+function metricOperation({ adapters, metrics, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: '/actuator/metrics/{name}',
@@ -87,8 +112,10 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
       return answer(c, type, found);
     },
   );
+}
 
-  const env = rawOperation(
+function envOperation({ adapters, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: '/actuator/env',
@@ -99,8 +126,10 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
     }),
     (c) => answer(c, typeFor(c), { activeProfiles: [], propertySources: sourcesOf(adapters.settings) }),
   );
+}
 
-  const setting = rawOperation(
+function settingOperation({ adapters, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: '/actuator/env/{name}',
@@ -123,8 +152,10 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
       });
     },
   );
+}
 
-  const loggers = rawOperation(
+function loggersOperation({ adapters, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: '/actuator/loggers',
@@ -139,9 +170,10 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
         groups: {},
       }),
   );
+}
 
-  const loggerParam = z.object({ name: z.string().openapi({ example: rootLogger }) });
-  const logger = rawOperation(
+function loggerOperation({ adapters, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: '/actuator/loggers/{name}',
@@ -152,8 +184,10 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
     }),
     (c) => answer(c, typeFor(c), levelOf(loggerNamed(adapters, c.req.param('name')))),
   );
+}
 
-  const setLevel = operation(
+function setLevelOperation({ adapters, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'post',
       path: '/actuator/loggers/{name}',
@@ -186,8 +220,10 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
       return c.body(null, 204);
     },
   );
+}
 
-  const logfile = rawOperation(
+function logfileOperation({ adapters, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: '/actuator/logfile',
@@ -219,8 +255,6 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
       });
     },
   );
-
-  return [metricNames, metric, env, setting, loggers, logger, setLevel, logfile] as const;
 }
 
 const settingSources: readonly SettingOrigin['source'][] = [

@@ -50,6 +50,7 @@ export function createJobMetrics(startedMs: number): JobMetrics {
     async families(jobs) {
       // one at a time: two readers would count a job twice
       const mine = last.then(() => catchUp(jobs));
+      // whoever asked for these figures hears of it; the next one starts anew
       last = mine.catch(() => undefined);
       const [age] = await Promise.all([jobs.queueAgeMs(), mine]);
       return [

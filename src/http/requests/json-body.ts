@@ -40,6 +40,7 @@ async function readLimited(request: Request, maxBytes: number): Promise<Uint8Arr
     if (done) break;
     total += value.byteLength;
     if (total > maxBytes) {
+      // the body is refused, however its sender ends
       await reader.cancel().catch(() => undefined);
       throw tooLarge();
     }

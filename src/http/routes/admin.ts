@@ -115,6 +115,20 @@ export function createAdminRoutes(
   config: Config,
   guards: Guards,
 ) {
+  const shared = sharedOf(adapters, config, guards);
+  return createGroup([
+    createKeyOperation(shared),
+    listKeysOperation(shared),
+    revokeKeyOperation(shared),
+    createOrgOperation(shared),
+    listOrgsOperation(shared),
+    listAuditOperation(shared),
+    listAuditPageOperation(shared),
+  ]);
+}
+
+/** What the operations of this group stand on. */
+function sharedOf(adapters: Pick<Adapters, 'access' | 'clock'>, config: Config, guards: Guards) {
   const { access, clock } = adapters;
   const guard = guards.require('admin');
   const withBody = {
@@ -122,7 +136,28 @@ export function createAdminRoutes(
     middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
   };
 
-  const createKey = operation(
+  async function auditPage(principal: Principal, page: number, size = defaultPageSize) {
+    const found = await access.listAudit(reach(principal), page, size);
+    const content = found.content.map((line) => ({
+      id_audit: line.idAudit,
+      time: line.at,
+      id_org: line.idOrg,
+      actor: line.actor,
+      action: line.action,
+      subject: line.subject,
+      status: line.status,
+      request_id: line.requestId,
+    }));
+    return wire(toWirePage({ ...found, content }));
+  }
+
+  return { guards, access, clock, guard, withBody, auditPage };
+}
+
+type Shared = ReturnType<typeof sharedOf>;
+
+function createKeyOperation({ access, clock, withBody }: Shared) {
+  return operation(
     createRoute({
       method: 'post',
       path: '/v2/admin/keys',
@@ -158,8 +193,10 @@ export function createAdminRoutes(
       return c.json({ id_key: idKey, id_org: idOrg, key }, 201);
     },
   );
+}
 
-  const listKeys = operation(
+function listKeysOperation({ access, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/admin/keys',
@@ -185,8 +222,10 @@ export function createAdminRoutes(
       );
     },
   );
+}
 
-  const revokeKey = operation(
+function revokeKeyOperation({ guards, access, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'delete',
       path: '/v2/admin/keys/{id_key}',
@@ -210,8 +249,10 @@ export function createAdminRoutes(
       return c.body(null, 204);
     },
   );
+}
 
-  const createOrg = operation(
+function createOrgOperation({ access, withBody }: Shared) {
+  return operation(
     createRoute({
       method: 'post',
       path: '/v2/admin/orgs',
@@ -235,8 +276,10 @@ export function createAdminRoutes(
       return c.json(wire(org), 201);
     },
   );
+}
 
-  const listOrgs = operation(
+function listOrgsOperation({ access, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/admin/orgs',
@@ -253,23 +296,10 @@ export function createAdminRoutes(
       return c.json(wire(orgs.filter((org) => idOrg === null || org.id_org === idOrg)), 200);
     },
   );
+}
 
-  async function auditPage(principal: Principal, page: number, size = defaultPageSize) {
-    const found = await access.listAudit(reach(principal), page, size);
-    const content = found.content.map((line) => ({
-      id_audit: line.idAudit,
-      time: line.at,
-      id_org: line.idOrg,
-      actor: line.actor,
-      action: line.action,
-      subject: line.subject,
-      status: line.status,
-      request_id: line.requestId,
-    }));
-    return wire(toWirePage({ ...found, content }));
-  }
-
-  const listAudit = operation(
+function listAuditOperation({ guard, auditPage }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/admin/audit',
@@ -284,8 +314,10 @@ export function createAdminRoutes(
     }),
     async (c) => c.json(await auditPage(c.get('principal'), 0, c.req.valid('query').size), 200),
   );
+}
 
-  const listAuditPage = operation(
+function listAuditPageOperation({ guard, auditPage }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/admin/audit/{page}',
@@ -299,6 +331,4 @@ export function createAdminRoutes(
     async (c) =>
       c.json(await auditPage(c.get('principal'), c.req.valid('param').page, c.req.valid('query').size), 200),
   );
-
-  return createGroup([createKey, listKeys, revokeKey, createOrg, listOrgs, listAudit, listAuditPage]);
 }

@@ -25,6 +25,7 @@ export class Interrupted extends Error {}
 export function watchSignals(): Interruption {
   const abort = new AbortController();
   const told = Promise.withResolvers<never>();
+  // a run that ends before anybody waits for it was not interrupted
   told.promise.catch(() => undefined);
   let since = 0;
   let why = 'interrupted';

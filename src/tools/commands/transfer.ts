@@ -64,6 +64,7 @@ async function runCall({ command, request }: TransferCall): Promise<number> {
   } catch (error) {
     const failure = mask(reasonOf(error));
     terminal.complain(`failed: ${failure}`);
+    // the reason is on the terminal, and the exit code says the rest
     await database?.finish(failure).catch(() => undefined);
     const code = error instanceof AppError ? error.code : 'internal_error';
     const empty = command === 'export' ? { az_output_path: shown } : { origin_ids: '' };

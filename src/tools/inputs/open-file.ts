@@ -129,6 +129,7 @@ export async function* fleetingFileChunks(
       yield buffer.subarray(0, bytesRead);
     }
   } finally {
+    // the file is closed only when nobody reads it; a fault past its reader is of no use
     await reading.catch(() => undefined);
     await file.close();
   }

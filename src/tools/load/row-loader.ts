@@ -58,11 +58,13 @@ export type LoaderSession = Pick<
   ToolSession,
   'request' | 'limits' | 'kernels' | 'idJob' | 'byHand' | 'log' | 'progress'
 >;
-export type LoaderSink = Pick<
+export interface LoaderSink extends Pick<
   RowSink,
   'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
-> &
-  Partial<Pick<RowSink, 'loadedDocuments'>>;
+> {
+  /** absent in a thread: whoever gives it documents has asked the target already */
+  readonly loadedDocuments?: RowSink['loadedDocuments'];
+}
 
 export class Loader {
   readonly #session: LoaderSession;

@@ -38,6 +38,7 @@ export async function isPublished(session: ToolSession): Promise<boolean> {
     if (error instanceof AppError && (error.code === 'conflict' || error.code === 'not_found')) return false;
     throw error;
   } finally {
+    // the answer is known by now; what was staged is removed by the next load
     await sink.abort().catch(() => undefined);
     await sink.close();
   }

@@ -151,6 +151,7 @@ async function sessionByHand(
         const killed = answer === 'kill';
         options.interruption!.interrupt(killed ? 'killed on request' : 'the job record was taken over');
       })
+      // an outage tells nothing: the next turn asks again
       .catch(() => undefined);
   }, leaseMs / 3);
   beat.unref();
@@ -248,6 +249,7 @@ function session(
             ...(done === undefined || done.pass === 'checking' ? {} : { messages: done.documents }),
           }),
         )
+        // progress is a help for people: the next report tells more
         .catch(() => undefined);
     },
     report(progress) {

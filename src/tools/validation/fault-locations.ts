@@ -16,8 +16,12 @@ type Locate = (recordIndex: number) => TextLocation;
 const lineFeed = 0x0a;
 
 /** What of a fault leads to its place. */
-export type FaultLead = Pick<ValidityFault, 'line' | 'path'> &
-  Partial<Pick<ValidityFault, 'element' | 'attribute' | 'message'>>;
+export interface FaultLead extends Pick<ValidityFault, 'line' | 'path'> {
+  /** as the validator names them, where it does */
+  readonly element?: ValidityFault['element'];
+  readonly attribute?: ValidityFault['attribute'];
+  readonly message?: ValidityFault['message'];
+}
 
 /** A tag of the document, as a check sees it. */
 interface SeenTag {

@@ -68,6 +68,7 @@ async function writeFile(
     await file.close();
     await rename(temporary, place);
   } catch (error) {
+    // the fault of the write is the one to tell; the file may be closed already
     await file.close().catch(() => undefined);
     await rm(temporary, { force: true });
     throw error;

@@ -277,6 +277,7 @@ class DuckDbRowSink implements RowSink {
     try {
       await database.run('BEGIN');
       const published = await this.#publishWithin(database, staged).catch(async (error: unknown) => {
+        // the first fault is the one to tell; a transaction that cannot be rolled back ends with its connection
         await database.run('ROLLBACK').catch(() => undefined);
         throw error;
       });

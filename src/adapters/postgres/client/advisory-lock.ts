@@ -36,6 +36,7 @@ export async function takeAdvisoryLock(sql: Sql, name: string, timeoutMs: number
       isHeld,
       async release() {
         clearInterval(timer);
+        // a connection that is gone has given up its lock
         await connection`select pg_advisory_unlock(hashtextextended(${name}, 0))`.catch(() => undefined);
         connection.release();
       },

@@ -1,6 +1,6 @@
 /**
  * Names of SQL schemas of the metadata database that hold loaded rows (`metadb:NAME`), and whose they are. A name is taken by a job that
- * loads, and stays taken for as long as the job runs or the SQL schema holds a table: what was never loaded, or was dropped, is
+ * loads, and stays taken for as long as the job runs or the SQL schema holds a table: what no load has made, or was dropped, is
  * anybody's. All of it goes across organisations, as it tells whether a name is another's.
  */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
@@ -54,10 +54,8 @@ export async function claimTargetSchema(
       await lockNames(tx);
       if (!(await ownsTargetSchema(tx, idOrg, name))) {
         await tx`delete from svc.target_schema t where (t.id_org = ${idOrg} or t.name = ${name}) and not ${tx.unsafe(isTaken)}`;
-        const [{ names }] = (await tx`
-          select count(*)::int as names from svc.target_schema where id_org = ${idOrg}`) as unknown as [
-          { names: number },
-        ];
+        const [{ names }] = await tx<[{ names: number }]>`
+          select count(*)::int as names from svc.target_schema where id_org = ${idOrg}`;
         if (names >= claim.mostNames) throw tooMany(claim.mostNames);
       }
       await tx`
@@ -90,10 +88,8 @@ export async function removeTargetSchema(sql: Sql, idOrg: number, name: string):
       throw new AppError('conflict', `job ${found.job} loads into it: wait for its end, or kill it`);
     await tx`delete from svc.target_schema where name = ${name}`;
     try {
-      const [{ loader }] = (await tx`
-        select coalesce((select pg_has_role(session_user, oid, 'member') from pg_roles where rolname = ${loaderRole}), false) as loader`) as unknown as [
-        { loader: boolean },
-      ];
+      const [{ loader }] = await tx<[{ loader: boolean }]>`
+        select coalesce((select pg_has_role(session_user, oid, 'member') from pg_roles where rolname = ${loaderRole}), false) as loader`;
       // Whoever loaded it owns it: the role of loads, or the login itself
       await tx.unsafe(`set local role ${loader ? loaderRole : 'none'}`);
       await tx.unsafe(`drop schema if exists ${doubleQuoted(name)} cascade`);

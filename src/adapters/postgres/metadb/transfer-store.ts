@@ -26,7 +26,7 @@ function asPool(tx: TransactionSql): Sql {
       member === 'begin'
         ? // options of a transaction, where there are any, are those of this one
           (...given: [...unknown[], (inner: TransactionSql) => Promise<unknown>]) =>
-            tx.savepoint(given.at(-1) as never)
+            tx.savepoint(given.at(-1) as (inner: TransactionSql) => Promise<unknown>)
         : (Reflect.get(target, member, receiver) as unknown),
   });
 }

@@ -19,13 +19,13 @@ import {
 /** Newest first; none where nothing was loaded there yet. */
 export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<readonly TargetLoad[]> {
   const { documents, loads } = sideTableNames;
-  const found = (await sql.unsafe(
+  const found = await sql.unsafe<{ name: string }[]>(
     `SELECT relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind IN ('r', 'p')
         AND relname IN (${standardLiteral(documents)}, ${standardLiteral(loads)})`,
-  )) as unknown as { name: string }[];
+  );
   if (found.length < 2) return [];
-  const rows = (await sql.unsafe(targetLoadsQuery(relationIn(sqlSchema)))) as unknown as TargetLoad[];
+  const rows = await sql.unsafe<TargetLoad[]>(targetLoadsQuery(relationIn(sqlSchema)));
   return [...rows];
 }
 
@@ -44,9 +44,8 @@ export async function readLoadedDocuments(
     ({ table, column }) => target.tables.get(table)?.columns.has(column) === true,
   );
   const query = loadedDocumentsQuery(roots, plan, relationIn(sqlSchema));
-  for await (const rows of sql.unsafe(query).cursor(10_000))
-    for (const { sha256 } of rows as unknown as { sha256: string }[])
-      if (wanted.has(sha256)) found.add(sha256);
+  for await (const rows of sql.unsafe<{ sha256: string }[]>(query).cursor(10_000))
+    for (const { sha256 } of rows) if (wanted.has(sha256)) found.add(sha256);
   return found;
 }
 

@@ -12,6 +12,7 @@ import type { UnconvertedValue, Published, RowSink, SideTable, SinkPlan } from '
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { Sql, TransactionSql } from '../client/connect.ts';
 import {
+  backendAfter,
   addressLabel,
   beginSession,
   connectTarget,
@@ -327,11 +328,11 @@ class PostgresRowSink implements RowSink {
   /** Takes the target's lock and reads what is there. */
   async #begin(tx: TransactionSql): Promise<Publication> {
     const { sqlSchema } = this.#options;
-    const results = await tx.unsafe(
+    const pid = await backendAfter(
+      tx,
       `${targetLock(sqlSchema)};
-       SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'; SELECT pg_backend_pid() AS pid`,
+       SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'`,
     );
-    const [{ pid }] = results.at(-1) as unknown as [{ pid: number }];
     if (pid !== this.#controlPid) {
       // after a crash of the server, staging tables that need not outlive one would be found empty
       throw new AppError(

@@ -46,11 +46,37 @@ export function createCilRoutes(
   config: Config,
   guards: Guards,
 ) {
+  const shared = sharedOf(adapters, config, guards);
+  return createGroup([
+    jobsOperation(shared),
+    jobsPageOperation(shared),
+    jobOperation(shared),
+    jobOfPidOperation(shared),
+    updateKeysOperation(shared),
+    keysOfFeedOperation(shared),
+    keysOperation(shared),
+    lineageOperation(shared),
+    groupsOperation(shared),
+    mappingsOfFeedOperation(shared),
+    mappingsOperation(shared),
+    sequencesOfFeedOperation(shared),
+    sequencesOperation(shared),
+  ]);
+}
+
+/** What the operations of this group stand on. */
+function sharedOf(adapters: Pick<Adapters, 'catalog' | 'jobs'>, config: Config, guards: Guards) {
   const { catalog } = adapters;
   const get = { method: 'get' as const, tags, ...guards.require('jobs:read') };
   const updateGuard = guards.require('schemas:write');
 
-  const jobs = operation(
+  return { adapters, config, catalog, get, updateGuard };
+}
+
+type Shared = ReturnType<typeof sharedOf>;
+
+function jobsOperation({ adapters, get }: Shared) {
+  return operation(
     createRoute({
       ...get,
       path: `${prefix}/jobs`,
@@ -64,8 +90,10 @@ export function createCilRoutes(
       return c.json(wire(toWirePage(await listFeedRuns(adapters, c.get('principal').idOrg, 0, size))), 200);
     },
   );
+}
 
-  const jobsPage = operation(
+function jobsPageOperation({ adapters, get }: Shared) {
+  return operation(
     createRoute({
       ...get,
       path: `${prefix}/jobs/{page}`,
@@ -83,8 +111,10 @@ export function createCilRoutes(
       );
     },
   );
+}
 
-  const job = operation(
+function jobOperation({ adapters, get }: Shared) {
+  return operation(
     createRoute({
       ...get,
       path: `${prefix}/job/{cfxml}`,
@@ -96,8 +126,10 @@ export function createCilRoutes(
     async (c) =>
       c.json(wire(await findFeedRun(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)), 200),
   );
+}
 
-  const jobOfPid = operation(
+function jobOfPidOperation({ adapters, get }: Shared) {
+  return operation(
     createRoute({
       ...get,
       path: `${prefix}/job/{cfxml}/{pid}`,
@@ -111,8 +143,10 @@ export function createCilRoutes(
       return c.json(wire(await findFeedRun(adapters, c.get('principal').idOrg, name, pid)), 200);
     },
   );
+}
 
-  const updateKeys = operation(
+function updateKeysOperation({ config, catalog, updateGuard }: Shared) {
+  return operation(
     createRoute({
       method: 'post',
       path: `${prefix}/keys/update`,
@@ -141,8 +175,10 @@ export function createCilRoutes(
       return c.json({ cfxml: body.cfxml, changed: changes.length }, 200);
     },
   );
+}
 
-  const keysOfFeed = operation(
+function keysOfFeedOperation({ catalog, get }: Shared) {
+  return operation(
     createRoute({
       ...get,
       path: `${prefix}/keys/{cfxml}/{page}`,
@@ -160,8 +196,10 @@ export function createCilRoutes(
       );
     },
   );
+}
 
-  const keys = operation(
+function keysOperation({ catalog, get }: Shared) {
+  return operation(
     createRoute({
       ...get,
       path: `${prefix}/keys/{page}`,
@@ -177,8 +215,10 @@ export function createCilRoutes(
       return c.json(wire(toWirePage(found)), 200);
     },
   );
+}
 
-  const lineage = rawOperation(
+function lineageOperation({ adapters, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: `${prefix}/lineage/{cfxml}/{mapping}`,
@@ -196,8 +236,10 @@ export function createCilRoutes(
       return jsonArray(c, await feedLineage(adapters, c.get('principal').idOrg, name, mapping));
     },
   );
+}
 
-  const groups = operation(
+function groupsOperation({ adapters, get }: Shared) {
+  return operation(
     createRoute({
       ...get,
       path: `${prefix}/mapping/group`,
@@ -207,8 +249,10 @@ export function createCilRoutes(
     }),
     async (c) => c.json(await countFeedMappings(adapters, c.get('principal').idOrg), 200),
   );
+}
 
-  const mappingsOfFeed = rawOperation(
+function mappingsOfFeedOperation({ adapters, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: `${prefix}/mapping/{cfxml}`,
@@ -220,8 +264,10 @@ export function createCilRoutes(
     async (c) =>
       jsonArray(c, await listFeedMappings(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)),
   );
+}
 
-  const mappings = rawOperation(
+function mappingsOperation({ adapters, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: `${prefix}/mappings`,
@@ -231,8 +277,10 @@ export function createCilRoutes(
     }),
     async (c) => jsonArray(c, await listFeedMappings(adapters, c.get('principal').idOrg)),
   );
+}
 
-  const sequencesOfFeed = rawOperation(
+function sequencesOfFeedOperation({ adapters, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: `${prefix}/sequence/{cfxml}`,
@@ -244,8 +292,10 @@ export function createCilRoutes(
     async (c) =>
       jsonArray(c, await listFeedSequences(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)),
   );
+}
 
-  const sequences = rawOperation(
+function sequencesOperation({ adapters, get }: Shared) {
+  return rawOperation(
     createRoute({
       ...get,
       path: `${prefix}/sequences`,
@@ -258,20 +308,4 @@ export function createCilRoutes(
     }),
     async (c) => jsonArray(c, await listFeedSequences(adapters, c.get('principal').idOrg)),
   );
-
-  return createGroup([
-    jobs,
-    jobsPage,
-    job,
-    jobOfPid,
-    updateKeys,
-    keysOfFeed,
-    keys,
-    lineage,
-    groups,
-    mappingsOfFeed,
-    mappings,
-    sequencesOfFeed,
-    sequences,
-  ]);
 }

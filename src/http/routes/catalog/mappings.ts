@@ -40,10 +40,30 @@ const contentTypes = {
 const bytesType = 'application/octet-stream';
 
 export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: Guards) {
+  const shared = sharedOf(adapters, config, guards);
+  const { catalog } = shared;
+  return createGroup([
+    getOperation(shared),
+    statisticsOperation(shared),
+    statisticsOfJobOperation(shared),
+    compareOperation(shared),
+    downloadOperation(shared),
+    ...activationOperations(catalog, config, guards),
+  ]);
+}
+
+/** What the operations of this group stand on. */
+function sharedOf(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: Guards) {
   const { catalog } = adapters;
   const guard = guards.require('schemas:read');
 
-  const get = rawOperation(
+  return { catalog, guard };
+}
+
+type Shared = ReturnType<typeof sharedOf>;
+
+function getOperation({ catalog, guard }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/mapping/get/{idSch}',
@@ -60,8 +80,10 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       return jsonArray(c, await listMappings(catalog, c.get('principal').idOrg, idSch, idLschma));
     },
   );
+}
 
-  const statistics = rawOperation(
+function statisticsOperation({ catalog, guard }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/mapping/get_stats/{idSch}',
@@ -83,8 +105,10 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       return jsonArray(c, found);
     },
   );
+}
 
-  const statisticsOfJob = rawOperation(
+function statisticsOfJobOperation({ catalog, guard }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/mapping/get_stats/{idSch}/{idJob}',
@@ -107,8 +131,10 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       return jsonArray(c, found);
     },
   );
+}
 
-  const compare = rawOperation(
+function compareOperation({ catalog, guard }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/mapping/compare/{from}/{to}',
@@ -138,8 +164,10 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       return jsonArray(c, compared);
     },
   );
+}
 
-  const download = rawOperation(
+function downloadOperation({ catalog, guard }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/mapping/download/{idSch}',
@@ -179,13 +207,4 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       });
     },
   );
-
-  return createGroup([
-    get,
-    statistics,
-    statisticsOfJob,
-    compare,
-    download,
-    ...activationOperations(catalog, config, guards),
-  ]);
 }

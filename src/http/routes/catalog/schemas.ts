@@ -44,10 +44,49 @@ export function createSchemaRoutes(
   config: Config,
   guards: Guards,
 ) {
+  const shared = sharedOf(adapters, config, guards);
+  return createGroup([
+    createOperation(shared),
+    removeOperation(shared),
+    allOperation(shared),
+    getOperation(shared),
+    ddlOperation(shared),
+    familyOperation(shared),
+    maxLengthOperation(shared),
+    generateOperation(shared),
+    generateWithinOperation(shared),
+  ]);
+}
+
+/** What the operations of this group stand on. */
+function sharedOf(
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs'>,
+  config: Config,
+  guards: Guards,
+) {
   const { catalog } = adapters;
   const guard = guards.require('schemas:read');
 
-  const all = operation(
+  const generateRoute = {
+    ...effectfulGet,
+    method: 'get' as const,
+    summary: 'Make the next logical schema',
+    description:
+      'From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again.',
+    tags,
+    ...guards.require('schemas:write'),
+    responses: { 200: undeclared('The logical schema is the newest one of its schema.'), ...problems(400) },
+  };
+
+  const createGuard = guards.require('schemas:write');
+
+  return { adapters, config, guards, catalog, guard, generateRoute, createGuard };
+}
+
+type Shared = ReturnType<typeof sharedOf>;
+
+function allOperation({ catalog, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/schema/all',
@@ -59,8 +98,10 @@ export function createSchemaRoutes(
     }),
     async (c) => c.json(wire(await catalog.listOrigins(c.get('principal').idOrg)), 200),
   );
+}
 
-  const get = operation(
+function getOperation({ catalog, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/schema/{id}',
@@ -79,8 +120,10 @@ export function createSchemaRoutes(
       );
     },
   );
+}
 
-  const ddl = operation(
+function ddlOperation({ adapters, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/schema/ddl/{idSch}',
@@ -113,8 +156,10 @@ export function createSchemaRoutes(
       );
     },
   );
+}
 
-  const family = operation(
+function familyOperation({ catalog, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/schema/family/{idSch}',
@@ -131,8 +176,10 @@ export function createSchemaRoutes(
     async (c) =>
       c.json(wire(await originFamily(catalog, c.get('principal').idOrg, c.req.valid('param').idSch)), 200),
   );
+}
 
-  const maxLength = operation(
+function maxLengthOperation({ catalog, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/schema/get/max/length/{idSch}',
@@ -151,19 +198,10 @@ export function createSchemaRoutes(
       );
     },
   );
+}
 
-  const generateRoute = {
-    ...effectfulGet,
-    method: 'get' as const,
-    summary: 'Make the next logical schema',
-    description:
-      'From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again.',
-    tags,
-    ...guards.require('schemas:write'),
-    responses: { 200: undeclared('The logical schema is the newest one of its schema.'), ...problems(400) },
-  };
-
-  const generate = operation(
+function generateOperation({ catalog, generateRoute }: Shared) {
+  return operation(
     createRoute({
       ...generateRoute,
       path: '/v2/schema/generate/{idSch}',
@@ -176,8 +214,10 @@ export function createSchemaRoutes(
         200,
       ),
   );
+}
 
-  const generateWithin = operation(
+function generateWithinOperation({ catalog, generateRoute }: Shared) {
+  return operation(
     createRoute({
       ...generateRoute,
       path: '/v2/schema/generate/{idSch}/{maxLen}',
@@ -192,9 +232,10 @@ export function createSchemaRoutes(
       return c.json(wire(await generateLogicalSchema(catalog, c.get('principal').idOrg, idSch, maxLen)), 200);
     },
   );
+}
 
-  const createGuard = guards.require('schemas:write');
-  const create = operation(
+function createOperation({ adapters, config, createGuard }: Shared) {
+  return operation(
     createRoute({
       method: 'post',
       path: '/v2/schema/create',
@@ -231,8 +272,10 @@ export function createSchemaRoutes(
       return c.json(wire(made), 201);
     },
   );
+}
 
-  const remove = operation(
+function removeOperation({ guards, catalog }: Shared) {
+  return operation(
     createRoute({
       method: 'delete',
       path: '/v2/schema/{id}',
@@ -250,6 +293,4 @@ export function createSchemaRoutes(
       return c.body(null, 204);
     },
   );
-
-  return createGroup([create, remove, all, get, ddl, family, maxLength, generate, generateWithin]);
 }

@@ -23,6 +23,25 @@ export function createExecutionRoutes(
   config: Pick<Config, 'limits'>,
   guards: Guards,
 ) {
+  const shared = sharedOf(adapters, config, guards);
+  return createGroup([
+    removeOperation(shared),
+    allOperation(shared),
+    allPageOperation(shared),
+    getOperation(shared),
+    logOperation(shared),
+    killOperation(shared),
+    ofWorkflowOperation(shared),
+    ofWorkflowPageOperation(shared),
+  ]);
+}
+
+/** What the operations of this group stand on. */
+function sharedOf(
+  adapters: Pick<Adapters, 'jobs' | 'files'>,
+  config: Pick<Config, 'limits'>,
+  guards: Guards,
+) {
   const followers = createFollowers(config.limits);
   const guard = guards.require('jobs:read');
   const killGuard = guards.require('jobs:run');
@@ -37,7 +56,13 @@ export function createExecutionRoutes(
     return wire(toWirePage(found));
   }
 
-  const all = operation(
+  return { adapters, guards, followers, guard, killGuard, listAll, listOfWorkflow };
+}
+
+type Shared = ReturnType<typeof sharedOf>;
+
+function allOperation({ guard, listAll }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/executions/all',
@@ -50,8 +75,10 @@ export function createExecutionRoutes(
     }),
     async (c) => c.json(await listAll(c.get('principal').idOrg, 0, c.req.valid('query').size), 200),
   );
+}
 
-  const allPage = operation(
+function allPageOperation({ guard, listAll }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/executions/all/{page}',
@@ -68,8 +95,10 @@ export function createExecutionRoutes(
         200,
       ),
   );
+}
 
-  const get = operation(
+function getOperation({ adapters, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/executions/get/{id}',
@@ -86,8 +115,10 @@ export function createExecutionRoutes(
       return c.json(job, 200);
     },
   );
+}
 
-  const log = operation(
+function logOperation({ adapters, followers, guard }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/executions/log/{id_job}',
@@ -110,8 +141,10 @@ export function createExecutionRoutes(
         lastEventId: c.req.valid('header')['last-event-id'],
       }),
   );
+}
 
-  const kill = operation(
+function killOperation({ adapters, killGuard }: Shared) {
+  return operation(
     createRoute({
       method: 'post',
       path: '/v2/executions/kill/{id_job}',
@@ -128,8 +161,10 @@ export function createExecutionRoutes(
     }),
     async (c) => c.json(await killJob(adapters, c.get('principal'), c.req.valid('param').id_job), 202),
   );
+}
 
-  const ofWorkflow = operation(
+function ofWorkflowOperation({ guard, listOfWorkflow }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/executions/{id}',
@@ -146,8 +181,10 @@ export function createExecutionRoutes(
         200,
       ),
   );
+}
 
-  const ofWorkflowPage = operation(
+function ofWorkflowPageOperation({ guard, listOfWorkflow }: Shared) {
+  return operation(
     createRoute({
       method: 'get',
       path: '/v2/executions/{id}/{page}',
@@ -163,8 +200,10 @@ export function createExecutionRoutes(
       return c.json(await listOfWorkflow(c.get('principal').idOrg, id, page, c.req.valid('query').size), 200);
     },
   );
+}
 
-  const remove = operation(
+function removeOperation({ adapters, guards }: Shared) {
+  return operation(
     createRoute({
       method: 'delete',
       path: '/v2/executions/{id}',
@@ -181,6 +220,4 @@ export function createExecutionRoutes(
       return c.body(null, 204);
     },
   );
-
-  return createGroup([remove, all, allPage, get, log, kill, ofWorkflow, ofWorkflowPage]);
 }

@@ -66,6 +66,7 @@ export async function runUnitsOnSpark(
     const facts = JSON.parse(line.slice(7)) as Facts;
     if (facts.application !== undefined) {
       session.log(`Spark application ${facts.application} on ${facts.master}`);
+      // the name of the application is a help for people: the load goes on without it
       reports.push(session.report({ idApp: facts.application }).catch(() => undefined));
     }
     if (facts.done !== undefined) progress(facts.done / units);
@@ -141,6 +142,7 @@ async function makeLocalFolder(): Promise<string> {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(prefix) ? /^(\d+)-/.exec(name.slice(prefix.length))?.[1] : undefined;
     if (pid !== undefined && !isAlive(Number(pid)))
+      // another process clears the same folders, or may not remove those of another user
       await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
   }
   return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`));
@@ -219,6 +221,7 @@ function endWithSignals(
   folders: readonly string[],
 ): () => void {
   const remove = async (): Promise<void> => {
+    // the load has ended: a folder that cannot be removed changes nothing of it
     for (const folder of folders) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   };
   const end = (signal: NodeJS.Signals): void => {

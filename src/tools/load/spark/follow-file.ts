@@ -31,6 +31,7 @@ export function followFile(path: string, take: (line: string) => void): { end():
   const following = (async () => {
     while (!over.signal.aborted) {
       await readNow();
+      // aborted when the file is whole, which the loop sees
       await delay(everyMs, undefined, { signal: over.signal }).catch(() => undefined);
     }
     await readNow();

@@ -237,6 +237,7 @@ class Gathering {
   #next(work: () => Promise<void>): Promise<void> {
     const next = this.#last.then(work);
     this.#last = next;
+    // whoever asked hears of it; so does each later turn, as it waits for this one
     next.catch(() => undefined);
     return next;
   }
@@ -258,6 +259,7 @@ class Thread {
     this.#worker.on('message', (message: FromThread) => {
       this.#take(message, gathering).catch(fail);
     });
+    // a thread may fail before its answer is awaited
     this.#answered.promise.catch(() => undefined);
   }
 

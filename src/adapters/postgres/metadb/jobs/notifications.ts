@@ -56,6 +56,7 @@ export function createJobNotifications(sql: Sql): JobNotifications {
   };
   function startProbe(): ReturnType<typeof setInterval> {
     const timer = setInterval(() => {
+      // a connection that fails ends, and its end starts a new one
       if (listening) listener?.unsafe('select 1').catch(() => undefined);
       else if (waitingForKill.size > 0) listen();
     }, probeMs);

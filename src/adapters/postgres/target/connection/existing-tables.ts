@@ -63,7 +63,14 @@ export async function readTarget(
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 'i')
        AND c.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(names))}::jsonb)))`;
-  const results = (await sql.unsafe(`
+  const results = await sql.unsafe<
+    [
+      { schemas: number; grants: boolean; creator: boolean }[],
+      TableRow[],
+      (TargetColumn & { oid: number })[],
+      TargetForeignKey[],
+    ]
+  >(`
     SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = ${schema})::int AS schemas,
            EXISTS (SELECT FROM pg_default_acl a JOIN pg_namespace n ON n.oid = a.defaclnamespace
                     WHERE n.nspname = ${schema} AND a.defaclobjtype = 'r' AND a.defaclrole::regrole::text = quote_ident(current_user)) AS grants,
@@ -92,12 +99,7 @@ export async function readTarget(
     SELECT k.conname AS name, t.relname AS table, p.relname AS parent, a.attname AS column
       FROM pg_constraint k JOIN wanted t ON t.oid = k.conrelid JOIN wanted p ON p.oid = k.confrelid
       JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
-     WHERE k.contype = 'f' AND array_length(k.conkey, 1) = 1`)) as unknown as [
-    { schemas: number; grants: boolean; creator: boolean }[],
-    TableRow[],
-    (TargetColumn & { oid: number })[],
-    TargetForeignKey[],
-  ];
+     WHERE k.contype = 'f' AND array_length(k.conkey, 1) = 1`);
   const [[facts], tables, columns, foreignKeys] = results;
   const columnsOf = Map.groupBy(columns, (column) => column.oid);
   return {
@@ -127,9 +129,9 @@ export async function readCounters(
   { tables }: Target,
 ): Promise<ReadonlyMap<string, number>> {
   if (!tables.has(sideTableNames.keys)) return new Map();
-  const rows = (await sql.unsafe(
+  const rows = await sql.unsafe<{ name: string; key: number }[]>(
     `SELECT table_name AS name, last_value AS key FROM ${doubleQuoted(sqlSchema)}.${doubleQuoted(sideTableNames.keys)}`,
-  )) as unknown as { name: string; key: number }[];
+  );
   return new Map(rows.flatMap(({ name, key }) => (Number.isSafeInteger(key) ? [[name, key] as const] : [])));
 }
 
@@ -162,7 +164,7 @@ export async function tablesWithRows(
         (name) =>
           `SELECT ${standardLiteral(name)} AS name WHERE EXISTS (SELECT FROM ${doubleQuoted(sqlSchema)}.${doubleQuoted(name)})`,
       );
-    const rows = (await sql.unsafe(checks.join(' UNION ALL '))) as unknown as { name: string }[];
+    const rows = await sql.unsafe<{ name: string }[]>(checks.join(' UNION ALL '));
     found.push(...rows.map((row) => row.name));
   }
   return found;

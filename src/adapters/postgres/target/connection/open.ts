@@ -4,7 +4,7 @@ import postgres from 'postgres';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
 import { createCheckedSockets, ServerFault } from '../../client/checked-socket.ts';
-import { withoutLateQueries, type Sql } from '../../client/connect.ts';
+import { withoutLateQueries, type Sql, type TransactionSql } from '../../client/connect.ts';
 import { closeWhenStalled } from '../../client/watched-socket.ts';
 
 export interface TargetAddress {
@@ -117,9 +117,13 @@ export const quickCompression = `SELECT set_config('default_toast_compression', 
 
 /** Makes a new connection ready to publish; answers the id of its process on the server. */
 export async function beginSession(sql: Sql): Promise<number> {
-  const results = await sql.unsafe(`${sessionSettings}; ${quickCompression}; SELECT pg_backend_pid() AS pid`);
-  const [{ pid }] = results.at(-1) as unknown as [{ pid: number }];
-  return pid;
+  return backendAfter(sql, `${sessionSettings}; ${quickCompression}`);
+}
+
+/** Runs the statements, and answers the id of their process on the server. */
+export async function backendAfter(sql: Sql | TransactionSql, statements: string): Promise<number> {
+  const results = await sql.unsafe<{ pid: number }[][]>(`${statements}; SELECT pg_backend_pid() AS pid`);
+  return results.at(-1)![0]!.pid;
 }
 
 /**

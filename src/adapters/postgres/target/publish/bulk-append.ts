@@ -18,10 +18,10 @@ export async function loosenForeignKeys(publication: Publication): Promise<void>
     if (staged.rows < bulkRows || !present.has(name)) continue;
     const keys = target.foreignKeys.filter((key) => key.table === name);
     if (keys.length === 0) continue;
-    const [sizes] = (await tx.unsafe(
+    const [sizes] = await tx.unsafe<[{ there: number; staged: number }]>(
       `SELECT pg_relation_size(${standardLiteral(relation(publication, name))}::regclass) AS there,
               pg_relation_size(${standardLiteral(staged.relation)}::regclass) AS staged`,
-    )) as unknown as [{ there: number; staged: number }];
+    );
     if (sizes.there > sizes.staged * wholeTableFactor) continue;
     const drops = keys.map((key) => `DROP CONSTRAINT ${doubleQuoted(key.name)}`);
     try {

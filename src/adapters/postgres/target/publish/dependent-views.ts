@@ -19,7 +19,7 @@ export async function refuseForViews(
 ): Promise<void> {
   if (changes.length === 0) return;
   const names = standardLiteral(JSON.stringify(changes.map(({ name }) => name)));
-  const found = (await publication.tx.unsafe(`
+  const found = await publication.tx.unsafe<{ readonly view: string; readonly column: string }[]>(`
     WITH RECURSIVE standing AS (
       SELECT r.ev_class AS view, a.attname::text AS "column"
         FROM pg_attribute a
@@ -33,7 +33,7 @@ export async function refuseForViews(
         JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.ev_class <> s.view)
     SELECT DISTINCT format('%I.%I', n.nspname, c.relname) AS view, s."column"
       FROM standing s JOIN pg_class c ON c.oid = s.view AND c.relkind IN ('v', 'm') JOIN pg_namespace n ON n.oid = c.relnamespace
-     ORDER BY 1`)) as unknown as { readonly view: string; readonly column: string }[];
+     ORDER BY 1`);
   if (found.length === 0) return;
   const views = [...new Set(found.map(({ view }) => view))];
   const columns = changes

@@ -56,7 +56,7 @@ async function emptyHangingTables(publication: Publication, overwritten: readonl
   const [made] = await tx<{ exists: boolean }[]>`select to_regclass(${keys}) is not null as exists`;
   if (made?.exists !== true) return;
   const ours = [...new Set(tables.map(({ name }) => name))];
-  const hanging = (await tx.unsafe(`
+  const hanging = await tx.unsafe<{ readonly name: string }[]>(`
     WITH RECURSIVE named AS (
       SELECT c.oid, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
        WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind IN ('r', 'p')),
@@ -71,7 +71,7 @@ async function emptyHangingTables(publication: Publication, overwritten: readonl
        WHERE child.relname IN (SELECT table_name FROM ${keys}))
     SELECT relname AS name FROM hanging
      WHERE relname NOT IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(ours))}::jsonb))
-     ORDER BY relname`)) as unknown as { readonly name: string }[];
+     ORDER BY relname`);
   if (hanging.length === 0) return;
   await tx.unsafe(`TRUNCATE ${hanging.map(({ name }) => relation(publication, name)).join(', ')}`);
   for (const { name } of hanging) {
@@ -109,13 +109,15 @@ async function removeDocuments(publication: Publication, oldDocuments: string): 
     sideTableNames.unmapped,
     sideTableNames.lexical,
   ].map((name) => relation(publication, name));
-  const referring = (await tx.unsafe(`
+  const referring = await tx.unsafe<
+    {
+      table: string;
+      column: string;
+    }[]
+  >(`
     SELECT k.conrelid::regclass::text AS table, quote_ident(a.attname) AS column
       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
-     WHERE k.contype = 'f' AND k.confrelid = ${standardLiteral(documents!)}::regclass`)) as unknown as {
-    table: string;
-    column: string;
-  }[];
+     WHERE k.contype = 'f' AND k.confrelid = ${standardLiteral(documents!)}::regclass`);
   await runAll(tx, [
     ...referring.map(
       ({ table, column }) =>

@@ -110,7 +110,7 @@ async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string,
       const from = countedFrom.get(name) ?? 0;
       return `SELECT ${literal} AS name, greatest(${from}, (${counter}), (${highest}))::int8 - ${from} AS key`;
     });
-    const rows = (await tx.unsafe(queries.join(' UNION ALL '))) as unknown as { name: string; key: number }[];
+    const rows = await tx.unsafe<{ name: string; key: number }[]>(queries.join(' UNION ALL '));
     for (const { name, key } of rows) if (key > 0) offsets.set(name, key);
   }
   return offsets;
@@ -152,15 +152,11 @@ async function typesOf(
   const types = new Map<string, Map<string, string>>(staged.map((table) => [table.name, new Map()]));
   if (staged.length === 0) return types;
   const relations = JSON.stringify(staged.map((table) => table.relation));
-  const rows = (await publication.tx.unsafe(`
+  const rows = await publication.tx.unsafe<{ table: string; column: string; type: string }[]>(`
     SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type
       FROM jsonb_array_elements_text(${standardLiteral(relations)}::jsonb) name
       JOIN pg_class c ON c.oid = name::regclass JOIN pg_attribute a ON a.attrelid = c.oid
-     WHERE a.attnum > 0 AND NOT a.attisdropped`)) as unknown as {
-    table: string;
-    column: string;
-    type: string;
-  }[];
+     WHERE a.attnum > 0 AND NOT a.attisdropped`);
   for (const { table, column, type } of rows) types.get(table)!.set(column, type);
   return types;
 }
@@ -224,17 +220,17 @@ const usualKeyName = (table: string): string => `${truncateToBytes(table, 58)}_p
 async function renameKeys(publication: Publication, indexes: readonly number[]): Promise<void> {
   const { tx, sqlSchema, tables, staging } = publication;
   const names = JSON.stringify(indexes.map((index) => tables[index]!.name));
-  const keys = (await tx.unsafe(
+  const keys = await tx.unsafe<{ table: string; name: string }[]>(
     `SELECT c.relname AS table, k.conname AS name FROM jsonb_array_elements_text(${standardLiteral(names)}::jsonb) name
        JOIN pg_class c ON c.relname = name JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
        JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'`,
-  )) as unknown as { table: string; name: string }[];
+  );
   const nameOf = new Map(keys.map(({ table, name }) => [table, name]));
   const wanted = JSON.stringify([...nameOf.keys()].map(usualKeyName));
-  const found = (await tx.unsafe(
+  const found = await tx.unsafe<{ name: string }[]>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
       WHERE c.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(wanted)}::jsonb))`,
-  )) as unknown as { name: string }[];
+  );
   const taken = new Set(found.map(({ name }) => name));
   const statements = indexes.flatMap((index) => {
     const table = tables[index]!.name;

@@ -58,9 +58,9 @@ class CursorStream<Row> implements RowStream<Row> {
   /** Goes on with the next piece. */
   async fetch(): Promise<void> {
     const asked = this.#count;
-    this.#rows = (await this.#ask(() =>
-      this.#sql.unsafe(`FETCH ${asked} FROM ${this.#name}`).values(),
-    )) as unknown as TextRow[];
+    this.#rows = await this.#ask(() =>
+      this.#sql.unsafe<Record<string, TextRow[number]>[]>(`FETCH ${asked} FROM ${this.#name}`).values(),
+    );
     this.#next = 0;
     if (this.#rows.length < asked) {
       this.#atEnd = true;

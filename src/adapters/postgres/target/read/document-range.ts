@@ -34,10 +34,10 @@ export async function firstKeys(
           conditions.push(`${name} >= ${first.get(references)}`);
       }
       if (conditions.length === 0) continue;
-      const [row] = (await sql
-        .unsafe(`SELECT min(${key})::text FROM ${placeOf(index)} WHERE ${conditions.join(' OR ')}`)
-        .values()) as unknown as [[string | null]];
-      const least = row[0] === null ? undefined : BigInt(row[0]);
+      const [row] = await sql.unsafe<[{ least: string | null }]>(
+        `SELECT min(${key})::text AS least FROM ${placeOf(index)} WHERE ${conditions.join(' OR ')}`,
+      );
+      const least = row.least === null ? undefined : BigInt(row.least);
       const known = first.get(index);
       if (least === undefined || (known !== undefined && known <= least)) continue;
       first.set(index, least);

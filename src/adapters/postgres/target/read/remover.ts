@@ -13,6 +13,7 @@ import type { RemovalPlan, Removed, RowRemover } from '../../../../ports/rows/re
 import { sqlState, type Sql, type TransactionSql } from '../../client/connect.ts';
 import { askTargetLoads } from '../ledger.ts';
 import {
+  backendAfter,
   connectTarget,
   sessionSettings,
   stoppedSeconds,
@@ -38,8 +39,7 @@ export function createPostgresRowRemover(options: PostgresRowRemoverOptions): Ro
     async remove(plan, fence) {
       try {
         return await watch.during(async () => {
-          const results = await sql.unsafe(`${sessionSettings}; SELECT pg_backend_pid() AS pid`);
-          backends.push((results.at(-1) as unknown as [{ pid: number }])[0].pid);
+          backends.push(await backendAfter(sql, sessionSettings));
           return await removeDocuments(sql, options, plan, fence);
         });
       } catch (error) {
@@ -146,10 +146,10 @@ class Removal {
   }
 
   async #presentTables(): Promise<ReadonlySet<string>> {
-    const rows = (await this.#tx.unsafe(
+    const rows = await this.#tx.unsafe<{ name: string }[]>(
       `SELECT relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE n.nspname = ${standardLiteral(this.#sqlSchema)} AND c.relkind IN ('r', 'p')`,
-    )) as unknown as { name: string }[];
+    );
     return new Set(rows.map(({ name }) => name));
   }
 
@@ -186,7 +186,7 @@ class Removal {
   /** Foreign keys between tables that loads made: of somebody else's tables no row is removed. */
   async #references(): Promise<readonly Reference[]> {
     const ours = JSON.stringify(this.#tables.map(({ name }) => name));
-    return (await this.#tx.unsafe(
+    return await this.#tx.unsafe<Reference[]>(
       `WITH made AS (
          SELECT jsonb_array_elements_text(${standardLiteral(ours)}::jsonb) AS name
          UNION SELECT table_name FROM ${this.#relation(sideTableNames.keys)})
@@ -200,7 +200,7 @@ class Removal {
          JOIN pg_attribute ka ON ka.attrelid = c.oid AND ka.attnum = pk.conkey[1]
         WHERE k.contype = 'f' AND array_length(k.conkey, 1) = 1 AND p.relnamespace = n.oid
           AND c.relname IN (SELECT name FROM made)`,
-    )) as unknown as Reference[];
+    );
   }
 
   /** Keys of the rows that hang from the documents, round by round: the rows found last lead to the next. */
@@ -271,11 +271,11 @@ class Removal {
       .map((name) => standardLiteral(name))
       .join(', ');
     const keys = `(SELECT key FROM ${this.#documents()})`;
-    const referring = (await this.#tx.unsafe(
+    const referring = await this.#tx.unsafe<{ table: string; column: string }[]>(
       `SELECT k.conrelid::regclass::text AS table, quote_ident(a.attname) AS column
          FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
         WHERE k.contype = 'f' AND k.confrelid = ${standardLiteral(documents)}::regclass`,
-    )) as unknown as { table: string; column: string }[];
+    );
     const still = referring.map(
       ({ table, column }) => ` AND NOT EXISTS (SELECT FROM ${table} t WHERE t.${column} = d.document_key)`,
     );

@@ -15,6 +15,7 @@ import type { TargetLoad } from '../../../../ports/rows/target-load.ts';
 import { sqlState, type Sql } from '../../client/connect.ts';
 import { askTargetLoads } from '../ledger.ts';
 import {
+  backendAfter,
   addressLabel,
   connectTarget,
   sessionSettings,
@@ -77,10 +78,7 @@ class PostgresRowSource implements RowSource {
       const sql = connectTarget(this.#options, { all: this.#watch.sockets });
       this.#sql = sql;
       // floating-point numbers in the shortest form that gives the same number back
-      const results = await sql.unsafe(
-        `${sessionSettings}; SET extra_float_digits = 1; SELECT pg_backend_pid() AS pid`,
-      );
-      this.#backends.push((results.at(-1) as unknown as [{ pid: number }])[0].pid);
+      this.#backends.push(await backendAfter(sql, `${sessionSettings}; SET extra_float_digits = 1`));
       await sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { documents, lexical, unmapped, loads } = sideTableNames;
       const names = [...this.#names.map((table) => table.name), documents, lexical, unmapped, loads];
@@ -96,10 +94,10 @@ class PostgresRowSource implements RowSource {
 
   async documentCount(name?: string): Promise<number> {
     return this.#guarded(async () => {
-      const [row] = (await this.#sql!.unsafe(
+      const [row] = await this.#sql!.unsafe<[{ count: number | string }]>(
         `SELECT count(*) ${this.#fromDocuments(name)}`,
-      ).values()) as unknown as [[number | string]];
-      return Number(row[0]);
+      );
+      return Number(row.count);
     });
   }
 
@@ -201,10 +199,10 @@ class PostgresRowSource implements RowSource {
   }
 
   async #closeCursors(): Promise<void> {
-    const open = (await this.#sql!.unsafe(
-      "SELECT quote_ident(name) FROM pg_cursors WHERE name LIKE 'rows\\_%'",
-    ).values()) as unknown as [string][];
-    if (open.length > 0) await this.#sql!.unsafe(open.map(([name]) => `CLOSE ${name}`).join('; '));
+    const open = await this.#sql!.unsafe<{ name: string }[]>(
+      "SELECT quote_ident(name) AS name FROM pg_cursors WHERE name LIKE 'rows\\_%'",
+    );
+    if (open.length > 0) await this.#sql!.unsafe(open.map(({ name }) => `CLOSE ${name}`).join('; '));
   }
 
   #relation(name: string): string {
@@ -245,10 +243,10 @@ class PostgresRowSource implements RowSource {
 
   async #distinct(sideTable: string, column: string): Promise<Set<string>> {
     if (!this.#target.tables.has(sideTable)) return new Set();
-    const rows = (await this.#sql!.unsafe(
-      `SELECT DISTINCT ${column} FROM ${this.#relation(sideTable)}`,
-    ).values()) as unknown as (string | null)[][];
-    return new Set(rows.map(([name]) => name ?? ''));
+    const rows = await this.#sql!.unsafe<{ name: string | null }[]>(
+      `SELECT DISTINCT ${column} AS name FROM ${this.#relation(sideTable)}`,
+    );
+    return new Set(rows.map(({ name }) => name ?? ''));
   }
 
   async #guarded<T>(work: () => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import { AppError } from '../../../../errors.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
-import { quickCompression, sessionSettings } from '../connection/open.ts';
+import { backendAfter, quickCompression, sessionSettings } from '../connection/open.ts';
 import { startCopy } from './copy-stream.ts';
 import { createReferenceChecks, type ReferenceChecks } from './foreign-keys.ts';
 import { StagedTable, type Release, type StagedForm } from './staged-table.ts';
@@ -276,10 +276,8 @@ export class StagingArea {
     this.#check();
     if (!lane.isSetUp) {
       // rows that have not been published need not outlive a crash
-      const results = await lane.sql.unsafe(
-        `${sessionSettings}; SET synchronous_commit = off; ${quickCompression}; SELECT pg_backend_pid() AS pid`,
-      );
-      this.backends.push((results.at(-1) as unknown as [{ pid: number }])[0].pid);
+      const settings = `${sessionSettings}; SET synchronous_commit = off; ${quickCompression}`;
+      this.backends.push(await backendAfter(lane.sql, settings));
       lane.isSetUp = true;
     }
     lane.table = table;

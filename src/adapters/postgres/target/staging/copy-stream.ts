@@ -31,6 +31,7 @@ export async function startCopy(
   const internals = query as unknown as QueryInternals;
   const started = Promise.withResolvers<Writable>();
   const ended = Promise.withResolvers<number>();
+  // whoever awaits these hears of the failure; one that nobody awaits yet must not end the process
   started.promise.catch(() => undefined);
   ended.promise.catch(() => undefined);
   internals.resolve = (result) => {

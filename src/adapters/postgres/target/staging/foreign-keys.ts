@@ -45,6 +45,7 @@ export function createReferenceChecks(tables: ReadonlyMap<number | string, Stage
           `ALTER TABLE ${child.relation} ADD CONSTRAINT ${name} FOREIGN KEY (${doubleQuoted(reference.column)}) REFERENCES ${parent.relation} (${doubleQuoted(reference.parentColumn)}) NOT VALID`,
         ),
       );
+      // the failure is told by the next line; the keys after it wait for their turn alone
       made = making.catch(() => undefined);
       await making;
       await sql.unsafe(

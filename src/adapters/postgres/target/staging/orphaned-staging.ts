@@ -20,21 +20,21 @@ export function stagingLock(token: string): string {
 
 /** Drops all of it in this database that this login owns, in the target's schema and in schemas of its own. */
 export async function removeDeadStaging(sql: Sql, sqlSchema: string): Promise<void> {
-  const found = (await sql.unsafe(`
+  const found = await sql.unsafe<
+    {
+      token: string;
+    }[]
+  >(`
     SELECT nspname AS token FROM pg_namespace WHERE nspname ~ '${pattern}$' AND pg_has_role(nspowner, 'USAGE')
        AND obj_description(oid, 'pg_namespace') = '${markStart}' || nspname
     UNION
     SELECT substring(c.relname from '${pattern}') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind = 'r' AND c.relname ~ '${pattern}_'
        AND pg_has_role(c.relowner, 'USAGE')
-       AND obj_description(c.oid, 'pg_class') = '${markStart}' || substring(c.relname from '${pattern}')`)) as unknown as {
-    token: string;
-  }[];
+       AND obj_description(c.oid, 'pg_class') = '${markStart}' || substring(c.relname from '${pattern}')`);
   for (const { token } of found) {
     const lock = stagingLock(token);
-    const [{ free }] = (await sql.unsafe(`SELECT pg_try_advisory_lock(${lock}) AS free`)) as unknown as [
-      { free: boolean },
-    ];
+    const [{ free }] = await sql.unsafe<[{ free: boolean }]>(`SELECT pg_try_advisory_lock(${lock}) AS free`);
     if (!free) continue;
     try {
       await dropStaging(sql, token, sqlSchema);
@@ -51,14 +51,16 @@ export async function removeDeadStaging(sql: Sql, sqlSchema: string): Promise<vo
 /** Drops what is there of one attempt's staging, few tables at a time: each takes locks until the end of its transaction. They refer to each other. */
 export async function dropStaging(sql: Sql, token: string, sqlSchema: string): Promise<void> {
   const mark = stagingMark(token);
-  const tables = (await sql.unsafe(`
+  const tables = await sql.unsafe<
+    {
+      schema: string;
+      name: string;
+    }[]
+  >(`
     SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind = 'r' AND c.relname ~ ${standardLiteral(`^${token}_`)}
        AND (n.nspname = ${standardLiteral(token)} AND obj_description(n.oid, 'pg_namespace') = ${mark}
-            OR n.nspname = ${standardLiteral(sqlSchema)} AND obj_description(c.oid, 'pg_class') = ${mark})`)) as unknown as {
-    schema: string;
-    name: string;
-  }[];
+            OR n.nspname = ${standardLiteral(sqlSchema)} AND obj_description(c.oid, 'pg_class') = ${mark})`);
   for (let from = 0; from < tables.length; from += 50) {
     const names = tables
       .slice(from, from + 50)
