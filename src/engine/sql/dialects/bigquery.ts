@@ -1,6 +1,7 @@
 /** The dialect of BigQuery. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backslashQuoteLiteral, type Dialect } from '../dialect.ts';
+import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
   boolean: 'BOOL',
@@ -17,31 +18,24 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 
 /** BigQuery (GoogleSQL): a SQL schema is a dataset; keys are not enforced. */
 export const bigquery: Dialect = {
+  ...standardDialect,
   name: 'bigquery',
   identifierMaxBytes: 300,
   maxColumns: 10_000,
   // letters, marks, numbers, connectors, dashes and spaces are what both tables and columns may have
   refusedCharacters: /[^\p{L}\p{M}\p{N}\p{Pc}\p{Pd} ]/u,
   capabilities: {
+    ...standardDialect.capabilities,
     arrays: true,
     // it is stored as an empty array
     nullArrays: false,
-    arraysNotNull: false,
-    createIfNotExists: true,
-    foreignKeys: 'alter',
-    deferrable: false,
     notEnforced: ' NOT ENFORCED',
     uniqueKeys: 'none',
-    indexes: 'none',
-    keyTextMaxLength: null,
-    boundedTextMaxBytes: null,
-    inRow: null,
   },
   comments: { kind: 'inline', maxLength: 1024, table: description, column: description },
   quote: (identifier) => `\`${identifier.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``,
   literal: backslashQuoteLiteral,
   typeName: (type) => (type.list ? `ARRAY<${itemType(type)}>` : itemType(type)),
-  tableOptions: '',
   createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${bigquery.quote(sqlSchema)}`,
 };
 

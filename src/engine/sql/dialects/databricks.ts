@@ -1,6 +1,7 @@
 /** The dialect of Databricks SQL. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backquoted, backslashQuoteLiteral, decimalType, type Dialect } from '../dialect.ts';
+import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'numeric'>, string>> = {
   text: 'STRING',
@@ -19,24 +20,17 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'numeric'>, string>> = 
 
 /** Databricks SQL with Unity Catalog (Delta tables): keys are not enforced. */
 export const databricks: Dialect = {
+  ...standardDialect,
   name: 'databricks',
   identifierMaxBytes: 255,
-  maxColumns: null,
   // of tables: periods, spaces, slashes and control characters; of columns, without column mapping: ,;{}()= too
   refusedCharacters: /[\p{Cc}\x7f ./,;{}()=]/u,
   capabilities: {
+    ...standardDialect.capabilities,
     arrays: true,
     nullArrays: true,
     arraysNotNull: true,
-    createIfNotExists: true,
-    foreignKeys: 'alter',
-    deferrable: false,
-    notEnforced: '',
     uniqueKeys: 'none',
-    indexes: 'none',
-    keyTextMaxLength: null,
-    boundedTextMaxBytes: null,
-    inRow: null,
   },
   comments: {
     kind: 'inline',
@@ -47,7 +41,6 @@ export const databricks: Dialect = {
   quote: backquoted,
   literal: backslashQuoteLiteral,
   typeName: (type) => (type.list ? `ARRAY<${itemType(type)}>` : itemType(type)),
-  tableOptions: '',
   createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${backquoted(sqlSchema)}`,
 };
 

@@ -1,6 +1,7 @@
 /** The dialect of DuckDB. */
 import type { ColumnType } from '../../model/relational-model.ts';
-import { commentOn, decimalType, doubleQuoted, standardLiteral, type Dialect } from '../dialect.ts';
+import { decimalType, type Dialect } from '../dialect.ts';
+import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'numeric'>, string>> = {
   text: 'VARCHAR',
@@ -18,30 +19,18 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'numeric'>, string>> = 
 
 /** DuckDB 1.1 and later. Lengths of text have no meaning there. */
 export const duckdb: Dialect = {
+  ...standardDialect,
   name: 'duckdb',
   identifierMaxBytes: 255,
-  maxColumns: null,
-  refusedCharacters: null,
   capabilities: {
+    ...standardDialect.capabilities,
     arrays: true,
     nullArrays: true,
     arraysNotNull: true,
-    createIfNotExists: true,
     foreignKeys: 'inline-backward',
-    deferrable: false,
-    notEnforced: '',
-    uniqueKeys: 'constraint',
     indexes: 'if-not-exists',
-    keyTextMaxLength: null,
-    boundedTextMaxBytes: null,
-    inRow: null,
   },
-  comments: commentOn(doubleQuoted, standardLiteral, null),
-  quote: doubleQuoted,
-  literal: standardLiteral,
   typeName: (type) => `${itemType(type)}${type.list ? '[]' : ''}`,
-  tableOptions: '',
-  createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(sqlSchema)}`,
 };
 
 function itemType(type: ColumnType): string {

@@ -1,6 +1,7 @@
 /** The dialect of MySQL and MariaDB. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backquoted, backslashLiteral, decimalType, type Dialect } from '../dialect.ts';
+import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
   boolean: 'BOOLEAN',
@@ -18,6 +19,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 
 /** MySQL 8 and MariaDB 10.6 and later, tables in utf8mb4. Instants are kept in UTC. */
 export const mysql: Dialect = {
+  ...standardDialect,
   name: 'mysql',
   identifierMaxBytes: 64,
   // of InnoDB; its row must hold their values, too (`inRow`)
@@ -25,14 +27,7 @@ export const mysql: Dialect = {
   // quoted or not, names lie within the Basic Multilingual Plane; a database's name becomes a folder
   refusedCharacters: /[\u{10000}-\u{10FFFF}\0]|[ /\\.](?=$)/u,
   capabilities: {
-    arrays: false,
-    nullArrays: false,
-    arraysNotNull: false,
-    createIfNotExists: true,
-    foreignKeys: 'alter',
-    deferrable: false,
-    notEnforced: '',
-    uniqueKeys: 'constraint',
+    ...standardDialect.capabilities,
     indexes: 'inline',
     keyTextMaxLength: 255,
     boundedTextMaxBytes: 60_000,

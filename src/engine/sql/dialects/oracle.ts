@@ -1,6 +1,7 @@
 /** The dialect of Oracle. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { commentOn, decimalType, doubleQuoted, standardLiteral, type Dialect } from '../dialect.ts';
+import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
   boolean: 'NUMBER(1)',
@@ -18,29 +19,20 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 
 /** Oracle 12.2 and later. A SQL schema is a user there, so none is made. The empty string is NULL. */
 export const oracle: Dialect = {
+  ...standardDialect,
   name: 'oracle',
   identifierMaxBytes: 128,
   maxColumns: 1000,
   refusedCharacters: /["\0]/u,
   capabilities: {
-    arrays: false,
-    nullArrays: false,
-    arraysNotNull: false,
+    ...standardDialect.capabilities,
     createIfNotExists: false,
-    foreignKeys: 'alter',
     deferrable: true,
-    notEnforced: '',
-    uniqueKeys: 'constraint',
     indexes: 'plain',
     keyTextMaxLength: 1000,
-    boundedTextMaxBytes: null,
-    inRow: null,
   },
   comments: commentOn(doubleQuoted, standardLiteral, 1000),
-  quote: doubleQuoted,
-  literal: standardLiteral,
   typeName,
-  tableOptions: '',
   createSchema: () => null,
 };
 

@@ -1,6 +1,7 @@
 /** The dialect of PostgreSQL, and its names of types as the service shows them. */
 import type { ColumnType } from '../../model/relational-model.ts';
-import { commentOn, doubleQuoted, standardLiteral, type Dialect } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
+import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<ColumnType['kind'], string>> = {
   text: 'text',
@@ -19,30 +20,19 @@ const kinds: Readonly<Record<ColumnType['kind'], string>> = {
 
 /** PostgreSQL 12 and later. */
 export const postgresql: Dialect = {
+  ...standardDialect,
   name: 'postgresql',
   identifierMaxBytes: 63,
   maxColumns: 1600,
-  refusedCharacters: null,
   capabilities: {
+    ...standardDialect.capabilities,
     arrays: true,
     nullArrays: true,
     arraysNotNull: true,
-    createIfNotExists: true,
-    foreignKeys: 'alter',
     deferrable: true,
-    notEnforced: '',
-    uniqueKeys: 'constraint',
     indexes: 'if-not-exists',
-    keyTextMaxLength: null,
-    boundedTextMaxBytes: null,
-    inRow: null,
   },
-  comments: commentOn(doubleQuoted, standardLiteral, null),
-  quote: doubleQuoted,
-  literal: standardLiteral,
   typeName: (type) => `${itemType(type)}${type.list ? '[]' : ''}`,
-  tableOptions: '',
-  createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(sqlSchema)}`,
 };
 
 /** The spelling of a type wherever the service tells of one without its size: `varchar`, `double precision`, `bigint[]`. */

@@ -1,6 +1,7 @@
 /** The dialect of Amazon Redshift. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backslashLiteral, commentOn, decimalType, doubleQuoted, type Dialect } from '../dialect.ts';
+import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
   boolean: 'BOOLEAN',
@@ -17,30 +18,13 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 
 /** Amazon Redshift: keys are information for its planner. */
 export const redshift: Dialect = {
+  ...standardDialect,
   name: 'redshift',
   identifierMaxBytes: 127,
   maxColumns: 1600,
-  refusedCharacters: null,
-  capabilities: {
-    arrays: false,
-    nullArrays: false,
-    arraysNotNull: false,
-    createIfNotExists: true,
-    foreignKeys: 'alter',
-    deferrable: false,
-    notEnforced: '',
-    uniqueKeys: 'constraint',
-    indexes: 'none',
-    keyTextMaxLength: null,
-    boundedTextMaxBytes: null,
-    inRow: null,
-  },
   comments: commentOn(doubleQuoted, backslashLiteral, null),
-  quote: doubleQuoted,
   literal: backslashLiteral,
   typeName,
-  tableOptions: '',
-  createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(sqlSchema)}`,
 };
 
 /** Lengths are in bytes, 4 a character; 65,535 is the longest. */

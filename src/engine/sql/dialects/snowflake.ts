@@ -1,6 +1,7 @@
 /** The dialect of Snowflake. */
 import type { ColumnType } from '../../model/relational-model.ts';
-import { backslashLiteral, decimalType, doubleQuoted, type Dialect } from '../dialect.ts';
+import { backslashLiteral, decimalType, type Dialect } from '../dialect.ts';
+import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
   boolean: 'BOOLEAN',
@@ -17,23 +18,14 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 
 /** Snowflake: keys are information for its optimiser and for tools. */
 export const snowflake: Dialect = {
+  ...standardDialect,
   name: 'snowflake',
   identifierMaxBytes: 255,
-  maxColumns: null,
-  refusedCharacters: null,
   capabilities: {
+    ...standardDialect.capabilities,
     arrays: true,
     nullArrays: true,
     arraysNotNull: true,
-    createIfNotExists: true,
-    foreignKeys: 'alter',
-    deferrable: false,
-    notEnforced: '',
-    uniqueKeys: 'constraint',
-    indexes: 'none',
-    keyTextMaxLength: null,
-    boundedTextMaxBytes: null,
-    inRow: null,
   },
   comments: {
     kind: 'inline',
@@ -41,11 +33,8 @@ export const snowflake: Dialect = {
     table: (text) => `COMMENT = ${backslashLiteral(text)}`,
     column: (text) => `COMMENT ${backslashLiteral(text)}`,
   },
-  quote: doubleQuoted,
   literal: backslashLiteral,
   typeName,
-  tableOptions: '',
-  createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(sqlSchema)}`,
 };
 
 function typeName(type: ColumnType): string {

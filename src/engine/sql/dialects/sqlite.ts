@@ -1,6 +1,7 @@
 /** The dialect of SQLite. */
 import type { ColumnType } from '../../model/relational-model.ts';
-import { doubleQuoted, standardLiteral, type Dialect } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
+import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
   boolean: 'BOOLEAN',
@@ -18,29 +19,18 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 
 /** SQLite 3. It has no comments: they stand in the text of CREATE TABLE, which `sqlite_schema` keeps. */
 export const sqlite: Dialect = {
+  ...standardDialect,
   name: 'sqlite',
   identifierMaxBytes: 255,
   maxColumns: 2000,
-  refusedCharacters: null,
   capabilities: {
-    arrays: false,
-    nullArrays: false,
-    arraysNotNull: false,
-    createIfNotExists: true,
+    ...standardDialect.capabilities,
     foreignKeys: 'inline',
     deferrable: true,
-    notEnforced: '',
-    uniqueKeys: 'constraint',
     indexes: 'if-not-exists',
-    keyTextMaxLength: null,
-    boundedTextMaxBytes: null,
-    inRow: null,
   },
   comments: { kind: 'inline', maxLength: null, table: block, column: block },
-  quote: doubleQuoted,
-  literal: standardLiteral,
   typeName,
-  tableOptions: '',
   createSchema: () => null,
 };
 

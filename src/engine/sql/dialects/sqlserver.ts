@@ -1,6 +1,7 @@
 /** The dialect of SQL Server. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { decimalType, type Dialect, type TablePlace } from '../dialect.ts';
+import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
   boolean: 'BIT',
@@ -17,23 +18,16 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 
 /** SQL Server 2016 and later, Azure SQL. Names are limited to 128 UTF-16 units, which 128 bytes never exceed. */
 export const sqlserver: Dialect = {
+  ...standardDialect,
   name: 'sqlserver',
   identifierMaxBytes: 128,
   maxColumns: 1024,
-  refusedCharacters: null,
   capabilities: {
-    arrays: false,
-    nullArrays: false,
-    arraysNotNull: false,
+    ...standardDialect.capabilities,
     createIfNotExists: false,
-    foreignKeys: 'alter',
-    deferrable: false,
-    notEnforced: '',
     uniqueKeys: 'filtered-index',
     indexes: 'plain',
     keyTextMaxLength: 425,
-    boundedTextMaxBytes: null,
-    inRow: null,
   },
   comments: {
     kind: 'statement',
@@ -44,7 +38,6 @@ export const sqlserver: Dialect = {
   quote,
   literal,
   typeName,
-  tableOptions: '',
   createSchema: (sqlSchema) =>
     `IF SCHEMA_ID(${literal(sqlSchema)}) IS NULL EXEC(${literal(`CREATE SCHEMA ${quote(sqlSchema)}`)})`,
 };
