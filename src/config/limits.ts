@@ -33,6 +33,14 @@ export const limitSpecs = {
     past: '413, nothing stays on disk',
     why: 'uploads are streamed: only the disk is at stake',
   },
+  diskBytes: {
+    property: 'svc.limits.disk',
+    kind: 'size',
+    initial: '100 GiB',
+    meaning: 'size of the files of one organisation, uploads and outputs of jobs',
+    past: '413, or F of jobs that write files',
+    why: 'the disk is finite, and one organisation must not fill it for the others',
+  },
   executions: {
     property: 'svc.limits.executions',
     kind: 'count',

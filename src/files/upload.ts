@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import type { AccessStore } from '../ports/stores/access.ts';
 import type { FileStore } from '../ports/files/organisation-files.ts';
 import { fixedLimits } from '../config/limits.ts';
+import type { DiskSpace } from './disk-space.ts';
 import { atPace } from './arriving-body.ts';
 import { cleanFileName, defaultFileName } from './upload-name.ts';
 
@@ -25,7 +26,7 @@ export interface Upload {
 export async function storeUpload(
   access: AccessStore,
   files: FileStore,
-  uploadBytes: number,
+  { uploadBytes, space }: { readonly uploadBytes: number; readonly space: DiskSpace },
   upload: Upload,
 ): Promise<string> {
   const claim = await spendUploadToken(access, upload.token, upload.kind);
@@ -33,6 +34,8 @@ export async function storeUpload(
   if (upload.declaredBytes !== null && upload.declaredBytes > maxBytes) {
     throw new AppError('payload_too_large', `the file may have at most ${maxBytes} bytes`);
   }
+  const declaredBytes = upload.declaredBytes ?? 0;
+  await space.check(claim.idOrg, declaredBytes);
   const body = upload.body();
   const opened = body === null ? null : await openBody(atPace(body, fixedLimits.uploadPace));
   if (opened === null)
@@ -41,7 +44,9 @@ export async function storeUpload(
     upload.name === undefined || upload.name === ''
       ? defaultFileName(upload.kind, opened.start)
       : upload.name;
-  const stored = await files.saveUpload(claim.idOrg, cleanFileName(name, upload.kind), opened.body, maxBytes);
+  const stored = await space.within(claim.idOrg, declaredBytes, opened.body, (bytes) =>
+    files.saveUpload(claim.idOrg, cleanFileName(name, upload.kind), bytes, maxBytes),
+  );
   return stored.path;
 }
 

@@ -6,6 +6,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve as resolvePath, 
 import { AppError } from '../../errors.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import { partPrefix, removeExpiredUploads } from './expired-uploads.ts';
+import { bytesBelow } from './used-bytes.ts';
 import { localFiles } from './log-files.ts';
 
 export interface LocalFileStoreOptions {
@@ -100,6 +101,8 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
       // a folder that another upload has come into stays
       if (uploads !== null && dirname(folder) === uploads) await rmdir(folder).catch(() => undefined);
     },
+
+    usedBytes: (idOrg) => bytesBelow(folderOf(idOrg), partPrefix),
 
     removeUploads: (which) => removeExpiredUploads(options.filesDirectory, which),
 

@@ -66,6 +66,12 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
       throw new AppError('not_found', 'there is no such file');
     },
 
+    async usedBytes(idOrg) {
+      let used = 0;
+      for await (const { bytes } of objects.list(`${prefix}files/${idOrg}/`)) used += bytes;
+      return used;
+    },
+
     async removeUploads({ olderThan, except }) {
       let removed = 0;
       const files = `${prefix}files/`;

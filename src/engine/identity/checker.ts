@@ -21,8 +21,19 @@ import {
   type TextLocation,
   type TokenBatch,
 } from '../xml/tokens.ts';
+import {
+  newFrame,
+  setAt,
+  setValue,
+  type Candidate,
+  type Frame,
+  type OpenElement,
+  type Progress,
+  type Scope,
+  type Selection,
+} from './open-scopes.ts';
 import { BrokenRules, type BrokenRule } from './broken-rules.ts';
-import { compileRules, type CompiledPath, type CompiledRules } from './compiled-rules.ts';
+import { compileRules, type CompiledRules } from './compiled-rules.ts';
 import { utf8Text } from '../xml/utf8.ts';
 
 export interface IdentityChecker {
@@ -53,65 +64,6 @@ export function createIdentityChecker(
 ): IdentityChecker | null {
   if ((model.identityRules ?? []).length === 0) return null;
   return new Checker(compileRules(model, names), names, options.maxHeldBytes ?? 256 * 1024 * 1024);
-}
-
-/** An element that declares constraints and is open. */
-interface Scope {
-  /** by rule (key, unique): the values so far */
-  readonly keys: Map<number, Set<string>>;
-  /** the same of scopes inside that have ended, as far as keyrefs of this element refer to them (§3.11.5) */
-  readonly inner: Map<number, Set<string>>;
-  /** by keyref: values not met as keys so far */
-  readonly references: Map<number, Map<string, Reference>>;
-  readonly rules: readonly number[];
-  /** selectors that begin with `.//`, by the first name; -1 for any name */
-  readonly anywhere: ReadonlyMap<number, readonly Selection[]>;
-  held: number;
-}
-
-interface Selection {
-  readonly rule: number;
-  readonly path: CompiledPath;
-}
-
-interface Reference {
-  count: number;
-  readonly place: TextLocation;
-}
-
-/** An element that a selector found. */
-interface Candidate {
-  readonly scope: Scope;
-  readonly rule: number;
-  readonly values: (string | null)[];
-  /** a field was found more than once */
-  ambiguous: boolean;
-}
-
-/** A path that is followed: `step` names have been passed. */
-interface Progress {
-  readonly path: CompiledPath;
-  readonly step: number;
-  readonly scope: Scope;
-  readonly rule: number;
-  /** a field's path; null: a selector's */
-  readonly candidate: Candidate | null;
-  readonly field: number;
-}
-
-interface Capture {
-  readonly candidate: Candidate;
-  readonly field: number;
-}
-
-interface Frame {
-  node: number;
-  namespaces: number;
-  nil: boolean;
-  progress: Progress[] | null;
-  captures: Capture[] | null;
-  candidates: Candidate[] | null;
-  scope: Scope | null;
 }
 
 class Checker implements IdentityChecker {
@@ -374,36 +326,4 @@ class Checker implements IdentityChecker {
       }
     }
   }
-}
-
-/** An element whose START is being read. */
-interface OpenElement {
-  readonly batch: TokenBatch;
-  /** records of its attributes: from the first to the last */
-  readonly attributes: number;
-  readonly last: number;
-  readonly frame: Frame;
-}
-
-function newFrame(): Frame {
-  return {
-    node: -1,
-    namespaces: 0,
-    nil: false,
-    progress: null,
-    captures: null,
-    candidates: null,
-    scope: null,
-  };
-}
-
-function setValue(candidate: Candidate, field: number, value: string | null): void {
-  if (candidate.values[field] !== null) candidate.ambiguous = true;
-  else candidate.values[field] = value;
-}
-
-function setAt(sets: Map<number, Set<string>>, rule: number): Set<string> {
-  let set = sets.get(rule);
-  if (set === undefined) sets.set(rule, (set = new Set()));
-  return set;
 }

@@ -3,6 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { issueUploadToken } from '../../access/upload-token.ts';
 import type { UploadKind } from '../../access/upload-token.ts';
 import type { Config } from '../../config/shape.ts';
+import { createDiskSpace } from '../../files/disk-space.ts';
 import { storeUpload } from '../../files/upload.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { uploadTokenSchemeName } from '../middleware/auth.ts';
@@ -76,12 +77,13 @@ const binary = { schema: { type: 'string' as const, format: 'binary' } };
 const binaryAsJson = { schema: { type: 'string' as const, contentMediaType: 'application/octet-stream' } };
 
 export function createFileRoutes(
-  adapters: Pick<Adapters, 'access' | 'files'>,
+  adapters: Pick<Adapters, 'access' | 'files' | 'clock'>,
   config: Config,
   guards: Guards,
 ) {
   const maxUpload = config.limits.uploadBytes;
   const guard = guards.require('files:upload');
+  const space = createDiskSpace(adapters.files, adapters.clock, config.limits.diskBytes);
 
   const token = operation(
     createRoute({
@@ -170,7 +172,7 @@ export function createFileRoutes(
       }),
       async (c) => {
         const length = c.req.header('Content-Length');
-        const path = await storeUpload(adapters.access, adapters.files, maxUpload, {
+        const path = await storeUpload(adapters.access, adapters.files, { uploadBytes: maxUpload, space }, {
           kind,
           token: c.req.query('token'),
           name: c.req.query('name'),

@@ -52,6 +52,8 @@ export interface FileStore {
    * `path_not_allowed` for folders and for what lies elsewhere.
    */
   remove(idOrg: number, path: string): Promise<void>;
+  /** Size of the files in the organisation's own folder, without uploads whose end has not come. */
+  usedBytes(idOrg: number): Promise<number>;
   /** Removes uploads of all organisations that are older, and those that were broken off; answers how many there were. */
   removeUploads(which: ExpiredUploads): Promise<number>;
   /** The log of a job whose record is gone; none is fine. */

@@ -1,9 +1,10 @@
 /** One run of a tool: its request, its job record, and where it says what it does. */
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import type { EngineLimits } from '../../engine/limits.ts';
 import { logName } from '../../adapters/local-files/file-store.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { AppError } from '../../errors.ts';
+import { createDiskSpace } from '../../files/disk-space.ts';
 import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
 import { openRequest, sealRequest, secretsIn } from '../../jobs/request/stored-request.ts';
@@ -12,6 +13,7 @@ import type { JobProgress } from '../../ports/stores/jobs.ts';
 import { newJob } from '../../jobs/submit.ts';
 import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archive-members.ts';
 import { watchClaim } from './claim-watch.ts';
+import { watchDisk, type DiskWatch } from './disk-watch.ts';
 import type { WrittenSoFar } from '../reports/conversion-result.ts';
 import type { Interruption } from '../cli/interruption.ts';
 import { createJobReports } from '../reports/job-reports.ts';
@@ -49,7 +51,7 @@ export interface ToolSession {
   readonly interrupted: AbortSignal;
   /** rows are being committed, or have been */
   readonly committing: boolean;
-  /** `fraction` 0 … 1; at most a write per second reaches the record. Throws `Interrupted`. */
+  /** `fraction` 0 … 1; at most a write per second reaches the record. Throws `Interrupted`, and where the disk is full. */
   progress(fraction: number, done?: PassProgress): void;
   /** The record holds it within moments. */
   report(progress: JobProgress): Promise<void>;
@@ -119,14 +121,23 @@ async function sessionOfJob(
     // this process leads its group: all that it has started ends with it
     process.kill(-process.pid, 'SIGKILL');
   });
+  const { id_org: idOrg } = stored.record;
+  const space = createDiskSpace(files, home.adapters.clock, home.config.limits.diskBytes);
+  const disk = watchDisk(space, idOrg);
   return session(home, request, options, {
     kept: null,
-    idOrg: stored.record.id_org,
+    disk,
+    idOrg,
     claim,
     byHand: false,
     originOfEarlierAttempt: request.originId === undefined ? stored.record.id_sch : null,
     repeats: repeated === null || idLschma === null ? null : { idJob: repeated, idLschma },
-    resolvePath: (path, mustExist) => files.resolve(stored.record.id_org, path, mustExist),
+    resolvePath: async (path, mustExist) => {
+      const location = await files.resolve(idOrg, path, mustExist);
+      // absolute ones are folders that the operator has opened beside the organisation's own
+      if (!mustExist && !isAbsolute(path)) await disk.begin();
+      return location;
+    },
     finish: async () => watch.stop(),
   });
 }
@@ -161,6 +172,7 @@ async function sessionByHand(
   );
   return session(home, request, options, {
     kept,
+    disk: null,
     idOrg: 1,
     claim,
     byHand: true,
@@ -178,6 +190,8 @@ async function sessionByHand(
 interface SessionParts {
   /** null: the worker keeps it */
   readonly kept: KeptLog | null;
+  /** null: a person's own disk is their own */
+  readonly disk: DiskWatch | null;
   readonly idOrg: number;
   readonly claim: { readonly idJob: number; readonly epoch: number };
   readonly byHand: boolean;
@@ -236,6 +250,7 @@ function session(
     },
     progress(fraction, done) {
       interrupted.throwIfAborted();
+      parts.disk?.goOn();
       options.onProgress(fraction);
       if (done !== undefined) lines.take(fraction, done);
       const now = performance.now();

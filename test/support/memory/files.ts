@@ -71,6 +71,8 @@ export function createMemoryFileStore(): MemoryFileStore {
         throw new AppError('path_not_allowed', 'the path lies outside the allowed folders');
       if (!stored.delete(`${idOrg}/${path}`)) throw new AppError('not_found', 'there is no such file');
     },
+    usedBytes: async (idOrg) =>
+      [...stored].reduce((sum, [path, bytes]) => sum + (path.startsWith(`${idOrg}/`) ? bytes.length : 0), 0),
     // nothing here has an age
     removeUploads: async () => 0,
     removeLog: async (idJob) => void logs.delete(idJob),

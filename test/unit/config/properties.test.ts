@@ -119,6 +119,7 @@ describe('limits', () => {
       jsonBodyBytes: 1024 ** 2,
       svgBytes: 8 * 1024 ** 2,
       uploadBytes: 10 * 1024 ** 3,
+      diskBytes: 100 * 1024 ** 3,
       executions: 100,
       requestsPerSecond: 100,
       requestBurst: 200,

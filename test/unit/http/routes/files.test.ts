@@ -143,6 +143,33 @@ describe('POST /v2/file/upload/xml and xsd', () => {
     expect(app.adapters.files.stored.size).toBe(stored);
   });
 
+  it('is over when all files of the organisation are: those of others count for nothing', async () => {
+    const app = await createTestApp({ 'cmd.enabled': 'true', 'svc.limits.disk': '2500' });
+    const give = async () => (await token(app)).token;
+    app.adapters.files.put(1, 'results/rows.csv', new Uint8Array(1000));
+    app.adapters.files.put(2, 'uploads/1/a.xml', new Uint8Array(5000));
+    expect((await upload(app, `token=${await give()}`, stream(10))).status).toBe(200);
+    expect(await upload(app, `token=${await give()}`, stream(6))).toMatchObject({
+      status: 413,
+      body: { code: 'payload_too_large', detail: expect.stringContaining('svc.limits.disk') },
+    });
+    expect((await upload(app, `token=${await give()}`, stream(5))).status).toBe(200);
+    expect((await upload(app, `token=${await give()}`, stream(1))).status).toBe(413);
+    // room is looked for before it is refused
+    await app.adapters.files.remove(1, 'results/rows.csv');
+    expect((await upload(app, `token=${await give()}`, stream(1))).status).toBe(200);
+  });
+
+  it('counts what arrives at the same time', async () => {
+    const app = await createTestApp({ 'cmd.enabled': 'true', 'svc.limits.disk': '1000' });
+    const tokens = await Promise.all(Array.from({ length: 5 }, () => token(app)));
+    const answers = await Promise.all(tokens.map((one) => upload(app, `token=${one.token}`, stream(4))));
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(2);
+    const sizes = [...app.adapters.files.stored.values()].map(({ length }) => length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(1000);
+    expect((await upload(app, `token=${(await token(app)).token}`, stream(2))).status).toBe(200);
+  });
+
   it('needs a body', async () => {
     const app = await createTestApp();
     for (const body of [

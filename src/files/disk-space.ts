@@ -1,0 +1,113 @@
+/** How much of the disk an organisation's files take, and that uploads end where that would be more than they may. */
+import { AppError } from '../errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { FileStore } from '../ports/files/organisation-files.ts';
+
+/** Jobs write files, too, and other processes take uploads: what was counted holds for so long. */
+const freshMs = 10_000;
+
+export interface DiskSpace {
+  /**
+   * Stores a body that takes no more than is left. AppError `payload_too_large` where less is left than was declared, or the body
+   * brings; of uploads that arrive at the same time what they declared is counted, or what has come, where that is more.
+   */
+  within<T>(
+    idOrg: number,
+    declaredBytes: number,
+    body: ReadableStream<Uint8Array>,
+    store: (body: ReadableStream<Uint8Array>) => Promise<T>,
+  ): Promise<T>;
+  /** AppError `payload_too_large` where `bytes` more are too many by now; 0 where none are left. */
+  check(idOrg: number, bytes: number): Promise<void>;
+}
+
+interface Usage {
+  /** of files that are whole */
+  stored: number;
+  countedMs: number | null;
+  counting: Promise<void> | null;
+  /** of uploads that became whole while it is counted, which may have missed them */
+  meanwhile: number;
+  underWay: number;
+}
+
+/** `mostBytes`: of one organisation. */
+export function createDiskSpace(
+  files: Pick<FileStore, 'usedBytes'>,
+  clock: Clock,
+  mostBytes: number,
+): DiskSpace {
+  const organisations = new Map<number, Usage>();
+
+  function usageOf(idOrg: number): Usage {
+    const known = organisations.get(idOrg);
+    if (known !== undefined) return known;
+    const usage = { stored: 0, countedMs: null, counting: null, meanwhile: 0, underWay: 0 };
+    organisations.set(idOrg, usage);
+    return usage;
+  }
+
+  async function count(idOrg: number, usage: Usage): Promise<void> {
+    usage.meanwhile = 0;
+    try {
+      const bytes = await files.usedBytes(idOrg);
+      usage.stored = bytes + usage.meanwhile;
+      usage.countedMs = clock.nowMs();
+    } finally {
+      usage.counting = null;
+    }
+  }
+
+  const isTooMuch = ({ stored, underWay }: Usage, bytes: number): boolean => {
+    const sum = stored + underWay + bytes;
+    return sum > mostBytes || (bytes === 0 && sum === mostBytes);
+  };
+
+  async function check(idOrg: number, bytes: number): Promise<void> {
+    const usage = usageOf(idOrg);
+    const age = usage.countedMs === null ? Infinity : clock.nowMs() - usage.countedMs;
+    // files may have been removed since
+    if (age >= freshMs || isTooMuch(usage, bytes)) await (usage.counting ??= count(idOrg, usage));
+    if (isTooMuch(usage, bytes)) throw full(mostBytes);
+  }
+
+  return {
+    check,
+    async within(idOrg, declaredBytes, body, store) {
+      await check(idOrg, declaredBytes);
+      const usage = usageOf(idOrg);
+      // between the check and here another one may have come in
+      if (isTooMuch(usage, declaredBytes)) throw full(mostBytes);
+      let own = 0;
+      let reserved = declaredBytes;
+      usage.underWay += reserved;
+      const counted = body.pipeThrough(
+        new TransformStream<Uint8Array, Uint8Array>({
+          transform(chunk, controller) {
+            own += chunk.byteLength;
+            const more = Math.max(0, own - reserved);
+            if (more > 0 && isTooMuch(usage, more)) throw full(mostBytes);
+            reserved += more;
+            usage.underWay += more;
+            controller.enqueue(chunk);
+          },
+        }),
+      );
+      try {
+        const stored = await store(counted);
+        usage.stored += own;
+        usage.meanwhile += own;
+        return stored;
+      } finally {
+        usage.underWay -= reserved;
+      }
+    },
+  };
+}
+
+function full(mostBytes: number): AppError {
+  return new AppError(
+    'payload_too_large',
+    `the files of this organisation may have ${mostBytes} bytes together (svc.limits.disk), uploads and outputs of jobs: remove some of them`,
+  );
+}
