@@ -1,7 +1,6 @@
 /** /v2/mapping: statistics, activation, comparison, downloads. */
 import { describe, expect, it } from 'vitest';
 import { MappingComparison, Mapping, StatsMapping, XMLSchema } from '../../../../src/http/schemas/catalog.ts';
-import { renderCsv, renderXlsx } from '../../../../src/catalog/mappings/spreadsheet.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { inferSourceModel } from '../../../../src/engine/infer/source-model.ts';
 import { mergeStatistics } from '../../../../src/engine/infer/merge-statistics.ts';
@@ -253,32 +252,6 @@ describe('GET /v2/mapping/download', () => {
     expect(workbook.get('xl/worksheets/sheet1.xml')).toContain(
       "'=HYPERLINK(&quot;x&quot;) &amp; \u{FFFD}&lt;b&gt;",
     );
-  });
-
-  it.for([
-    ['\n=1+1', true],
-    [' \t@SUM(A1)', true],
-    ['\u{FF1D}1', true],
-    ['\u{FF0B}1', true],
-    ['\u{FF0D}1', true],
-    ['\u{FF20}A1', true],
-    ['a=1', false],
-    [' a', false],
-    ['', false],
-  ] as const)('%j begins a formula: %s', async ([text, begins]) => {
-    const shown = begins ? `'${text}` : text;
-    const csv = renderCsv([[text, 'x']]);
-    expect(csv.replaceAll('"', '')).toBe(`\u{FEFF}${shown},x\r\n`);
-    const sheet = (await readZip(await renderXlsx('s', [[text]]))).get('xl/worksheets/sheet1.xml')!;
-    expect(sheet).toContain(`<t xml:space="preserve">${shown}</t>`);
-  });
-
-  it('is a workbook whose texts are read as they are, spelled characters among them', async () => {
-    const sheet = (await readZip(await renderXlsx('s', [['_x003D_1_x000a_', '_x41_']]))).get(
-      'xl/worksheets/sheet1.xml',
-    )!;
-    expect(sheet).toContain('>_x005F_x003D_1_x005F_x000a_<');
-    expect(sheet).toContain('>_x41_<');
   });
 
   it('is CSV or JSON on request', async () => {
