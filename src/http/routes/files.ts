@@ -172,13 +172,18 @@ export function createFileRoutes(
       }),
       async (c) => {
         const length = c.req.header('Content-Length');
-        const path = await storeUpload(adapters.access, adapters.files, { uploadBytes: maxUpload, space }, {
-          kind,
-          token: c.req.query('token'),
-          name: c.req.query('name'),
-          declaredBytes: length === undefined ? null : Number(length),
-          body: () => c.req.raw.body,
-        });
+        const path = await storeUpload(
+          adapters.access,
+          adapters.files,
+          { uploadBytes: maxUpload, space },
+          {
+            kind,
+            token: c.req.query('token'),
+            name: c.req.query('name'),
+            declaredBytes: length === undefined ? null : Number(length),
+            body: () => c.req.raw.body,
+          },
+        );
         return c.json(path, 200);
       },
     );
