@@ -1,9 +1,27 @@
 /** Tests by project: those that share one process, and those that start servers. */
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 /** Whatever needs neither a server nor a process of its own. */
 const pure = ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts', 'test/rules/**/*.test.ts'];
+
+/** What `npm run test:unit` leaves out: each of these takes many seconds, starts servers or processes, or reads whole corpora. */
+const longUnits = [
+  'test/unit/adapters/{embedded-postgres,schema-compiler,unread-answers}.test.ts',
+  'test/unit/engine/{deep-nesting,hard-demands}.test.ts',
+  'test/unit/engine/infer/{against-xsd,kernel-collector,statistics}.test.ts',
+  'test/unit/engine/shred/kernel.test.ts',
+  'test/unit/engine/sql/*executed.test.ts',
+  'test/unit/engine/unshred/{mutations,round-trip}.test.ts',
+  'test/unit/engine/xml/conformance/**',
+  'test/unit/engine/xml/{limits,wasm-tokenizer,window-borders}.test.ts',
+  'test/unit/engine/xsd/{corpus,limits,w3c-suite}.test.ts',
+  'test/unit/jobs/{process-runner,service,worker}.test.ts',
+  'test/unit/tools/inputs/{archive-bombs,list-files}.test.ts',
+  'test/unit/tools/spark/**',
+  'test/unit/tools/validation/validators.test.ts',
+];
+const leftOut = process.env['TEST_SCOPE'] === 'unit' ? longUnits : [];
 
 export default defineConfig({
   test: {
@@ -13,6 +31,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: pure,
+          exclude: [...configDefaults.exclude, ...leftOut],
           // No module has state: files share their modules, which Node itself loads, as it does for the product.
           isolate: false,
           experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packageReadme } from './package/readme.ts';
+import { packagePage, packageReadme } from './package/readme.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const out = join(root, 'dist', 'package');
@@ -57,13 +57,16 @@ function copyAssets(): void {
   for (const name of ['CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'src/README.md'])
     cpSync(join(root, name), join(out, name));
   writeFileSync(join(out, 'README.md'), packageReadme(readFileSync(join(root, 'README.md'), 'utf8')));
+  cpSync(join(root, 'docs'), join(out, 'docs'), { recursive: true });
+  for (const name of readdirSync(join(root, 'docs')).filter((one) => one.endsWith('.md')))
+    writeFileSync(join(out, 'docs', name), packagePage(readFileSync(join(root, 'docs', name), 'utf8')));
   cpSync(join(root, 'scripts', 'spark'), join(out, 'scripts', 'spark'), { recursive: true });
 }
 
 /** What the README speaks of, to be copied by users. */
 function copyExamples(): void {
   const examples = join(out, 'examples');
-  cpSync(join(root, 'scripts', 'examples'), examples, { recursive: true });
+  cpSync(join(root, 'examples'), examples, { recursive: true });
   cpSync(join(root, 'scripts', 'systemd'), join(examples, 'systemd'), { recursive: true });
   for (const folder of ['xsd', 'documents'])
     cpSync(join(root, 'scripts', 'demo', folder), join(examples, 'orders', folder), { recursive: true });

@@ -8,7 +8,7 @@
  *   --api             requests against the service instead: list and record endpoints, submission, 10,000 jobs in the list
  *   --growth          how cost grows instead: --growth-megabytes 10,100,1000 --growth-files 1,… --growth-tables 10,…
  *   --spark           jobs on Spark instead (SPARK_SUBMIT names spark-submit): --spark-files 1,… --spark-ranges 1,… --spark-megabytes 64
- *   --readme          put the table of goals, or what --spark found, into README.md
+ *   --readme          put the table of goals into docs/performance.md, or what --spark found into docs/spark.md
  *   --install-peers   fetch Python peers and saxes into the system's temporary folder, and do nothing else
  */
 import { existsSync } from 'node:fs';
@@ -27,7 +27,7 @@ import type { Command, Measured } from './measured-process.ts';
 import { contestants as names } from './names.ts';
 import { findPeers, installPeers } from './peers.ts';
 import type { Peers } from './peers.ts';
-import { putIntoReadme } from './readme.ts';
+import { putIntoPage } from './measured-page.ts';
 import { benchSpark } from './spark.ts';
 import { Results, renderGoals, renderMachine, renderProcessor, renderRates } from './report.ts';
 
@@ -211,7 +211,7 @@ function print(peers: Peers): void {
     ...tables.filter((table) => table.length > 0).flatMap((table) => ['', ...table]),
   ];
   console.log(lines.join('\n'));
-  if (options.readme) putIntoReadme('goals', [renderMachine(heading), '', ...tables.at(-1)!]);
+  if (options.readme) putIntoPage('goals', [renderMachine(heading), '', ...tables.at(-1)!]);
   reportDisagreements();
 }
 
@@ -263,7 +263,7 @@ async function spark(): Promise<void> {
     };
     const lines = await benchSpark(database, directory, series, (line) => disagreements.push(line));
     console.log([renderProcessor(), '', ...lines].join('\n'));
-    if (options.readme) putIntoReadme('spark', [renderProcessor(), '', ...lines]);
+    if (options.readme) putIntoPage('spark', [renderProcessor(), '', ...lines]);
   } finally {
     await database.close();
     await rm(directory, { recursive: true, force: true });

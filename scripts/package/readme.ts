@@ -1,6 +1,6 @@
 /**
- * The README of the published package, out of that of the checkout: what users install instead of cloning, the commands that they have,
- * and the files that they get. What only a checkout can do is left out.
+ * The README and the pages of the published package, out of those of the checkout: what users install instead of cloning, the commands
+ * that they have, and the files that they get. What only a checkout can do is left out.
  */
 const folder = 'node_modules/conversion-job-service';
 
@@ -16,8 +16,8 @@ npx conversion-job-service --help
 \`\`\`
 `;
 
-/** Sections about measuring and developing the checkout. */
-const left = new Set(['Try it', 'How fast']);
+/** The section about running the checkout. */
+const ofReaders = 'Try it';
 
 /** What is called otherwise in the package. */
 const renamed: readonly (readonly [from: RegExp, to: string])[] = [
@@ -28,11 +28,11 @@ const renamed: readonly (readonly [from: RegExp, to: string])[] = [
     /npm run package && npm install --prefix (\S+) dist\/\S+\.tgz/g,
     'npm install --prefix $1 conversion-job-service',
   ],
-  [/\bscripts\/examples\b/g, 'examples'],
   [/\bscripts\/systemd\//g, 'examples/systemd/'],
-  [/With a \[`Containerfile`\]\(Containerfile\) and a \[systemd unit\]/g, 'With a [systemd unit]'],
+  [/With a \[`Containerfile`\]\(\.\.\/Containerfile\) and a \[systemd unit\]/g, 'With a [systemd unit]'],
   [/(?<=\[`)wrangler\.toml(?=`\])/g, 'examples/edge/wrangler.toml'],
-  [/(?<=\]\()wrangler\.toml(?=\))/g, 'examples/edge/wrangler.toml'],
+  [/(?<=\]\(\.\.\/)wrangler\.toml(?=\))/g, 'examples/edge/wrangler.toml'],
+  [/^\| \[CONTRIBUTING\.md\].*\n/gm, ''],
   [/`src\/runtime\/workers\.ts`/g, 'the entry `conversion-job-service/edge`'],
   [/`src\/runtime\/open-service\.ts`/g, '`src/runtime/open-service.js`'],
 ];
@@ -41,10 +41,13 @@ const renamed: readonly (readonly [from: RegExp, to: string])[] = [
 const ofCheckout = /\bnpm\s+(?:run|test|ci)\b|SPARK_SUBMIT=|\bnpm install -g\b/;
 
 export function packageReadme(readme: string): string {
-  const sections = readme.split(/^(?=## )/m);
-  const kept = sections.filter((section) => !left.has(/^## (.+)/.exec(section)?.[1] ?? ''));
-  const [introduction = '', ...rest] = kept;
-  const text = [introduction.replace(/^All it needs is .*\n.*\n/m, ''), beginning, ...rest].join('\n');
+  const [introduction = '', ...sections] = readme.split(/^(?=## )/m);
+  const kept = sections.filter((section) => !section.startsWith(`## ${ofReaders}\n`));
+  return packagePage([introduction.replace(/^All it needs is .*\n.*\n/m, ''), beginning, ...kept].join('\n'));
+}
+
+/** A page of docs/. */
+export function packagePage(text: string): string {
   const named = renamed.reduce((all, [from, to]) => all.replace(from, to), text);
   // paragraph by paragraph, code blocks as they are
   return named

@@ -292,7 +292,7 @@ const everySpec = [...Object.values(limitSpecs), ...Object.values(engineLimitSpe
 
 export type LimitProperty = (typeof everySpec)[number]['property'];
 
-/** As properties: the README and the file of the first start are written from these. */
+/** As properties: docs/configuration.md and the file of the first start are written from these. */
 export const limitProperties: readonly {
   readonly name: LimitProperty;
   readonly initial: string;

@@ -22,7 +22,7 @@ import {
 } from './values.ts';
 import { limitProperties, readLimits } from './limits.ts';
 
-/** A property as people see it: the README and the file of the first start are written from these. */
+/** A property as people see it: docs/configuration.md and the file of the first start are written from these. */
 export interface PropertySpec {
   readonly name: string;
   /** as it would be written; '' = not set */

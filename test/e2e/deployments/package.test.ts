@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
@@ -14,7 +14,7 @@ import { freightDocumentFolder } from '../../support/service/fixtures.ts';
 import { projectRoot } from '../../rules/project-files.ts';
 import { needs, skipFor } from '../../support/needs.ts';
 import { firstLine } from '../../support/tool-cache.ts';
-import { readBlocks } from '../readme/blocks.ts';
+import { blockIn, readBlocks } from '../readme/blocks.ts';
 import { runShell, startShell } from '../readme/shell.ts';
 
 const run = promisify(execFile);
@@ -76,6 +76,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** The pages for users, in the order of their sections. */
+async function pagesOf(root: string): Promise<string[]> {
+  const docs = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
+  return ['README.md', ...docs.toSorted().map((name) => `docs/${name}`)];
+}
+
 function own(): string {
   return join(folder, 'node_modules', 'conversion-job-service');
 }
@@ -91,13 +97,18 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     expect(manifest).not.toHaveProperty('scripts');
     const files = (await readdir(own(), { recursive: true })).map(String);
     expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file) && !file.startsWith('examples/'))).toEqual([]);
-    for (const [, path] of (await readFile(join(own(), 'README.md'), 'utf8')).matchAll(
-      /\]\((?!https?:)([^)]+)\)/g,
-    ))
-      expect([path, files.includes(path!) || files.some((file) => file.startsWith(`${path}/`))]).toEqual([
-        path,
-        true,
-      ]);
+    expect(await pagesOf(own())).toContain('docs/operating.md');
+    for (const page of await pagesOf(own()))
+      for (const [, path] of (await readFile(join(own(), page), 'utf8')).matchAll(
+        /\]\((?!https?:)([^)#]+)[^)]*\)/g,
+      )) {
+        const target = join(dirname(page), path!);
+        expect([
+          page,
+          target,
+          files.some((file) => file === target || file.startsWith(`${target}/`)),
+        ]).toEqual([page, target, true]);
+      }
     const others = await readdir(join(folder, 'node_modules'));
     for (const tool of ['typescript', 'vitest', 'wrangler', 'oxlint', 'azurite'])
       expect(others).not.toContain(tool);
@@ -122,17 +133,18 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     expect(JSON.parse(stdout)).toEqual(['function', 200, 200, 200, 401]);
   });
 
-  it.for(nodes)('does what its README says, line by line, with %s', async (node, context) => {
+  it.for(nodes)('does what its README and pages say, line by line, with %s', async (node, context) => {
     if (!installed) return skipFor(context, 'npm registry', lack);
     const place = await mkdtemp(join(folder, 'reader-'));
     await writeFile(join(place, 'package.json'), '{"private":true}');
     await symlink(join(folder, 'node_modules'), join(place, 'node_modules'));
     const database = await createEmptyDatabase();
-    const blocks = readBlocks(await readFile(join(own(), 'README.md'), 'utf8'));
+    const pages = await Promise.all(
+      (await pagesOf(own())).map((page) => readFile(join(own(), page), 'utf8')),
+    );
+    const blocks = pages.flatMap(readBlocks);
     const code = (heading: string, index = 0): string => {
-      const found = blocks.filter((one) => one.heading === heading && one.language === 'sh')[index];
-      if (found === undefined) throw new Error(`README: no block ${index} under "${heading}"`);
-      return `cd '${place}'\n${found.code}`
+      return `cd '${place}'\n${blockIn(blocks, heading, 'sh', index)}`
         .replaceAll('/tmp/conversions', join(place, 'home'))
         .replaceAll('/tmp/other-home', join(place, 'other'))
         .replaceAll('/tmp/orders', join(place, 'out'))
@@ -144,8 +156,8 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       'Five calls',
       'Five calls',
       'By hand',
-      'Many machines',
       'Moving between installations',
+      'Many machines',
     ]);
     // the Node that is tried is the first that commands find
     const bin = join(place, 'bin');

@@ -14,3 +14,10 @@ export function readBlocks(markdown: string): CodeBlock[] {
   }
   return blocks;
 }
+
+/** The code of a block by the heading above it, its language and its place among those of both; throws where there is none. */
+export function blockIn(blocks: readonly CodeBlock[], heading: string, language: string, index = 0): string {
+  const found = blocks.filter((block) => block.heading === heading && block.language === language)[index];
+  if (found === undefined) throw new Error(`no ${language} block ${index} under "${heading}"`);
+  return found.code;
+}

@@ -1,27 +1,28 @@
-/** Every command of the README is run, and what it shows is what comes out. */
+/** Every command of the README and of the pages in docs/ is run, and what they show is what comes out. */
 import { chmod, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { properties } from '../../../src/config/properties.ts';
+import { legalTransitions } from '../../../src/jobs/record.ts';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
-import { projectRoot, readText } from '../../rules/project-files.ts';
+import { listFiles, projectRoot, readText } from '../../rules/project-files.ts';
 import { needs } from '../../support/needs.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
-import { readBlocks } from './blocks.ts';
+import { blockIn, readBlocks } from './blocks.ts';
 import { runShell, startShell } from './shell.ts';
 
-const readme = readText('README.md');
-const blocks = readBlocks(readme);
+/** Pages for users, and the commands in them. Queries of docs/querying.md are those of test/e2e/readme/querying.test.ts. */
+const pages = ['README.md', ...listFiles('docs').filter((path) => /^docs\/[\w-]+\.md$/.test(path))];
+const textOf = new Map(pages.map((page) => [page, readText(page)]));
+const blocksOf = new Map(pages.map((page) => [page, readBlocks(textOf.get(page)!)]));
 
-function code(heading: string, language: string, index = 0): string {
-  const found = blocks.filter((block) => block.heading === heading && block.language === language)[index];
-  if (found === undefined) throw new Error(`README: no ${language} block ${index} under "${heading}"`);
-  return found.code;
+function code(page: string, heading: string, language: string, index = 0): string {
+  return blockIn(blocksOf.get(page)!, heading, language, index);
 }
 
-/** The README with the folders and the address that a reader would choose. */
+/** A page with the folders and the address that a reader would choose. */
 function adapt(script: string, folder: string, url = ''): string {
   return script
     .replaceAll('/tmp/conversions', join(folder, 'home'))
@@ -31,7 +32,7 @@ function adapt(script: string, folder: string, url = ''): string {
     .replace(/\bnpm start$/m, 'exec npm start');
 }
 
-describe('README', { timeout: 180_000 }, () => {
+describe('README and docs', { timeout: 180_000 }, () => {
   let folder: string;
 
   beforeAll(async () => {
@@ -48,37 +49,58 @@ describe('README', { timeout: 180_000 }, () => {
   });
 
   it('has no block of commands that is not run below', () => {
-    const counted = blocks
-      .filter(({ language }) => language !== 'text')
-      .map(({ heading, language }) => `${heading}: ${language}`);
-    expect(counted).toEqual([
-      'Try it: sh',
-      'Try it: sh',
-      'Five calls: sh',
-      'Five calls: sh',
-      'By hand: sh',
-      'Inside another application: ts',
-      'Many machines: sh',
-      'Moving between installations: sh',
+    const counted = pages.flatMap((page) =>
+      blocksOf
+        .get(page)!
+        .filter(({ language }) => language !== 'text' && language !== 'sql')
+        .map(({ heading, language }) => `${page}, ${heading}: ${language}`),
+    );
+    expect(counted.toSorted()).toEqual([
+      'README.md, Five calls: sh',
+      'README.md, Five calls: sh',
+      'README.md, One conversion: xml',
+      'README.md, Try it: sh',
+      'README.md, Try it: sh',
+      'docs/converting.md, By hand: sh',
+      'docs/embedding.md, Inside another application: ts',
+      'docs/moving.md, Moving between installations: sh',
+      'docs/operating.md, Many machines: sh',
     ]);
-    expect(blocks.every(({ language }) => language !== '')).toBe(true);
+    for (const page of pages)
+      expect([page, blocksOf.get(page)!.every(({ language }) => language !== '')]).toEqual([page, true]);
+    const withQueries = pages.filter((page) =>
+      blocksOf.get(page)!.some(({ language }) => language === 'sql'),
+    );
+    expect(withQueries).toEqual(['docs/querying.md']);
   });
 
   it('Try it: the demo shows what the README shows', async () => {
-    expect(code('Try it', 'sh', 0)).toBe('npm ci && npm run demo\n');
+    expect(code('README.md', 'Try it', 'sh', 0)).toBe('npm ci && npm run demo\n');
     const { code: exit, output } = await runShell('npm run demo -- --home "$FOLDER"', {
       FOLDER: join(folder, 'demo'),
     });
     expect(exit, output).toBe(0);
     const lines = new Set(output.split('\n').map((line) => line.trim()));
-    const shown = code('Try it', 'text')
+    const shown = code('README.md', 'One conversion', 'text')
       .split('\n')
       .map((line) => line.trim());
     expect(shown.filter((line) => !lines.has(line))).toEqual([]);
   });
 
+  it('One conversion: the document is one of the demo, in part', () => {
+    const lines = readText('scripts/demo/documents/orders-2026-03-04-a.xml')
+      .split('\n')
+      .map((line) => line.trim());
+    const shown = code('README.md', 'One conversion', 'xml').trimEnd().split('\n');
+    let at = 0;
+    for (const line of shown) {
+      at = lines.indexOf(line.trim(), at);
+      expect([line, at >= 0]).toEqual([line, true]);
+    }
+  });
+
   it('Try it: the tests are run by .ci/run with the same command', () => {
-    expect(code('Try it', 'sh', 1)).toBe('npm ci && npm test\n');
+    expect(code('README.md', 'Try it', 'sh', 1)).toBe('npm ci && npm test\n');
     const ci = readText('.ci/run');
     expect(ci).toMatch(/^npm ci\b/m);
     expect(ci).toMatch(/^PATH=\$\(scripts\/bare-path\) npm test\b/m);
@@ -86,7 +108,9 @@ describe('README', { timeout: 180_000 }, () => {
   });
 
   it('Five calls: curl streams what it uploads, and an older one takes every option', () => {
-    const calls = [...readme.matchAll(/\bcurl\b(?:[^\n]*\\\n)*[^\n]*/g)].map(([call]) => call);
+    const calls = [...textOf.get('README.md')!.matchAll(/\bcurl\b(?:[^\n]*\\\n)*[^\n]*/g)].map(
+      ([call]) => call,
+    );
     expect(calls.length).toBeGreaterThan(4);
     // --data-binary reads the whole file into memory; --json is of 7.82
     expect(calls.filter((call) => /\s--(?:json|data-binary|data-raw|fail-with-body)\b/.test(call))).toEqual(
@@ -95,10 +119,13 @@ describe('README', { timeout: 180_000 }, () => {
   });
 
   it('Five calls: from an upload to the tables', needs('curl'), async () => {
-    const service = startShell(adapt(code('Five calls', 'sh', 0), folder), { PORT: '0' });
+    const service = startShell(adapt(code('README.md', 'Five calls', 'sh', 0), folder), { PORT: '0' });
     try {
       const [, url] = await service.waitFor(/listening on (http:\/\/\S+)/);
-      const { code: exit, output } = await runShell(adapt(code('Five calls', 'sh', 1), folder, url), {});
+      const { code: exit, output } = await runShell(
+        adapt(code('README.md', 'Five calls', 'sh', 1), folder, url),
+        {},
+      );
       expect(exit, output).toBe(0);
       expect(output).toContain('"error":false');
       expect(output).toMatch(/^event: end\ndata: .*"status":"C"/m);
@@ -110,14 +137,17 @@ describe('README', { timeout: 180_000 }, () => {
 
   it('By hand: the tools start the database themselves', async () => {
     const environment = { SVC_HOME: join(folder, 'by-hand') };
-    const { code: exit, output } = await runShell(adapt(code('By hand', 'sh'), folder), environment);
+    const { code: exit, output } = await runShell(
+      adapt(code('docs/converting.md', 'By hand', 'sh'), folder),
+      environment,
+    );
     expect(exit, output).toBe(0);
     expect(await readdir(join(folder, 'orders'))).toContain('load.sql');
     expect(output).toContain('--savemode');
   });
 
   it('Moving between installations: what was made by hand arrives elsewhere', async () => {
-    const script = adapt(code('Moving between installations', 'sh'), folder);
+    const script = adapt(code('docs/moving.md', 'Moving between installations', 'sh'), folder);
     const environment = { SVC_HOME: join(folder, 'by-hand') };
     const { code: exit, output } = await runShell(script, environment);
     expect(exit, output).toBe(0);
@@ -125,19 +155,30 @@ describe('README', { timeout: 180_000 }, () => {
     expect(script).toContain('# {"error":false,"origin_ids":"1"}');
   });
 
-  it('Configuration: the table is that of config.ts', () => {
-    const rows = readme.split('\n').flatMap((line) => {
-      const [, name, initial, meaning] =
-        /^\| `([^`]+)`\s*\|\s*(?:`([^`]*)`)?\s*\| (.*?)\s*\|$/.exec(line) ?? [];
-      return name === undefined ? [] : [{ name, initial: initial ?? '', meaning }];
-    });
+  it('Configuration: the table is that of src/config', () => {
+    const rows = textOf
+      .get('docs/configuration.md')!
+      .split('\n')
+      .flatMap((line) => {
+        const [, name, initial, meaning] =
+          /^\| `([^`]+)`\s*\|\s*(?:`([^`]*)`)?\s*\| (.*?)\s*\|$/.exec(line) ?? [];
+        return name === undefined ? [] : [{ name, initial: initial ?? '', meaning }];
+      });
     expect(rows).toEqual(properties.map(({ name, initial, meaning }) => ({ name, initial, meaning })));
+  });
+
+  it('States of a job: the table is that of the record', () => {
+    const table = textOf
+      .get('docs/operating.md')!
+      .matchAll(/^\| `([A-Z])` +\| [^|]+ \| +((?:`[A-Z]`(?:, )?)*) *\|$/gm);
+    const shown = [...table].map(([, state, next]) => [state, next!.match(/[A-Z]/g) ?? []]);
+    expect(Object.fromEntries(shown)).toEqual(legalTransitions);
   });
 
   it('Inside another application: the example answers', { timeout: 60_000 }, async () => {
     const home = join(folder, 'inside');
     const entry = pathToFileURL(join(projectRoot, 'src/runtime/open-service.ts')).href;
-    const example = code('Inside another application', 'ts')
+    const example = code('docs/embedding.md', 'Inside another application', 'ts')
       .replace("'conversion-job-service/node'", `'${entry}'`)
       .replace("'hono'", `'${import.meta.resolve('hono')}'`)
       .replace('/srv/conversions', home);
@@ -157,7 +198,10 @@ describe('README', { timeout: 180_000 }, () => {
 
   it('Many machines: a service and a worker share one database', async () => {
     const database = await createEmptyDatabase();
-    const script = adapt(code('Many machines', 'sh'), folder).replace(/postgresql:\/\/\S+/, database.url);
+    const script = adapt(code('docs/operating.md', 'Many machines', 'sh'), folder).replace(
+      /postgresql:\/\/\S+/,
+      database.url,
+    );
     const shells = startShell(`trap 'kill $(jobs -p); wait' TERM\n${script}\nwait`, {
       PORT: '0',
       SVC_HOME: join(folder, 'shared'),

@@ -155,9 +155,9 @@ describe('limits', () => {
     });
   });
 
-  it('stand in the README as they are', () => {
-    const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-    const rows = [...readme.matchAll(/^\| `(svc\.limits\.[a-z_]+)` +\| `([^`]+)` +\| (.*?) +\|$/gm)];
+  it('stand in docs/configuration.md as they are', () => {
+    const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
+    const rows = [...page.matchAll(/^\| `(svc\.limits\.[a-z_]+)` +\| `([^`]+)` +\| (.*?) +\|$/gm)];
     expect(rows.map(([, name, initial, meaning]) => ({ name, initial, meaning }))).toEqual(limitProperties);
   });
 

@@ -1,0 +1,65 @@
+/** The queries of docs/querying.md, each with what it answers, on the orders of the demo. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatTable } from '../../../scripts/demo/text-table.ts';
+import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import { projectRoot, readText } from '../../rules/project-files.ts';
+import { createServiceHome, startService } from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
+import { convert } from '../../support/service/tools.ts';
+import { readBlocks } from './blocks.ts';
+
+const blocks = readBlocks(readText('docs/querying.md'));
+const queries = blocks.flatMap(({ heading, language, code }, index) =>
+  language === 'sql' ? [{ heading, query: code, answer: blocks[index + 1] }] : [],
+);
+const demo = join(projectRoot, 'scripts/demo');
+
+describe('docs/querying.md', { timeout: 120_000 }, () => {
+  let home: ServiceHome;
+  let folder: string;
+  let service: RunningService;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    home = await createServiceHome();
+    folder = await mkdtemp(join(tmpdir(), 'querying-'));
+    const { origin } = await convert(home, 'xsd2er', join(demo, 'xsd'));
+    const load = (input: string, name: string): Promise<unknown> =>
+      convert(home, 'xml2er', input, '-x', String(origin), '-o', `metadb:${name}`);
+    await load(join(demo, 'documents'), 'demo');
+    const last = await readFile(join(demo, 'documents/orders-2026-03-04-a.xml'), 'utf8');
+    const [, element] = /`(<loyalty.*?>)`/.exec(readText('docs/querying.md'))!;
+    const changed = last.replace('</ordered>', `</ordered>${element}`);
+    await writeFile(join(folder, 'changed.xml'), changed);
+    await load(join(folder, 'changed.xml'), 'changed');
+    service = await startService(home);
+    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 1 });
+  });
+
+  afterAll(async () => {
+    await sql?.end({ timeout: 1 });
+    await service?.end('SIGTERM');
+    await stopEmbeddedPostgres(join(home.directory, 'db')).catch(() => undefined);
+    await home?.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('has a query in every section', () => {
+    expect(new Set(queries.map(({ heading }) => heading))).toEqual(
+      new Set(['Keys', 'Positions', 'Documents', 'What the schema does not know']),
+    );
+  });
+
+  it.for(queries)('$heading: $query', async ({ query, answer }) => {
+    // content that is unknown stands in a document of its own
+    await sql.unsafe(`set search_path = ${query.includes('_unmapped') ? 'changed' : 'demo'}`);
+    const rows = await sql.unsafe<Record<string, unknown>[]>(query);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(answer?.language).toBe('text');
+    expect(answer?.code.trimEnd().split('\n')).toEqual(formatTable(rows));
+  });
+});
