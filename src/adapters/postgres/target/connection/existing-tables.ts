@@ -29,6 +29,8 @@ export interface TargetTable {
   readonly columns: Map<string, TargetColumn>;
   /** nothing would be lost if it were dropped and made anew: no views, grants, triggers, policies, indexes of others … */
   readonly plain: boolean;
+  /** triggers or rules that run with what is written into it */
+  readonly hasOwnCode: boolean;
   /** tables beside those asked for that refer to it */
   readonly referredToBy: readonly string[];
 }
@@ -48,6 +50,7 @@ interface TableRow {
   readonly name: string;
   readonly kind: string;
   readonly bare: boolean;
+  readonly code: boolean;
   readonly others: string[] | null;
 }
 
@@ -79,6 +82,8 @@ export async function readTarget(
     SELECT t.oid::int8, t.relname AS name, t.relkind::text AS kind,
            (SELECT json_agg(DISTINCT k.conrelid::regclass::text) FROM pg_constraint k
              WHERE k.contype = 'f' AND k.confrelid = t.oid AND k.conrelid NOT IN (SELECT oid FROM wanted)) AS others,
+           EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t.oid AND NOT g.tgisinternal)
+             OR EXISTS (SELECT FROM pg_rewrite w WHERE w.ev_class = t.oid AND w.rulename <> '_RETURN') AS code,
            t.relkind = 'r' AND t.relacl IS NULL AND NOT t.relrowsecurity AND NOT t.relispartition
              AND pg_get_userbyid(t.relowner) = current_user
              AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.oid AND a.attacl IS NOT NULL)
@@ -107,12 +112,13 @@ export async function readTarget(
     hasDefaultGrants: facts!.grants,
     mayCreateSchemas: facts!.creator,
     tables: new Map(
-      tables.map(({ oid, name, kind, bare, others }) => [
+      tables.map(({ oid, name, kind, bare, code, others }) => [
         name,
         {
           name,
           kind,
           plain: bare && others === null,
+          hasOwnCode: code,
           referredToBy: others ?? [],
           columns: new Map((columnsOf.get(oid) ?? []).map((column) => [column.name, { ...column }])),
         },

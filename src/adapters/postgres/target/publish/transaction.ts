@@ -6,6 +6,7 @@ import { AppError } from '../../../../errors.ts';
 import { sqlState } from '../../client/connect.ts';
 import { relation, type Publication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
+import { checkTaken } from './taken-rows.ts';
 import { loosenForeignKeys } from './bulk-append.ts';
 import { clearTables } from './overwrite.ts';
 import { strayReferences } from '../staging/foreign-keys.ts';
@@ -47,6 +48,14 @@ export async function publishRows(
       if (!isNew) await adaptTable(publication, index, type);
       const known = isNew ? undefined : target.tables.get(table.name)!.columns;
       added = await insert(publication, index, staged, offsets, type, known);
+      await checkTaken(publication, {
+        table: table.name,
+        key: table.primaryKey[0],
+        offset: offsets.get(table.keysOf) ?? 0,
+        staged: staged.relation,
+        stagedRows: staged.rows,
+        added,
+      });
     }
     rows[plan.model.tables[index]!.name] = added;
   }
@@ -312,6 +321,14 @@ async function addDocuments(publication: Publication, offsets: ReadonlyMap<strin
     `INSERT INTO ${relation(publication, sideTableNames.documents)} (document_key, name, sha256, bytes, loaded_at, job)
      SELECT document_key + ${offset}, name, sha256, bytes, loaded_at, job FROM ${staged.relation}${conflict}`,
   );
+  await checkTaken(publication, {
+    table: sideTableNames.documents,
+    key: sideTableDefinitions.documents.primaryKey[0],
+    offset,
+    staged: staged.relation,
+    stagedRows: staged.rows,
+    added: count,
+  });
   return count;
 }
 

@@ -1,0 +1,95 @@
+/** Tables of a target whose owner lets triggers, rules, defaults and operators of their own run with what a load writes. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
+import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
+import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
+
+let database: TestDatabase;
+let schema = '';
+let number = 0;
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => {
+  schema = `code_${(number += 1)}`;
+});
+
+async function load(plan: SinkPlan): Promise<Awaited<ReturnType<typeof loadLibrary>>> {
+  const sink = createPostgresRowSink({ url: database.url, sqlSchema: schema, createSchema: true });
+  try {
+    return await loadLibrary(sink, plan, 2);
+  } finally {
+    await sink.close();
+  }
+}
+
+const count = async (table: string): Promise<number> =>
+  (await database.sql.unsafe<{ n: number }[]>(`select count(*)::int as n from ${schema}.${table}`))[0]!.n;
+
+const dropping = (table: string): string =>
+  `create function ${schema}.none() returns trigger language plpgsql as 'begin return null; end';
+   create trigger none before insert on ${schema}.${table} for each row execute function ${schema}.none()`;
+
+test.for([
+  ['a trigger that drops rows', () => dropping('person'), 'person'],
+  ['a trigger on the documents', () => dropping('_documents'), '_documents'],
+  [
+    'a rule that does nothing instead',
+    () => `create rule none as on insert to ${schema}.person do instead nothing`,
+    'person',
+  ],
+  [
+    'a rule that puts rows elsewhere',
+    () =>
+      `create table ${schema}.elsewhere (like ${schema}.person);
+       create rule away as on insert to ${schema}.person do instead insert into ${schema}.elsewhere values (new.*)`,
+    'person',
+  ],
+  [
+    'a trigger that changes keys',
+    () =>
+      `create function ${schema}.other() returns trigger language plpgsql as 'begin new.person_key := new.person_key + 1000000; return new; end';
+       create trigger other before insert on ${schema}.person for each row execute function ${schema}.other()`,
+    'person',
+  ],
+] as const)('%s: the load fails, and leaves nothing', async ([, code, table]) => {
+  await load(libraryPlan(1));
+  const before = [await count('person'), await count('_documents'), await count('_loads')];
+  await database.sql.unsafe(code());
+  await expect(load(libraryPlan(2))).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringMatching(new RegExp(`^${table}: triggers or rules`)),
+  });
+  expect([await count('person'), await count('_documents'), await count('_loads')]).toEqual(before);
+});
+
+test('triggers that look on do no harm', async () => {
+  await load(libraryPlan(1));
+  const before = await count('person');
+  await database.sql.unsafe(
+    `create table ${schema}.seen (at int);
+     create function ${schema}.look() returns trigger language plpgsql as 'begin insert into ${schema}.seen values (1); return null; end';
+     create trigger look after insert on ${schema}.person for each row execute function ${schema}.look()`,
+  );
+  await load(libraryPlan(2));
+  expect([await count('person'), await count('seen')]).toEqual([2 * before, before]);
+});
+
+test('functions and operators that are called as those of the server are not run', async () => {
+  await load(libraryPlan(1));
+  await database.sql.unsafe(
+    `create schema if not exists ${schema}_own;
+     create function public.count(bigint) returns bigint language sql as 'select 7';
+     create function public.format_type(oid, int) returns text language sql as $$ select 'text' $$;
+     create function public.standing(bigint, integer) returns bigint language sql as 'select 0::bigint';
+     create operator public.+ (leftarg = bigint, rightarg = integer, function = public.standing);
+     create function public.same(bigint, bigint) returns boolean language sql as 'select true';
+     create operator public.= (leftarg = bigint, rightarg = bigint, function = public.same);
+     alter database ${new URL(database.url).pathname.slice(1)} set search_path = public, pg_catalog`,
+  );
+  const before = await count('person');
+  await load(libraryPlan(2));
+  expect(await count('person')).toBe(2 * before);
+});
