@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
 import { createPostgresJobStore } from '../../src/adapters/postgres/metadb/jobs/store.ts';
-import { submission, worker } from '../contracts/stores/job-contract.ts';
+import { submission, worker } from '../contracts/stores/jobs/contract.ts';
 import { createTestDatabase, type TestDatabase } from '../support/servers/postgres.ts';
 
 const total = Number(process.env['QUEUE_JOBS'] ?? 10_000);

@@ -9,10 +9,6 @@ const longFiles: Readonly<Record<string, string>> = {
   'src/engine/map/tables/draw-model.ts':
     'one recursion over places: its steps share the state of the drawing',
   'src/engine/shred/shredder.ts': 'the hot path: one state machine whose steps share its locals',
-  'test/contracts/stores/catalog-contract.ts': 'one contract, case after case',
-  'test/contracts/stores/job-contract.ts': 'one contract, case after case',
-  'test/contracts/row-sinks/postgres.test.ts': 'one contract, case after case',
-  'test/support/memory/jobs.ts': 'one table in memory, with every operation of its port',
 };
 
 const sources = listFiles().filter((path) => /\.(ts|mjs|as)$/.test(path));

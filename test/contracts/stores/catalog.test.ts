@@ -2,8 +2,8 @@
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
 import { createTestDatabase } from '../../support/servers/postgres.ts';
-import { describeCatalogStore } from './catalog-contract.ts';
-import { submission } from './job-contract.ts';
+import { describeCatalogStore } from './catalog/contract.ts';
+import { submission } from './jobs/contract.ts';
 
 describeCatalogStore('PostgreSQL', async () => {
   const database = await createTestDatabase();

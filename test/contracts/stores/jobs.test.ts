@@ -7,8 +7,8 @@ import { legalTransitions } from '../../../src/jobs/record.ts';
 import type { JobStatus } from '../../../src/jobs/record.ts';
 import { createTestDatabase } from '../../support/servers/postgres.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
-import { emptySourceModel } from './catalog-contract.ts';
-import { describeJobStore, submission, worker } from './job-contract.ts';
+import { emptySourceModel } from './catalog/contract.ts';
+import { describeJobStore, submission, worker } from './jobs/contract.ts';
 
 describeJobStore('PostgreSQL', async () => {
   const database = await createTestDatabase();

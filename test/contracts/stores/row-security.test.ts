@@ -10,7 +10,7 @@ import { createOrganisationPools } from '../../../src/adapters/postgres/client/o
 import { serviceRole } from '../../../src/adapters/postgres/roles/service-role.ts';
 import { createTestDatabase } from '../../support/servers/postgres.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
-import { submission, worker } from './job-contract.ts';
+import { submission, worker } from './jobs/contract.ts';
 
 /** Tables that belong to no organisation: what all share, and what is looked up by its own secret name. */
 const shared = new Set([

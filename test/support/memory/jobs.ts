@@ -3,36 +3,26 @@ import { AppError } from '../../../src/errors.ts';
 import { legalTransitions, terminalStatuses } from '../../../src/jobs/record.ts';
 import type { JobStatus } from '../../../src/jobs/record.ts';
 import { pause } from '../../../src/jobs/worker/waiting.ts';
-import { copyOf, paged, recordOf, runOf, sumLoaded, workflowRecord } from './rows-of-jobs.ts';
+import {
+  copyOf,
+  endedJobOf,
+  isRunnable,
+  newRow,
+  paged,
+  recordOf,
+  resolvedRequest,
+  runOf,
+  standingOf,
+  sumLoaded,
+  workflowRecord,
+} from './rows-of-jobs.ts';
+import { defaultJobLimits, type MemoryJobStoreOptions } from './rows-of-jobs.ts';
 import type { Row, WorkflowRow } from './rows-of-jobs.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
-import type {
-  Claim,
-  EndedJob,
-  JobStore,
-  NewJob,
-  Submitted,
-  WorkerIdentity,
-} from '../../../src/ports/stores/jobs.ts';
-
-export interface MemoryJobStoreOptions {
-  readonly maxRunningPerOrg: number;
-  readonly maxQueuedPerOrg: number;
-  readonly maxAttempts: number;
-  readonly deadlineMs: number;
-  readonly retryDelayMs: number;
-}
-
-const defaults: MemoryJobStoreOptions = {
-  maxRunningPerOrg: 4,
-  maxQueuedPerOrg: 10_000,
-  maxAttempts: 3,
-  deadlineMs: 24 * 3_600_000,
-  retryDelayMs: 2_000,
-};
+import type { Claim, JobStore, NewJob, Submitted, WorkerIdentity } from '../../../src/ports/stores/jobs.ts';
 
 export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobStoreOptions> = {}): JobStore {
-  const settings = { ...defaults, ...options };
+  const settings = { ...defaultJobLimits, ...options };
   const rows: Row[] = [];
   const workflows: WorkflowRow[] = [];
   let lastJob = 0;
@@ -83,46 +73,8 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     position: number,
     more: { rerunOf?: number; byHand?: boolean } = {},
   ): Row {
-    const row: Row = {
-      record: {
-        id_job: (lastJob += 1),
-        id_parent_job: job.idParentJob,
-        id_org: workflow.idOrg,
-        id_sch: job.idSch,
-        id_lschma: null,
-        id_app: null,
-        job_type: job.jobType,
-        status: 'Q',
-        params: job.params,
-        params_json: job.paramsJson,
-        host: null,
-        os_user: null,
-        base_path: null,
-        parm_path_input: job.inputPath,
-        parm_path_output: job.outputPath,
-        msg_proc_qty: 0,
-        log_file: null,
-        start_date: null,
-        end_date: null,
-        id_workflow: workflow.idWorkflow,
-        attempt: 1,
-        progress: null,
-        failure: null,
-      },
-      tool: job.tool,
-      request: job.request,
-      summary: null,
-      position,
-      rerunOf: more.rerunOf ?? null,
-      byHand: more.byHand ?? false,
-      attempts: 0,
-      epoch: 0,
-      committing: false,
-      leaseUntil: null,
-      workerId: null,
-      nextAttempt: null,
-      deadline: more.byHand === true ? Infinity : clock.nowMs() + settings.deadlineMs,
-    };
+    const deadline = more.byHand === true ? Infinity : clock.nowMs() + settings.deadlineMs;
+    const row = newRow(job, workflow, { idJob: (lastJob += 1), position, deadline, ...more });
     rows.push(row);
     return row;
   }
@@ -168,28 +120,6 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       tool: row.tool,
       purpose: 'run',
     };
-  }
-
-  function standing(row: Row | undefined): 'ok' | 'kill' | 'lost' {
-    if (row === undefined) return 'lost';
-    return row.record.status === 'T' || row.deadline <= clock.nowMs() ? 'kill' : 'ok';
-  }
-
-  function isRunnable(row: Row): boolean {
-    const { status, id_workflow: idWorkflow } = row.record;
-    const due = status === 'Q' || (status === 'W' && (row.nextAttempt ?? 0) <= clock.nowMs());
-    const ready = jobsOf(idWorkflow).every(
-      (earlier) => earlier.position >= row.position || earlier.record.status === 'C',
-    );
-    return due && ready && row.deadline > clock.nowMs();
-  }
-
-  /** `{"ref": N}` becomes the id of the origin that the workflow's N-th job made. */
-  function resolved(row: Row): string {
-    const parsed = JSON.parse(row.request) as { originId?: { ref?: number } };
-    const ref = parsed.originId?.ref;
-    const idSch = ref === undefined ? null : (jobsOf(row.record.id_workflow)[ref]?.record.id_sch ?? null);
-    return idSch === null ? row.request : JSON.stringify({ ...parsed, originId: { id: idSch } });
   }
 
   return {
@@ -243,7 +173,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         idOrg,
         workflows.find(({ idWorkflow }) => idWorkflow === record.id_workflow)?.name ?? null,
       );
-      const request = resolved(old);
+      const request = resolvedRequest(old, jobsOf(old.record.id_workflow));
       const made = insert(
         {
           jobType: record.job_type,
@@ -302,7 +232,10 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
           organisations.size === 1 ||
           here(idOrg) < Math.max(1, worker.places - 1));
       const next = rows
-        .filter((row) => isRunnable(row) && mayRun(row.record.id_org))
+        .filter(
+          (row) =>
+            isRunnable(row, jobsOf(row.record.id_workflow), clock.nowMs()) && mayRun(row.record.id_org),
+        )
         .toSorted(
           (a, b) => running(a.record.id_org) - running(b.record.id_org) || a.record.id_job - b.record.id_job,
         )[0];
@@ -313,14 +246,20 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     async heartbeat(claim, leaseMs) {
       const row = held(claim);
       if (row !== undefined) row.leaseUntil = clock.nowMs() + leaseMs;
-      return standing(row);
+      return standingOf(row, clock.nowMs());
     },
-    checkClaim: async (claim) => standing(held(claim)),
+    checkClaim: async (claim) => standingOf(held(claim), clock.nowMs()),
     async request(idJob) {
       const row = rows.find(({ record }) => record.id_job === idJob);
       if (row === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
       const { epoch, committing, summary } = row;
-      return { request: resolved(row), record: recordOf(row), epoch, committing, summary };
+      return {
+        request: resolvedRequest(row, jobsOf(row.record.id_workflow)),
+        record: recordOf(row),
+        epoch,
+        committing,
+        summary,
+      };
     },
     async report(claim, progress) {
       const row = held(claim);
@@ -339,7 +278,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     },
     async beginCommit(claim, summary) {
       const row = held(claim);
-      if (row === undefined || standing(row) !== 'ok') return false;
+      if (row === undefined || standingOf(row, clock.nowMs()) !== 'ok') return false;
       row.committing = true;
       row.summary = summary ?? row.summary;
       return true;
@@ -412,23 +351,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       return counts;
     },
     listEnded: async (sinceMs) =>
-      rows
-        .filter(({ record }) => record.end_date !== null && record.end_date >= sinceMs)
-        .map((row) => {
-          const { record } = row;
-          const told = (record.status === 'C' ? runOf(row).summary : null) as Partial<EndedJob> | null;
-          return {
-            idJob: record.id_job,
-            type: record.job_type,
-            status: record.status,
-            startMs: record.start_date,
-            endMs: record.end_date!,
-            failure: record.failure,
-            documents: told?.documents ?? 0,
-            rows: told?.rows ?? 0,
-            bytes: told?.bytes ?? 0,
-          };
-        }),
+      rows.filter(({ record }) => record.end_date !== null && record.end_date >= sinceMs).map(endedJobOf),
     queueAgeMs: async () => {
       const waiting = rows.filter(({ record }) => record.status === 'Q' || record.status === 'W');
       const created = waiting.map(({ deadline }) => deadline - settings.deadlineMs);

@@ -1,6 +1,13 @@
 /** What the job table in memory holds, and how it is read. */
 import type { JobRecord } from '../../../src/jobs/record.ts';
-import type { JobRun, LoadedRows, Page, WorkflowRecord } from '../../../src/ports/stores/jobs.ts';
+import type {
+  EndedJob,
+  JobRun,
+  LoadedRows,
+  NewJob,
+  Page,
+  WorkflowRecord,
+} from '../../../src/ports/stores/jobs.ts';
 
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
 
@@ -26,6 +33,117 @@ export interface WorkflowRow {
   readonly idWorkflow: number;
   readonly idOrg: number;
   readonly name: string;
+}
+
+export interface MemoryJobStoreOptions {
+  readonly maxRunningPerOrg: number;
+  readonly maxQueuedPerOrg: number;
+  readonly maxAttempts: number;
+  readonly deadlineMs: number;
+  readonly retryDelayMs: number;
+}
+
+export const defaultJobLimits: MemoryJobStoreOptions = {
+  maxRunningPerOrg: 4,
+  maxQueuedPerOrg: 10_000,
+  maxAttempts: 3,
+  deadlineMs: 24 * 3_600_000,
+  retryDelayMs: 2_000,
+};
+
+/** A job that was just submitted, or was begun by hand. */
+export function newRow(
+  job: NewJob,
+  workflow: WorkflowRow,
+  more: {
+    readonly idJob: number;
+    readonly position: number;
+    readonly deadline: number;
+    readonly rerunOf?: number;
+    readonly byHand?: boolean;
+  },
+): Row {
+  return {
+    record: {
+      id_job: more.idJob,
+      id_parent_job: job.idParentJob,
+      id_org: workflow.idOrg,
+      id_sch: job.idSch,
+      id_lschma: null,
+      id_app: null,
+      job_type: job.jobType,
+      status: 'Q',
+      params: job.params,
+      params_json: job.paramsJson,
+      host: null,
+      os_user: null,
+      base_path: null,
+      parm_path_input: job.inputPath,
+      parm_path_output: job.outputPath,
+      msg_proc_qty: 0,
+      log_file: null,
+      start_date: null,
+      end_date: null,
+      id_workflow: workflow.idWorkflow,
+      attempt: 1,
+      progress: null,
+      failure: null,
+    },
+    tool: job.tool,
+    request: job.request,
+    summary: null,
+    position: more.position,
+    rerunOf: more.rerunOf ?? null,
+    byHand: more.byHand ?? false,
+    attempts: 0,
+    epoch: 0,
+    committing: false,
+    leaseUntil: null,
+    workerId: null,
+    nextAttempt: null,
+    deadline: more.deadline,
+  };
+}
+
+/** What figures are made of; `row` has ended. */
+export function endedJobOf(row: Row): EndedJob {
+  const { record } = row;
+  const summary = (record.status === 'C' ? row.summary : null) as Partial<EndedJob> | null;
+  return {
+    idJob: record.id_job,
+    type: record.job_type,
+    status: record.status,
+    startMs: record.start_date,
+    endMs: record.end_date!,
+    failure: record.failure,
+    documents: summary?.documents ?? 0,
+    rows: summary?.rows ?? 0,
+    bytes: summary?.bytes ?? 0,
+  };
+}
+
+/** What a worker hears that asks for its job. */
+export function standingOf(row: Row | undefined, nowMs: number): 'ok' | 'kill' | 'lost' {
+  if (row === undefined) return 'lost';
+  return row.record.status === 'T' || row.deadline <= nowMs ? 'kill' : 'ok';
+}
+
+/** Whether a job may be claimed; `siblings`: the jobs of its workflow. */
+export function isRunnable(row: Row, siblings: readonly Row[], nowMs: number): boolean {
+  const { status } = row.record;
+  const due = status === 'Q' || (status === 'W' && (row.nextAttempt ?? 0) <= nowMs);
+  const ready = siblings.every(
+    (earlier) => earlier.position >= row.position || earlier.record.status === 'C',
+  );
+  return due && ready && row.deadline > nowMs;
+}
+
+/** `{"ref": N}` becomes the id of the origin that the workflow's N-th job made. */
+export function resolvedRequest(row: Row, siblings: readonly Row[]): string {
+  const parsed = JSON.parse(row.request) as { originId?: { ref?: number } };
+  const ref = parsed.originId?.ref;
+  const idSch = ref === undefined ? null : (siblings[ref]?.record.id_sch ?? null);
+  return idSch === null ? row.request : JSON.stringify({ ...parsed, originId: { id: idSch } });
 }
 
 export function workflowRecord({ idWorkflow, name }: WorkflowRow, rows: readonly Row[]): WorkflowRecord {
