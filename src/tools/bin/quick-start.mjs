@@ -8,9 +8,6 @@ import { fileURLToPath } from 'node:url';
 const root = new URL('../../../', import.meta.url);
 const sources = new URL('src/', root).href;
 
-/** In place of `node:tls`, whose loading takes a tenth of a tool's start, where few connections are encrypted. */
-const tlsWhenUsed = new URL('tls-when-used.mjs', import.meta.url).href;
-
 /** Holds for what this thread imports from now on. A Node that lacks something of it goes without. */
 export function quickStart() {
   // Beside the dependencies, where only who may install can write.
@@ -26,8 +23,6 @@ function resolve(specifier, context, next) {
     if (specifier.endsWith('.ts')) return known(new URL(specifier, parentURL).href, 'module-typescript');
     if (specifier.endsWith('.js')) return known(new URL(specifier, parentURL).href, 'module');
   }
-  if (specifier === 'tls' && parentURL.endsWith('/node_modules/postgres/src/connection.js'))
-    return known(tlsWhenUsed, 'module');
   return next(specifier, context);
 }
 
