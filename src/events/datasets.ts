@@ -7,14 +7,14 @@ export interface DatasetName {
 }
 
 /** The metadata database, for targets of the form `metadb:NAME`. */
-export interface MetadataDatabase {
+export interface NamedDatabase {
   /** `host:port` */
   readonly address: string;
   readonly name: string;
 }
 
 /** What a job read from or wrote to: a file, a folder, or all tables of a target. */
-export function placeName(place: string, job: JobRecord, metadb: MetadataDatabase): DatasetName {
+export function placeName(place: string, job: JobRecord, metadb: NamedDatabase): DatasetName {
   const ofMetadb = /^metadb:(.+)$/.exec(place)?.[1];
   if (ofMetadb !== undefined)
     return { namespace: `postgres://${metadb.address}`, name: `${metadb.name}.${ofMetadb}` };
@@ -33,12 +33,7 @@ export function placeName(place: string, job: JobRecord, metadb: MetadataDatabas
 }
 
 /** A table of a target. */
-export function tableName(
-  place: string,
-  table: string,
-  job: JobRecord,
-  metadb: MetadataDatabase,
-): DatasetName {
+export function tableName(place: string, table: string, job: JobRecord, metadb: NamedDatabase): DatasetName {
   const { namespace, name } = placeName(place, job, metadb);
   return { namespace, name: `${name}${namespace === 'file' ? '/' : '.'}${table}` };
 }

@@ -5,7 +5,7 @@ import type { JobRecord, JobStatus } from '../jobs/record.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { MappingRecord, TableRecord } from '../ports/stores/catalog.ts';
 import { placeName, tableName } from './datasets.ts';
-import type { DatasetName, MetadataDatabase } from './datasets.ts';
+import type { DatasetName, NamedDatabase } from './datasets.ts';
 import { actionOf, rowsByTable, runEventJson } from './shapes.ts';
 import type { Dataset, Facet, JobEvent, RunEvent } from './shapes.ts';
 
@@ -14,7 +14,7 @@ export interface LineageSettings {
   readonly namespace: string;
   /** a URI that names this program and its version */
   readonly producer: string;
-  readonly metadb: MetadataDatabase;
+  readonly metadb: NamedDatabase;
 }
 
 const specification = 'https://openlineage.io/spec';
@@ -130,7 +130,7 @@ function runFacets(job: JobRecord, eventType: string, facet: MakeFacet): Readonl
   };
 }
 
-function inputsOf(job: JobRecord, metadb: MetadataDatabase): DatasetName[] {
+function inputsOf(job: JobRecord, metadb: NamedDatabase): DatasetName[] {
   return job.parm_path_input === null ? [] : [placeName(job.parm_path_input, job, metadb)];
 }
 

@@ -7,7 +7,7 @@ import { createOutgoingGuard } from '../access/outgoing-guard.ts';
 import type { Limits } from '../config/limits.ts';
 import { createEventDelivery } from '../events/deliver.ts';
 import type { Receiver } from '../events/deliver.ts';
-import type { MetadataDatabase } from '../events/datasets.ts';
+import type { NamedDatabase } from '../events/datasets.ts';
 import { openLineageBody } from '../events/open-lineage.ts';
 import { decodeWebhookSecret, signedHeaders } from '../events/signature.ts';
 import { webhookBody } from '../events/webhook.ts';
@@ -102,7 +102,7 @@ function receiversOf(
   return receivers;
 }
 
-function metadataDatabase(url: string): MetadataDatabase {
+function metadataDatabase(url: string): NamedDatabase {
   const { hostname, port, pathname } = new URL(url);
   return { address: `${hostname}:${port || '5432'}`, name: decodeURIComponent(pathname.slice(1)) };
 }

@@ -52,6 +52,15 @@ describe('a source file', () => {
     expect(wordless).toEqual([]);
   });
 
+  it('exports no type under a name that another one exports', () => {
+    const names = sources
+      .filter((path) => path.startsWith('src/'))
+      .flatMap((path) =>
+        [...readText(path).matchAll(/^export (?:interface|type|class) (\w+)/gm)].map(([, name]) => name!),
+      );
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+
   it('casts nothing away', () => {
     const cast = sources.filter((path) => path.startsWith('src/') && /\bas never\b/.test(readText(path)));
     expect(cast).toEqual([]);

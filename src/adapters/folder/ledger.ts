@@ -1,6 +1,6 @@
 /** What a folder of tables says of the logical schemas that loaded it. */
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import type { Manifest, ManifestJob } from './contents/manifest.ts';
+import type { TargetManifest, ManifestJob } from './contents/manifest.ts';
 import { readCommittedManifest } from './contents/manifest.ts';
 import { jobOf } from './contents/next-manifest.ts';
 import { pinFolder } from '../local-files/open-folder.ts';
@@ -23,7 +23,7 @@ export async function readFolderLoads(
   }
 }
 
-export function loadsOf({ jobs, tables }: Manifest): readonly TargetLoad[] {
+export function loadsOf({ jobs, tables }: TargetManifest): readonly TargetLoad[] {
   const present = new Set(tables.flatMap(({ files }) => files.map(jobOf)));
   const found = new Map<string, TargetLoad>();
   for (const job of newestFirst(jobs)) {

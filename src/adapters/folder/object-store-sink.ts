@@ -22,7 +22,7 @@ import {
   otherScriptNames,
   manifestName,
   parseManifest,
-  type Manifest,
+  type TargetManifest,
 } from './contents/manifest.ts';
 
 export interface ObjectFolderRowSinkOptions {
@@ -64,7 +64,7 @@ class ObjectFolderRowSink implements RowSink {
   readonly #options: ObjectFolderRowSinkOptions;
   readonly #local: RowSink;
   #plan!: SinkPlan;
-  #before: Manifest | null = null;
+  #before: TargetManifest | null = null;
   #lock: Awaited<ReturnType<ObjectFolderRowSinkOptions['lock']>> | null = null;
   #fetched = false;
 
@@ -130,7 +130,7 @@ class ObjectFolderRowSink implements RowSink {
     const published = await this.#local.publish(() => Promise.resolve(true), lastKeys);
     const text = await readFile(join(this.#options.staging, manifestName), 'utf8').catch(() => null);
     if (published.already || text === null) return published;
-    const after = JSON.parse(text) as Manifest;
+    const after = JSON.parse(text) as TargetManifest;
     if (after.jobs.length === (this.#before?.jobs.length ?? 0)) return published;
     const journal = await this.#journal(after);
     const known = otherScriptNames(this.#before?.format);
@@ -174,12 +174,12 @@ class ObjectFolderRowSink implements RowSink {
     return body === null ? null : new Response(body).text();
   }
 
-  async #manifest(): Promise<Manifest | null> {
+  async #manifest(): Promise<TargetManifest | null> {
     const text = await this.#text(manifestName);
     return text === null ? null : parseManifest(text);
   }
 
-  async #journal(after: Manifest): Promise<Journal> {
+  async #journal(after: TargetManifest): Promise<Journal> {
     const before = namesIn(this.#before);
     const names = namesIn(after);
     const own = this.#plan.installation ?? '';
@@ -265,6 +265,6 @@ class ObjectFolderRowSink implements RowSink {
   }
 }
 
-function namesIn(manifest: Manifest | null): Set<string> {
+function namesIn(manifest: TargetManifest | null): Set<string> {
   return new Set(manifest?.tables.flatMap((table) => table.files.map(({ name }) => name)) ?? []);
 }

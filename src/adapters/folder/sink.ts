@@ -35,7 +35,7 @@ import {
   mysqlScriptName,
   sqliteScriptName,
   stagingPrefix,
-  type Manifest,
+  type TargetManifest,
   type ManifestTable,
 } from './contents/manifest.ts';
 import { jobOf, nextManifest, remainingTables, type NotedColumns } from './contents/next-manifest.ts';
@@ -74,7 +74,7 @@ class FolderRowSink implements RowSink {
   #plan!: SinkPlan;
   #lock: FileLock | null = null;
   #madeFolders: MadeFolders | null = null;
-  #manifest!: Manifest;
+  #manifest!: TargetManifest;
   /** the manifest's tables that stay, after an overwrite */
   #kept: readonly ManifestTable[] = [];
   #staging = '';
@@ -297,7 +297,7 @@ class FolderRowSink implements RowSink {
     return tableColumns(this.#plan.model, table).map((column) => column.name);
   }
 
-  async #nextManifest(lastKeys: ReadonlyMap<string, number>): Promise<Manifest> {
+  async #nextManifest(lastKeys: ReadonlyMap<string, number>): Promise<TargetManifest> {
     const finished = await this.#finish();
     return nextManifest({
       plan: this.#plan,
@@ -341,20 +341,20 @@ class FolderRowSink implements RowSink {
     }
   }
 
-  async #loadScript(manifest: Manifest): Promise<string> {
+  async #loadScript(manifest: TargetManifest): Promise<string> {
     if (manifest.format !== 'parquet') return renderLoadScript(this.#plan.model, manifest);
     const { renderParquetScript } = await import('./load-scripts/duckdb.ts');
     return renderParquetScript(this.#plan.model, manifest);
   }
 
-  #otherScripts(manifest: Manifest): Record<string, string> {
+  #otherScripts(manifest: TargetManifest): Record<string, string> {
     const { model } = this.#plan;
     if (manifest.format === 'jsonl') return { [sqliteScriptName]: renderSqliteScript(model, manifest) };
     return manifest.format === 'tsv' ? { [mysqlScriptName]: renderMysqlScript(model, manifest) } : {};
   }
 
   /** Rows of this job by table of the model. */
-  #added(manifest: Manifest): Record<string, number> {
+  #added(manifest: TargetManifest): Record<string, number> {
     const rows: Record<string, number> = {};
     for (const { name, files } of manifest.tables) {
       const file = files.find((candidate) => candidate.name === this.#names.get(name));

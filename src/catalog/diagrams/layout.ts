@@ -7,7 +7,7 @@ import type { Column, RelationalModel } from '../../engine/model/relational-mode
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { diagramMetrics } from './metrics.ts';
 import { netsOf, routeNets, stackColumns, type Relation } from './routes.ts';
-import type { Wire } from './routes.ts';
+import type { RoutedNet } from './routes.ts';
 import { rowColumnsOf } from '../../engine/model/wide-rows.ts';
 
 export interface Box {
@@ -27,7 +27,7 @@ export interface Layout {
   readonly boxes: readonly Box[];
   readonly relations: readonly Relation[];
   /** the relations as lines, those to one table together */
-  readonly wires: readonly Wire[];
+  readonly wires: readonly RoutedNet[];
 }
 
 /** What a box shows of a table. */

@@ -32,7 +32,7 @@ export interface WireEnd {
   readonly outward: 1 | -1;
 }
 
-export interface Wire {
+export interface RoutedNet {
   readonly lines: readonly Line[];
   readonly parent: WireEnd & { readonly optional: boolean };
   readonly children: readonly (WireEnd & { readonly many: boolean })[];
@@ -129,7 +129,7 @@ export interface Routes {
   readonly width: number;
   /** left edge of each column */
   readonly x: readonly number[];
-  readonly wires: readonly Wire[];
+  readonly wires: readonly RoutedNet[];
 }
 
 /** Lanes, and with them the width of every gap and the place of every column. */
@@ -192,7 +192,7 @@ export function routeNets(
     return reached && inLeft.length + inRight.length > 1 ? [{ net, left: inLeft, right: inRight }] : [];
   }
 
-  function wireOf(net: Net): Wire {
+  function wireOf(net: Net): RoutedNet {
     const lines: Line[] = [];
     const own = columnOf[net.to]!;
     const rightOf = (table: number): number => x[columnOf[table]!]! + boxes[table]!.width;

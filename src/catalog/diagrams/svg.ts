@@ -2,7 +2,7 @@
 import { typeLabel } from './layout.ts';
 import type { Box, DrawnTable, Layout } from './layout.ts';
 import { diagramMetrics } from './metrics.ts';
-import type { Wire, WireEnd } from './routes.ts';
+import type { RoutedNet, WireEnd } from './routes.ts';
 
 const ink = '#1f2937';
 const faint = '#6b7280';
@@ -64,7 +64,7 @@ function text(x: number, y: number, content: string, fill: string, more: string)
   return `<text x="${round(x)}" y="${round(y)}" fill="${fill}"${more === '' ? '' : ` ${more}`}>${escapeXml(content)}</text>`;
 }
 
-function drawWire({ lines, parent, children }: Wire): string {
+function drawWire({ lines, parent, children }: RoutedNet): string {
   const path = lines
     .map(([x1, y1, x2, y2]) => `M${round(x1)} ${round(y1)}${x1 === x2 ? `V${round(y2)}` : `H${round(x2)}`}`)
     .join('');

@@ -2,7 +2,7 @@
 import type { MapLevel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import type { CompiledSet, OriginRecord, TableRecord } from '../../ports/stores/catalog.ts';
+import type { CachedSet, OriginRecord, TableRecord } from '../../ports/stores/catalog.ts';
 import { findOrigin } from './origin.ts';
 
 export interface NewSchema {
@@ -42,8 +42,8 @@ export async function createSchema(
   const keepNames = before?.model.mapLevel === mapLevel && wanted.nameMaxLength === undefined;
   const resolve = (paths: readonly string[]): Promise<string[]> =>
     Promise.all(paths.map((path) => files.resolve(idOrg, path, true)));
-  let known: CompiledSet | null = null;
-  const find = async (fingerprint: string): Promise<CompiledSet | null> =>
+  let known: CachedSet | null = null;
+  const find = async (fingerprint: string): Promise<CachedSet | null> =>
     (known = await catalog.findCompiledSet(idOrg, fingerprint));
   const sources = {
     idOrg,

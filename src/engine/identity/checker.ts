@@ -26,10 +26,10 @@ import {
   setAt,
   setValue,
   type Candidate,
-  type Frame,
+  type ElementFrame,
   type OpenElement,
   type Progress,
-  type Scope,
+  type RuleScope,
   type Selection,
 } from './open-scopes.ts';
 import { BrokenRules, type BrokenRule } from './broken-rules.ts';
@@ -71,8 +71,8 @@ class Checker implements IdentityChecker {
   readonly #rules: CompiledRules;
   readonly #names: NameTable;
   readonly #maxHeld: number;
-  readonly #frames: Frame[] = [];
-  readonly #scopes: Scope[] = [];
+  readonly #frames: ElementFrame[] = [];
+  readonly #scopes: RuleScope[] = [];
   readonly #namespaces = new NamespaceScope();
   #text = new ByteBuffer(256);
   readonly #xsiType: number;
@@ -170,7 +170,7 @@ class Checker implements IdentityChecker {
   }
 
   #begin(
-    scope: Scope,
+    scope: RuleScope,
     selections: readonly Selection[] | undefined,
     nameId: number,
     element: OpenElement,
@@ -181,7 +181,7 @@ class Checker implements IdentityChecker {
   }
 
   #openScope(rules: readonly number[], element: OpenElement): void {
-    const scope: Scope = {
+    const scope: RuleScope = {
       keys: new Map(),
       inner: new Map(),
       references: new Map(),
@@ -228,7 +228,7 @@ class Checker implements IdentityChecker {
     }
   }
 
-  #select(scope: Scope, rule: number, element: OpenElement): void {
+  #select(scope: RuleScope, rule: number, element: OpenElement): void {
     const { fields } = this.#rules.rules[rule]!;
     const candidate: Candidate = { scope, rule, values: fields.map(() => null), ambiguous: false };
     (element.frame.candidates ??= []).push(candidate);
@@ -284,7 +284,7 @@ class Checker implements IdentityChecker {
     return this.#locate(this.#at);
   }
 
-  #hold(scope: Scope, tuple: string): void {
+  #hold(scope: RuleScope, tuple: string): void {
     const bytes = tuple.length + heldValueBytes;
     scope.held += bytes;
     this.#held += bytes;
@@ -301,7 +301,7 @@ class Checker implements IdentityChecker {
     this.#text = new ByteBuffer(256);
   }
 
-  #closeScope(scope: Scope): void {
+  #closeScope(scope: RuleScope): void {
     this.#scopes.pop();
     this.#held -= scope.held;
     for (const [rule, references] of scope.references) {

@@ -3,7 +3,7 @@ import type { TextLocation, TokenBatch } from '../xml/tokens.ts';
 import type { CompiledPath } from './compiled-rules.ts';
 
 /** An element that declares constraints and is open. */
-export interface Scope {
+export interface RuleScope {
   /** by rule (key, unique): the values so far */
   readonly keys: Map<number, Set<string>>;
   /** the same of scopes inside that have ended, as far as keyrefs of this element refer to them (§3.11.5) */
@@ -28,7 +28,7 @@ export interface Reference {
 
 /** An element that a selector found. */
 export interface Candidate {
-  readonly scope: Scope;
+  readonly scope: RuleScope;
   readonly rule: number;
   readonly values: (string | null)[];
   /** a field was found more than once */
@@ -39,7 +39,7 @@ export interface Candidate {
 export interface Progress {
   readonly path: CompiledPath;
   readonly step: number;
-  readonly scope: Scope;
+  readonly scope: RuleScope;
   readonly rule: number;
   /** a field's path; null: a selector's */
   readonly candidate: Candidate | null;
@@ -51,14 +51,14 @@ export interface Capture {
   readonly field: number;
 }
 
-export interface Frame {
+export interface ElementFrame {
   node: number;
   namespaces: number;
   nil: boolean;
   progress: Progress[] | null;
   captures: Capture[] | null;
   candidates: Candidate[] | null;
-  scope: Scope | null;
+  scope: RuleScope | null;
 }
 
 /** An element whose START is being read. */
@@ -67,10 +67,10 @@ export interface OpenElement {
   /** records of its attributes: from the first to the last */
   readonly attributes: number;
   readonly last: number;
-  readonly frame: Frame;
+  readonly frame: ElementFrame;
 }
 
-export function newFrame(): Frame {
+export function newFrame(): ElementFrame {
   return {
     node: -1,
     namespaces: 0,

@@ -5,7 +5,7 @@ import { uniteSimilarTypes } from './tables/similar-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
 import { drawModel, type Drawing } from './tables/draw-model.ts';
-import { finishTables, plainEdge, plainNodes, plainTables, type ExtraColumn } from './tables/finish-model.ts';
+import { finishTables, plainEdge, plainNodes, plainTables, type AddedColumn } from './tables/finish-model.ts';
 import { listMappings } from './mappings.ts';
 import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
 import {
@@ -26,7 +26,7 @@ export interface MappingOptions {
   /** elements documents start with; default: the primary roots of the source model, or all where it has none */
   readonly roots?: readonly QName[];
   readonly defaultTextLength?: number;
-  readonly extraColumns?: readonly ExtraColumn[];
+  readonly extraColumns?: readonly AddedColumn[];
   /** an earlier version of the model: what stands at the same path keeps its name, and no name stands for something else */
   readonly previous?: RelationalModel;
   /** false: names are given as by a model without an earlier version, but for those that stood for something else */

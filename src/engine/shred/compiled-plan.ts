@@ -4,7 +4,7 @@ import { factsOf } from '../model/facts.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { rowColumns, rowTables } from '../model/wide-rows.ts';
 import type { NameTable } from '../xml/tokens.ts';
-import { conversionFor, keepsSpace, type Conversion } from './values/conversion.ts';
+import { conversionFor, keepsSpace, type ValueConversion } from './values/conversion.ts';
 import type { RowEncoder } from './rows/encoding.ts';
 
 export interface CompiledTable {
@@ -23,7 +23,7 @@ export interface CompiledTable {
   readonly contentColumn: number;
   /** columns of role value that are NOT NULL */
   readonly required: Int32Array;
-  readonly conversions: readonly Conversion[];
+  readonly conversions: readonly ValueConversion[];
   /** 1: values of the column are QNames, whose prefixes mean something only where they stand */
   readonly holdsNames: Uint8Array;
   /** columns and marks of folded children, each with a start and an end */

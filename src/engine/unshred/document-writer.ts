@@ -7,7 +7,7 @@ import type { RelationalModel } from '../model/relational-model.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
 import type { DocumentRows, RowValues } from './document-rows.ts';
 import { escapeAttribute } from './escape.ts';
-import { indexKeptContent, type KeptContent, type KeptPlace } from './kept-content.ts';
+import { indexKeptContent, type KeptPlaces, type KeptPlace } from './kept-content.ts';
 import type { OwnDeclarations } from './output-namespaces.ts';
 import { RowReader } from './row-reader.ts';
 import {
@@ -83,7 +83,7 @@ interface ElementRow {
   readonly key: string;
   /** values as written, by column name */
   readonly lexical: ReadonlyMap<string, string> | null;
-  readonly kept: KeptContent | null;
+  readonly kept: KeptPlaces | null;
 }
 
 /** depth at which the stack of calls is left behind */

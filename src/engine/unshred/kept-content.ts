@@ -19,10 +19,10 @@ export interface KeptPlace {
 }
 
 /** By labels below the row's element, each with a slash before it; '' for the row's element itself. */
-export type KeptContent = ReadonlyMap<string, KeptPlace>;
+export type KeptPlaces = ReadonlyMap<string, KeptPlace>;
 
 /** `depth`: steps of the path to the row's own element, the root's included. */
-export function indexKeptContent(rows: readonly UnmappedRow[], depth: number): KeptContent {
+export function indexKeptContent(rows: readonly UnmappedRow[], depth: number): KeptPlaces {
   const kept = new Map<string, KeptPlace>();
   for (const { position, xpath, kind, content } of rows) {
     const steps = pathSteps(xpath).slice(depth);

@@ -116,7 +116,7 @@ export interface StoredLogicalSchema {
 }
 
 /** What an XSD set was compiled to. */
-export interface CompiledSet {
+export interface CachedSet {
   readonly source: SourceModel;
   readonly model: RelationalModel;
   readonly diagnostics: readonly Diagnostic[];
@@ -163,7 +163,7 @@ export interface CatalogStore {
    * What a set with that fingerprint (SHA-256, hexadecimal) was compiled to, as long as the logical schema and the source model
    * that came of it are there unchanged; null: compile it.
    */
-  findCompiledSet(idOrg: number, fingerprint: string): Promise<CompiledSet | null>;
+  findCompiledSet(idOrg: number, fingerprint: string): Promise<CachedSet | null>;
   rememberCompiledSet(
     idOrg: number,
     fingerprint: string,

@@ -1,5 +1,5 @@
 /** Documents among the inputs: a member is a file, an entry of an archive, or a range of one. */
-import type { ByteRange } from './open-file.ts';
+import type { FileSection } from './open-file.ts';
 import type { TextLocation } from '../../engine/xml/tokens.ts';
 
 /** One document or XSD file. Its bytes are to be read before the next member is asked for. */
@@ -34,7 +34,7 @@ export interface MemberSource {
 /** A document that is a file by itself. */
 export interface DocumentParts {
   /** needed as fleetingly */
-  bytes(range: ByteRange): AsyncIterable<Uint8Array>;
+  bytes(range: FileSection): AsyncIterable<Uint8Array>;
   /** when the file was last changed, in ms */
   modified(): Promise<number>;
 }

@@ -87,12 +87,12 @@ export async function* smallFileChunks(
 }
 
 /** Bytes of a file: `to` is behind the last. */
-export interface ByteRange {
+export interface FileSection {
   readonly from: number;
   readonly to: number;
 }
 
-const whole: ByteRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
+const whole: FileSection = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 export async function* inputFileChunks(path: string, links: Links): AsyncIterable<Uint8Array> {
   const file = await openInputFile(path, links);
@@ -111,7 +111,7 @@ export async function* inputFileChunks(path: string, links: Links): AsyncIterabl
 export async function* fleetingFileChunks(
   path: string,
   links: Links,
-  range: ByteRange = whole,
+  range: FileSection = whole,
 ): AsyncIterable<Uint8Array> {
   const file = await openInputFile(path, links);
   const buffers = [new Uint8Array(readBytes), new Uint8Array(readBytes)] as const;

@@ -4,13 +4,13 @@ import { AppError } from '../../errors.ts';
 import type { PackageFolder } from '../../ports/files/package-folder.ts';
 import { fromBase64 } from '../shapes/base64.ts';
 import { readManifest } from './format.ts';
-import type { Manifest, PartName } from './format.ts';
+import type { PackageManifest, PartName } from './format.ts';
 import { readPart } from './reading.ts';
 import type { FileLine, PartLines } from './records.ts';
 import { packageFault } from '../shapes/json-shape.ts';
 
 /** AppError `unprocessable_input` says what is wrong; answers the manifest of a package that can be imported. */
-export async function checkPackage(folder: PackageFolder): Promise<Manifest> {
+export async function checkPackage(folder: PackageFolder): Promise<PackageManifest> {
   const manifest = await readManifest(folder);
   const each = <Part extends PartName>(name: Part): AsyncGenerator<PartLines[Part]> =>
     readPart(folder, name, manifest.parts);

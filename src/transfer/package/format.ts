@@ -50,7 +50,7 @@ const manifestSchema = z.object({
   /** SHA-256 of the manifest itself, without this member */
   sha256: sha256Text,
 });
-export type Manifest = Readonly<Omit<z.infer<typeof manifestSchema>, 'parts'>> & {
+export type PackageManifest = Readonly<Omit<z.infer<typeof manifestSchema>, 'parts'>> & {
   readonly parts: readonly PartEntry[];
 };
 
@@ -61,15 +61,15 @@ const maxManifestBytes = 64 * 1024;
 
 export async function writeManifest(
   folder: PackageFolder,
-  content: Pick<Manifest, 'created' | 'installation' | 'origin_id' | 'parts'>,
+  content: Pick<PackageManifest, 'created' | 'installation' | 'origin_id' | 'parts'>,
 ): Promise<void> {
   const manifest = { format: formatName, format_version: formatVersion, ...content };
-  const whole: Manifest = { ...manifest, sha256: await sha256(JSON.stringify(manifest)) };
+  const whole: PackageManifest = { ...manifest, sha256: await sha256(JSON.stringify(manifest)) };
   await folder.write(manifestName, [JSON.stringify(whole, null, 2)]);
 }
 
 /** AppError `unprocessable_input` unless the manifest is whole and the folder holds its parts and nothing else. */
-export async function readManifest(folder: PackageFolder): Promise<Manifest> {
+export async function readManifest(folder: PackageFolder): Promise<PackageManifest> {
   const found = new Map((await folder.list()).map(({ name, bytes }) => [name, bytes]));
   const size = found.get(manifestName);
   if (size === undefined) throw packageFault(`there is no ${manifestName}`);
@@ -86,12 +86,12 @@ export async function readManifest(folder: PackageFolder): Promise<Manifest> {
   return manifest;
 }
 
-async function parseManifest(folder: PackageFolder): Promise<Manifest> {
+async function parseManifest(folder: PackageFolder): Promise<PackageManifest> {
   const lines: string[] = [];
   for await (const line of folder.read(manifestName).lines) lines.push(line);
   const value = parseJson(lines.join('\n'), manifestName);
   checkManifest(value, manifestName);
-  const { sha256: stated, ...content } = value as Manifest;
+  const { sha256: stated, ...content } = value as PackageManifest;
   if (content.format !== formatName) throw packageFault('its manifest is of another format');
   if (content.format_version !== formatVersion)
     throw packageFault(
@@ -101,7 +101,7 @@ async function parseManifest(folder: PackageFolder): Promise<Manifest> {
   const names = content.parts.map(({ name }) => name);
   if (names.join() !== partNames.join())
     throw packageFault('its manifest does not list the parts of its format');
-  return value as Manifest;
+  return value as PackageManifest;
 }
 
 /** AppError `unprocessable_input` where the text is no JSON, or nested so deep that what looks into it would run out of stack. */

@@ -5,7 +5,7 @@ import type { TransferChanges, TransferStore } from '../../ports/stores/transfer
 import type { PackageFolder } from '../../ports/files/package-folder.ts';
 import { fromBase64 } from '../shapes/base64.ts';
 import { checkPackage } from './check.ts';
-import type { Manifest, PartName } from './format.ts';
+import type { PackageManifest, PartName } from './format.ts';
 import { readPart } from './reading.ts';
 import type { FileLine, MappingLine, OriginLine, PartLines } from './records.ts';
 import { packageFault } from '../shapes/json-shape.ts';
@@ -124,7 +124,7 @@ async function importNaturalKeys(
   changes: TransferChanges,
   idOrg: number,
   idSch: number,
-  manifest: Manifest,
+  manifest: PackageManifest,
   each: Parts,
 ): Promise<void> {
   if (manifest.parts.find(({ name }) => name === 'natural_keys.ndjson')!.records === 0) return;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createFolderRowSink, type FolderRowSinkOptions } from '../../../src/adapters/folder/sink.ts';
-import { commitJournal, type Manifest } from '../../../src/adapters/folder/contents/manifest.ts';
+import { commitJournal, type TargetManifest } from '../../../src/adapters/folder/contents/manifest.ts';
 import { freeFileName, fileNamePart } from '../../../src/adapters/folder/contents/file-names.ts';
 import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
@@ -40,8 +40,8 @@ async function load(plan: SinkPlan, count = 1, more: Partial<FolderRowSinkOption
   }
 }
 
-async function manifest(): Promise<Manifest> {
-  return JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as Manifest;
+async function manifest(): Promise<TargetManifest> {
+  return JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as TargetManifest;
 }
 
 test('the manifest lists every file with its rows, bytes and hash', async () => {
@@ -105,7 +105,7 @@ test('a step that was cut short after it was decided is finished by the next job
   const staging = '.svc-staging-2-00000000';
   await mkdir(join(directory, staging));
   await writeFile(join(directory, staging, 'note.csv'), 'note_key,group_key,position,label\n7,1,1,new\n');
-  const next: Manifest = { ...before, jobs: [...before.jobs, { ...before.jobs[0]!, job: 2 }] };
+  const next: TargetManifest = { ...before, jobs: [...before.jobs, { ...before.jobs[0]!, job: 2 }] };
   await commitJournal(directory, {
     staging,
     files: ['note.csv', 'moved-already.csv'],

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createFolderRowSource } from '../../../src/adapters/folder/source.ts';
-import type { Manifest } from '../../../src/adapters/folder/contents/manifest.ts';
+import type { TargetManifest } from '../../../src/adapters/folder/contents/manifest.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import { createDocumentFolder } from '../../../src/tools/write-back/output-files.ts';
 import { libraryPlan, loadLibrary } from './library-rows.ts';
@@ -62,13 +62,13 @@ async function swap(): Promise<void> {
   await symlink(outside, directory);
 }
 
-async function changeManifest(change: (manifest: Manifest) => unknown): Promise<void> {
+async function changeManifest(change: (manifest: TargetManifest) => unknown): Promise<void> {
   const path = join(directory, 'manifest.json');
-  const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as TargetManifest;
   await writeFile(path, JSON.stringify(change(manifest)));
 }
 
-const renamed = (manifest: Manifest, name: unknown): unknown => ({
+const renamed = (manifest: TargetManifest, name: unknown): unknown => ({
   ...manifest,
   tables: manifest.tables.map((table) => ({
     ...table,

@@ -4,7 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../../src/errors.ts';
 import { checkPackage } from '../../../src/transfer/package/check.ts';
-import { manifestName, partNames, type Manifest } from '../../../src/transfer/package/format.ts';
+import { manifestName, partNames, type PackageManifest } from '../../../src/transfer/package/format.ts';
 import type { PackageFolder, PartDigest } from '../../../src/ports/files/package-folder.ts';
 import { zipped } from '../../support/service/archives.ts';
 import { execution } from '../../support/service/client.ts';
@@ -112,7 +112,7 @@ function digestOf(bytes: Uint8Array): PartDigest {
 function sign(parts: Map<string, Uint8Array>, name: string): void {
   const { sha256: _, ...manifest } = JSON.parse(
     new TextDecoder().decode(parts.get(manifestName)),
-  ) as Manifest;
+  ) as PackageManifest;
   const entry = digestOf(parts.get(name)!);
   const content = {
     ...manifest,

@@ -7,7 +7,7 @@ import { createIsolatedSchemaCompiler } from '../../../src/adapters/schema-compi
 import { createSystemClock } from '../../../src/adapters/system/clock.ts';
 import { createSchema } from '../../../src/catalog/schemas/create-schema.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
-import type { CompiledSet } from '../../../src/ports/stores/catalog.ts';
+import type { CachedSet } from '../../../src/ports/stores/catalog.ts';
 import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
 import { setFingerprint } from '../../../src/tools/schemas/set-fingerprint.ts';
 import { readXsdSet } from '../../../src/tools/inputs/xsd-files.ts';
@@ -65,7 +65,7 @@ describe('a compiler thread', () => {
   it('does not compile a set again that the catalogue has, whoever compiled it', async () => {
     const xsd = [await file('items.xsd', items)];
     const catalog = createMemoryCatalogStore(createSystemClock());
-    const found: (CompiledSet | null)[] = [];
+    const found: (CachedSet | null)[] = [];
     const adapters = {
       catalog: {
         ...catalog,

@@ -59,7 +59,7 @@ export interface ManifestJob {
   readonly rows: number;
 }
 
-export interface Manifest {
+export interface TargetManifest {
   readonly version: 1;
   readonly format: FolderFormat;
   /** the ledger: every job once */
@@ -79,17 +79,17 @@ export interface Journal {
   readonly loadScript: string;
   /** text by name (`otherScriptNames`); absent in journals of earlier versions */
   readonly otherScripts?: Readonly<Record<string, string>>;
-  readonly manifest: Manifest;
+  readonly manifest: TargetManifest;
 }
 
 /** Null where there is none; AppError `conflict` for one that this version cannot read. */
-export async function readManifest(directory: string): Promise<Manifest | null> {
+export async function readManifest(directory: string): Promise<TargetManifest | null> {
   const text = await readIfThere(join(directory, manifestName));
   return text === null ? null : parseManifest(text);
 }
 
 /** The same as the folder will be once its journal, where a process died over it, has been carried out. */
-export async function readCommittedManifest(directory: string): Promise<Manifest | null> {
+export async function readCommittedManifest(directory: string): Promise<TargetManifest | null> {
   const text = await readIfThere(join(directory, journalName));
   const journal = text === null ? null : parsed<Journal>(text);
   return journal !== null && isJournal(journal) ? journal.manifest : readManifest(directory);
@@ -99,13 +99,13 @@ export async function readCommittedManifest(directory: string): Promise<Manifest
  * The same of a text. Whoever may write into the folder may have written it: it says what is read there, replaced and removed, so
  * none of its names may lead anywhere else.
  */
-export function parseManifest(text: string): Manifest {
-  const manifest = parsed<Manifest>(text);
+export function parseManifest(text: string): TargetManifest {
+  const manifest = parsed<TargetManifest>(text);
   if (manifest !== null && isManifest(manifest)) return manifest;
   throw new AppError('conflict', `${manifestName} is not a manifest of this version.`);
 }
 
-function isManifest({ version, format, jobs, keys, tables }: Partial<Manifest>): boolean {
+function isManifest({ version, format, jobs, keys, tables }: Partial<TargetManifest>): boolean {
   return (
     version === 1 &&
     folderFormats.includes(format!) &&

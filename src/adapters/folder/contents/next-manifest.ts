@@ -2,7 +2,7 @@
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import type { FinishedFile } from '../../file-staging/staged-files.ts';
-import type { Manifest, ManifestFile, ManifestTable } from './manifest.ts';
+import type { TargetManifest, ManifestFile, ManifestTable } from './manifest.ts';
 
 const sideNames: ReadonlySet<string> = new Set(Object.values(sideTableNames));
 
@@ -23,7 +23,7 @@ export function remainingTables(tables: readonly ManifestTable[], own: ReadonlyS
 
 export interface ManifestStep {
   readonly plan: SinkPlan;
-  readonly before: Manifest;
+  readonly before: TargetManifest;
   /** tables of `before` that stay */
   readonly kept: readonly ManifestTable[];
   /** new files by table name */
@@ -32,10 +32,10 @@ export interface ManifestStep {
   readonly widened: NotedColumns;
   readonly nullAllowed: NotedColumns;
   readonly lastKeys: ReadonlyMap<string, number>;
-  readonly format: Manifest['format'];
+  readonly format: TargetManifest['format'];
 }
 
-export function nextManifest(step: ManifestStep): Manifest {
+export function nextManifest(step: ManifestStep): TargetManifest {
   const { idJob, installation = '', idSch, idLschma, model } = step.plan;
   const kept = new Map(step.kept.map((table) => [table.name, table]));
   const names = new Set([...model.tables.map((table) => table.name), ...sideNames, ...kept.keys()]);

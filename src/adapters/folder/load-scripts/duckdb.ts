@@ -8,9 +8,9 @@ import { sideTableStatements, tableStatements } from '../../duckdb/tables.ts';
 import { columnSqlType, converted, decimalDigits, larger } from '../../duckdb/types.ts';
 import { tableColumns } from '../contents/formats.ts';
 import { adaptedModel, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
-import type { Manifest, ManifestTable } from '../contents/manifest.ts';
+import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 
-export function renderParquetScript(model: RelationalModel, manifest: Manifest): string {
+export function renderParquetScript(model: RelationalModel, manifest: TargetManifest): string {
   const adapted = adaptedModel(model, manifest, ({ name, type }, table) => decimalOfFiles(name, type, table));
   const tables = tablesOfFolder(model, manifest);
   return script([

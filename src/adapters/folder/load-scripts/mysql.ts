@@ -11,7 +11,7 @@ import { physicalName } from '../../../engine/sql/physical-names.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { tableColumns } from '../contents/formats.ts';
 import { adaptedModel, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
-import { mysqlScriptName, type Manifest, type ManifestFile } from '../contents/manifest.ts';
+import { mysqlScriptName, type TargetManifest, type ManifestFile } from '../contents/manifest.ts';
 
 const staged = '`_svc_items`';
 const format = String.raw`CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' IGNORE 1 LINES`;
@@ -20,7 +20,7 @@ const format = String.raw`CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPE
 const check =
   'SHOW WARNINGS LIMIT 5;\nSET @svc_warnings = @@warning_count;\nSET @svc_refused_for_warnings = IF(@svc_warnings = 0, 0, (SELECT 1 UNION ALL SELECT 2));';
 
-export function renderMysqlScript(model: RelationalModel, manifest: Manifest): string {
+export function renderMysqlScript(model: RelationalModel, manifest: TargetManifest): string {
   const typed = adaptedModel(model, manifest);
   const adapted: RelationalModel = {
     ...typed,

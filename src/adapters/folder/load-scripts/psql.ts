@@ -6,10 +6,10 @@ import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import type { Column, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { jsonLinesCommands } from './psql-json-lines.ts';
-import type { Manifest, ManifestTable } from '../contents/manifest.ts';
+import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 
 /** For the formats that psql reads; `renderParquetScript` is for the one that it does not. */
-export function renderLoadScript(model: RelationalModel, manifest: Manifest): string {
+export function renderLoadScript(model: RelationalModel, manifest: TargetManifest): string {
   const adapted = adaptedModel(model, manifest);
   const { before, after } = ddlParts(adapted, postgresql, {
     ifNotExists: true,
@@ -36,18 +36,18 @@ export function script(parts: readonly string[]): string {
 }
 
 /** Tables of the model, and those beside the data. */
-export function loadedTables(model: RelationalModel, manifest: Manifest): ManifestTable[] {
+export function loadedTables(model: RelationalModel, manifest: TargetManifest): ManifestTable[] {
   const own = ownNames(model);
   return manifest.tables.filter((table) => own.has(table.name));
 }
 
 /** Indexes of the model's tables that have a file: those with rows, and all where every table was asked for. */
-export function tablesOfFolder({ tables }: RelationalModel, manifest: Manifest): ReadonlySet<number> {
+export function tablesOfFolder({ tables }: RelationalModel, manifest: TargetManifest): ReadonlySet<number> {
   const filled = new Set(manifest.tables.map(({ name }) => name));
   return new Set(tables.flatMap(({ name }, at) => (filled.has(name) ? [at] : [])));
 }
 
-export function notLoaded(model: RelationalModel, manifest: Manifest): string[] {
+export function notLoaded(model: RelationalModel, manifest: TargetManifest): string[] {
   const own = ownNames(model);
   return manifest.tables
     .filter((table) => !own.has(table.name))
@@ -61,7 +61,7 @@ function ownNames(model: RelationalModel): ReadonlySet<string> {
 /** With the types and NOT NULLs that the rows of the folder allow. */
 export function adaptedModel(
   model: RelationalModel,
-  manifest: Manifest,
+  manifest: TargetManifest,
   typeOf: (column: Column, table: ManifestTable) => Column['type'] = (column) => column.type,
 ): RelationalModel {
   const byName = new Map(manifest.tables.map((table) => [table.name, table]));
@@ -111,7 +111,7 @@ function columnsOfOthers({ columns }: Table, { files }: ManifestTable): Column[]
 }
 
 /** One line each, as psql wants them. */
-function copyCommands(table: ManifestTable, format: Manifest['format']): string[] {
+function copyCommands(table: ManifestTable, format: TargetManifest['format']): string[] {
   const options = `FORMAT ${format === 'csv' ? 'csv' : 'text'}, HEADER true, ENCODING 'UTF8'`;
   return table.files
     .filter((file) => file.rows > 0)
@@ -123,7 +123,7 @@ function copyCommands(table: ManifestTable, format: Manifest['format']): string[
 }
 
 export function ledger(
-  manifest: Manifest,
+  manifest: TargetManifest,
   dialect: Dialect,
   momentOf: (text: string) => string = standardLiteral,
 ): string {

@@ -11,12 +11,12 @@ import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { ColumnType, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
 import { tableColumns } from '../contents/formats.ts';
 import { adaptedModel, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
-import { sqliteScriptName, type Manifest, type ManifestTable } from '../contents/manifest.ts';
+import { sqliteScriptName, type TargetManifest, type ManifestTable } from '../contents/manifest.ts';
 
 const lines = '_svc_lines';
 
 /** Dot commands among it: for the shell `sqlite3` (3.38 or later). */
-export function renderSqliteScript(model: RelationalModel, manifest: Manifest): string {
+export function renderSqliteScript(model: RelationalModel, manifest: TargetManifest): string {
   const adapted = adaptedModel(model, manifest);
   const { model: drawn, lists } = withListTables(adapted, sqlite);
   const { before, after } = ddlParts(adapted, sqlite, {

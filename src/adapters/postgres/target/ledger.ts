@@ -2,7 +2,7 @@
 import { documentColumns, loadedDocumentsQuery } from '../../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
-import type { Target } from './connection/existing-tables.ts';
+import type { ExistingTarget } from './connection/existing-tables.ts';
 import { targetLoadsQuery } from '../../../engine/sql/target-loads.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
@@ -33,7 +33,7 @@ export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<read
 export async function readLoadedDocuments(
   sql: Sql,
   sqlSchema: string,
-  target: Target,
+  target: ExistingTarget,
   plan: SinkPlan,
   tables: readonly PhysicalTable[],
   wanted: ReadonlySet<string>,

@@ -41,7 +41,7 @@ import {
   readCounters,
   readTarget,
   tablesWithRows,
-  type Target,
+  type ExistingTarget,
   type TargetTable,
 } from './connection/existing-tables.ts';
 import { createSilenceWatch, type SilenceWatch } from './connection/stall-watch.ts';
@@ -236,7 +236,7 @@ class PostgresRowSink implements RowSink {
     return [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)];
   }
 
-  #checkTables(target: Target): void {
+  #checkTables(target: ExistingTarget): void {
     for (const { name, kind } of target.tables.values()) {
       if (kind === 'r' || kind === 'p') continue;
       throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
@@ -247,7 +247,7 @@ class PostgresRowSink implements RowSink {
   }
 
   /** Save modes e (throws `conflict`) and i (answers false) leave tables alone that hold rows. */
-  async #mayLoad(sql: Sql | TransactionSql, target: Target): Promise<boolean> {
+  async #mayLoad(sql: Sql | TransactionSql, target: ExistingTarget): Promise<boolean> {
     const { saveMode } = this.#plan;
     if (saveMode !== 'e' && saveMode !== 'i') return true;
     const existing = this.#tables.map((table) => table.name).filter((name) => target.tables.has(name));
@@ -260,7 +260,7 @@ class PostgresRowSink implements RowSink {
     );
   }
 
-  async #isPublished(sql: Sql | TransactionSql, target: Target): Promise<boolean> {
+  async #isPublished(sql: Sql | TransactionSql, target: ExistingTarget): Promise<boolean> {
     if (!target.tables.has(sideTableNames.loads)) return false;
     const { idJob, installation } = this.#plan;
     const ledger = `${doubleQuoted(this.#options.sqlSchema)}.${doubleQuoted(sideTableNames.loads)}`;
@@ -270,7 +270,7 @@ class PostgresRowSink implements RowSink {
     return rows.length > 0;
   }
 
-  #createStaging(target: Target): StagingArea {
+  #createStaging(target: ExistingTarget): StagingArea {
     const { sqlSchema } = this.#options;
     const staging = new StagingArea({
       token: this.#token,
@@ -300,7 +300,7 @@ class PostgresRowSink implements RowSink {
     return staging;
   }
 
-  async #makeSchema(sql: Sql | TransactionSql, target: Target): Promise<void> {
+  async #makeSchema(sql: Sql | TransactionSql, target: ExistingTarget): Promise<void> {
     if (!target.schemaExists) await sql.unsafe(postgresql.createSchema(this.#options.sqlSchema)!);
   }
 

@@ -28,7 +28,7 @@ import {
   type NewColumn,
   type NodeDraft,
   type TableDraft,
-  type TablePlace,
+  type TableOrigin,
 } from './model-builder.ts';
 import { analyseTypes, derivedTypesOf, isTextAlone, variantsOf, type Variant } from './type-graph.ts';
 import { createPathPrinter, type PathPrinter } from '../names/paths.ts';
@@ -73,7 +73,7 @@ interface Place {
 /** What makes rows belong to one table, within a drawing and over the versions of a model. */
 interface TableIdentity {
   readonly identity: string;
-  readonly place: TablePlace;
+  readonly place: TableOrigin;
 }
 
 /** In the place of work that is done, so that what it refers to can go. */

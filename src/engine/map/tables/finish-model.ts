@@ -17,7 +17,7 @@ import { splitTable } from './wide-rows.ts';
 import { useOfDraft } from '../names/unrecorded-meanings.ts';
 
 /** `-R`: a column on every table, filled with the same kind of value in every row. */
-export interface ExtraColumn {
+export interface AddedColumn {
   readonly name: string;
   readonly type: Column['type'];
 }
@@ -25,7 +25,7 @@ export interface ExtraColumn {
 export function finishTables(
   drawing: Drawing,
   naming: NamingOptions,
-  extras: readonly ExtraColumn[],
+  extras: readonly AddedColumn[],
   previous: PreviousNames = noPreviousNames,
 ): void {
   const identifiers = rememberedIdentifiers(naming.nameMode);

@@ -31,7 +31,7 @@ export interface ColumnDraft {
 }
 
 /** Where a table's rows stand, for its path: at steps below another table's rows, or known by what it is declared as. */
-export type TablePlace =
+export type TableOrigin =
   | { readonly under: TableDraft; readonly steps: string }
   /** paths that say so, the first before others */
   | { readonly declared: readonly string[] };
@@ -51,7 +51,7 @@ export interface TableDraft {
   /** local names of the first path, root first; the last is the table's own */
   readonly path: readonly string[];
   readonly xpath: string;
-  readonly place: TablePlace;
+  readonly place: TableOrigin;
   /** which use of the source it stands for, in every version of the model (`src/engine/map/names/use-paths.ts`); set by `settleTablePaths` */
   usePath: string;
   /** name to start from instead of the last step of the path (a shared type's) */

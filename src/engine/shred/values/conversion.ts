@@ -17,7 +17,7 @@ export const EMPTY = 2;
 export const UNCONVERTED = 3;
 
 /** Converts bytes [start, end) and pushes the encoded field to `out`; on EMPTY and UNCONVERTED nothing has been pushed. */
-export type Conversion = (source: Uint8Array, start: number, end: number, out: ByteBuffer) => number;
+export type ValueConversion = (source: Uint8Array, start: number, end: number, out: ByteBuffer) => number;
 
 const collapsed: ReadonlySet<BuiltInType> = new Set<BuiltInType>([
   'token',
@@ -51,7 +51,7 @@ export function keepsSpace(column: Column): boolean {
   return column.type.kind === 'text' && column.type.list !== true && !isCollapsed(column);
 }
 
-export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
+export function conversionFor(column: Column, encoder: RowEncoder): ValueConversion {
   const { type } = column;
   if (type.list) return listConversion(column, encoder);
   if (type.kind !== 'text') {
@@ -84,7 +84,7 @@ export function conversionFor(column: Column, encoder: RowEncoder): Conversion {
 }
 
 /** Conversions of one atomic value without surrounding white space, never empty. */
-function scalarConversion(column: Column, encoder: RowEncoder): Conversion {
+function scalarConversion(column: Column, encoder: RowEncoder): ValueConversion {
   const { type } = column;
   switch (type.kind) {
     case 'boolean':
@@ -182,7 +182,7 @@ function asciiEquals(source: Uint8Array, start: number, text: string): boolean {
 const lowest = { smallint: '32768', integer: '2147483648', bigint: '9223372036854775808' } as const;
 
 /** Decimals without fraction digits: 5.00 is one, and 5. too. */
-function wholeDecimalConversion(convert: Conversion): Conversion {
+function wholeDecimalConversion(convert: ValueConversion): ValueConversion {
   return (source, start, end, out) => {
     let point = end;
     while (point > start && source[point - 1] === 48) point -= 1;
@@ -197,7 +197,7 @@ function wholeDecimalConversion(convert: Conversion): Conversion {
 }
 
 /** `limit` is the magnitude of the lowest value, in digits; the highest is one less. */
-function integerConversion(limit: string): Conversion {
+function integerConversion(limit: string): ValueConversion {
   return (source, start, end, out) => {
     const sign = source[start];
     const signed = sign === 43 || sign === 45;
@@ -219,7 +219,7 @@ function integerConversion(limit: string): Conversion {
 }
 
 /** `[+-]? digits ('.' digits?)?` or `'.' digits`; equal values have equal precision once zeros at the ends are dropped. */
-function decimalConversion(precision: number | undefined, scale: number | undefined): Conversion {
+function decimalConversion(precision: number | undefined, scale: number | undefined): ValueConversion {
   return (source, start, end, out) => {
     const first = source[start] === 43 || source[start] === 45 ? start + 1 : start;
     let point = -1;
@@ -250,7 +250,7 @@ function decimalConversion(precision: number | undefined, scale: number | undefi
 }
 
 /** float and double: the lexical form goes to the database, which rounds as IEEE 754 says; only range and form are checked here. */
-function floatConversion(largest: number): Conversion {
+function floatConversion(largest: number): ValueConversion {
   return (source, start, end, out) => {
     let text = '';
     for (let i = start; i < end; i += 1) text += String.fromCharCode(source[i]!);
@@ -274,7 +274,7 @@ function floatConversion(largest: number): Conversion {
 function calendarConversion(
   read: (source: Uint8Array, start: number, end: number) => CalendarValue | null,
   keeps: 'never' | 'utc',
-): Conversion {
+): ValueConversion {
   return (source, start, end, out) => {
     const value = read(source, start, end);
     if (value === null) return UNCONVERTED;
@@ -287,7 +287,7 @@ function calendarConversion(
 }
 
 /** An array literal, `{1,2}` or `{"a b","c"}` (PostgreSQL manual §8.15.2), then escaped as text. */
-function listConversion(column: Column, encoder: RowEncoder): Conversion {
+function listConversion(column: Column, encoder: RowEncoder): ValueConversion {
   const isText = column.type.kind === 'text';
   const limit = column.type.length ?? Infinity;
   const item = scalarConversion(

@@ -1,5 +1,5 @@
 /** What XSD sets were compiled to (migration 0007): the same set with the same options is not compiled again. */
-import type { CompiledSet } from '../../../../ports/stores/catalog.ts';
+import type { CachedSet } from '../../../../ports/stores/catalog.ts';
 import type { Diagnostic } from '../../../../engine/diagnostics.ts';
 import { unpackRelationalModel, unpackSourceModel } from '../../../../engine/model/packed/models.ts';
 import type { Sql } from '../../client/connect.ts';
@@ -9,7 +9,7 @@ export async function findCompiledSet(
   sql: Sql,
   idOrg: number,
   fingerprint: string,
-): Promise<CompiledSet | null> {
+): Promise<CachedSet | null> {
   const [row] = await sql<
     { packed_model: Uint8Array; packed_plan: Uint8Array; packed_mappings: Uint8Array; diagnostics: string }[]
   >`

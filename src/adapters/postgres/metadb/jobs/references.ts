@@ -2,7 +2,7 @@
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 
 /** What a job stores of its request: all of it, and how it is shown. */
-export interface StoredRequest {
+export interface RequestColumns {
   readonly request: string;
   readonly params: string;
   readonly params_json: string;
@@ -12,8 +12,8 @@ export interface StoredRequest {
 export async function resolveReferences(
   sql: Sql | TransactionSql,
   idWorkflow: number,
-  { request, params, params_json }: StoredRequest,
-): Promise<StoredRequest & { readonly idSch: number | null }> {
+  { request, params, params_json }: RequestColumns,
+): Promise<RequestColumns & { readonly idSch: number | null }> {
   const parsed = JSON.parse(request) as { originId?: { readonly ref?: number; readonly id?: number } };
   const ref = parsed.originId?.ref;
   if (ref === undefined) return { request, params, params_json, idSch: parsed.originId?.id ?? null };

@@ -3,7 +3,7 @@ import { AppError } from '../../../../errors.ts';
 import type { Claim, NewJob, Submission, Submitted, WorkerIdentity } from '../../../../ports/stores/jobs.ts';
 import { isId, storable } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
-import { resolveReferences, type StoredRequest } from './references.ts';
+import { resolveReferences, type RequestColumns } from './references.ts';
 import type { JobStoreSettings } from './settings.ts';
 
 export async function submit(
@@ -142,7 +142,7 @@ export async function startByHand(
   });
 }
 
-interface RerunSource extends StoredRequest {
+interface RerunSource extends RequestColumns {
   readonly id_workflow: number;
   readonly end_date: number | null;
   readonly tool: string;

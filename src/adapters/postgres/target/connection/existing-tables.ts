@@ -35,7 +35,7 @@ export interface TargetTable {
   readonly referredToBy: readonly string[];
 }
 
-export interface Target {
+export interface ExistingTarget {
   readonly schemaExists: boolean;
   /** tables made in the schema get grants of their own, which a table moved there would lack */
   readonly hasDefaultGrants: boolean;
@@ -58,7 +58,7 @@ export async function readTarget(
   sql: Sql | TransactionSql,
   sqlSchema: string,
   names: readonly string[],
-): Promise<Target> {
+): Promise<ExistingTarget> {
   const schema = standardLiteral(sqlSchema);
   // a temporary table needs rights; names go along as one literal instead
   const wanted = `wanted AS MATERIALIZED (
@@ -132,7 +132,7 @@ export async function readTarget(
 export async function readCounters(
   sql: Sql | TransactionSql,
   sqlSchema: string,
-  { tables }: Target,
+  { tables }: ExistingTarget,
 ): Promise<ReadonlyMap<string, number>> {
   if (!tables.has(sideTableNames.keys)) return new Map();
   const rows = await sql.unsafe<{ name: string; key: number }[]>(
@@ -143,7 +143,7 @@ export async function readCounters(
 
 /** AppError `conflict` where a table has its keys elsewhere than the model; `stays`: which tables are asked (all). `label`: the target. */
 export function checkKeys(
-  target: Target,
+  target: ExistingTarget,
   model: RelationalModel,
   label: string,
   stays: (table: TargetTable) => boolean = () => true,

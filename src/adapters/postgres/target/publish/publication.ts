@@ -5,7 +5,7 @@ import type { BrokenKey, Published, SinkPlan } from '../../../../ports/rows/sink
 import type { TransactionSql } from '../../client/connect.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import type { StagingArea } from '../staging/area.ts';
-import type { Target } from '../connection/existing-tables.ts';
+import type { ExistingTarget } from '../connection/existing-tables.ts';
 
 export interface Publication {
   readonly tx: TransactionSql;
@@ -15,7 +15,7 @@ export interface Publication {
   readonly tables: readonly PhysicalTable[];
   readonly staging: StagingArea;
   /** as it was before this transaction; `columns` follow what is changed */
-  readonly target: Target;
+  readonly target: ExistingTarget;
   /** by physical table name: the key after which this job counts, where that is not 0 */
   readonly countedFrom: ReadonlyMap<string, number>;
   /** physical names of the tables that this transaction made */

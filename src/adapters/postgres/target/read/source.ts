@@ -22,7 +22,7 @@ import {
   targetFault,
   type TargetAddress,
 } from '../connection/open.ts';
-import { checkKeys, readTarget, type Target } from '../connection/existing-tables.ts';
+import { checkKeys, readTarget, type ExistingTarget } from '../connection/existing-tables.ts';
 import { lexicalText } from '../connection/types.ts';
 import { openCursor, type Ask, type TextRow } from './cursor.ts';
 import { firstKeys } from './document-range.ts';
@@ -48,7 +48,7 @@ class PostgresRowSource implements RowSource {
   #model!: RelationalModel;
   #names: readonly PhysicalTableNames[] = [];
   #sql: Sql | null = null;
-  #target!: Target;
+  #target!: ExistingTarget;
   #cursors = 0;
   readonly #backends: number[] = [];
   readonly #watch: SilenceWatch;
