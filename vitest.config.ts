@@ -11,7 +11,7 @@ const longUnits = [
   'test/unit/engine/{deep-nesting,hard-demands}.test.ts',
   'test/unit/engine/infer/{against-xsd,kernel-collector,statistics}.test.ts',
   'test/unit/engine/shred/kernel.test.ts',
-  'test/unit/engine/sql/*executed.test.ts',
+  'test/unit/engine/sql/{*executed,ddl}.test.ts',
   'test/unit/engine/unshred/{mutations,round-trip}.test.ts',
   'test/unit/engine/xml/conformance/**',
   'test/unit/engine/xml/{limits,wasm-tokenizer,window-borders}.test.ts',

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { partNames } from '../support/needs.ts';
 import { listFiles, projectRoot, readText } from './project-files.ts';
 
 const pages = listFiles().filter((path) => path.endsWith('.md') && !path.startsWith('test/fixtures/'));
@@ -46,10 +47,19 @@ describe('pages', () => {
     const text = readText(page);
     const named = [...text.matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name]) => name!);
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
-    const paths = [...text.matchAll(/`([^`\s]+)`/g)]
-      .map(([, path]) => path!.replace(/[:#].*$/, ''))
+    const code = [...text.matchAll(/^```[^]*?^```$|`[^`]+`/gm)].map(([one]) => one.replaceAll('`', ''));
+    const paths = code
+      .flatMap((one) => one.split(/\s+/))
+      .map((path) => path.replace(/[:#,;].*$/, ''))
       .filter((path) => rooms.test(path));
     expect(paths.filter((path) => !existsSync(projectRoot + path))).toEqual([]);
+  });
+});
+
+describe('CONTRIBUTING.md', () => {
+  it('names every part that tests are skipped without', () => {
+    const text = readText('CONTRIBUTING.md');
+    expect(partNames.filter((part) => !text.includes(`\`${part}\``))).toEqual([]);
   });
 });
 

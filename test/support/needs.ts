@@ -89,6 +89,7 @@ const parts = {
 } as const satisfies Readonly<Record<string, PartSpec>>;
 
 export type Part = keyof typeof parts;
+export const partNames = Object.keys(parts);
 
 const beside = (path: string): string => join(import.meta.dirname, '../../../shared', path);
 export const corpusDirectory = resolve(process.env['CORPUS_DIR'] ?? beside('corpus'));

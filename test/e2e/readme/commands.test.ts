@@ -14,7 +14,11 @@ import { blockIn, readBlocks } from './blocks.ts';
 import { runShell, startShell } from './shell.ts';
 
 /** Pages for users, and the commands in them. Queries of docs/querying.md are those of test/e2e/readme/querying.test.ts. */
-const pages = ['README.md', ...listFiles('docs').filter((path) => /^docs\/[\w-]+\.md$/.test(path))];
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...listFiles('docs').filter((path) => /^docs\/[\w-]+\.md$/.test(path)),
+];
 const textOf = new Map(pages.map((page) => [page, readText(page)]));
 const blocksOf = new Map(pages.map((page) => [page, readBlocks(textOf.get(page)!)]));
 
@@ -42,7 +46,7 @@ describe('README and docs', { timeout: 180_000 }, () => {
   });
 
   afterAll(async () => {
-    for (const name of ['home', 'by-hand', 'demo', 'other', 'inside']) {
+    for (const name of ['home', 'by-hand', 'demo', 'other', 'inside', 'trial']) {
       await stopEmbeddedPostgres(join(folder, name, 'db')).catch(() => undefined);
     }
     await rm(folder, { recursive: true, force: true });
@@ -56,6 +60,9 @@ describe('README and docs', { timeout: 180_000 }, () => {
         .map(({ heading, language }) => `${page}, ${heading}: ${language}`),
     );
     expect(counted.toSorted()).toEqual([
+      'CONTRIBUTING.md, One job by hand: sh',
+      // whose scripts are looked at by test/rules/links.test.ts
+      'CONTRIBUTING.md, Set up: sh',
       'README.md, Five calls: sh',
       'README.md, Five calls: sh',
       'README.md, One conversion: xml',
@@ -144,6 +151,16 @@ describe('README and docs', { timeout: 180_000 }, () => {
     expect(exit, output).toBe(0);
     expect(await readdir(join(folder, 'orders'))).toContain('load.sql');
     expect(output).toContain('--savemode');
+  });
+
+  it('One job by hand: its log is where the page says', async () => {
+    const script = code('CONTRIBUTING.md', 'One job by hand', 'sh').replace(
+      '$(mktemp -d)',
+      join(folder, 'trial'),
+    );
+    const { code: exit, output } = await runShell(script, {});
+    expect(exit, output).toBe(0);
+    expect(output.match(/^loaded 4, unknown root 0/gm)).toHaveLength(2);
   });
 
   it('Moving between installations: what was made by hand arrives elsewhere', async () => {
