@@ -1,7 +1,7 @@
 /** The one gate for connections to hosts that a request names: database targets, metadata databases of transfers, cloud locations, webhooks. */
 import { AppError } from '../errors.ts';
 import { isHostAllowed } from '../jobs/request/target.ts';
-import type { HostResolver, OutgoingPlace } from '../ports/network/outgoing.ts';
+import type { HostResolver, CheckedHost } from '../ports/network/outgoing.ts';
 import { formatAddress, isLoopback, looksNumeric, parseAddress, specialRange } from './network-address.ts';
 
 export interface OutgoingGuard {
@@ -9,9 +9,9 @@ export interface OutgoingGuard {
    * Resolves the host once and checks every address it has. AppError `host_not_allowed` where `svc.allow.hosts` does not
    * let it pass, `service_unavailable` where an allowed name cannot be resolved.
    */
-  check(host: string, port: number): Promise<OutgoingPlace>;
+  check(host: string, port: number): Promise<CheckedHost>;
   /** The same for an http: or https: address; its port is the scheme's where it has none. */
-  checkUrl(url: URL): Promise<OutgoingPlace>;
+  checkUrl(url: URL): Promise<CheckedHost>;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface OutgoingGuard {
 export function createOutgoingGuard(allowedHosts: readonly string[], resolver: HostResolver): OutgoingGuard {
   const everything = allowedHosts.includes('*');
 
-  async function check(given: string, port: number): Promise<OutgoingPlace> {
+  async function check(given: string, port: number): Promise<CheckedHost> {
     const host = hostForm(given);
     if (host === null)
       throw new AppError('host_not_allowed', 'that is neither the name nor the address of one host');

@@ -138,10 +138,10 @@ async function send(
   stopping: AbortSignal,
 ): Promise<Outcome> {
   const { headers, body } = await render(event);
-  const place = await guard.checkUrl(url);
+  const checked = await guard.checkUrl(url);
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
   const bytes = new TextEncoder().encode(body);
-  const answer = await http.send(place, {
+  const answer = await http.send(checked, {
     method: 'POST',
     url,
     headers: {

@@ -3,8 +3,8 @@ import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { CatalogStore } from '../ports/stores/catalog.ts';
 import type { NewJob, Submission } from '../ports/stores/jobs.ts';
-import { checkPlaces } from './request/check-access.ts';
-import type { PlaceFault, PlaceSettings } from './request/check-access.ts';
+import { checkAccess } from './request/check-access.ts';
+import type { AccessFault, AccessSettings } from './request/check-access.ts';
 import { executionItems, pointerOf } from './request/execution-items.ts';
 import type { Execution, ExecutionRequest, RunCmdResponse } from './request/execution-request.ts';
 import type { JobType } from './record.ts';
@@ -18,7 +18,7 @@ import type { ToolRequest } from './request/tool-request.ts';
 import { parseExecution } from './request/read-request.ts';
 
 /** A `Config` is one. */
-export interface SubmitSettings extends PlaceSettings {
+export interface SubmitSettings extends AccessSettings {
   readonly commandsEnabled: boolean;
   readonly limits: { readonly executions: number };
   /** `conf`: Spark's settings for all jobs */
@@ -67,7 +67,7 @@ export async function submitCommands(
     const detail = `a request has 1 to ${settings.limits.executions} executions`;
     throw new AppError('invalid_body', detail, { errors: [{ pointer: '/executions', detail }] });
   }
-  const faults: PlaceFault[] = [];
+  const faults: AccessFault[] = [];
   const requests: (ToolRequest | null)[] = [];
   for (const [index, execution] of executions.entries()) {
     requests.push(await readExecution(adapters, settings, caller.idOrg, execution, index, requests, faults));
@@ -131,7 +131,7 @@ async function readExecution(
   execution: Execution,
   index: number,
   earlier: readonly (ToolRequest | null)[],
-  faults: PlaceFault[],
+  faults: AccessFault[],
 ): Promise<ToolRequest | null> {
   const tool = execution.app_name;
   if (!isTool(tool)) {
@@ -158,7 +158,7 @@ async function readExecution(
   const inputPointers = items.filter(({ flag }) => flag === null).map((item) => `${item.pointer}/command`);
   if (request.engine === 'spark' && settings.spark.submit === null)
     faults.push({ pointer: pointer('--engine'), code: 'invalid_option', detail: noSpark });
-  faults.push(...(await checkPlaces(adapters, settings, idOrg, request, inputPointers, pointer)));
+  faults.push(...(await checkAccess(adapters, settings, idOrg, request, inputPointers, pointer)));
   return request;
 }
 
@@ -166,7 +166,7 @@ function parse(
   tool: Tool,
   items: Parameters<typeof parseExecution>[1],
   index: number,
-  faults: PlaceFault[],
+  faults: AccessFault[],
 ): ToolRequest | null {
   try {
     return parseExecution(tool, items, index);
@@ -192,7 +192,7 @@ async function checkOwners(
 }
 
 /** One error for all: a refused host is a matter of permission and speaks only when nothing else is wrong. */
-function asError(faults: readonly PlaceFault[]): AppError {
+function asError(faults: readonly AccessFault[]): AppError {
   const first = faults.find(({ code }) => code !== 'host_not_allowed') ?? faults[0]!;
   return new AppError(first.code, first.detail, {
     errors: faults.map(({ pointer, detail }) => ({ pointer, detail })),

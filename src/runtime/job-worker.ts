@@ -40,7 +40,7 @@ export function createJobWorker(
     jobs: adapters.jobs,
     runner: adapters.files.local ? runner : clearing(runner, home),
     logger: adapters.logger,
-    identity: { ...readWorkerIdentity(home.directory), places: concurrency },
+    identity: { ...readWorkerIdentity(home.directory), slots: concurrency },
     concurrency,
     leaseMs: config.limits.leaseMs,
     heartbeatMs: config.limits.heartbeatMs,

@@ -55,7 +55,7 @@ export async function chooseDatabase(
   const database = asked.metadb_db || own.database;
   const ownServer = host === own.host && port === own.port;
   const isOwn = ownServer && database === own.database;
-  const place = ownServer ? null : await guard.check(host, port);
+  const checked = ownServer ? null : await guard.check(host, port);
   if (!isOwn && !asked.metadb_password && idOrg !== operatorsOrg)
     throw new AppError('forbidden', 'another metadata database needs a metadb_password of its own');
   const user = asked.metadb_user || own.user;
@@ -81,7 +81,7 @@ export async function chooseDatabase(
       ...(second && own.password !== null ? { metadb_own_password: own.password } : {}),
       metadb_sslmode: sslMode,
       ...(isPlainAllowed ? { metadb_plain_password: true } : {}),
-      ...(place === null ? {} : { metadb_addresses: place.addresses }),
+      ...(checked === null ? {} : { metadb_addresses: checked.addresses }),
     },
     secrets: known.flatMap((text) => [text, encodeURIComponent(text)]),
   };

@@ -1,43 +1,43 @@
 /** How many transfers of one organisation run at once in this process: each is a program of its own, and its caller waits for it. */
 import { AppError } from '../errors.ts';
 
-export interface Places {
-  /** Does the work once there is a place. AppError `too_many_requests` where too many wait already. */
+export interface Slots {
+  /** Does the work once there is a slot. AppError `too_many_requests` where too many wait already. */
   within<T>(idOrg: number, work: () => Promise<T>): Promise<T>;
 }
 
 const retryAfterSeconds = 5;
 
 /** `running` and `waiting`: of one organisation, at a time. */
-export function createPlaces({
+export function createSlots({
   running,
   waiting,
 }: {
   readonly running: number;
   readonly waiting: number;
-}): Places {
+}): Slots {
   const byOrg = new Map<number, { taken: number; readonly queue: (() => void)[] }>();
 
   async function take(idOrg: number): Promise<void> {
-    const places = byOrg.get(idOrg) ?? { taken: 0, queue: [] };
-    byOrg.set(idOrg, places);
-    if (places.taken < running) {
-      places.taken += 1;
+    const slots = byOrg.get(idOrg) ?? { taken: 0, queue: [] };
+    byOrg.set(idOrg, slots);
+    if (slots.taken < running) {
+      slots.taken += 1;
       return;
     }
-    if (places.queue.length >= waiting)
+    if (slots.queue.length >= waiting)
       throw new AppError('too_many_requests', 'too many exports and imports of this organisation wait', {
         headers: { 'Retry-After': String(retryAfterSeconds) },
       });
-    await new Promise<void>((resolve) => places.queue.push(resolve));
+    await new Promise<void>((resolve) => slots.queue.push(resolve));
   }
 
-  /** The place goes to who has waited for longest. */
+  /** The slot goes to who has waited for longest. */
   function giveUp(idOrg: number): void {
-    const places = byOrg.get(idOrg)!;
-    const next = places.queue.shift();
+    const slots = byOrg.get(idOrg)!;
+    const next = slots.queue.shift();
     if (next !== undefined) next();
-    else if (places.taken > 1) places.taken -= 1;
+    else if (slots.taken > 1) slots.taken -= 1;
     else byOrg.delete(idOrg);
   }
 

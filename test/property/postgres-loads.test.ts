@@ -7,7 +7,7 @@ import { postgresReader } from '../contracts/row-sinks/readers.ts';
 import { canonicalValue } from '../contracts/targets/values.ts';
 import { compareXml } from '../support/documents/canonical-xml.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/servers/postgres.ts';
-import { loadIntoPostgres, readFromPostgres, type PostgresPlace } from '../support/round-trip/postgres.ts';
+import { loadIntoPostgres, readFromPostgres, type PostgresLocation } from '../support/round-trip/postgres.ts';
 import { bytesOf, compiled, inferred, modelOf, shred, type Row } from '../support/models/shredding.ts';
 import { deviate } from './documents/deviations.ts';
 import { mapLevels, modelFor } from './loading.ts';
@@ -24,7 +24,7 @@ afterAll(() => database?.drop());
 let schemas = 0;
 
 /** A schema of its own, gone afterwards. */
-async function inSchema(check: (place: PostgresPlace) => Promise<void>): Promise<void> {
+async function inSchema(check: (place: PostgresLocation) => Promise<void>): Promise<void> {
   const place = { url: database.url, sqlSchema: `random_${(schemas += 1)}` };
   try {
     await check(place);
@@ -36,7 +36,7 @@ async function inSchema(check: (place: PostgresPlace) => Promise<void>): Promise
 }
 
 async function expectDocumentsBack(
-  place: PostgresPlace,
+  place: PostgresLocation,
   {
     source,
     model,
@@ -70,7 +70,7 @@ async function foreignKeys(sqlSchema: string): Promise<ForeignKey[]> {
 
 /** Every table holds the rows that the engine made for it, value by value. */
 async function expectRows(
-  place: PostgresPlace,
+  place: PostgresLocation,
   model: RelationalModel,
   rows: Readonly<Record<string, readonly Row[]>>,
 ): Promise<void> {

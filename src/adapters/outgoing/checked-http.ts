@@ -7,7 +7,7 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { AppError } from '../../errors.ts';
-import type { OutgoingHttp, OutgoingPlace, OutgoingRequest } from '../../ports/network/outgoing.ts';
+import type { OutgoingHttp, CheckedHost, OutgoingRequest } from '../../ports/network/outgoing.ts';
 
 const defaultIdleMs = 30_000;
 /** statuses whose answers have no body, and for which `Response` takes none */
@@ -15,24 +15,24 @@ const bodiless = new Set([101, 204, 205, 304]);
 
 /** `ca`: certificates to trust beside the machine's own, PEM. */
 export function createPinnedHttp(options: { readonly ca?: string } = {}): OutgoingHttp {
-  return { send: (place, request) => send(place, request, options.ca) };
+  return { send: (checked, request) => send(checked, request, options.ca) };
 }
 
 /** What `net`, `tls`, `http` and `https` take as `lookup`: the checked addresses in place of a second look-up. */
-export function pinnedLookup(place: OutgoingPlace): LookupFunction {
-  const found = place.addresses.map((address) => ({ address, family: isIP(address) }));
+export function pinnedLookup(checked: CheckedHost): LookupFunction {
+  const found = checked.addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, { all }, callback) => {
     if (all === true) callback(null, found);
     else callback(null, found[0]!.address, found[0]!.family);
   };
 }
 
-function send(place: OutgoingPlace, request: OutgoingRequest, ca: string | undefined): Promise<Response> {
+function send(checked: CheckedHost, request: OutgoingRequest, ca: string | undefined): Promise<Response> {
   const { url, method } = request;
   const secure = url.protocol === 'https:';
   const port = Number(url.port || (secure ? 443 : 80));
-  if (url.hostname.toLowerCase() !== place.host || port !== place.port)
-    throw new AppError('host_not_allowed', 'the address is not that of the place that was checked');
+  if (url.hostname.toLowerCase() !== checked.host || port !== checked.port)
+    throw new AppError('host_not_allowed', 'the address is not that of the host that was checked');
   return new Promise((resolve, reject) => {
     const start = secure ? httpsRequest : httpRequest;
     const outgoing: ClientRequest = start(
@@ -40,7 +40,7 @@ function send(place: OutgoingPlace, request: OutgoingRequest, ca: string | undef
       {
         method,
         headers: { ...request.headers },
-        lookup: pinnedLookup(place),
+        lookup: pinnedLookup(checked),
         // no connection that another look-up opened, and none that is left for a later one
         agent: false,
         timeout: request.idleTimeoutMs ?? defaultIdleMs,
@@ -52,7 +52,7 @@ function send(place: OutgoingPlace, request: OutgoingRequest, ca: string | undef
     outgoing.on('error', reject);
     outgoing.on('timeout', () =>
       outgoing.destroy(
-        Object.assign(new Error(`no answer from ${place.host}:${place.port}`), { code: 'ETIMEDOUT' }),
+        Object.assign(new Error(`no answer from ${checked.host}:${checked.port}`), { code: 'ETIMEDOUT' }),
       ),
     );
     const { body } = request;

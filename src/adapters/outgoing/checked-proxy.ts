@@ -6,7 +6,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import type { OutgoingPlace } from '../../ports/network/outgoing.ts';
+import type { CheckedHost } from '../../ports/network/outgoing.ts';
 import { pinnedLookup } from './checked-http.ts';
 
 export interface PinnedProxy {
@@ -15,10 +15,10 @@ export interface PinnedProxy {
   close(): Promise<void>;
 }
 
-export async function createPinnedProxy(place: OutgoingPlace): Promise<PinnedProxy> {
+export async function createPinnedProxy(checked: CheckedHost): Promise<PinnedProxy> {
   const password = randomBytes(24).toString('base64url');
   const wanted = Buffer.from(`Basic ${Buffer.from(`proxy:${password}`).toString('base64')}`);
-  const allowed = `${place.host}:${place.port}`;
+  const allowed = `${checked.host}:${checked.port}`;
   const open = new Set<Socket>();
   const keep = (socket: Socket): void => {
     open.add(socket);
@@ -39,9 +39,9 @@ export async function createPinnedProxy(place: OutgoingPlace): Promise<PinnedPro
       return;
     }
     const onward = connect({
-      host: place.host.replaceAll(/^\[|\]$/g, ''),
-      port: place.port,
-      lookup: pinnedLookup(place),
+      host: checked.host.replaceAll(/^\[|\]$/g, ''),
+      port: checked.port,
+      lookup: pinnedLookup(checked),
       autoSelectFamily: true,
     });
     keep(onward);

@@ -2,10 +2,10 @@
 import { AppError } from '../../errors.ts';
 
 export interface TurnSettings {
-  /** places in all */
-  readonly places: number;
+  /** slots in all */
+  readonly slots: number;
   /** slots that one organisation may hold */
-  readonly placesOfOne: number;
+  readonly slotsOfOne: number;
   /** requests of one organisation that wait; past it AppError `too_many_requests` */
   readonly mostWaiting: number;
   /** past it AppError `service_unavailable` */
@@ -15,7 +15,7 @@ export interface TurnSettings {
 }
 
 export interface Turns {
-  /** Waits for a place; answers what gives it back, to be called once. */
+  /** Waits for a slot; answers what gives it back, to be called once. */
   take(idOrg: number): Promise<() => void>;
 }
 
@@ -23,10 +23,10 @@ export function createTurns(settings: TurnSettings): Turns {
   const held = new Map<number, number>();
   /** by organisation; who has been served stands last */
   const waiting = new Map<number, (() => void)[]>();
-  let free = settings.places;
+  let free = settings.slots;
 
   function mayTake(idOrg: number): boolean {
-    return free > 0 && (held.get(idOrg) ?? 0) < settings.placesOfOne;
+    return free > 0 && (held.get(idOrg) ?? 0) < settings.slotsOfOne;
   }
 
   function enter(idOrg: number): void {

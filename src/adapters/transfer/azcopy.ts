@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
-import type { OutgoingPlace } from '../../ports/network/outgoing.ts';
+import type { CheckedHost } from '../../ports/network/outgoing.ts';
 import type { PackageTransfer } from './package-transfer.ts';
 import { createPinnedHttp } from '../outgoing/checked-http.ts';
 import { createPinnedProxy } from '../outgoing/checked-proxy.ts';
@@ -27,7 +27,7 @@ export interface AzcopyOptions {
   readonly binary: string;
   readonly location: URL;
   /** the addresses that were checked */
-  readonly place: OutgoingPlace;
+  readonly checked: CheckedHost;
   /** goes up last */
   readonly manifestName: string;
   readonly silenceMs?: number;
@@ -84,14 +84,14 @@ export function createAzcopyTransfer(options: AzcopyOptions): PackageTransfer {
 /** A server that does not answer, or not in TLS, is told of at once: azcopy would try it again and again. */
 async function reach({
   location,
-  place,
+  checked,
   manifestName,
   silenceMs = defaultSilenceMs,
 }: AzcopyOptions): Promise<void> {
   const url = new URL(location);
   url.pathname += manifestName;
   try {
-    const answer = await createPinnedHttp().send(place, {
+    const answer = await createPinnedHttp().send(checked, {
       method: 'HEAD',
       url,
       idleTimeoutMs: Math.min(silenceMs, answerMs),
@@ -143,12 +143,12 @@ async function sizeOf(folder: string): Promise<number> {
 }
 
 async function copy(
-  { binary, location, place }: AzcopyOptions,
+  { binary, location, checked }: AzcopyOptions,
   words: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   // the proxy passes TLS only; plain http goes to loopback, by address
-  const proxy = location.protocol === 'https:' ? await createPinnedProxy(place) : null;
+  const proxy = location.protocol === 'https:' ? await createPinnedProxy(checked) : null;
   try {
     await withScratch(async (scratch) => {
       const args = ['copy', ...words, '--overwrite=true', '--output-level=essential', '--log-level=NONE'];

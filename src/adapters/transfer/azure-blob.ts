@@ -9,7 +9,7 @@ import { pipeline as pipe } from 'node:stream/promises';
 import type { RequestPolicyFactory } from '@azure/storage-blob';
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
-import type { OutgoingPlace } from '../../ports/network/outgoing.ts';
+import type { CheckedHost } from '../../ports/network/outgoing.ts';
 import type { PackageTransfer } from './package-transfer.ts';
 import { pinnedLookup } from '../outgoing/checked-http.ts';
 
@@ -22,10 +22,10 @@ const tryTimeoutMs = 60_000;
 /** a package has a dozen files, and its list one page: whoever has more is none */
 const maxFiles = 100;
 
-/** `place`: the addresses that were checked; `maxBytes`: of all that is downloaded. */
+/** `checked`: the addresses that were checked; `maxBytes`: of all that is downloaded. */
 export function createBlobTransfer(
   location: URL,
-  place: OutgoingPlace,
+  checked: CheckedHost,
   manifestName: string,
   maxBytes: number = fixedLimits.packageBytes,
 ): PackageTransfer {
@@ -33,7 +33,7 @@ export function createBlobTransfer(
 
   async function connect() {
     const { AnonymousCredential, ContainerClient, newPipeline } = await import('@azure/storage-blob');
-    const lookup = pinnedLookup(place);
+    const lookup = pinnedLookup(checked);
     const agent = location.protocol === 'https:' ? new HttpsAgent({ lookup }) : new HttpAgent({ lookup });
     const options = {
       agent,

@@ -62,7 +62,7 @@ export function openSet(set: StandaloneXsdSet): OpenedSet {
   const collect = (libxml2 as unknown as Inner).addFunction((_, error) => {
     if (libxml2.XmlErrorStruct.level(error) === warning) return;
     const message = libxml2.XmlErrorStruct.message(error);
-    addMessage(list, message, () => placeOf(error));
+    addMessage(list, message, () => locationOf(error));
   }, 'vii');
 
   return {
@@ -101,7 +101,7 @@ function limitOf(message: string): string {
 }
 
 /** The element that an error speaks of. */
-function placeOf(error: number): Pick<ValidityFault, 'line' | 'path'> {
+function locationOf(error: number): Pick<ValidityFault, 'line' | 'path'> {
   const { XmlTreeCommonStruct: tree, XmlNodeType: kinds } = libxml2;
   const path: number[] = [];
   for (let node = libxml2.XmlErrorStruct.node(error); node !== 0; node = tree.parent(node)) {

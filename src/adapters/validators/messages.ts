@@ -8,7 +8,7 @@ const maxFaults = 20;
 /** characters of a message that are kept: a faulty value may be as long as the document */
 const maxMessage = 500;
 
-type Place = Pick<ValidityFault, 'line' | 'path'>;
+type FaultLocation = Pick<ValidityFault, 'line' | 'path'>;
 
 /** Gathers what is said of one document. */
 export interface ValidityList extends Validity {
@@ -22,17 +22,17 @@ export function emptyValidity(): ValidityList {
 }
 
 /** `Element '{ns}a', attribute 'b': …`, or what went wrong inside the program, after which it judges no more. */
-export function addMessage(list: ValidityList, text: string, placeOf: () => Place): void {
+export function addMessage(list: ValidityList, text: string, locationOf: () => FaultLocation): void {
   const [, internal] = /^Internal error: (.*)/s.exec(text) ?? [];
   if (internal !== undefined) {
-    list.unjudged ??= { reason: reasonOf(oneLine(internal)), place: placeOf() };
+    list.unjudged ??= { reason: reasonOf(oneLine(internal)), location: locationOf() };
     return;
   }
   list.count += 1;
   if (list.faults.length >= maxFaults) return;
   const [, element = null, attribute = null] =
     /^Element '(?:\{[^}]*\})?([^']*)'(?:, attribute '(?:\{[^}]*\})?([^']*)')?:/.exec(text) ?? [];
-  list.faults.push({ ...placeOf(), message: oneLine(text), element, attribute });
+  list.faults.push({ ...locationOf(), message: oneLine(text), element, attribute });
 }
 
 /** A document that has faults is not valid, whatever else could not be looked at. */
@@ -40,8 +40,8 @@ export function judged({ faults, count, unjudged }: ValidityList): Validity {
   return { faults, count, unjudged: count > 0 ? null : unjudged };
 }
 
-export function notJudged(reason: string, place: Place | null = null): Validity {
-  return { faults: [], count: 0, unjudged: { reason, place } };
+export function notJudged(reason: string, location: FaultLocation | null = null): Validity {
+  return { faults: [], count: 0, unjudged: { reason, location } };
 }
 
 function reasonOf(text: string): string {
@@ -61,8 +61,8 @@ export function uncheckable(program: string, set: StandaloneXsdSet, faults: read
   const sources = new Map(set.files.map(({ name, source }) => [name, source]));
   const shown = faults.slice(0, 3).map(({ file, line, message }) => {
     const name = sources.get(file.slice(file.lastIndexOf('/') + 1)) ?? null;
-    const place = name === null ? '' : `${name}: line ${line}: `;
-    return place + message.replaceAll(/\bf\d+\.xsd\b/g, (known) => sources.get(known) ?? known).trim();
+    const prefix = name === null ? '' : `${name}: line ${line}: `;
+    return prefix + message.replaceAll(/\bf\d+\.xsd\b/g, (known) => sources.get(known) ?? known).trim();
   });
   const reasons = shown.length === 0 ? '' : ` (${shown.join('; ')})`;
   return new AppError(

@@ -66,7 +66,7 @@ export async function createXmllintValidator(
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
-  const place = { program, set, folder, timeMs, interrupted };
+  const run = { program, set, folder, timeMs, interrupted };
   return {
     program,
     maxTextBytes,
@@ -77,26 +77,26 @@ export async function createXmllintValidator(
         const name = `${randomBytes(12).toString('hex')}.xml`;
         await writeFile(join(folder, name), bytes, { mode: 0o600 });
         try {
-          answers.push(await runXmllint(place, name, null));
+          answers.push(await runXmllint(run, name, null));
         } finally {
           await rm(join(folder, name), { force: true });
         }
       }
       return answers;
     },
-    check: (chunks) => runXmllint(place, '-', chunks),
+    check: (chunks) => runXmllint(run, '-', chunks),
     close: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
-interface Place extends Required<XmllintOptions> {
+interface XmllintRun extends Required<XmllintOptions> {
   readonly program: string;
   readonly set: StandaloneXsdSet;
   readonly folder: string;
 }
 
 async function runXmllint(
-  { program, set, folder, timeMs, interrupted }: Place,
+  { program, set, folder, timeMs, interrupted }: XmllintRun,
   name: string,
   /** null: it lies in the folder */
   chunks: AsyncIterable<Uint8Array> | null,
@@ -186,7 +186,7 @@ class AnswerReader {
 
   /** Our own reader has found the document well-formed: what this one has against it is a limit of its own. */
   #limit(line: number, reason: string): void {
-    this.#validity.unjudged ??= { reason, place: { line, path: null } };
+    this.#validity.unjudged ??= { reason, location: { line, path: null } };
   }
 
   end(): { readonly validity: ValidityList; readonly isWhole: boolean } {

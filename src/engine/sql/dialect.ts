@@ -14,7 +14,7 @@ export type DialectName =
   | 'databricks';
 
 /** Where a table stands, names as they are, unquoted. */
-export interface TablePlace {
+export interface QualifiedTable {
   readonly sqlSchema: string | null;
   readonly table: string;
 }
@@ -24,8 +24,8 @@ export interface CommentStatements {
   readonly kind: 'statement';
   /** longest comment, in characters; null: no limit that matters */
   readonly maxLength: number | null;
-  table(place: TablePlace, text: string): string;
-  column(place: TablePlace, column: string, text: string): string;
+  table(place: QualifiedTable, text: string): string;
+  column(place: QualifiedTable, column: string, text: string): string;
 }
 
 /** Comments inside CREATE TABLE. */
@@ -89,7 +89,7 @@ export interface Dialect {
 }
 
 /** `schema.table`, quoted. */
-export function qualified(dialect: Dialect, place: TablePlace): string {
+export function qualified(dialect: Dialect, place: QualifiedTable): string {
   const table = dialect.quote(place.table);
   return place.sqlSchema === null ? table : `${dialect.quote(place.sqlSchema)}.${table}`;
 }
@@ -125,7 +125,7 @@ export function commentOn(
   literal: Dialect['literal'],
   maxLength: number | null,
 ): CommentStatements {
-  const name = ({ sqlSchema, table }: TablePlace): string =>
+  const name = ({ sqlSchema, table }: QualifiedTable): string =>
     sqlSchema === null ? quote(table) : `${quote(sqlSchema)}.${quote(table)}`;
   return {
     kind: 'statement',

@@ -7,7 +7,7 @@ import type { RelationalModel } from '../model/relational-model.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
 import type { DocumentRows, RowValues } from './document-rows.ts';
 import { escapeAttribute } from './escape.ts';
-import { indexKeptContent, type KeptPlaces, type KeptPlace } from './kept-content.ts';
+import { indexKeptContent, type KeptElements, type KeptElement } from './kept-content.ts';
 import type { OwnDeclarations } from './output-namespaces.ts';
 import { RowReader } from './row-reader.ts';
 import {
@@ -83,7 +83,7 @@ interface ElementRow {
   readonly key: string;
   /** values as written, by column name */
   readonly lexical: ReadonlyMap<string, string> | null;
-  readonly kept: KeptPlaces | null;
+  readonly kept: KeptElements | null;
 }
 
 /** depth at which the stack of calls is left behind */
@@ -206,7 +206,7 @@ class Writing {
     return result;
   }
 
-  #keptAttributes(kept: KeptPlace, own: OwnDeclarations): string {
+  #keptAttributes(kept: KeptElement, own: OwnDeclarations): string {
     const { labels, namespaces } = this.#plan;
     let result = '';
     for (const [label, content] of kept.attributes) {
@@ -240,7 +240,7 @@ class Writing {
   async #children(
     node: WritingNode,
     row: ElementRow,
-    kept: KeptPlace | undefined,
+    kept: KeptElement | undefined,
     path: string,
     depth: number,
   ): Promise<void> {
@@ -320,14 +320,14 @@ class Writing {
   #foldedChildren(
     node: WritingNode,
     row: ElementRow,
-    kept: KeptPlace | undefined,
+    kept: KeptElement | undefined,
   ): { placed: { position: number; child: FoldedChild }[]; free: FoldedChild[] } {
     const placed: { position: number; child: FoldedChild }[] = [];
     const free: FoldedChild[] = [];
     for (const child of node.folded) {
       if (child.elementNameColumn >= 0 && row.values[child.elementNameColumn] !== child.label) continue;
       const own = child.positionColumn < 0 ? null : (row.values[child.positionColumn] ?? null);
-      const position = own === null ? kept?.places.get(child.label) : Number(own);
+      const position = own === null ? kept?.positions.get(child.label) : Number(own);
       if (position !== undefined) placed.push({ position, child });
       // rows of a version without the column do not say where
       else free.push(child);
@@ -337,7 +337,7 @@ class Writing {
   }
 
   /** Whether a folded child without a known place stands in the row's element. */
-  #isThere(child: FoldedChild, row: ElementRow, kept: KeptPlace | undefined, path: string): boolean {
+  #isThere(child: FoldedChild, row: ElementRow, kept: KeptElement | undefined, path: string): boolean {
     const { values, lexical } = row;
     if (child.elementNameColumn >= 0) return true;
     if (child.presenceColumn >= 0 && values[child.presenceColumn] === 'true') return true;

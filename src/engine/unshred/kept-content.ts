@@ -9,40 +9,41 @@ export interface KeptItem {
 }
 
 /** What was kept of one element. */
-export interface KeptPlace {
+export interface KeptElement {
   /** label of the name -> value */
   readonly attributes: [label: string, value: string][];
   /** child elements and text, by position */
   readonly items: KeptItem[];
   /** label of a folded child whose place the order of the model does not tell -> its position */
-  readonly places: Map<string, number>;
+  readonly positions: Map<string, number>;
 }
 
 /** By labels below the row's element, each with a slash before it; '' for the row's element itself. */
-export type KeptPlaces = ReadonlyMap<string, KeptPlace>;
+export type KeptElements = ReadonlyMap<string, KeptElement>;
 
 /** `depth`: steps of the path to the row's own element, the root's included. */
-export function indexKeptContent(rows: readonly UnmappedRow[], depth: number): KeptPlaces {
-  const kept = new Map<string, KeptPlace>();
+export function indexKeptContent(rows: readonly UnmappedRow[], depth: number): KeptElements {
+  const kept = new Map<string, KeptElement>();
   for (const { position, xpath, kind, content } of rows) {
     const steps = pathSteps(xpath).slice(depth);
     const own = kind === 'text' ? undefined : steps.pop();
-    const place = placeAt(kept, steps);
-    if (kind === 'attribute') place.attributes.push([(own ?? '').slice(1), content ?? '']);
-    else if (kind === 'place') place.places.set(own ?? '', position);
-    else place.items.push({ position, kind: kind === 'text' ? 'text' : 'element', content: content ?? '' });
+    const element = elementAt(kept, steps);
+    if (kind === 'attribute') element.attributes.push([(own ?? '').slice(1), content ?? '']);
+    else if (kind === 'place') element.positions.set(own ?? '', position);
+    else element.items.push({ position, kind: kind === 'text' ? 'text' : 'element', content: content ?? '' });
   }
   for (const { items } of kept.values()) items.sort((a, b) => a.position - b.position);
   return kept;
 }
 
-/** The place of these steps; those on the way get one too, so that each shows its element is there. */
-function placeAt(kept: Map<string, KeptPlace>, steps: readonly string[]): KeptPlace {
+/** The element at these steps; those on the way get an entry too, so that each shows its element is there. */
+function elementAt(kept: Map<string, KeptElement>, steps: readonly string[]): KeptElement {
   let path = '';
   for (let at = 0; ; at += 1) {
-    let place = kept.get(path);
-    if (place === undefined) kept.set(path, (place = { attributes: [], items: [], places: new Map() }));
-    if (at === steps.length) return place;
+    let element = kept.get(path);
+    if (element === undefined)
+      kept.set(path, (element = { attributes: [], items: [], positions: new Map() }));
+    if (at === steps.length) return element;
     path += `/${steps[at]!}`;
   }
 }

@@ -13,7 +13,7 @@ export class XsdSetError extends InputError {
 }
 
 /** A place in a schema document: its file's name and an element of it. */
-export interface SchemaPlace {
+export interface SchemaLocation {
   readonly node: XmlElement;
   readonly document: { readonly file: { readonly name: string } };
 }
@@ -22,11 +22,11 @@ export interface SchemaPlace {
 export interface XsdReport {
   readonly diagnostics: Diagnostic[];
   /** The set breaks the standard but a model can be made. */
-  error(code: string, message: string, at: SchemaPlace, path?: string): void;
+  error(code: string, message: string, at: SchemaLocation, path?: string): void;
   /** The set cannot be used; reading goes on so that more can be told. */
-  fatal(code: string, message: string, at: SchemaPlace, path?: string): void;
-  warning(code: string, message: string, at: SchemaPlace, path?: string): void;
-  info(code: string, message: string, at: SchemaPlace, path?: string): void;
+  fatal(code: string, message: string, at: SchemaLocation, path?: string): void;
+  warning(code: string, message: string, at: SchemaLocation, path?: string): void;
+  info(code: string, message: string, at: SchemaLocation, path?: string): void;
   /** Something unusable with no element to point at. */
   fatalDiagnostic(diagnostic: Diagnostic): void;
   /** Throws `XsdSetError` when anything fatal was reported. */
@@ -43,7 +43,7 @@ export function createXsdReport(): XsdReport {
     severity: Diagnostic['severity'],
     code: string,
     message: string,
-    at: SchemaPlace,
+    at: SchemaLocation,
     path?: string,
   ) => {
     const { line, column } = at.node;

@@ -4,7 +4,7 @@ import type { Config } from '../../config/shape.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import { exportSchema } from '../../transfer/export-schema.ts';
 import { importSchema } from '../../transfer/import-schema.ts';
-import { createPlaces } from '../../transfer/turns.ts';
+import { createSlots } from '../../transfer/turns.ts';
 import type { TransferAdapters } from '../../transfer/run-transfer.ts';
 import type { Guards } from '../middleware/auth.ts';
 import { jsonBody } from '../requests/json-body.ts';
@@ -102,7 +102,7 @@ export function createTransferRoutes(adapters: TransferAdapters, config: Config,
     middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
   };
   const statuses = problems(400, 413, 415, 501);
-  const places = createPlaces({
+  const slots = createSlots({
     running: config.limits.runningJobs,
     waiting: fixedLimits.waitingTransfers,
   });
@@ -126,7 +126,7 @@ export function createTransferRoutes(adapters: TransferAdapters, config: Config,
     async (c) => {
       const caller = { idOrg: c.get('principal').idOrg, requestId: c.get('requestId') };
       const run = () => exportSchema(adapters, config, caller, c.req.valid('json'));
-      return c.json(await places.within(caller.idOrg, run), 200);
+      return c.json(await slots.within(caller.idOrg, run), 200);
     },
   );
 
@@ -149,7 +149,7 @@ export function createTransferRoutes(adapters: TransferAdapters, config: Config,
     async (c) => {
       const caller = { idOrg: c.get('principal').idOrg, requestId: c.get('requestId') };
       const run = () => importSchema(adapters, config, caller, c.req.valid('json'));
-      return c.json(await places.within(caller.idOrg, run), 200);
+      return c.json(await slots.within(caller.idOrg, run), 200);
     },
   );
 

@@ -8,26 +8,26 @@ import { isHostAllowed, isReservedSqlSchema, parseTarget } from './target.ts';
 import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from '../options/xsd-inputs.ts';
 import type { ToolRequest } from './tool-request.ts';
 
-export interface PlaceFault extends ErrorDetail {
+export interface AccessFault extends ErrorDetail {
   readonly code: ErrorCode;
 }
 
-export interface PlaceSettings {
+export interface AccessSettings {
   readonly allowedHosts: readonly string[];
   /** an external metadata database may be a target too; null: the embedded one, reached as `metadb:NAME` only */
   readonly metadbUrl: string | null;
 }
 
 /** `pointerOf` answers the place in the request of an option's value; `inputPointers` those of the inputs. */
-export async function checkPlaces(
+export async function checkAccess(
   adapters: { readonly files: FileStore; readonly catalog: CatalogStore },
-  settings: PlaceSettings,
+  settings: AccessSettings,
   idOrg: number,
   request: ToolRequest,
   inputPointers: readonly string[],
   pointerOf: (long: string) => string,
-): Promise<PlaceFault[]> {
-  const faults: PlaceFault[] = [];
+): Promise<AccessFault[]> {
+  const faults: AccessFault[] = [];
   const path = async (pointer: string, name: string, mustExist: boolean): Promise<void> => {
     const fault = await pathFault(adapters.files, idOrg, name, mustExist);
     if (fault !== null) faults.push({ pointer, ...fault });
@@ -108,7 +108,7 @@ async function pathFault(
 }
 
 function hostFault(
-  settings: PlaceSettings,
+  settings: AccessSettings,
   target: { readonly host: string; readonly port: number; readonly sqlSchema: string },
 ): { readonly code: ErrorCode; readonly detail: string } | null {
   if (isMetadataDatabase(settings.metadbUrl, target)) {

@@ -1,7 +1,7 @@
 /** Connections that a request names: the name is resolved once, its addresses are checked, and only those are connected to. */
 
 /** A host that was checked. Whoever connects uses these addresses, and the name for TLS and `Host` alone. */
-export interface OutgoingPlace {
+export interface CheckedHost {
   /** lower case, IPv6 in brackets */
   readonly host: string;
   readonly port: number;
@@ -16,7 +16,7 @@ export interface HostResolver {
 
 export interface OutgoingRequest {
   readonly method: string;
-  /** http: or https:, of the place's host and port */
+  /** http: or https:, of the checked host's host and port */
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | ReadableStream<Uint8Array>;
@@ -26,6 +26,6 @@ export interface OutgoingRequest {
 }
 
 export interface OutgoingHttp {
-  /** One request on a connection of its own to the place's addresses; a redirect is answered as it is, never followed. */
-  send(place: OutgoingPlace, request: OutgoingRequest): Promise<Response>;
+  /** One request on a connection of its own to the checked host's addresses; a redirect is answered as it is, never followed. */
+  send(checked: CheckedHost, request: OutgoingRequest): Promise<Response>;
 }

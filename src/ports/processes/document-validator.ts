@@ -23,7 +23,7 @@ export interface Validity {
 
 export interface Unjudged {
   readonly reason: string;
-  readonly place: Pick<ValidityFault, 'line' | 'path'> | null;
+  readonly location: Pick<ValidityFault, 'line' | 'path'> | null;
 }
 
 /** AppError `unprocessable_input` from each: the program cannot make use of the XSD set, and so tells nothing of documents. */

@@ -81,7 +81,7 @@ export interface WorkerIdentity {
   readonly osUser: string;
   readonly basePath: string;
   /** jobs that its process runs at the same time; absent where it runs this one alone */
-  readonly places?: number;
+  readonly slots?: number;
 }
 
 /** What a tool reports of a job it runs; absent members stay as they are. */
@@ -151,7 +151,7 @@ export interface JobStore {
 
   /**
    * Takes the next runnable job, oldest first and fair between organisations, with a lease; null when there is none. Where there are
-   * several organisations, none gets the last of a worker's places, so that a job of another one need not wait.
+   * several organisations, none gets the last of a worker's slots, so that a job of another one need not wait.
    */
   claim(worker: WorkerIdentity, leaseMs: number): Promise<Claim | null>;
   /** Registers a job a person runs by hand: status R at once, one attempt. */

@@ -20,8 +20,8 @@ export function openCompiler(files: FileStore, home: Home, limits: Limits): Sche
   });
   const compiler = createFetchingCompiler(files, join(home.directory, 'tmp'), isolated);
   const turns = createTurns({
-    places: compilerThreads,
-    placesOfOne: limits.compiles,
+    slots: compilerThreads,
+    slotsOfOne: limits.compiles,
     mostWaiting: fixedLimits.waitingCompiles,
     waitMs: fixedLimits.compileWaitMs,
     what: 'schemas',

@@ -29,7 +29,7 @@ export interface OpenedDatabase {
   close(): Promise<void>;
 }
 
-interface Place {
+interface DatabaseServer {
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -55,14 +55,14 @@ export async function openDatabase(
         ...(service ? { role: serviceRole, idOrg } : {}),
         ...more,
       });
-  const opened = (place: Place, roles: DatabaseRoles, made?: Sql): OpenedDatabase => {
-    const connect = connecting(place.url, roles);
+  const opened = (server: DatabaseServer, roles: DatabaseRoles, made?: Sql): OpenedDatabase => {
+    const connect = connecting(server.url, roles);
     const sql = made ?? connect(everyOrganisation, { max });
     const close = async (): Promise<void> => {
       await sql.end({ timeout: 5 });
-      await place.stop();
+      await server.stop();
     };
-    return { url: place.url, roles, sql, connect, close };
+    return { url: server.url, roles, sql, connect, close };
   };
 
   const known = config.metadbUrl ?? recorded;
@@ -75,14 +75,14 @@ export async function openDatabase(
     }
     await sql.end({ timeout: 1 });
   }
-  const place = await findPlace(config, home, options.role, recorded, logger);
+  const server = await findServer(config, home, options.role, recorded, logger);
   try {
-    const { applied, roles } = await prepare(place.url, applicationName);
+    const { applied, roles } = await prepare(server.url, applicationName);
     if (applied.length > 0) logger.info('metadata database migrated', { applied });
-    await record(home, recorded, place.url);
-    return opened(place, roles);
+    await record(home, recorded, server.url);
+    return opened(server, roles);
   } catch (error) {
-    await place.stop();
+    await server.stop();
     throw error;
   }
 }
@@ -125,13 +125,13 @@ async function record(home: Home, recorded: string, url: string): Promise<void> 
   if (recorded !== written) await writePrivateFile(home.metadbUrlFile, `${written}\n`);
 }
 
-async function findPlace(
+async function findServer(
   config: Config,
   home: Home,
   role: 'service' | 'tool',
   recorded: string,
   logger: Logger,
-): Promise<Place> {
+): Promise<DatabaseServer> {
   if (config.metadbUrl !== null) return external(config.metadbUrl);
   if (role === 'service')
     return (await embedded()).startEmbeddedPostgres({ directory: home.databaseDirectory, logger });
@@ -148,7 +148,7 @@ function embedded(): Promise<typeof import('../../adapters/embedded-postgres/ser
 }
 
 /** A database that does not end with this process. */
-function external(url: string): Place {
+function external(url: string): DatabaseServer {
   return { url, stop: () => Promise.resolve() };
 }
 

@@ -127,14 +127,14 @@ async function chooseTransfer(
   const addresses = request.az_addresses;
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const host = url.hostname;
-  const place = { host, port, addresses: addresses ?? (await addressesOf(host)) };
+  const checked = { host, port, addresses: addresses ?? (await addressesOf(host)) };
   const binary = request.azcopy_binary || 'azcopy';
   if (binary !== 'builtin' && (await isAzcopyThere(binary))) {
     log('copying with azcopy');
-    return createAzcopyTransfer({ binary, location: url, place, manifestName });
+    return createAzcopyTransfer({ binary, location: url, checked, manifestName });
   }
   log('copying with the built-in client');
-  return createBlobTransfer(url, place, manifestName);
+  return createBlobTransfer(url, checked, manifestName);
 }
 
 /** By hand every host may be reached. */

@@ -42,11 +42,11 @@ export function collectHere(
 ): Promise<CollectedStatistics> {
   let disk = 0;
   const members = async function* (): AsyncIterable<InputMember> {
-    let place = 0;
+    let inputIndex = 0;
     for await (const member of inputs.members()) {
-      if (!rejects.has(place)) yield member;
+      if (!rejects.has(inputIndex)) yield member;
       disk += member.diskBytes;
-      place += 1;
+      inputIndex += 1;
     }
   };
   return collectStatistics(members(), {

@@ -9,9 +9,9 @@ export interface Rejects {
   readonly unknownRoots: number;
   /** the same for the job record, which lists the first of them */
   readonly details: ConversionDetails['rejects'];
-  /** `place`: of the document among the inputs, from 0 */
-  has(place: number): boolean;
-  add(place: number, error: InputError): Promise<void>;
+  /** `inputIndex`: of the document among the inputs, from 0 */
+  has(inputIndex: number): boolean;
+  add(inputIndex: number, error: InputError): Promise<void>;
   /** Counts the document that ends the job; answers what to say of it. */
   fatal(error: InputError): Promise<InputError>;
 }
@@ -24,7 +24,7 @@ export function createRejects(
   log: (line: string) => void,
   explain: (error: InputError) => Promise<InputError> = (error) => Promise.resolve(error),
 ): Rejects {
-  const places = new Set<number>();
+  const inputIndexes = new Set<number>();
   const messages: string[] = [];
   const details: ConversionDetails['rejects'][number][] = [];
   let unknownRoots = 0;
@@ -40,10 +40,10 @@ export function createRejects(
     get unknownRoots() {
       return unknownRoots;
     },
-    has: (place) => places.has(place),
-    async add(place, error) {
-      if (places.has(place)) return;
-      places.add(place);
+    has: (inputIndex) => inputIndexes.has(inputIndex),
+    async add(inputIndex, error) {
+      if (inputIndexes.has(inputIndex)) return;
+      inputIndexes.add(inputIndex);
       const explained = await explain(error);
       keep(explained);
       log(`rejected: ${explained.message}`);

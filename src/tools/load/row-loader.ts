@@ -84,14 +84,14 @@ export class Loader {
   readonly #identity;
   readonly #totalBytes: number;
   readonly #rejects: Rejects;
-  /** SHA-256 by place, where it had to be known before; null: the document is not to be loaded */
+  /** SHA-256 by input index, where it had to be known before; null: the document is not to be loaded */
   #hashes: readonly (string | null)[] | null = null;
   /** SHA-256 of the present file and document, where known; the document's is, when it ends */
   #fileHash: string | null = null;
   #sha256: string | null = null;
   #skipped = 0;
   #delegated: DelegatedLoad | null = null;
-  #place = 0;
+  #inputIndex = 0;
   #rowCount = 0;
   #probed = 0;
   #bytes = 0;
@@ -179,10 +179,10 @@ export class Loader {
    */
   async probe(inputs: Pick<InputSet, 'members'>): Promise<void> {
     if (this.#probe === null) return;
-    let place = 0;
+    let inputIndex = 0;
     for await (const member of inputs.members()) {
-      if (!this.#rejects.has(place)) await this.#test(member, place, this.#probe);
-      place += 1;
+      if (!this.#rejects.has(inputIndex)) await this.#test(member, inputIndex, this.#probe);
+      inputIndex += 1;
     }
   }
 
@@ -205,8 +205,8 @@ export class Loader {
     const parts = new Map(hashes.map((sha256) => [partHash(sha256, first), sha256]));
     const loaded = await this.#sink.loadedDocuments!([...parts.keys()]);
     const known = new Set([...loaded].map((sha256) => parts.get(sha256)!));
-    this.#hashes = hashes.map((sha256, place) => {
-      if (this.#rejects.has(place)) return null;
+    this.#hashes = hashes.map((sha256, inputIndex) => {
+      if (this.#rejects.has(inputIndex)) return null;
       if (known.has(sha256)) {
         this.#skipped += 1;
         return null;
@@ -218,7 +218,7 @@ export class Loader {
       this.#session.log(`${this.#skipped} documents are there already and were left out`);
   }
 
-  /** By place; null: not to be loaded, or all are as they come. */
+  /** By input index; null: not to be loaded, or all are as they come. */
   get hashes(): readonly (string | null)[] | null {
     return this.#hashes;
   }
@@ -226,7 +226,7 @@ export class Loader {
   /** The documents that follow, by their SHA-256; null: they are not known. */
   expect(hashes: readonly (string | null)[] | null): void {
     this.#hashes = hashes;
-    this.#place = 0;
+    this.#inputIndex = 0;
   }
 
   /** Takes the outcome of a load that other processes or threads did in place of this one. */
@@ -255,10 +255,10 @@ export class Loader {
   async load(member: InputMember): Promise<void> {
     this.#path = member.path;
     this.#fileName = member.name;
-    const place = this.#place;
-    this.#place += 1;
-    const known = this.#hashes?.[place];
-    if (this.#rejects.has(place) || known === null) {
+    const inputIndex = this.#inputIndex;
+    this.#inputIndex += 1;
+    const known = this.#hashes?.[inputIndex];
+    if (this.#rejects.has(inputIndex) || known === null) {
       this.#diskBytes += member.diskBytes;
       return;
     }
@@ -290,7 +290,7 @@ export class Loader {
     this.#diskBytes += member.diskBytes;
   }
 
-  async #test(member: InputMember, place: number, probe: Shredder): Promise<void> {
+  async #test(member: InputMember, inputIndex: number, probe: Shredder): Promise<void> {
     this.#probeCut!.beginFile(member.name, member.range);
     try {
       await walkDocument(member, {
@@ -302,7 +302,7 @@ export class Loader {
           this.#probed += size;
           this.#session.progress(0, {
             pass: 'checking',
-            documents: place,
+            documents: inputIndex,
             bytes: this.#probed,
             rows: null,
           });
@@ -313,7 +313,7 @@ export class Loader {
       });
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      await this.#rejects.add(place, error);
+      await this.#rejects.add(inputIndex, error);
     }
   }
 

@@ -108,9 +108,9 @@ async function connectNamed(request: ToolTransfer, parts: MetadataDatabase): Pro
   url.username = encodeURIComponent(parts.user);
   url.password = encodeURIComponent(parts.password ?? '');
   url.pathname = `/${encodeURIComponent(parts.database)}`;
-  const place = { host: literal ?? parts.host, port: parts.port };
+  const server = { host: literal ?? parts.host, port: parts.port };
   const openSocket = createCheckedSockets({
-    places: addresses?.map((to) => ({ ...place, to })) ?? [place],
+    servers: addresses?.map((to) => ({ ...server, to })) ?? [server],
     sslmode: request.metadb_sslmode ?? parts.sslMode,
     longestMessageBytes,
     mayAskPlainPassword: request.metadb_plain_password ?? false,

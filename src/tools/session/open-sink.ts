@@ -5,7 +5,7 @@ import { parseTarget } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import { isRemote, localFolder } from './remote-files.ts';
-import { postgresPlace } from './postgres-target.ts';
+import { postgresLocation } from './postgres-target.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** how long a job waits for others that write into the same folder */
@@ -21,7 +21,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     case 'metadb':
     case 'postgresql': {
       const { createPostgresRowSink } = await import('../../adapters/postgres/target/sink.ts');
-      const place = await postgresPlace(session, target, 'load');
+      const place = await postgresLocation(session, target, 'load');
       if (target.kind === 'metadb' && !session.home.roles.loader)
         session.log(
           'the metadata database lets us make no role for loading: rows are written as its own user',

@@ -6,7 +6,7 @@ import type { ToolSession } from './tool-session.ts';
 export type DatabaseTarget = Extract<Target, { kind: 'metadb' | 'postgresql' }>;
 
 /** A SQL schema of a database. */
-export interface PostgresPlace {
+export interface PostgresLocation {
   readonly url: string;
   readonly sqlSchema: string;
   readonly label: string;
@@ -18,11 +18,11 @@ export interface PostgresPlace {
 }
 
 /** The metadata database is reached under a role that cannot touch the service's own tables, where one can be made. */
-export async function postgresPlace(
+export async function postgresLocation(
   session: ToolSession,
   target: DatabaseTarget,
   use: 'read' | 'load',
-): Promise<PostgresPlace> {
+): Promise<PostgresLocation> {
   const { request, home } = session;
   const { sqlSchema } = target;
   if (target.kind === 'postgresql') {
@@ -37,7 +37,7 @@ export async function postgresPlace(
     };
   }
   const { loaderRole } = await import('../../adapters/postgres/roles/loader-role.ts');
-  await takePlace(session, sqlSchema, use);
+  await claimSqlSchema(session, sqlSchema, use);
   return {
     url: home.databaseUrl,
     sqlSchema,
@@ -47,7 +47,7 @@ export async function postgresPlace(
 }
 
 /** Another organisation's rows are none of ours; nobody's are those of whoever may read the home folder. */
-async function takePlace(
+async function claimSqlSchema(
   { home, idOrg, idJob, byHand }: ToolSession,
   sqlSchema: string,
   use: 'read' | 'load',

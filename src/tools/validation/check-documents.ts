@@ -22,7 +22,7 @@ const batchDocuments = 500;
 const pieceBytes = 128 * 1024;
 
 interface Waiting {
-  readonly place: number;
+  readonly inputIndex: number;
   readonly name: string;
   readonly bytes: Uint8Array;
   /** its tags have lines of their own */
@@ -52,10 +52,10 @@ export async function checkDocuments(
 ): Promise<void> {
   const { inputs } = documents;
   const check = new DocumentCheck(session, documents, validator);
-  let place = 0;
+  let inputIndex = 0;
   for await (const member of inputs.members()) {
-    await check.take(member, place);
-    place += 1;
+    await check.take(member, inputIndex);
+    inputIndex += 1;
   }
   await check.finish();
 }
@@ -67,7 +67,7 @@ class DocumentCheck {
   readonly #rejects: Rejects;
   readonly #names = createNameTable();
   readonly #documents: DocumentCut;
-  /** by place: what is to be rejected; told in the order of the inputs */
+  /** by input index: what is to be rejected; told in the order of the inputs */
   readonly #broken = new Map<number, InputError>();
   readonly #invalid = new Map<number, Invalid>();
   #waiting: Waiting[] = [];
@@ -93,14 +93,14 @@ class DocumentCheck {
     });
   }
 
-  async take(member: InputMember, place: number): Promise<void> {
+  async take(member: InputMember, inputIndex: number): Promise<void> {
     this.#count += 1;
     try {
       if (this.#validator === null) await this.#read(member);
-      else await this.#validate(member, place, this.#validator);
+      else await this.#validate(member, inputIndex, this.#validator);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      this.#broken.set(place, error);
+      this.#broken.set(inputIndex, error);
       if (this.#session.request.onError !== 'skip') await this.finish();
     }
     if (this.#waitingBytes > batchBytes || this.#waiting.length >= batchDocuments) await this.#checkWaiting();
@@ -109,9 +109,9 @@ class DocumentCheck {
   async finish(): Promise<void> {
     await this.#checkWaiting();
     const errors = new Map([...this.#broken, ...(await this.#locateInvalid())]);
-    for (const [place, error] of [...errors].toSorted(([a], [b]) => a - b)) {
+    for (const [inputIndex, error] of [...errors].toSorted(([a], [b]) => a - b)) {
       if (this.#session.request.onError !== 'skip') throw error;
-      await this.#rejects.add(place, error);
+      await this.#rejects.add(inputIndex, error);
     }
   }
 
@@ -137,10 +137,10 @@ class DocumentCheck {
     });
   }
 
-  async #validate(member: InputMember, place: number, validator: DocumentValidator): Promise<void> {
+  async #validate(member: InputMember, inputIndex: number, validator: DocumentValidator): Promise<void> {
     const chunks = member.chunks()[Symbol.asyncIterator]();
     try {
-      await this.#validateChunks(member, place, validator, chunks);
+      await this.#validateChunks(member, inputIndex, validator, chunks);
     } finally {
       // a document that is given up in the middle keeps its file open otherwise
       await chunks.return?.();
@@ -149,7 +149,7 @@ class DocumentCheck {
 
   async #validateChunks(
     member: InputMember,
-    place: number,
+    inputIndex: number,
     validator: DocumentValidator,
     chunks: AsyncIterator<Uint8Array>,
   ): Promise<void> {
@@ -161,7 +161,7 @@ class DocumentCheck {
       bytes += next.value.length;
     }
     if (next.done === true) {
-      await this.#await(member, place, new Uint8Array(Buffer.concat(head)));
+      await this.#await(member, inputIndex, new Uint8Array(Buffer.concat(head)));
       return;
     }
     const first = next.value;
@@ -173,16 +173,16 @@ class DocumentCheck {
     const marker = isUtf8(Buffer.concat(head)) ? createStreamMarker() : null;
     const validity = await validator.check(this.#sound(member, all(), validator, marker));
     if (isValid(validity)) return;
-    this.#invalid.set(place, { name: member.name, validity, marked: marker !== null });
+    this.#invalid.set(inputIndex, { name: member.name, validity, marked: marker !== null });
   }
 
   /** A small document, until there are enough to be checked. */
-  async #await(member: InputMember, place: number, bytes: Uint8Array): Promise<void> {
+  async #await(member: InputMember, inputIndex: number, bytes: Uint8Array): Promise<void> {
     const marker = isUtf8(bytes) ? createTagMarker() : null;
     const whole: InputMember = { ...member, chunks: () => oneChunk(bytes) };
     await this.#read(whole, (batch, locate) => marker?.take(batch, locate));
     const marked = marker?.marked(bytes) ?? null;
-    this.#waiting.push({ place, name: member.name, bytes: marked ?? bytes, marked: marked !== null });
+    this.#waiting.push({ inputIndex, name: member.name, bytes: marked ?? bytes, marked: marked !== null });
     this.#waitingBytes += bytes.length;
   }
 
@@ -194,8 +194,8 @@ class DocumentCheck {
     const answers = await this.#validator.checkAll(waiting.map(({ bytes }) => bytes));
     for (const [at, validity] of answers.entries()) {
       if (isValid(validity)) continue;
-      const { place, name, marked } = waiting[at]!;
-      this.#invalid.set(place, { name, validity, marked });
+      const { inputIndex, name, marked } = waiting[at]!;
+      this.#invalid.set(inputIndex, { name, validity, marked });
     }
     if (this.#invalid.size > 0 && this.#session.request.onError !== 'skip') await this.finish();
   }
@@ -241,14 +241,14 @@ class DocumentCheck {
   async #locateInvalid(): Promise<Map<number, InputError>> {
     const errors = new Map<number, InputError>();
     if (this.#invalid.size === 0) return errors;
-    let place = 0;
+    let inputIndex = 0;
     for await (const member of this.#inputs.members()) {
-      const invalid = this.#invalid.get(place);
+      const invalid = this.#invalid.get(inputIndex);
       if (invalid !== undefined) {
-        errors.set(place, await this.#errorOf(member, invalid));
+        errors.set(inputIndex, await this.#errorOf(member, invalid));
         if (errors.size === this.#invalid.size) break;
       }
-      place += 1;
+      inputIndex += 1;
     }
     this.#invalid.clear();
     return errors;
@@ -257,8 +257,8 @@ class DocumentCheck {
   /** Its line and column in the document, whatever the program was given. */
   async #errorOf(member: InputMember, { name, validity, marked }: Invalid): Promise<InputError> {
     const { faults, unjudged } = validity;
-    // of what has no place, the root element
-    const lead = faults[0] ?? unjudged?.place ?? { line: 1, path: [1] };
+    // a fault without a location is told at the root element
+    const lead = faults[0] ?? unjudged?.location ?? { line: 1, path: [1] };
     const found = await this.#placeOf(member, lead, marked);
     return new InputError({
       code: unjudged === null ? 'xml_not_valid' : 'xml_not_judged',
@@ -281,7 +281,7 @@ class DocumentCheck {
   async #placeOf(member: InputMember, lead: FaultLead, marked: boolean): Promise<TextLocation | null> {
     const finder = createFaultFinder(lead, marked, this.#names);
     await this.#read(member, (batch, locate) => finder.take(batch, locate));
-    return finder.place;
+    return finder.location;
   }
 }
 

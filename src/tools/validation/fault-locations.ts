@@ -45,14 +45,14 @@ export function createFaultFinder(fault: FaultLead, marked: boolean, names: Name
   const starts: TextLocation[] = [];
   let tags = 0;
   let last = -1;
-  let place: TextLocation | null = null;
+  let location: TextLocation | null = null;
   return {
     /** null until it is found */
-    get place(): TextLocation | null {
-      return place;
+    get location(): TextLocation | null {
+      return location;
     },
     take(batch: TokenBatch, locate: Locate): void {
-      for (let record = 0; record < batch.count && place === null; record += 1) {
+      for (let record = 0; record < batch.count && location === null; record += 1) {
         const n = record * RECORD_INTS;
         const kind = batch.events[n]! & KIND_MASK;
         if (kind !== KIND_START && kind !== KIND_END) continue;
@@ -67,13 +67,14 @@ export function createFaultFinder(fault: FaultLead, marked: boolean, names: Name
         if (isStart) starts.push(start);
         const own = isStart ? start : starts.pop()!;
         const found = check({ isStart, localName: names.localName(batch.events[n + 1]!), start, endLine });
-        if (found === 'element') place = (isStart ? attributePlace(batch, record, locate) : null) ?? own;
-        if (found === 'parent') place = starts.at(isStart ? -2 : -1) ?? own;
+        if (found === 'element')
+          location = (isStart ? attributeLocation(batch, record, locate) : null) ?? own;
+        if (found === 'parent') location = starts.at(isStart ? -2 : -1) ?? own;
       }
     },
   };
 
-  function attributePlace(batch: TokenBatch, tag: number, locate: Locate): TextLocation | null {
+  function attributeLocation(batch: TokenBatch, tag: number, locate: Locate): TextLocation | null {
     for (let record = tag + 1; record < batch.count; record += 1) {
       const kind = batch.events[record * RECORD_INTS]! & KIND_MASK;
       if (kind === KIND_START || kind === KIND_END) return null;

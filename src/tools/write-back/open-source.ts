@@ -5,7 +5,7 @@ import { parseTarget, type Target } from '../../jobs/request/target.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import { localCopies } from '../session/remote-files.ts';
-import { postgresPlace } from '../session/postgres-target.ts';
+import { postgresLocation } from '../session/postgres-target.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
@@ -29,7 +29,7 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
     }
     default: {
       const { createPostgresRowSource } = await import('../../adapters/postgres/target/read/source.ts');
-      return createPostgresRowSource({ ...(await postgresPlace(session, target, 'read')), installation });
+      return createPostgresRowSource({ ...(await postgresLocation(session, target, 'read')), installation });
     }
   }
 }
@@ -42,7 +42,7 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
       '-i: unload knows targets postgresql:// and metadb:; files are written anew by another load (-S o)',
     );
   }
-  const place = await postgresPlace(session, target, 'read');
+  const place = await postgresLocation(session, target, 'read');
   const { createPostgresRowRemover } = await import('../../adapters/postgres/target/read/remover.ts');
   return createPostgresRowRemover(place);
 }

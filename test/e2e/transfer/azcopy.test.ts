@@ -28,7 +28,7 @@ describe('azcopy', { timeout: 60_000, ...needs('azcopy', azcopy !== null) }, () 
     const transfer = createAzcopyTransfer({
       binary: azcopy!,
       location: new URL(`http://127.0.0.1:${port}/account/packages/x/?sv=1&sig=c4nary`),
-      place: { host: '127.0.0.1', port, addresses: ['127.0.0.1'] },
+      checked: { host: '127.0.0.1', port, addresses: ['127.0.0.1'] },
       manifestName: 'manifest.json',
       silenceMs: 3000,
     });
@@ -65,7 +65,7 @@ describe('azcopy', { timeout: 60_000, ...needs('azcopy', azcopy !== null) }, () 
     const transfer = createAzcopyTransfer({
       binary: azcopy!,
       location: new URL(`http://127.0.0.1:${port}/account/packages/x/?sv=1&sig=c4nary`),
-      place: { host: '127.0.0.1', port, addresses: ['127.0.0.1'] },
+      checked: { host: '127.0.0.1', port, addresses: ['127.0.0.1'] },
       manifestName: 'manifest.json',
       silenceMs: 20_000,
       maxBytes: 1024 * 1024,

@@ -228,9 +228,9 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         ).length;
       const mayRun = (idOrg: number): boolean =>
         running(idOrg) < settings.maxRunningPerOrg &&
-        (worker.places === undefined ||
+        (worker.slots === undefined ||
           organisations.size === 1 ||
-          here(idOrg) < Math.max(1, worker.places - 1));
+          here(idOrg) < Math.max(1, worker.slots - 1));
       const next = rows
         .filter(
           (row) =>

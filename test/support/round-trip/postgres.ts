@@ -7,14 +7,14 @@ import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
 import { writeDocuments } from './in-memory.ts';
 
-export interface PostgresPlace {
+export interface PostgresLocation {
   readonly url: string;
   readonly sqlSchema: string;
 }
 
 /** Loads the documents as one job; they are called `NAME-1.xml` and so on. */
 export async function loadIntoPostgres(
-  place: PostgresPlace,
+  place: PostgresLocation,
   model: RelationalModel,
   documents: readonly Uint8Array[],
   job: { readonly id: number; readonly name: string } = { id: 1, name: 'document' },
@@ -73,7 +73,7 @@ export async function loadIntoPostgres(
 
 /** All documents of the target in the order they were loaded, or one of them, found by its name alone. */
 export async function readFromPostgres(
-  place: PostgresPlace,
+  place: PostgresLocation,
   model: RelationalModel,
   name?: string,
 ): Promise<Uint8Array[]> {

@@ -8,7 +8,7 @@ import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
 import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
 import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
 import { createPinnedProxy } from '../../../src/adapters/outgoing/checked-proxy.ts';
-import type { HostResolver, OutgoingPlace } from '../../../src/ports/network/outgoing.ts';
+import type { HostResolver, CheckedHost } from '../../../src/ports/network/outgoing.ts';
 
 const refused = { code: 'host_not_allowed' };
 
@@ -137,7 +137,7 @@ describe('addresses', () => {
 });
 
 /** The guard's word on an allowed name that has these addresses. */
-function check(addresses: readonly string[], ...allowed: string[]): Promise<OutgoingPlace> {
+function check(addresses: readonly string[], ...allowed: string[]): Promise<CheckedHost> {
   return createOutgoingGuard(['db.example.org', ...allowed], resolverOf(addresses)).check(
     'DB.example.org',
     5432,

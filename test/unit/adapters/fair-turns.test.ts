@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTurns, type TurnSettings } from '../../../src/adapters/schema-compiler/fair-turns.ts';
 
-const settings: TurnSettings = { places: 2, placesOfOne: 1, mostWaiting: 3, waitMs: 1000, what: 'schemas' };
+const settings: TurnSettings = { slots: 2, slotsOfOne: 1, mostWaiting: 3, waitMs: 1000, what: 'schemas' };
 
 const settled = () => vi.advanceTimersByTimeAsync(0);
 
@@ -10,7 +10,7 @@ describe('turns', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('go round the organisations, each of which has so many places', async () => {
+  it('go round the organisations, each of which has so many slots', async () => {
     const turns = createTurns(settings);
     const order: string[] = [];
     const ends: (() => void)[] = [];

@@ -1,6 +1,6 @@
 /** How many transfers of an organisation run at a time. */
 import { describe, expect, it } from 'vitest';
-import { createPlaces } from '../../../src/transfer/turns.ts';
+import { createSlots } from '../../../src/transfer/turns.ts';
 
 /** Work that goes on until it is told to end, and how much of it is under way. */
 function createWork() {
@@ -19,7 +19,7 @@ function createWork() {
 
 describe('transfers of an organisation', () => {
   it('run so many at a time, wait in their order, and are refused where too many wait', async () => {
-    const places = createPlaces({ running: 2, waiting: 3 });
+    const places = createSlots({ running: 2, waiting: 3 });
     const own = createWork();
     const runs = Array.from({ length: 5 }, () => places.within(1, own.work));
     await expect(places.within(1, own.work)).rejects.toMatchObject({
@@ -41,7 +41,7 @@ describe('transfers of an organisation', () => {
   });
 
   it('give up their place when they fail', async () => {
-    const places = createPlaces({ running: 1, waiting: 1 });
+    const places = createSlots({ running: 1, waiting: 1 });
     for (let at = 0; at < 3; at += 1)
       await expect(places.within(1, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await places.within(1, async () => 'done')).toBe('done');

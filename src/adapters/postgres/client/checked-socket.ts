@@ -6,14 +6,14 @@ import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { createMessageCheck, type MessageCheck, type MessageCheckOptions } from './message-check.ts';
-import { firstOpenSocket, type SocketPlace } from './watched-socket.ts';
+import { firstOpenSocket, type ServerAddress } from './watched-socket.ts';
 
 export interface CheckedSocketOptions {
-  readonly places: readonly SocketPlace[];
+  readonly servers: readonly ServerAddress[];
   /** as in libpq; null: TLS where the server offers it, none to this machine itself */
   readonly sslmode: string | null;
   readonly longestMessageBytes: number;
-  /** the operator lets passwords go to these places as plain text or MD5 without TLS */
+  /** the operator lets passwords go to these servers as plain text or MD5 without TLS */
   readonly mayAskPlainPassword: boolean;
 }
 
@@ -43,9 +43,9 @@ export function createCheckedSockets(options: CheckedSocketOptions): () => Promi
   let last: MessageCheck | null = null;
   return async () => {
     if (last?.ready === false) throw new ServerFault('hung up before it let us in', 'CONNECTION_CLOSED');
-    const plain = await firstOpenSocket(options.places);
+    const plain = await firstOpenSocket(options.servers);
     const host = hostOf(plain);
-    const local = options.places.every((place) => isThisMachine(place.to ?? place.host));
+    const local = options.servers.every((server) => isThisMachine(server.to ?? server.host));
     const socket = wantsTls(options.sslmode, local) ? await secured(plain, host, options.sslmode) : plain;
     const encrypted = socket !== plain;
     const check = createMessageCheck(checkOptions(options, encrypted || local));

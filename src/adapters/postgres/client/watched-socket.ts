@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** `to`: connected to in place of the host, which was resolved to it. */
-export interface SocketPlace {
+export interface ServerAddress {
   readonly host: string;
   readonly port: number;
   readonly to?: string;
@@ -13,7 +13,7 @@ const checkMs = 5_000;
 
 /**
  * Opens a socket and gives it at once, as a pool needs it: the driver counts a connection as gone by the events of its socket, and
- * never again uses one whose socket it did not get. Several places are taken in turn.
+ * never again uses one whose socket it did not get. Several servers are tried in turn.
  */
 export function createSocketOpener(
   silenceMs: number,
@@ -28,12 +28,12 @@ export function createSocketOpener(
   };
 }
 
-/** Connected to the first place that answers; the fault of the last where none does. */
-export async function firstOpenSocket(places: readonly SocketPlace[]): Promise<Socket> {
+/** Connected to the first server that answers; the fault of the last where none does. */
+export async function firstOpenSocket(servers: readonly ServerAddress[]): Promise<Socket> {
   let fault: unknown;
-  for (const place of places) {
+  for (const server of servers) {
     try {
-      return await openSocket(place);
+      return await openSocket(server);
     } catch (error) {
       fault = error;
     }
@@ -45,7 +45,7 @@ export async function firstOpenSocket(places: readonly SocketPlace[]): Promise<S
  * Without Nagle's delay: the driver ends every COPY with a small packet of its own, which would wait 40 ms for the
  * acknowledgement of the one before.
  */
-function openSocket({ host, port, to = host }: SocketPlace): Promise<Socket> {
+function openSocket({ host, port, to = host }: ServerAddress): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: to, port, noDelay: true });
     const timer = setTimeout(() => {

@@ -108,7 +108,7 @@ export class CollectKernel {
   /** Handles the records of a batch; answers the index of the first that it has no room for, their count when it had for all. */
   consume(batch: TokenBatch): number {
     if (!this.#tape.bring(batch)) return 0;
-    const { events, bytes, decoded } = this.#tape.place;
+    const { events, bytes, decoded } = this.#tape.offsets;
     this.#set(layout.EVENTS, events);
     this.#set(layout.BYTES, bytes);
     this.#set(layout.DECODED, decoded);

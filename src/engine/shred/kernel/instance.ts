@@ -174,7 +174,7 @@ class SharedKernel implements ShredKernel {
 
   reaches(batch: TokenBatch): boolean {
     if (!this.#tape.bring(batch)) return false;
-    const { events, bytes, decoded } = this.#tape.place;
+    const { events, bytes, decoded } = this.#tape.offsets;
     this.#control[layout.EVENTS] = events;
     this.#control[layout.BYTES] = bytes;
     this.#control[layout.DECODED] = decoded;

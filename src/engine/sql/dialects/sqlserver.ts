@@ -1,6 +1,6 @@
 /** The dialect of SQL Server. */
 import type { ColumnType } from '../../model/relational-model.ts';
-import { decimalType, type Dialect, type TablePlace } from '../dialect.ts';
+import { decimalType, type Dialect, type QualifiedTable } from '../dialect.ts';
 import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
@@ -50,7 +50,7 @@ function literal(text: string): string {
   return `N'${text.replaceAll("'", "''")}'`;
 }
 
-function description({ sqlSchema, table }: TablePlace, text: string): string {
+function description({ sqlSchema, table }: QualifiedTable, text: string): string {
   const owner = literal(sqlSchema ?? 'dbo');
   return `EXEC sys.sp_addextendedproperty N'MS_Description', ${literal(text)}, N'SCHEMA', ${owner}, N'TABLE', ${literal(table)}`;
 }

@@ -8,34 +8,40 @@ import { codePointAt, sequenceLength, utf8Text } from '../utf8.ts';
 /** Thrown when the window ends inside a declaration: it is read again, from its start, with more input. */
 export class IncompleteDeclaration extends Error {}
 
-/** Reads declarations, character by character: of the document (`place` null) or of a parameter entity's replacement text. */
+/** Reads declarations, character by character: of the document (`faultOffset` null) or of a parameter entity's replacement text. */
 export class DeclarationReader {
   readonly state: TokenizerState;
   readonly bytes: Uint8Array;
   readonly end: number;
   /** where faults are reported, when not where they are found */
-  readonly place: number | null;
+  readonly faultOffset: number | null;
   pos: number;
 
-  constructor(state: TokenizerState, bytes: Uint8Array, pos: number, end: number, place: number | null) {
+  constructor(
+    state: TokenizerState,
+    bytes: Uint8Array,
+    pos: number,
+    end: number,
+    faultOffset: number | null,
+  ) {
     this.state = state;
     this.bytes = bytes;
     this.pos = pos;
     this.end = end;
-    this.place = place;
+    this.faultOffset = faultOffset;
   }
 
   get atEnd(): boolean {
     return this.pos >= this.end;
   }
 
-  placeOf(at: number): number {
-    return this.place ?? at;
+  faultOffsetOf(at: number): number {
+    return this.faultOffset ?? at;
   }
 
   fail(code: string, message: string, at: number = this.pos): never {
-    if (at >= this.end && this.place === null) throw new IncompleteDeclaration();
-    return this.state.fail(this.placeOf(at), code, message);
+    if (at >= this.end && this.faultOffset === null) throw new IncompleteDeclaration();
+    return this.state.fail(this.faultOffsetOf(at), code, message);
   }
 
   failExpected(expected: string): never {
@@ -55,7 +61,7 @@ export class DeclarationReader {
   accept(literal: string): boolean {
     for (let i = 0; i < literal.length; i++) {
       if (this.pos + i >= this.end) {
-        if (this.place === null) throw new IncompleteDeclaration();
+        if (this.faultOffset === null) throw new IncompleteDeclaration();
         return false;
       }
       if (this.bytes[this.pos + i] !== literal.charCodeAt(i)) return false;
@@ -82,7 +88,7 @@ export class DeclarationReader {
   name(): string {
     const from = this.pos;
     if (this.atEnd) this.failExpected('a name');
-    const to = scanNameEnd(this.state, this.bytes, from, this.end, this.placeOf(from));
+    const to = scanNameEnd(this.state, this.bytes, from, this.end, this.faultOffsetOf(from));
     if (to >= this.end) this.fail('xml_syntax', 'the text ends inside a declaration', this.end);
     if (to - from > this.state.limits.xmlMaxNameBytes)
       this.fail('xml_name_limit', `a name is longer than ${this.state.limits.xmlMaxNameBytes} bytes`);
@@ -130,9 +136,9 @@ export class DeclarationReader {
   sequence(): number {
     const length = sequenceLength(this.bytes, this.pos, this.end);
     if (length === 0) this.fail('xml_invalid_encoding', 'the text ends inside a character', this.end);
-    if (length < 0) this.state.failSequence(this.placeOf(this.pos), length);
+    if (length < 0) this.state.failSequence(this.faultOffsetOf(this.pos), length);
     const byte = this.bytes[this.pos]!;
-    if (byte < 0x20 && !isSpace(byte)) this.state.failCharacter(this.placeOf(this.pos));
+    if (byte < 0x20 && !isSpace(byte)) this.state.failCharacter(this.faultOffsetOf(this.pos));
     return length;
   }
 
@@ -207,7 +213,7 @@ export class DeclarationReader {
   /** Bytes of a range with line ends normalised, unless they were already. */
   normalised(from: number, to: number): Uint8Array {
     const range = this.bytes.subarray(from, to);
-    if (this.place !== null || !range.includes(CR)) return range;
+    if (this.faultOffset !== null || !range.includes(CR)) return range;
     return range
       .filter((byte, i) => byte !== CR || range[i + 1] !== LF)
       .map((byte) => (byte === CR ? LF : byte));

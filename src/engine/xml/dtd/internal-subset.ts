@@ -17,9 +17,9 @@ export function readInternalSubset(
 ): void {
   for (;;) {
     reader.skipSpace();
-    if (reader.place !== null && reader.atEnd) return;
+    if (reader.faultOffset !== null && reader.atEnd) return;
     const next = reader.peek('a declaration or "]"');
-    if (next === CLOSE_BRACKET && reader.place === null) return;
+    if (next === CLOSE_BRACKET && reader.faultOffset === null) return;
     if (next === PERCENT) readParameterReference(reader, documentType, nesting);
     else if (next === LESS) readDeclaration(reader, documentType);
     else reader.failExpected('a declaration, "%" or "]"');
@@ -33,7 +33,7 @@ function readParameterReference(
 ): void {
   const { state } = reader;
   const at = reader.pos++;
-  const place = reader.placeOf(at);
+  const faultOffset = reader.faultOffsetOf(at);
   const name = reader.plainName();
   reader.expect(';');
   const entity = documentType.parameterEntities.get(name);
@@ -44,10 +44,10 @@ function readParameterReference(
     documentType.ignoresDeclarations ||= !state.standalone;
     return;
   }
-  const text = replacementText(state, entity, nesting, place);
+  const text = replacementText(state, entity, nesting, faultOffset);
   entity.open = true;
   readInternalSubset(
-    new DeclarationReader(state, text, 0, text.length - 1, place),
+    new DeclarationReader(state, text, 0, text.length - 1, faultOffset),
     documentType,
     nesting + 1,
   );
@@ -140,7 +140,7 @@ function readEntityValue(reader: DeclarationReader): Uint8Array {
   const { state } = reader;
   const { from, to } = reader.literal('a quoted entity value, "SYSTEM" or "PUBLIC"');
   const value = reader.normalised(from, to);
-  const place = reader.placeOf(from);
+  const faultOffset = reader.faultOffsetOf(from);
   const out = new Uint8Array(value.length + 1);
   let length = 0;
   let i = 0;
@@ -153,7 +153,7 @@ function readEntityValue(reader: DeclarationReader): Uint8Array {
         from,
       );
     if (byte === AMPERSAND && value[i + 1] === HASH) {
-      const codePoint = scanCharacterReference(state, value, i, value.length, place);
+      const codePoint = scanCharacterReference(state, value, i, value.length, faultOffset);
       if (codePoint === REFERENCE_CUT)
         reader.fail('xml_syntax', 'expected ";" at the end of a character reference', from);
       length = writeCodePoint(codePoint, out, length);
@@ -161,7 +161,7 @@ function readEntityValue(reader: DeclarationReader): Uint8Array {
       continue;
     }
     if (byte === AMPERSAND) {
-      const nameEnd = scanNameEnd(state, value, i + 1, value.length, place);
+      const nameEnd = scanNameEnd(state, value, i + 1, value.length, faultOffset);
       if (nameEnd >= value.length || value[nameEnd] !== SEMICOLON)
         reader.fail('xml_syntax', 'expected ";" at the end of a reference', from);
     }
@@ -223,7 +223,7 @@ function readDefaultValue(reader: DeclarationReader, tokenized: boolean): Uint8A
   const { state, bytes } = reader;
   const { from, to } = reader.literal('"#REQUIRED", "#IMPLIED", "#FIXED" or a quoted default value');
   const mark = state.decodedEnd;
-  decodeAttributeValue(state, bytes, from, from, to + 1, bytes[to]!, reader.place);
+  decodeAttributeValue(state, bytes, from, from, to + 1, bytes[to]!, reader.faultOffset);
   const value = state.decoded.slice(state.valueStart, state.decodedEnd);
   state.decodedEnd = mark;
   return tokenized ? (collapseSpaces(value, 0, value.length) ?? value) : value;

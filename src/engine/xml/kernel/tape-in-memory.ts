@@ -11,7 +11,7 @@ const DECODED_BYTES = 448 * 1024;
 export const TAPE_BYTES: number = RECORDS * RECORD_INTS * 4 + BYTES + DECODED_BYTES + 4 * 64;
 
 /** Where a batch lies, as addresses. */
-export interface TapePlace {
+export interface TapeOffsets {
   events: number;
   bytes: number;
   decoded: number;
@@ -29,7 +29,7 @@ export class TapeInMemory {
   readonly #bytes: Uint8Array;
   readonly #decoded: Uint8Array;
   /** where the last batch lies that was brought */
-  readonly place: TapePlace = { events: 0, bytes: 0, decoded: 0 };
+  readonly offsets: TapeOffsets = { events: 0, bytes: 0, decoded: 0 };
 
   constructor(memory: TapeMemory) {
     this.#buffer = memory.buffer;
@@ -38,28 +38,28 @@ export class TapeInMemory {
     this.#decoded = memory.bytes(DECODED_BYTES);
   }
 
-  /** Whether the batch lies in the memory, or fits there: then `place` tells where it is now. */
+  /** Whether the batch lies in the memory, or fits there: then `offsets` tells where it is now. */
   bring({ events, count, bytes, decoded }: TokenBatch): boolean {
-    const { place } = this;
-    if (events.buffer === this.#buffer) place.events = events.byteOffset;
+    const { offsets } = this;
+    if (events.buffer === this.#buffer) offsets.events = events.byteOffset;
     else {
       if (count > RECORDS) return false;
       this.#events.set(events.subarray(0, count * RECORD_INTS));
-      place.events = this.#events.byteOffset;
+      offsets.events = this.#events.byteOffset;
     }
-    if (bytes.buffer === this.#buffer) place.bytes = bytes.byteOffset;
+    if (bytes.buffer === this.#buffer) offsets.bytes = bytes.byteOffset;
     else {
       const used = endOfRanges(events, count, 0);
       if (used > BYTES) return false;
       this.#bytes.set(bytes.subarray(0, used));
-      place.bytes = this.#bytes.byteOffset;
+      offsets.bytes = this.#bytes.byteOffset;
     }
-    if (decoded.buffer === this.#buffer) place.decoded = decoded.byteOffset;
+    if (decoded.buffer === this.#buffer) offsets.decoded = decoded.byteOffset;
     else {
       const used = endOfRanges(events, count, FLAG_DECODED);
       if (used > DECODED_BYTES) return false;
       this.#decoded.set(decoded.subarray(0, used));
-      place.decoded = this.#decoded.byteOffset;
+      offsets.decoded = this.#decoded.byteOffset;
     }
     return true;
   }

@@ -6,7 +6,7 @@ import { sequenceLength, skipMultiByte, writeCodePoint } from '../utf8.ts';
 
 /**
  * Decodes an attribute value that cannot be taken as it stands: references are replaced and white space is normalised
- * (XML 1.0 §3.3.3, as for CDATA). `at` is the first byte that needs it; `fixedPlace`, where faults are reported when `bytes` is
+ * (XML 1.0 §3.3.3, as for CDATA). `at` is the first byte that needs it; `fixedFaultOffset`, where faults are reported when `bytes` is
  * a parameter entity's replacement text. The value is appended to `decoded`, from `valueStart`.
  * Returns the offset of the closing quote, or -1 when the input ends before it.
  */
@@ -17,9 +17,9 @@ export function decodeAttributeValue(
   at: number,
   end: number,
   quote: number,
-  fixedPlace: number | null = null,
+  fixedFaultOffset: number | null = null,
 ): number {
-  const keepsLineEnds = s.inEntity || fixedPlace !== null;
+  const keepsLineEnds = s.inEntity || fixedFaultOffset !== null;
   let from = valueAt;
   let i = at;
   s.valueStart = s.decodedEnd;
@@ -47,10 +47,10 @@ export function decodeAttributeValue(
       from = i;
     } else if (c === AMPERSAND) {
       s.appendDecoded(bytes, from, i);
-      const codePoint = scanReference(s, bytes, i, end, fixedPlace ?? i);
+      const codePoint = scanReference(s, bytes, i, end, fixedFaultOffset ?? i);
       if (codePoint === REFERENCE_CUT) return -1;
       const after = s.scanEnd;
-      if (codePoint === REFERENCE_ENTITY) expandInAttribute(s, 0, fixedPlace ?? i);
+      if (codePoint === REFERENCE_ENTITY) expandInAttribute(s, 0, fixedFaultOffset ?? i);
       else appendCodePoint(s, codePoint);
       i = after;
       from = i;
@@ -58,7 +58,7 @@ export function decodeAttributeValue(
       if (i >= end) return -1;
       if (c === LESS)
         s.fail(
-          fixedPlace ?? i,
+          fixedFaultOffset ?? i,
           'xml_syntax',
           'found "<" in an attribute value: expected "&lt;" or the closing quote',
         );
@@ -73,9 +73,9 @@ export function appendCodePoint(s: TokenizerState, codePoint: number): void {
 }
 
 /** Appends the replacement text of `state.entity` as part of an attribute value. */
-function expandInAttribute(s: TokenizerState, nesting: number, place: number): void {
+function expandInAttribute(s: TokenizerState, nesting: number, faultOffset: number): void {
   const entity = s.entity!;
-  const text = replacementText(s, entity, nesting, place);
+  const text = replacementText(s, entity, nesting, faultOffset);
   const end = text.length - 1;
   entity.open = true;
   let from = 0;
@@ -83,18 +83,18 @@ function expandInAttribute(s: TokenizerState, nesting: number, place: number): v
   while (i < end) {
     const c = text[i]!;
     if (c === LESS)
-      s.fail(place, 'xml_syntax', `the entity "${entity.name}" brings "<" into an attribute value`);
+      s.fail(faultOffset, 'xml_syntax', `the entity "${entity.name}" brings "<" into an attribute value`);
     if (c === TAB || c === LF || c === CR) {
       s.appendDecoded(text, from, i);
       s.appendByte(SPACE);
       from = ++i;
     } else if (c === AMPERSAND) {
       s.appendDecoded(text, from, i);
-      const codePoint = scanReference(s, text, i, end, place);
+      const codePoint = scanReference(s, text, i, end, faultOffset);
       if (codePoint === REFERENCE_CUT)
-        s.fail(place, 'xml_syntax', `the entity "${entity.name}" ends inside a reference`);
+        s.fail(faultOffset, 'xml_syntax', `the entity "${entity.name}" ends inside a reference`);
       from = i = s.scanEnd;
-      if (codePoint === REFERENCE_ENTITY) expandInAttribute(s, nesting + 1, place);
+      if (codePoint === REFERENCE_ENTITY) expandInAttribute(s, nesting + 1, faultOffset);
       else appendCodePoint(s, codePoint);
     } else {
       i++;

@@ -38,28 +38,28 @@ export function scanName(s: TokenizerState, at: number): number {
 
 /**
  * End of the `Name` (XML 1.0 §2.3) at `at`; `end` when the input ends before it is known where the name does.
- * `place` is where a fault is reported.
+ * `faultOffset` is where a fault is reported.
  */
 export function scanNameEnd(
   s: TokenizerState,
   bytes: Uint8Array,
   at: number,
   end: number,
-  place: number,
+  faultOffset: number,
 ): number {
   if (at >= end) return end;
   const first = nameClass[bytes[at]!]!;
-  if (first !== NAME_START && first !== NAME_WIDE) failName(s, bytes, at, end, place);
+  if (first !== NAME_START && first !== NAME_WIDE) failName(s, bytes, at, end, faultOffset);
   let i = at;
   let kind: number = first;
   while (kind !== NAME_NONE) {
     if (kind === NAME_WIDE) {
       const length = sequenceLength(bytes, i, end);
       if (length === 0) return end;
-      if (length < 0) return s.failSequence(place, length);
+      if (length < 0) return s.failSequence(faultOffset, length);
       const codePoint = codePointAt(bytes, i);
       if (!(i === at ? isWideNameStart(codePoint) : isWideNamePart(codePoint))) {
-        if (i === at) failName(s, bytes, at, end, place);
+        if (i === at) failName(s, bytes, at, end, faultOffset);
         return i;
       }
       i += length;
@@ -71,7 +71,7 @@ export function scanNameEnd(
   return i;
 }
 
-function failName(s: TokenizerState, bytes: Uint8Array, at: number, end: number, place: number): never {
+function failName(s: TokenizerState, bytes: Uint8Array, at: number, end: number, faultOffset: number): never {
   const shown = s.shown(bytes, at, end);
-  return s.fail(place, 'xml_syntax', `expected a name, found ${shown}`);
+  return s.fail(faultOffset, 'xml_syntax', `expected a name, found ${shown}`);
 }

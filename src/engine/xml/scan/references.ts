@@ -27,16 +27,16 @@ const predefined: readonly (readonly [number, Uint8Array])[] = [
 
 /**
  * Reads the reference whose `&` is at `at`. Returns a code point, or one of the constants above; sets `scanEnd` to what
- * follows the `;`. `place` is where a fault is reported.
+ * follows the `;`. `faultOffset` is where a fault is reported.
  */
 export function scanReference(
   s: TokenizerState,
   bytes: Uint8Array,
   at: number,
   end: number,
-  place: number,
+  faultOffset: number,
 ): number {
-  if (bytes[at + 1] === HASH) return scanCharacterReference(s, bytes, at, end, place);
+  if (bytes[at + 1] === HASH) return scanCharacterReference(s, bytes, at, end, faultOffset);
   for (const [codePoint, name] of predefined) {
     let i = 0;
     while (i < name.length && at + 1 + i < end && bytes[at + 1 + i] === name[i]) i++;
@@ -44,17 +44,17 @@ export function scanReference(
     s.scanEnd = at + 1 + i;
     return codePoint;
   }
-  const nameEnd = scanNameEnd(s, bytes, at + 1, end, place);
+  const nameEnd = scanNameEnd(s, bytes, at + 1, end, faultOffset);
   if (nameEnd >= end) return REFERENCE_CUT;
   if (bytes[nameEnd] !== SEMICOLON)
     s.fail(
-      place,
+      faultOffset,
       'xml_syntax',
       `expected ";" at the end of a reference, found ${s.shown(bytes, nameEnd, end)}`,
     );
   const name = utf8Text(bytes.subarray(at + 1, nameEnd));
   s.scanEnd = nameEnd + 1;
-  s.entity = findEntity(s, name, place);
+  s.entity = findEntity(s, name, faultOffset);
   return REFERENCE_ENTITY;
 }
 
@@ -64,7 +64,7 @@ export function scanCharacterReference(
   bytes: Uint8Array,
   at: number,
   end: number,
-  place: number,
+  faultOffset: number,
 ): number {
   let i = at + 2;
   const radix = bytes[i] === 0x78 ? 16 : 10;
@@ -79,13 +79,13 @@ export function scanCharacterReference(
   if (i >= end) return REFERENCE_CUT;
   if (i === digitsAt || bytes[i] !== SEMICOLON)
     s.fail(
-      place,
+      faultOffset,
       'xml_syntax',
       `expected digits and ";" in a character reference, found ${s.shown(bytes, i, end)}`,
     );
   if (!isXmlCharacter(codePoint)) {
     const text = utf8Text(bytes.subarray(at, i + 1));
-    s.fail(place, 'xml_invalid_character', `${text} does not refer to an XML character`);
+    s.fail(faultOffset, 'xml_invalid_character', `${text} does not refer to an XML character`);
   }
   s.scanEnd = i + 1;
   return codePoint;
@@ -97,20 +97,20 @@ function digitValue(byte: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-function findEntity(s: TokenizerState, name: string, place: number): Entity {
+function findEntity(s: TokenizerState, name: string, faultOffset: number): Entity {
   const entity = s.documentType?.generalEntities.get(name);
   if (entity !== undefined) return entity;
   const where = s.documentType?.incomplete === true ? '; external parts of the DTD are not read' : '';
-  return s.fail(place, 'xml_undeclared_entity', `the entity "${name}" is not declared${where}`);
+  return s.fail(faultOffset, 'xml_undeclared_entity', `the entity "${name}" is not declared${where}`);
 }
 
 /** Counts attributes supplied by the DTD: by ratio only, as they are cheap and long documents may have many. */
-export function countDefault(s: TokenizerState, bytes: number, place: number): void {
+export function countDefault(s: TokenizerState, bytes: number, faultOffset: number): void {
   const { xmlMaxEntityAmplification: maxRatio } = s.limits;
   s.defaultedBytes += bytes;
   if (s.defaultedBytes > FREE_EXPANSION_BYTES && s.defaultedBytes > maxRatio * s.receivedBytes)
     s.fail(
-      place,
+      faultOffset,
       'xml_entity_amplification_limit',
       `attribute defaults amount to more than ${maxRatio} times the document`,
     );
@@ -121,28 +121,40 @@ export function replacementText(
   s: TokenizerState,
   entity: Entity,
   nesting: number,
-  place: number,
+  faultOffset: number,
 ): Uint8Array {
   const { name, text } = entity;
   if (entity.unparsed)
-    s.fail(place, 'xml_unparsed_entity', `the entity "${name}" is not text: it must not be referred to here`);
+    s.fail(
+      faultOffset,
+      'xml_unparsed_entity',
+      `the entity "${name}" is not text: it must not be referred to here`,
+    );
   if (text === null)
-    s.fail(place, 'xml_external_entity', `the entity "${name}" is external: external entities are not read`);
-  if (entity.open) s.fail(place, 'xml_entity_recursion', `the entity "${name}" refers to itself`);
+    s.fail(
+      faultOffset,
+      'xml_external_entity',
+      `the entity "${name}" is external: external entities are not read`,
+    );
+  if (entity.open) s.fail(faultOffset, 'xml_entity_recursion', `the entity "${name}" refers to itself`);
   if (nesting + s.suspended.length >= MAX_ENTITY_NESTING)
-    s.fail(place, 'xml_entity_depth_limit', `entities are nested deeper than ${MAX_ENTITY_NESTING} levels`);
-  countExpansion(s, text.length - 1, place);
+    s.fail(
+      faultOffset,
+      'xml_entity_depth_limit',
+      `entities are nested deeper than ${MAX_ENTITY_NESTING} levels`,
+    );
+  countExpansion(s, text.length - 1, faultOffset);
   return text;
 }
 
-function countExpansion(s: TokenizerState, bytes: number, place: number): void {
+function countExpansion(s: TokenizerState, bytes: number, faultOffset: number): void {
   const { xmlMaxEntityExpansionBytes: maxBytes, xmlMaxEntityAmplification: maxRatio } = s.limits;
   s.expandedBytes += bytes;
   if (s.expandedBytes > maxBytes)
-    s.fail(place, 'xml_entity_expansion_limit', `entities expand to more than ${maxBytes} bytes`);
+    s.fail(faultOffset, 'xml_entity_expansion_limit', `entities expand to more than ${maxBytes} bytes`);
   if (s.expandedBytes > FREE_EXPANSION_BYTES && s.expandedBytes > maxRatio * s.receivedBytes)
     s.fail(
-      place,
+      faultOffset,
       'xml_entity_amplification_limit',
       `entities expand to more than ${maxRatio} times the document`,
     );

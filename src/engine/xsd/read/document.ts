@@ -1,5 +1,5 @@
 /** Schema documents: the files of a set, each read for a target namespace. */
-import type { SchemaPlace, XsdReport } from '../report.ts';
+import type { SchemaLocation, XsdReport } from '../report.ts';
 import type { CatalogAnswer } from './oasis-catalog.ts';
 import { leavesSet, type SchemaLocator } from './location.ts';
 import {
@@ -158,7 +158,7 @@ export function loadDocuments(
 function reportMapping(
   { path, uri, catalog, line }: CatalogAnswer,
   { location, namespace }: DocumentReference,
-  at: SchemaPlace,
+  at: SchemaLocation,
   report: XsdReport,
 ): void {
   const what = location === null || location === '' ? namespace : location;

@@ -32,8 +32,8 @@ export type StatisticsReport =
   | {
       readonly failure?: undefined;
       readonly collected: CollectedStatistics;
-      /** what was skipped, by its place in the job */
-      readonly rejects: readonly (readonly [place: number, fault: Diagnostic])[];
+      /** what was skipped, by its index in the job */
+      readonly rejects: readonly (readonly [inputIndex: number, fault: Diagnostic])[];
     }
   | { readonly failure: UnitFailure };
 
@@ -49,7 +49,7 @@ export async function collectOnSpark(
     const units = await writeUnits(session, work, {
       inputs,
       rowTag,
-      hashOf: (place) => (rejects.has(place) ? null : ''),
+      hashOf: (inputIndex) => (rejects.has(inputIndex) ? null : ''),
     });
     if (units > 0) {
       const job: StatisticsJob = {
@@ -75,14 +75,14 @@ export async function collectOnSpark(
 
 async function merged(work: string, units: number, rejects: Rejects): Promise<CollectedStatistics> {
   for await (const { report } of reportsOf(work, units))
-    for (const [place, fault] of report.rejects) await rejects.add(place, new InputError(fault));
+    for (const [inputIndex, fault] of report.rejects) await rejects.add(inputIndex, new InputError(fault));
   const statistics = emptyStatistics();
   const files: OriginFile[] = [];
   let documents = 0;
   let bytes = 0;
   for await (const { report, first } of reportsOf(work, units)) {
     // a file that is at fault in one of its ranges counts in none
-    if (first.range !== undefined && rejects.has(first.place)) continue;
+    if (first.range !== undefined && rejects.has(first.inputIndex)) continue;
     const { collected } = report;
     addStatistics(statistics, collected.statistics);
     for (const file of collected.files)

@@ -10,13 +10,13 @@ export function followFile(path: string, take: (line: string) => void): { end():
   const over = new AbortController();
   const decoder = new TextDecoder();
   let rest = '';
-  let place = 0;
+  let offset = 0;
   const read = async (file: FileHandle): Promise<void> => {
     const piece = new Uint8Array(pieceBytes);
     for (;;) {
-      const { bytesRead } = await file.read(piece, 0, pieceBytes, place);
+      const { bytesRead } = await file.read(piece, 0, pieceBytes, offset);
       if (bytesRead === 0) return;
-      place += bytesRead;
+      offset += bytesRead;
       const lines = (rest + decoder.decode(piece.subarray(0, bytesRead), { stream: true })).split('\n');
       rest = lines.pop()!;
       lines.forEach(take);

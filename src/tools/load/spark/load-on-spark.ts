@@ -25,7 +25,7 @@ export interface SparkLoad {
   readonly logical: StoredLogicalSchema;
   readonly sink: RowSink;
   readonly options: LoadOptions;
-  /** SHA-256 of the documents by place; null: not to be loaded */
+  /** SHA-256 of the documents by input index; null: not to be loaded */
   readonly hashes: readonly (string | null)[] | null;
 }
 
@@ -42,17 +42,17 @@ export async function probeOnSpark(session: ToolSession, load: Omit<SparkLoad, '
     session,
     load,
     true,
-    (place) => (rejects.has(place) ? null : ''),
+    (inputIndex) => (rejects.has(inputIndex) ? null : ''),
     async (work, units) => {
       for await (const report of reportsOf(work, units))
-        for (const [place, diagnostic] of report.rejects)
-          await rejects.add(place, new InputError(diagnostic));
+        for (const [inputIndex, diagnostic] of report.rejects)
+          await rejects.add(inputIndex, new InputError(diagnostic));
     },
   );
 }
 
 export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<DelegatedLoad> {
-  const hashOf = (place: number): string | null => load.hashes?.[place] ?? null;
+  const hashOf = (inputIndex: number): string | null => load.hashes?.[inputIndex] ?? null;
   return onSpark(session, load, false, hashOf, (work, units) =>
     collect(work, units, load.sink, load.logical.model.tables.length),
   );
@@ -63,7 +63,7 @@ async function onSpark<Answer>(
   session: ToolSession,
   load: Omit<SparkLoad, 'hashes'>,
   probe: boolean,
-  hashOf: (place: number) => string | null,
+  hashOf: (inputIndex: number) => string | null,
   use: (work: string, units: number) => Promise<Answer>,
 ): Promise<Answer> {
   return withWorkFolder(session, async (work) => {

@@ -55,7 +55,7 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: str
       rejects: {
         ...createRejects(() => undefined),
         add: async (index: number, { diagnostic }: InputError) =>
-          void faults.push([members[index]!.place, diagnostic]),
+          void faults.push([members[index]!.inputIndex, diagnostic]),
       },
     };
     const loader = new Loader(session, job.logical, sink, options, new Map(job.keyOffsets), 0);

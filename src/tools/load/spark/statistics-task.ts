@@ -33,7 +33,7 @@ async function collectSound(
   let bytes = 0;
   let index = 0;
   for await (const member of members) {
-    const { place } = listed[index]!;
+    const { inputIndex } = listed[index]!;
     index += 1;
     try {
       const one = await read(only(member));
@@ -43,7 +43,7 @@ async function collectSound(
       bytes += one.bytes;
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      rejects.push([place, error.diagnostic]);
+      rejects.push([inputIndex, error.diagnostic]);
     }
   }
   return { collected: { statistics, files, documents, bytes }, rejects };

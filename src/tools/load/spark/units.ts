@@ -21,8 +21,8 @@ export interface UnitPlan {
   readonly inputs: InputSet;
   /** null: no file is cut */
   readonly rowTag: RowElementName | null;
-  /** SHA-256 by place, '' where it is not needed; null: the document is left out */
-  readonly hashOf: (place: number) => string | null;
+  /** SHA-256 by input index, '' where it is not needed; null: the document is left out */
+  readonly hashOf: (inputIndex: number) => string | null;
 }
 
 /** Bytes of a unit: so many that there are some for each core, and at most `svc.spark.range_bytes`. */
@@ -71,13 +71,13 @@ export async function writeUnits(
     members = [];
     bytes = 0;
   };
-  let place = -1;
+  let inputIndex = -1;
   for await (const member of inputs.members()) {
-    place += 1;
-    const sha256 = hashOf(place);
+    inputIndex += 1;
+    const sha256 = hashOf(inputIndex);
     if (sha256 === null) continue;
     const { source, name, path, diskBytes } = member;
-    const unit = { ...source, name, path, place, sha256 };
+    const unit = { ...source, name, path, inputIndex, sha256 };
     const ranges = await rangesOf(member);
     if (bytes + diskBytes > rangeBytes || ranges.length > 0) await cut();
     for (const range of ranges) {

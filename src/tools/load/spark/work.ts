@@ -41,7 +41,7 @@ export interface UnitMember extends MemberSource {
   readonly name: string;
   readonly path: string;
   /** among the documents of the job, from 0 */
-  readonly place: number;
+  readonly inputIndex: number;
   readonly sha256: string;
   /** what of it is the unit's, when not all; such a unit has one member */
   readonly range?: DocumentRange;
@@ -58,7 +58,7 @@ export interface UnitReport {
   /** why no attempt can succeed: the document is at fault */
   readonly failure?: UnitFailure;
   /** what a probe found wrong with documents, by their index in the job */
-  readonly rejects: readonly (readonly [place: number, fault: Diagnostic])[];
+  readonly rejects: readonly (readonly [inputIndex: number, fault: Diagnostic])[];
   /** null: the unit failed, or was probed only */
   readonly findings: LoadFindings | null;
   readonly statistics: DocumentStatistics | null;

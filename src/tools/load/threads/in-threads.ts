@@ -26,7 +26,7 @@ export interface ThreadLoad {
   readonly logical: StoredLogicalSchema;
   readonly sink: RowSink;
   readonly options: LoadOptions;
-  /** SHA-256 of the documents by place, where they are known; null: not to be loaded */
+  /** SHA-256 of the documents by input index, where they are known; null: not to be loaded */
   readonly hashes: readonly (string | null)[] | null;
 }
 
@@ -104,13 +104,13 @@ async function* unitsOf(
   let number = 0;
   let diskBytes = 0;
   let packed = false;
-  let firstPlace = 0;
+  let firstIndex = 0;
   // what the target holds may reach as far in any table
   let key = Math.max(0, ...keyOffsets.values());
   const documentOffset = keyOffsets.get('_documents') ?? 0;
   const cut = (): PlacedUnit => {
     const range = packed ? packedRange : diskBytes + 1024;
-    const document = options.rowTag === null ? documentOffset + firstPlace : key;
+    const document = options.rowTag === null ? documentOffset + firstIndex : key;
     const unit = { number, members, key, document, lastKey: key + range };
     if (!Number.isSafeInteger(unit.lastKey))
       throw new AppError(
@@ -125,25 +125,25 @@ async function* unitsOf(
     packed = false;
     return placed;
   };
-  let place = -1;
+  let inputIndex = -1;
   let file = '';
   const { rowTag, rejects } = options;
   for await (const member of inputs.members()) {
-    place += 1;
+    inputIndex += 1;
     const { source, name, path, diskBytes: bytes } = member;
     // members of an archive that has to be read from its start stay together
     const splits = source.file !== file || source.direct;
     file = source.file;
     const full = diskBytes + bytes > unitBytes || members.length >= maxUnitDocuments;
     if (members.length > 0 && full && splits) yield cut();
-    const sha256 = hashes?.[place];
-    if (rejects.has(place) || sha256 === null) {
+    const sha256 = hashes?.[inputIndex];
+    if (rejects.has(inputIndex) || sha256 === null) {
       diskBytes += bytes;
       continue;
     }
-    if (members.length === 0) firstPlace = place;
+    if (members.length === 0) firstIndex = inputIndex;
     packed ||= source.packed;
-    const whole = { ...source, name, path, place, sha256: sha256 ?? '' };
+    const whole = { ...source, name, path, inputIndex, sha256: sha256 ?? '' };
     const ranges =
       rowTag === null
         ? null

@@ -208,13 +208,13 @@ export function describeRunning(name: string, open: () => Promise<JobStoreFixtur
       expect((await store.claim(worker, minute))?.idOrg).toBe(one);
     });
 
-    test('a place of each process stays free for other organisations', async () => {
+    test('a slot of each process stays free for other organisations', async () => {
       await drain();
       const [one, two] = [await fixture.createOrg(), await fixture.createOrg()];
       const store = fixture.store({ maxRunningPerOrg: 100 });
-      const here = { ...worker, workerId: 'w-here', places: 2 };
-      const there = { ...worker, workerId: 'w-there', places: 3 };
-      const alone = { ...worker, workerId: 'w-alone', places: 1 };
+      const here = { ...worker, workerId: 'w-here', slots: 2 };
+      const there = { ...worker, workerId: 'w-there', slots: 3 };
+      const alone = { ...worker, workerId: 'w-alone', slots: 1 };
       await submitOne(two);
       expect((await store.claim(here, minute))?.idOrg).toBe(two);
       for (let i = 0; i < 8; i++) await submitOne(one);

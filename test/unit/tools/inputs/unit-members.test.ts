@@ -16,14 +16,14 @@ beforeAll(async () => void (folder = await realpath(await mkdtemp(join(tmpdir(),
 afterAll(() => rm(folder, { recursive: true }));
 
 async function read(wanted: readonly (readonly [string, number])[]): Promise<string[]> {
-  const members = wanted.map(([file, member], place) => ({
+  const members = wanted.map(([file, member], inputIndex) => ({
     file: join(folder, file),
     member,
     packed: file.endsWith('.zip'),
     direct: true,
     name: file,
     path: file,
-    place,
+    inputIndex,
     sha256: '',
   }));
   const texts: string[] = [];

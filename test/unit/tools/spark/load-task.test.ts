@@ -69,7 +69,7 @@ describe('a task', () => {
       const sha256 = await hashDocument(member);
       const kernels = createTokenizerKernels();
       const ranges = await splitDocument(member, { rowTag, limits, kernels, rangeBytes: 300_000 });
-      const unit: UnitMember = { ...source, name, path, place: 0, sha256 };
+      const unit: UnitMember = { ...source, name, path, inputIndex: 0, sha256 };
       const all: UnitMember[] = [unit, ...ranges!.map((range) => ({ ...unit, range }))];
       for (const [number, only] of all.entries())
         await writeFile(join(work, 'units', `${number}.json`), JSON.stringify([only]));

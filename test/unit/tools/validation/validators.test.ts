@@ -236,32 +236,37 @@ describe('tags with lines of their own', () => {
   });
 
   it('lead back to the tag, or its attribute', () => {
-    const place = (lead: Partial<FaultLead>): unknown => {
+    const locationOf = (lead: Partial<FaultLead>): unknown => {
       const tokenizer = createXmlTokenizer({
         onBatch: (batch) => finder.take(batch, (record) => tokenizer.locate(record)),
       });
       const finder = createFaultFinder({ line: 0, path: null, ...lead }, true, tokenizer.names);
       tokenizer.write(utf8.encode(text));
       tokenizer.end();
-      return finder.place;
+      return finder.location;
     };
     const root = { line: 1, column: text.indexOf('<a ') + 1 };
-    expect(place({ line: 2 })).toMatchObject(root);
-    expect(place({ line: 2, attribute: 'c' })).toMatchObject({ line: 1, column: text.indexOf("2'") + 1 });
-    expect(place({ line: 3 })).toMatchObject({ line: 1, column: text.indexOf('<d/>') + 1 });
+    expect(locationOf({ line: 2 })).toMatchObject(root);
+    expect(locationOf({ line: 2, attribute: 'c' })).toMatchObject({
+      line: 1,
+      column: text.indexOf("2'") + 1,
+    });
+    expect(locationOf({ line: 3 })).toMatchObject({ line: 1, column: text.indexOf('<d/>') + 1 });
     // where an element ends, it is the element
-    expect(place({ line: 6 })).toMatchObject({ line: 1, column: text.indexOf('<d>zwei') + 1 });
-    expect(place({ line: 7 })).toMatchObject({ line: 2, column: 14 });
-    expect(place({ line: 9 })).toMatchObject(root);
-    expect(place({ line: 40 })).toBeNull();
-    expect(place({ path: [1] })).toMatchObject(root);
-    expect(place({ path: [1, 3] })).toMatchObject({ line: 2, column: 14 });
-    expect(place({ path: [1, 4] })).toBeNull();
+    expect(locationOf({ line: 6 })).toMatchObject({ line: 1, column: text.indexOf('<d>zwei') + 1 });
+    expect(locationOf({ line: 7 })).toMatchObject({ line: 2, column: 14 });
+    expect(locationOf({ line: 9 })).toMatchObject(root);
+    expect(locationOf({ line: 40 })).toBeNull();
+    expect(locationOf({ path: [1] })).toMatchObject(root);
+    expect(locationOf({ path: [1, 3] })).toMatchObject({ line: 2, column: 14 });
+    expect(locationOf({ path: [1, 4] })).toBeNull();
     // what is said of the content is said behind the tag before it, or at the child
-    expect(place({ line: 4, message: "Element 'd': Character content is not" })).toMatchObject({
+    expect(locationOf({ line: 4, message: "Element 'd': Character content is not" })).toMatchObject({
       column: text.indexOf('<d>zwei') + 1,
     });
-    expect(place({ line: 3, message: "Element 'a': Element content is not allowed" })).toMatchObject(root);
+    expect(locationOf({ line: 3, message: "Element 'a': Element content is not allowed" })).toMatchObject(
+      root,
+    );
   });
 
   it.each([1, 2, 3, 7, 1000])('are the same in a document that comes in pieces of %i bytes', (size) => {

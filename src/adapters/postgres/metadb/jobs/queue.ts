@@ -26,7 +26,7 @@ export async function claim(
   const [row] = await sql<ClaimRow[]>`
     select * from svc.claim_job(${settings.maxRunningPerOrg}::int, ${leaseMs} * interval '1 millisecond',
                                 ${worker.workerId}, ${worker.host}, ${worker.osUser}, ${worker.basePath},
-                                ${worker.places ?? null}::int)`;
+                                ${worker.slots ?? null}::int)`;
   if (row === undefined) return null;
   return {
     idJob: row.claimed,

@@ -23,7 +23,7 @@ export interface TargetAddress {
   readonly mayAskPlainPassword?: boolean;
 }
 
-interface Place {
+interface ServerName {
   readonly host: string;
   readonly port: number;
   /** the address of the host that is connected to; absent: whatever its name resolves to */
@@ -31,7 +31,7 @@ interface Place {
 }
 
 interface AddressParts {
-  readonly places: readonly [Place, ...Place[]];
+  readonly servers: readonly [ServerName, ...ServerName[]];
   readonly database: string;
   readonly user: string;
   readonly password: string;
@@ -55,9 +55,9 @@ export interface TargetSockets {
 export function connectTarget(address: TargetAddress, sockets: TargetSockets = {}): Sql {
   const parts = addressParts(address.url);
   const password = address.password ?? parts.password;
-  const [{ host, port }] = parts.places;
+  const [{ host, port }] = parts.servers;
   const openSocket = createCheckedSockets({
-    places: address.addresses?.map((to) => ({ host, port, to })) ?? parts.places,
+    servers: address.addresses?.map((to) => ({ host, port, to })) ?? parts.servers,
     sslmode: parts.sslmode,
     longestMessageBytes: address.longestMessageBytes ?? 1024 ** 3,
     mayAskPlainPassword: address.mayAskPlainPassword ?? false,
@@ -145,18 +145,18 @@ export function addressLabel(url: string): string {
 function addressParts(url: string): AddressParts {
   const match = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url);
   if (match === null) throw new AppError('invalid_option', 'The target is not an address of PostgreSQL.');
-  const [, credentials = '', places = '', database = '', query = ''] = match;
+  const [, credentials = '', servers = '', database = '', query = ''] = match;
   const colon = credentials.indexOf(':');
   const [user, password] =
     colon < 0 ? [credentials, ''] : [credentials.slice(0, colon), credentials.slice(colon + 1)];
-  const [first = { host: 'localhost', port: 5432 }, ...more] = places.split(',').flatMap((place) => {
-    const [, host = '', port = '5432'] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(place) ?? [];
+  const [first = { host: 'localhost', port: 5432 }, ...more] = servers.split(',').flatMap((server) => {
+    const [, host = '', port = '5432'] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(server) ?? [];
     return host === ''
       ? []
       : [{ host: decodeURIComponent(host.replaceAll(/^\[|\]$/g, '')), port: Number(port) }];
   });
   return {
-    places: [first, ...more],
+    servers: [first, ...more],
     database: decodeURIComponent(database),
     user: decodeURIComponent(user),
     password: decodeURIComponent(password),
