@@ -1,4 +1,5 @@
 /** Network addresses in every spelling that resolvers understand, and the ranges that no name of an outside host may lead to. */
+import ipaddr from 'ipaddr.js';
 
 /** 4 bytes of IPv4 or 16 of IPv6. */
 export type AddressBytes = readonly number[];
@@ -9,8 +10,8 @@ export type AddressBytes = readonly number[];
  */
 export function parseAddress(text: string): AddressBytes | null {
   const bare = /^\[(.*)\]$/.exec(text)?.[1];
-  if (bare !== undefined) return parseIpv6(bare);
-  return text.includes(':') ? parseIpv6(text) : parseIpv4(text);
+  if (bare !== undefined || text.includes(':')) return parseIpv6(bare ?? text);
+  return ipaddr.IPv4.isValid(text) ? ipaddr.IPv4.parse(text).toByteArray() : null;
 }
 
 /** Whether a resolver might take the text for a number: such names are never looked up. */
@@ -21,15 +22,8 @@ export function looksNumeric(host: string): boolean {
 
 /** The one spelling that addresses are compared and shown in: `127.0.0.1`, `[::1]`. */
 export function formatAddress(address: AddressBytes): string {
-  if (address.length === 4) return address.join('.');
-  const groups = Array.from({ length: 8 }, (_, at) => address[2 * at]! * 256 + address[2 * at + 1]!);
-  const zeros = longestZeros(groups);
-  const write = (from: number, to: number): string =>
-    groups
-      .slice(from, to)
-      .map((group) => group.toString(16))
-      .join(':');
-  return zeros === null ? `[${write(0, 8)}]` : `[${write(0, zeros.from)}::${write(zeros.to, 8)}]`;
+  const known = ipaddr.fromByteArray([...address]);
+  return known instanceof ipaddr.IPv6 ? `[${known.toRFC5952String()}]` : known.toString();
 }
 
 /**
@@ -110,67 +104,18 @@ function startsWith(address: AddressBytes, prefix: AddressBytes, bits: number): 
   return true;
 }
 
-function parseIpv4(text: string): AddressBytes | null {
-  const parts = text.split('.');
-  if (parts.length > 4) return null;
-  const numbers = parts.map(parseNumber);
-  const last = numbers.pop();
-  if (last === undefined || last === null) return null;
-  const bytes: number[] = [];
-  for (const number of numbers) {
-    if (number === null || number > 255) return null;
-    bytes.push(number);
-  }
-  const left = 4 - bytes.length;
-  if (last >= 256 ** left) return null;
-  for (let at = left - 1; at >= 0; at -= 1) bytes.push(Math.floor(last / 256 ** at) % 256);
-  return bytes;
-}
-
-/** As C reads numbers: 0x is hexadecimal, a leading 0 octal. */
-function parseNumber(text: string): number | null {
-  if (/^0x[0-9a-f]{1,16}$/i.test(text)) return Number.parseInt(text.slice(2), 16);
-  if (/^0[0-7]{0,22}$/.test(text)) return Number.parseInt(text, 8);
-  return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : null;
-}
-
+/** A zone (`%eth0`) is part of no address that a request may name. */
 function parseIpv6(text: string): AddressBytes | null {
-  const halves = text.split('::');
-  if (halves.length > 2 || text.length > 64) return null;
-  const [head, tail] = [parseGroups(halves[0]!), parseGroups(halves[1] ?? '')];
-  if (head === null || tail === null) return null;
-  const missing = 16 - head.length - tail.length;
-  // `::` stands for at least one group
-  if (halves.length === 2 ? missing < 2 : missing !== 0) return null;
-  return [...head, ...Array.from({ length: missing }, () => 0), ...tail];
+  const hexadecimal = withoutDots(text);
+  return /^[0-9a-f:]{2,45}$/i.test(hexadecimal) && ipaddr.IPv6.isValid(hexadecimal)
+    ? ipaddr.IPv6.parse(hexadecimal).toByteArray()
+    : null;
 }
 
-function parseGroups(text: string): number[] | null {
-  if (text === '') return [];
-  const groups = text.split(':');
-  const bytes: number[] = [];
-  for (const [at, group] of groups.entries()) {
-    if (at === groups.length - 1 && group.includes('.')) {
-      if (!/^(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})$/.test(group)) return null;
-      const dotted = parseIpv4(group);
-      if (dotted === null) return null;
-      bytes.push(...dotted);
-    } else {
-      if (!/^[0-9a-f]{1,4}$/i.test(group)) return null;
-      const value = Number.parseInt(group, 16);
-      bytes.push(value >> 8, value & 0xff);
-    }
-  }
-  return bytes;
-}
-
-/** RFC 5952: the first of the longest runs of two zero groups or more. */
-function longestZeros(groups: readonly number[]): { readonly from: number; readonly to: number } | null {
-  let best: { from: number; to: number } | null = null;
-  for (let from = 0; from < groups.length; from += 1) {
-    let to = from;
-    while (groups[to] === 0) to += 1;
-    if (to - from >= 2 && to - from > (best === null ? 0 : best.to - best.from)) best = { from, to };
-  }
-  return best;
+/** The last 32 bits as two groups like the others: ipaddr.js takes `::1.2.3.4` for `::ffff:1.2.3.4`, and octal numbers in it. */
+function withoutDots(text: string): string {
+  const [, head = '', dotted = ''] = /^(.*:)([\d.]+)$/.exec(text) ?? [];
+  if (!ipaddr.IPv4.isValidFourPartDecimal(dotted)) return text;
+  const [first = 0, second = 0, third = 0, fourth = 0] = ipaddr.IPv4.parse(dotted).toByteArray();
+  return `${head}${(first * 256 + second).toString(16)}:${(third * 256 + fourth).toString(16)}`;
 }

@@ -63,7 +63,7 @@ const areas: readonly Area[] = [
   { name: 'ports', values: [], types: ['engine', 'jobs'], packages: [] },
   { name: 'jobs', ...domain, packages: ['zod'] },
   { name: 'catalog', ...domain },
-  { name: 'access', ...domain },
+  { name: 'access', ...domain, packages: ['ipaddr.js'] },
   { name: 'files', ...domain },
   { name: 'transfer', ...domain, packages: ['zod'] },
   { name: 'events', ...domain, packages: ['zod'] },
