@@ -6,8 +6,6 @@ const maxLines = 400;
 
 /** Longer than 400 lines, each with its reason. */
 const longFiles: Readonly<Record<string, string>> = {
-  'src/engine/map/tables/draw-model.ts':
-    'one recursion over places: its steps share the state of the drawing',
   'src/engine/shred/shredder.ts': 'the hot path: one state machine whose steps share its locals',
 };
 

@@ -1,0 +1,23 @@
+/** What the steps of one drawing share: the source, the choices made for it, and what was drawn so far. */
+import type { SourceModel } from '../../../model/source-model.ts';
+import type { PathPrinter } from '../../names/paths.ts';
+import type { UsePrinter } from '../../names/use-paths.ts';
+import type { DrawingChoices } from '../drawing-choices.ts';
+import type { NodeDraft } from '../model-builder.ts';
+import type { DrawnTables } from './drawn-tables.ts';
+import type { Place } from './place.ts';
+
+export interface DrawingContext {
+  readonly model: SourceModel;
+  /** characters of text columns without a length of their own */
+  readonly textLength: number | undefined;
+  readonly choices: DrawingChoices;
+  readonly paths: PathPrinter;
+  readonly uses: UsePrinter;
+  readonly tables: DrawnTables;
+  readonly nodes: NodeDraft[];
+  /** Draws what an element of the node's type holds, at once. */
+  fill(node: NodeDraft, place: Place): void;
+  /** Work for when what is being drawn is complete, in the order in which it came up. */
+  later(work: () => void): void;
+}

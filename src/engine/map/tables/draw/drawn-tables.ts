@@ -1,0 +1,183 @@
+/** The tables of a drawing: which rows share one, and which uses of the source share a column. */
+import { widerColumnType } from '../column-types.ts';
+import type { SourceModel, QName } from '../../../model/source-model.ts';
+import type { DeclaredPaths } from '../../names/declared-paths.ts';
+import type { UsePrinter } from '../../names/use-paths.ts';
+import type { DrawingChoices } from '../drawing-choices.ts';
+import {
+  newColumn,
+  newNode,
+  newTable,
+  type ColumnDraft,
+  type NewColumn,
+  type TableDraft,
+} from '../model-builder.ts';
+import { flag, key, ordinal, plainText, type Place, type TableIdentity } from './place.ts';
+
+export class DrawnTables {
+  readonly all: TableDraft[] = [];
+  readonly #model: SourceModel;
+  readonly #choices: DrawingChoices;
+  readonly #uses: UsePrinter;
+  readonly #declared: DeclaredPaths;
+  /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
+  readonly #tableByIdentity = new Map<string, TableDraft>();
+
+  constructor(model: SourceModel, choices: DrawingChoices, uses: UsePrinter, declared: DeclaredPaths) {
+    this.#model = model;
+    this.#choices = choices;
+    this.#uses = uses;
+    this.#declared = declared;
+  }
+
+  /** The table for rows of `element`: the shared one of its type, or the one for this place (`at`). */
+  tableFor(
+    element: number,
+    type: number,
+    path: readonly string[],
+    xpath: string,
+    at: TableIdentity,
+  ): TableDraft {
+    return this.namedTable(this.#choices.isShared(type) ? this.ofType(type) : at, element, type, path, xpath);
+  }
+
+  ofType(type: number): TableIdentity {
+    return { identity: `type/${type}`, place: { declared: this.#declared.ofType(type) } };
+  }
+
+  /** One table for all members of a substitution group; shared over its places as soon as one member's type is. */
+  groupTable(head: number, path: readonly string[], xpath: string, at: TableIdentity): TableDraft {
+    const { type, name } = this.#model.elements[head]!;
+    return this.namedTable(
+      this.#choices.isSharedGroup(head)
+        ? { identity: `group/${head}`, place: { declared: [`/(group ${this.#uses.element(name)})`] } }
+        : at,
+      head,
+      type,
+      path,
+      xpath,
+    );
+  }
+
+  namedTable(
+    { identity, place }: TableIdentity,
+    element: number,
+    type: number,
+    path: readonly string[],
+    xpath: string,
+  ): TableDraft {
+    const known = this.#tableByIdentity.get(identity);
+    if (known !== undefined) return known;
+    const { name, documentation } = this.#model.types[type]!;
+    const declared = this.#model.elements[element]!;
+    const shared = identity.startsWith('type/');
+    const table = newTable({
+      kind: 'element',
+      path,
+      xpath,
+      place,
+      ownName: shared && !this.#model.inferred ? nameOfSharedType(name, declared.name) : null,
+      shared,
+      // what is said of one of its places is not said of the others
+      documentation: shared && name !== null ? documentation : (declared.documentation ?? documentation),
+    });
+    this.#addTable(table);
+    this.column(table, '/key', { role: 'row_key', type: key });
+    this.#tableByIdentity.set(identity, table);
+    return table;
+  }
+
+  /** The base type and its derivations lead to one table for the same child. */
+  placeOf(place: Place, child: QName): TableIdentity {
+    const steps = `${place.columnKey}/${this.#uses.element(child)}`;
+    return { identity: `at/${place.table.index}/${steps}`, place: { under: place.table, steps } };
+  }
+
+  /** Rows for text runs or wildcard content, numbered with the children of the element they stand in. */
+  contentTable(place: Place, kind: 'text' | 'wildcard'): TableDraft {
+    const word = kind === 'text' ? 'text' : 'any';
+    const identity = `${place.columnKey}/${word}`;
+    const known = place.table.nodeByKey.get(identity)?.table;
+    if (known !== undefined) return known;
+    const table = newTable({
+      kind,
+      path: [...place.path, word],
+      xpath: place.xpath,
+      place: { under: place.table, steps: `${place.columnKey}/(${word})` },
+      ownName: null,
+      shared: false,
+      documentation: undefined,
+    });
+    this.#addTable(table);
+    this.column(table, '/key', { role: 'row_key', type: key });
+    this.parentKey(table, place.table, [], place.columnKey);
+    this.column(table, '/position', { role: 'position', type: ordinal });
+    this.column(table, '/content', {
+      role: 'content',
+      type: plainText,
+      nameParts: ['content'],
+      xpath: place.xpath,
+    });
+    const holder = newNode({
+      name: { namespaceUri: '', localName: word },
+      table,
+      opensRow: false,
+      element: -1,
+      type: -1,
+    });
+    place.table.nodeByKey.set(identity, holder);
+    return table;
+  }
+
+  childKey(table: TableDraft, place: Place, child: QName): ColumnDraft {
+    const steps = `${place.columnKey}/${this.#uses.element(child)}`;
+    return this.parentKey(table, place.table, [...place.nameParts, child.localName], steps);
+  }
+
+  /** `steps`: tell this use from others of the same parent; `via` does so in the column's name. */
+  parentKey(table: TableDraft, parent: TableDraft, via: readonly string[], steps: string): ColumnDraft {
+    return this.column(table, `/parent/${parent.index}/${steps}`, {
+      role: 'parent_key',
+      type: key,
+      steps,
+      parent,
+      via,
+    });
+  }
+
+  /** Says of a row's own element that it was nil. */
+  nilColumn(table: TableDraft): ColumnDraft {
+    return this.column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'], xpath: table.xpath });
+  }
+
+  valueColumn(place: Place, suffix: string, column: Omit<NewColumn, 'role'>): ColumnDraft {
+    return this.column(place.table, `${place.columnKey}${suffix}`, { role: 'value', ...column });
+  }
+
+  /** The column of this identity, made when new; declarations that share it widen its type. */
+  column(table: TableDraft, identity: string, column: NewColumn): ColumnDraft {
+    const known = table.columnByKey.get(identity);
+    if (known !== undefined) {
+      known.type = widerColumnType(known.type, column.type);
+      return known;
+    }
+    const draft = newColumn(column);
+    table.columnByKey.set(identity, draft);
+    table.columns.push(draft);
+    return draft;
+  }
+
+  #addTable(table: TableDraft): void {
+    table.index = this.all.length;
+    this.all.push(table);
+  }
+}
+
+/** `AddressType` -> `Address`: the word "type" says nothing in the name of a table. */
+function nameOfSharedType(type: QName | null, element: QName): string {
+  const local = (type ?? element).localName;
+  // a word of its own (prototype, subtype), or just what the element is called
+  if (local === element.localName || /^(?:arche|data|proto|stereo|sub|super)type$/i.test(local)) return local;
+  const short = local.replace(/[-_.]?(?:[Cc]omplex)?[Tt]ype$/, '');
+  return short === '' ? local : short;
+}

@@ -1,0 +1,27 @@
+/** Where an element is drawn, and the types of the columns that do not come from the source. */
+import type { ColumnType } from '../../../model/relational-model.ts';
+import type { NodeDraft, TableDraft, TableOrigin } from '../model-builder.ts';
+
+export const key: ColumnType = { kind: 'bigint' };
+export const ordinal: ColumnType = { kind: 'integer' };
+export const flag: ColumnType = { kind: 'boolean' };
+export const plainText: ColumnType = { kind: 'text' };
+
+/** Where an element is being drawn: the row it belongs to and how its columns are told apart there. */
+export interface Place {
+  readonly table: TableDraft;
+  /** printed steps (`src/engine/map/names/use-paths.ts`) below the row's element: identity of columns within the table */
+  readonly columnKey: string;
+  /** local names below the row's element: words of column names */
+  readonly nameParts: readonly string[];
+  readonly path: readonly string[];
+  readonly xpath: string;
+  /** the node whose row this is, when values here are guaranteed as far as the element itself is; null below optional folds */
+  readonly guarantor: NodeDraft | null;
+}
+
+/** What makes rows belong to one table, within a drawing and over the versions of a model. */
+export interface TableIdentity {
+  readonly identity: string;
+  readonly place: TableOrigin;
+}

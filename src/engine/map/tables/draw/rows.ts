@@ -1,0 +1,48 @@
+/** The node that opens a row for an element. */
+import { newNode, type NodeDraft, type TableDraft } from '../model-builder.ts';
+import type { Variant } from '../type-graph.ts';
+import type { DrawingContext } from './context.ts';
+import { plainText, type Place } from './place.ts';
+
+/** The node that opens a row of `table` for an element; drawn once per type and kind of element, so recursion closes. */
+export function drawRow(
+  drawing: DrawingContext,
+  table: TableDraft,
+  variant: Variant,
+  polymorphic: boolean,
+): NodeDraft {
+  const element = drawing.model.elements[variant.element]!;
+  const identity = `${element.type}|${element.nillable}|${polymorphic}`;
+  const known = table.nodeByKey.get(identity);
+  if (known !== undefined) return known;
+  const node = newNode({
+    name: element.name,
+    table,
+    opensRow: true,
+    element: variant.element,
+    type: element.type,
+  });
+  drawing.nodes.push(node);
+  table.nodeByKey.set(identity, node);
+  const place: Place = {
+    table,
+    columnKey: '',
+    nameParts: [],
+    // what hangs from a table that several places share is named by that, not by the first of its places
+    path: table.ownName === null ? table.path : [...table.path.slice(0, -1), table.ownName],
+    xpath: table.xpath,
+    guarantor: element.nillable ? null : node,
+  };
+  if (element.nillable) node.nil = drawing.tables.nilColumn(table);
+  if (polymorphic) {
+    node.elementName = drawing.tables.column(table, '/element', {
+      role: 'element_name',
+      type: plainText,
+      nameParts: ['element'],
+      xpath: table.xpath,
+    });
+    node.elementName.requiredBy.add(node);
+  }
+  drawing.later(() => drawing.fill(node, place));
+  return node;
+}

@@ -1,0 +1,61 @@
+/** Substitution groups too wide for one table. */
+import type { SourceChild } from '../../../model/source-model.ts';
+import { hangsFromHead, newNode, type NodeDraft } from '../model-builder.ts';
+import type { Variant } from '../type-graph.ts';
+import type { DrawingContext } from './context.ts';
+import { ordinal, plainText, type Place } from './place.ts';
+import { addEdge } from './edges.ts';
+import { drawRow } from './rows.ts';
+
+/** A substitution group too wide for one table: rows of its head say where and which, each member's own row hangs from one. */
+export function drawGroup(
+  drawing: DrawingContext,
+  parent: NodeDraft,
+  place: Place,
+  child: SourceChild,
+  variants: readonly Variant[],
+  path: readonly string[],
+): void {
+  const declared = drawing.model.elements[child.element]!;
+  const xpath = drawing.paths.child(place.xpath, declared.name);
+  const at = {
+    identity: `head/${child.element}`,
+    place: { declared: [`/(head ${drawing.uses.element(declared.name)})`] },
+  };
+  const table = drawing.tables.namedTable(at, child.element, declared.type, path, xpath);
+  const parentKey = drawing.tables.childKey(table, place, declared.name);
+  drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
+  let headNode = table.nodeByKey.get('head');
+  if (headNode === undefined) {
+    headNode = newNode({
+      name: declared.name,
+      table,
+      opensRow: true,
+      element: child.element,
+      type: declared.type,
+    });
+    drawing.nodes.push(headNode);
+    table.nodeByKey.set('head', headNode);
+    headNode.elementName = drawing.tables.column(table, '/element', {
+      role: 'element_name',
+      type: plainText,
+      nameParts: ['element'],
+      xpath,
+    });
+    headNode.elementName.requiredBy.add(headNode);
+  }
+  const head = { node: headNode, parentKey };
+  for (const variant of variants) {
+    const element = drawing.model.elements[variant.element]!;
+    const memberPath = [...place.path, element.name.localName];
+    const own = drawing.tables.namedTable(
+      drawing.tables.ofType(element.type),
+      variant.element,
+      element.type,
+      memberPath,
+      drawing.paths.child(place.xpath, element.name),
+    );
+    const hangsFrom = drawing.tables.parentKey(own, table, [hangsFromHead], '/(head)');
+    addEdge(drawing, parent, child, variant, drawRow(drawing, own, variant, false), hangsFrom, head);
+  }
+}
