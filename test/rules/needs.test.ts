@@ -42,7 +42,7 @@ describe('what a test needs', () => {
     rmSync(join(folder, name));
     expect(programs.filter(([one]) => !isHere(one)).map(([one]) => one)).toEqual([part]);
     expect(needs(part)).toMatchObject({ skip: true, meta: { lacks: { part } } });
-    expect(lackOf([...programs.map(([one]) => one)])).toMatchObject({ part });
+    expect(lackOf(programs.map(([one]) => one))).toMatchObject({ part });
   });
 
   it('fails instead of being skipped where REQUIRE names it, and nothing else does', () => {
