@@ -8,10 +8,14 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { jsonLinesCommands } from './psql-json-lines.ts';
 import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 
+/** A command of psql is one line, and ends where a name has a line end: such a name gets another one, as those that are too long do. */
+const psql: Dialect = { ...postgresql, refusedCharacters: /[\0\r\n]/u };
+
 /** For the formats that psql reads; `renderParquetScript` is for the one that it does not. */
 export function renderLoadScript(model: RelationalModel, manifest: TargetManifest): string {
   const adapted = adaptedModel(model, manifest);
-  const { before, after } = ddlParts(adapted, postgresql, {
+  const dialect = manifest.format === 'jsonl' ? postgresql : psql;
+  const { before, after } = ddlParts(adapted, dialect, {
     ifNotExists: true,
     foreignKeysLast: true,
     tables: tablesOfFolder(adapted, manifest),
@@ -25,7 +29,7 @@ export function renderLoadScript(model: RelationalModel, manifest: TargetManifes
     manifest.format === 'jsonl'
       ? jsonLinesCommands(model, tables)
       : tables.flatMap((table) => copyCommands(table, manifest.format)).join('\n'),
-    ledger(manifest, postgresql),
+    ledger(manifest, dialect),
     ...after,
     'COMMIT;',
   ]);
@@ -116,8 +120,8 @@ function copyCommands(table: ManifestTable, format: TargetManifest['format']): s
   return table.files
     .filter((file) => file.rows > 0)
     .map((file) => {
-      const columns = file.columns.map((name) => postgresql.quote(physicalName(postgresql, name))).join(', ');
-      const name = postgresql.quote(physicalName(postgresql, table.name));
+      const columns = file.columns.map((name) => psql.quote(physicalName(psql, name))).join(', ');
+      const name = psql.quote(physicalName(psql, table.name));
       return `\\copy ${name} (${columns}) FROM ${standardLiteral(file.name)} WITH (${options})`;
     });
 }

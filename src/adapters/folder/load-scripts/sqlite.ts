@@ -6,6 +6,7 @@
 import { ddlParts } from '../../../engine/sql/ddl.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
+import { memberName } from '../../../engine/shred/rows/json-lines.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { ColumnType, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
@@ -114,7 +115,7 @@ WHERE json_type(line, ${path(column)}) = 'array';`;
 
 /** SQLite compares a member's name as JSON writes it. */
 function path(column: string): string {
-  return standardLiteral(`$."${JSON.stringify(column).slice(1, -1)}"`);
+  return standardLiteral(`$.${memberName(column)}`);
 }
 
 function quoted(name: string): string {

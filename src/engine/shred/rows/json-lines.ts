@@ -23,12 +23,19 @@ interface Member {
   readonly write: FieldWriter;
 }
 
+/** A name as a member's, in quotes. Readers of paths end a name at the first quote, also at one that is escaped by a backslash. */
+export function memberName(name: string): string {
+  return JSON.stringify(name).replaceAll(/\\(.)/g, (escape, character) =>
+    character === '"' ? '\\u0022' : escape,
+  );
+}
+
 /** Takes whole rows in COPY text, `columns` in their order; answers the same rows as JSON Lines, in a buffer of their own. */
 export function createJsonLinesEncoder(
   columns: readonly { readonly name: string; readonly type: ColumnType }[],
 ): (rows: Uint8Array) => Uint8Array {
   const members = columns.map(({ name, type }, index): Member => ({
-    prefix: new TextEncoder().encode(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`),
+    prefix: new TextEncoder().encode(`${index === 0 ? '{' : ','}${memberName(name)}:`),
     write: type.list === true ? listWriter(type.kind) : scalarWriter(type.kind),
   }));
   let buffer = new Uint8Array(256 * 1024);

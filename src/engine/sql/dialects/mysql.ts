@@ -25,7 +25,7 @@ export const mysql: Dialect = {
   // of InnoDB; its row must hold their values, too (`inRow`)
   maxColumns: 1017,
   // quoted or not, names lie within the Basic Multilingual Plane; a database's name becomes a folder
-  refusedCharacters: /[\u{10000}-\u{10FFFF}\0]|[ /\\.](?=$)/u,
+  refusedCharacters: /[\u{10000}-\u{10FFFF}\0]|[\s/\\.](?=$)/u,
   capabilities: {
     ...standardDialect.capabilities,
     indexes: 'inline',

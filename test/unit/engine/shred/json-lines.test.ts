@@ -120,7 +120,7 @@ test('rows are lines, members in the order of the columns, names escaped', () =>
         ]),
       ),
     ),
-  ).toBe('{"a\\"b":1,"c\\\\d":"x"}\n{"a\\"b":2,"c\\\\d":null}\n');
+  ).toBe('{"a\\u0022b":1,"c\\\\d":"x"}\n{"a\\u0022b":2,"c\\\\d":null}\n');
   const long = 'y'.repeat(1_000_000);
   expect(JSON.parse(text(encode(copyText([['3', long]]))))).toEqual({ 'a"b': 3, 'c\\d': long });
 });
