@@ -139,11 +139,15 @@ function escapeAttribute(value: string): string {
     .replaceAll('\r', '&#13;');
 }
 
+/** The bytes that the range of a record lies in. */
+export function sourceOf({ events, bytes, decoded }: TokenBatch, at: number): Uint8Array {
+  return (events[at * RECORD_INTS]! & FLAG_DECODED) === 0 ? bytes : decoded;
+}
+
 /** The range of a record as text. */
 export function rangeText(batch: TokenBatch, at: number): string {
-  const flags = batch.events[at * RECORD_INTS]!;
-  const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
-  return utf8Text(source.subarray(batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!));
+  const [start, end] = [batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!];
+  return utf8Text(sourceOf(batch, at).subarray(start, end));
 }
 
 export function isWhiteSpace(bytes: Uint8Array, length: number): boolean {

@@ -1,0 +1,164 @@
+/** Attributes: in their columns, as what XSD lets every element say of itself (XSD Part 1 §2.6), or beside the data. */
+import { clarkName, type QName } from '../../model/source-model.ts';
+import { RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
+import type { CompiledNode, CompiledPlan } from '../compiled-plan.ts';
+import {
+  FRAME_NIL,
+  FRAME_NODE,
+  FRAME_ROW,
+  FRAME_ROW_COUNT,
+  FRAME_SHOWN,
+  type ShredState,
+} from '../open-elements.ts';
+import type { OpenRows } from '../rows/open-rows.ts';
+import { rangeText, sourceOf } from '../xml-capture.ts';
+import type { ColumnValues } from './column-values.ts';
+import type { WalkContext, XsiNames } from './context.ts';
+import type { ElementRows } from './element-rows.ts';
+import type { KernelTurns } from './kernel-turns.ts';
+import type { UnmappedContent } from './unmapped-content.ts';
+
+const utf8 = new TextEncoder();
+const xmlSpace = ' \t\r\n';
+
+export class Attributes {
+  readonly #context: WalkContext;
+  readonly #plan: CompiledPlan;
+  readonly #state: ShredState;
+  readonly #rows: OpenRows;
+  readonly #xsi: XsiNames;
+  readonly #values: ColumnValues;
+  readonly #elementRows: ElementRows;
+  readonly #unmapped: UnmappedContent;
+  readonly #turns: KernelTurns;
+
+  constructor(
+    context: WalkContext,
+    values: ColumnValues,
+    elementRows: ElementRows,
+    unmapped: UnmappedContent,
+    turns: KernelTurns,
+  ) {
+    this.#context = context;
+    this.#plan = context.plan;
+    this.#state = context.state;
+    this.#rows = context.rows;
+    this.#xsi = context.xsi;
+    this.#values = values;
+    this.#elementRows = elementRows;
+    this.#unmapped = unmapped;
+    this.#turns = turns;
+  }
+
+  /** Takes the attribute at `at`, of the innermost open element. */
+  add(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
+    const nameId = batch.events[at * RECORD_INTS + 1]!;
+    if (this.#xsi.locations.has(nameId)) return;
+    this.#state.setFrame(this.#state.depth - 1, FRAME_SHOWN, 1);
+    const column = this.#plan.attributeColumn(node.index, nameId);
+    if (column < 0) {
+      this.#addOther(batch, at, node, row);
+      return;
+    }
+    if (nameId === this.#xsi.type) {
+      this.#addTypeAsValue(batch, at, row, column);
+      return;
+    }
+    this.#turns.kernel?.learnAttribute(node.index, nameId, column);
+    const { events } = batch;
+    this.#values.set(
+      row,
+      column,
+      sourceOf(batch, at),
+      events[at * RECORD_INTS + 2]!,
+      events[at * RECORD_INTS + 3]!,
+    );
+  }
+
+  /** The xsi:type among the records from `first` to `last` that may lead to another type's columns; -1 for none. */
+  findType(batch: TokenBatch, first: number, last: number, node: CompiledNode): number {
+    let typed = -1;
+    for (let i = first; i <= last; i += 1)
+      if (batch.events[i * RECORD_INTS + 1] === this.#xsi.type) typed = i;
+    // a model inferred without an XSD knows xsi:type as an attribute like any other
+    return typed >= 0 && this.#plan.attributeColumn(node.index, this.#xsi.type) >= 0 ? -1 : typed;
+  }
+
+  /** The element at `frame` is of the type that the xsi:type at `at` names: its node and row become those of that type. */
+  applyType(batch: TokenBatch, at: number, node: CompiledNode, frame: number): void {
+    const state = this.#state;
+    const row = state.frame(frame, FRAME_ROW);
+    const typeName = this.#context.scope.resolve(trimmed(rangeText(batch, at)));
+    const typeEdge = typeName === null ? undefined : typeEdgeOf(node, typeName);
+    if (node.plan.typeNameColumn >= 0 && typeName !== null)
+      this.#rows.setAscii(row, node.plan.typeNameColumn, this.#context.labels.type(typeName));
+    else if (typeName === null) this.#unmapped.addAttribute(batch, at, row);
+    else this.#keepType(typeName, row);
+    state.setFrame(frame, FRAME_SHOWN, 1);
+    if (typeEdge === undefined) return;
+    const target = this.#plan.nodes[typeEdge.node]!;
+    state.setFrame(frame, FRAME_NODE, target.index);
+    if (typeEdge.parentKeyColumn < 0) return;
+    state.setFrame(frame, FRAME_ROW, this.#elementRows.openSubtype(target, typeEdge.parentKeyColumn, row));
+    state.setFrame(frame, FRAME_ROW_COUNT, state.frame(frame, FRAME_ROW_COUNT) + 1);
+  }
+
+  /**
+   * xsi:type where no type has columns of its own, so that it changes nothing: it is kept with its namespace, `{uri}local`, and is
+   * no deviation. What a wrong one allows deviates by itself.
+   */
+  #keepType(typeName: QName, row: number): void {
+    this.#unmapped.keep(
+      'attribute',
+      0,
+      this.#context.paths.attribute(this.#xsi.type),
+      clarkName(typeName),
+      row,
+    );
+  }
+
+  /** xsi:type in a column like any other attribute's: the label of the type, whatever prefix the document has for it. */
+  #addTypeAsValue(batch: TokenBatch, at: number, row: number, column: number): void {
+    const { labels, scope } = this.#context;
+    const written = rangeText(batch, at);
+    const typeName = scope.resolve(trimmed(written));
+    // what is no name here may read as the label of one
+    if (typeName === null && labels.typeOf(written) !== null) {
+      this.#unmapped.addAttribute(batch, at, row);
+      return;
+    }
+    const label = utf8.encode(typeName === null ? written : labels.type(typeName));
+    this.#values.set(row, column, label, 0, label.length);
+  }
+
+  /** An attribute without a column of its own. */
+  #addOther(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
+    const { names } = this.#context;
+    const nameId = batch.events[at * RECORD_INTS + 1]!;
+    const { nilColumn, anyAttributeColumn } = node.plan;
+    if (nameId === this.#xsi.nil) {
+      const nil = { true: true, 1: true, false: false, 0: false }[trimmed(rangeText(batch, at))];
+      if (nilColumn < 0 || nil === undefined) this.#unmapped.addAttribute(batch, at, row);
+      else this.#rows.setBoolean(row, nilColumn, nil);
+      if (nil === true) this.#state.setFrame(this.#state.depth - 1, FRAME_NIL, 1);
+    } else if (anyAttributeColumn >= 0 && !this.#unmapped.isIgnored(node, 'attributes', nameId)) {
+      const uri = names.namespaceUri(nameId);
+      const name = uri === '' ? names.localName(nameId) : `{${uri}}${names.localName(nameId)}`;
+      this.#rows.appendAnyAttribute(row, anyAttributeColumn, name, rangeText(batch, at));
+    } else this.#unmapped.addAttribute(batch, at, row);
+  }
+}
+
+/** Without white space around it, as XSD has it. */
+function trimmed(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && xmlSpace.includes(text[start]!)) start += 1;
+  while (start < end && xmlSpace.includes(text[end - 1]!)) end -= 1;
+  return text.slice(start, end);
+}
+
+function typeEdgeOf(node: CompiledNode, name: QName): CompiledNode['plan']['typeEdges'][number] | undefined {
+  return node.plan.typeEdges.find(
+    (edge) => edge.name.localName === name.localName && edge.name.namespaceUri === name.namespaceUri,
+  );
+}

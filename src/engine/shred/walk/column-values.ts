@@ -1,0 +1,70 @@
+/** Values of the source in their columns; what a column's type cannot hold exactly goes beside it. */
+import { utf8Text } from '../../xml/utf8.ts';
+import { partOf } from '../compiled-plan.ts';
+import type { OpenRows } from '../rows/open-rows.ts';
+import { EMPTY, FITS, UNCONVERTED } from '../values/conversion.ts';
+import type { WalkContext } from './context.ts';
+
+export interface UnconvertedText {
+  readonly table: number;
+  readonly column: number;
+  /** as it is written: decimal digits beyond 2^53 */
+  readonly rowKey: number | string;
+  readonly text: string;
+}
+
+export class ColumnValues {
+  /** values their columns cannot hold; the consumer empties it */
+  readonly unconvertedValues: UnconvertedText[] = [];
+  readonly #context: WalkContext;
+  readonly #rows: OpenRows;
+
+  constructor(context: WalkContext) {
+    this.#context = context;
+    this.#rows = context.rows;
+  }
+
+  set(row: number, column: number, source: Uint8Array, start: number, end: number): void {
+    const result = this.#rows.setValue(row, column, source, start, end);
+    if (result !== FITS) this.#setOther(result, row, column, source, start, end);
+    else if (this.#rows.table(row).holdsNames[column] === 1)
+      this.#keepName(row, column, source.subarray(start, end));
+  }
+
+  #setOther(
+    result: number,
+    row: number,
+    column: number,
+    source: Uint8Array,
+    start: number,
+    end: number,
+  ): void {
+    const { deviations, output, settings } = this.#context;
+    const table = this.#rows.table(row);
+    const part = partOf(table, column);
+    const { name, keepsForm } = table.columns[column]!;
+    const written = source.subarray(start, end);
+    const rowKey = this.#rows.key(row);
+    if (result === UNCONVERTED) {
+      const text = utf8Text(written);
+      this.unconvertedValues.push({ table: part.index, column: column - part.start, rowKey, text });
+      if (settings.widensInPlace) this.#rows.mark(row, column);
+      else this.#rows.setRaw(row, column, source, start, end);
+      deviations.unconverted(`${part.name}.${name}`, text);
+      return;
+    }
+    const kept = result === EMPTY && keepsForm !== true ? new Uint8Array(0) : written;
+    output.side('lexical', [this.#context.documentKey(), part.name, rowKey, name, kept]);
+  }
+
+  /** A QName whose prefix means something else in the model, or nothing, is kept with its namespace. */
+  #keepName(row: number, column: number, value: Uint8Array): void {
+    const { output, scope, settings } = this.#context;
+    const table = this.#rows.table(row);
+    const { name, type } = table.columns[column]!;
+    const expanded = scope.expand(utf8Text(value), type.list === true, settings.model.namespaces);
+    if (expanded === null) return;
+    const document = this.#context.documentKey();
+    output.side('lexical', [document, partOf(table, column).name, this.#rows.key(row), name, expanded]);
+  }
+}

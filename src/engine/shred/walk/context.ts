@@ -1,0 +1,88 @@
+/** What the steps of a walk share: the plan, the open elements and their rows, and what is said of the document being read. */
+import { createNameLabels, xsiNamespace, type NameLabels } from '../../model/name-labels.ts';
+import type { RelationalModel } from '../../model/relational-model.ts';
+import type { NameTable } from '../../xml/tokens.ts';
+import { compilePlan, type CompiledNode, type CompiledPlan } from '../compiled-plan.ts';
+import { createDeviations, type Deviations } from '../deviations.ts';
+import { FRAME_INTS, FRAME_NODE, ShredState } from '../open-elements.ts';
+import { rowEncoderFor, type RowEncoder } from '../rows/encoding.ts';
+import { RowKeys } from '../rows/keys.ts';
+import { OpenRows } from '../rows/open-rows.ts';
+import { RowOutput } from '../rows/output.ts';
+import { NamespaceScope } from '../values/namespace-scope.ts';
+import { DocumentPaths } from './document-paths.ts';
+
+export interface WalkSettings {
+  readonly model: RelationalModel;
+  readonly names: NameTable;
+  readonly encoding: 'copy-text' | 'csv' | 'tsv';
+  /** last key in use per table name, `_documents` among them; rows are numbered from there */
+  readonly keyOffsets: ReadonlyMap<string, number>;
+  /** the sink can widen a column afterwards; else a value that does not fit is written as it is */
+  readonly widensInPlace: boolean;
+  readonly unmapped: 'capture' | 'report' | 'fail';
+  /** documents that start with another element than the model's roots are kept whole as unmapped content; else they are refused */
+  readonly keepsOtherRoots?: boolean;
+}
+
+/** Name ids of what XSD Part 1 §2.6 lets every element have. */
+export interface XsiNames {
+  readonly type: number;
+  readonly nil: number;
+  readonly locations: ReadonlySet<number>;
+}
+
+export class WalkContext {
+  readonly settings: WalkSettings;
+  readonly names: NameTable;
+  readonly encoder: RowEncoder;
+  readonly plan: CompiledPlan;
+  readonly state: ShredState;
+  readonly output: RowOutput;
+  readonly deviations: Deviations;
+  readonly rowKeys = new RowKeys();
+  readonly rows: OpenRows;
+  readonly scope = new NamespaceScope();
+  readonly labels: NameLabels;
+  readonly paths: DocumentPaths;
+  readonly xsi: XsiNames;
+  /** number of the document; 0 where its rows' keys follow from its content */
+  documentNumber = 0;
+  documentName = '';
+  /** values of the model's extra columns for the document, in column order */
+  extra: readonly (string | null)[] = [];
+
+  constructor(settings: WalkSettings) {
+    const { model, names } = settings;
+    this.settings = settings;
+    this.names = names;
+    this.encoder = rowEncoderFor(settings.encoding);
+    this.plan = compilePlan(model, names, this.encoder);
+    this.state = new ShredState(
+      Float64Array.from(model.tables, (table) => settings.keyOffsets.get(table.name) ?? 0),
+    );
+    this.output = new RowOutput(model.tables.length, this.encoder);
+    this.deviations = createDeviations(settings.unmapped);
+    this.rows = new OpenRows(this.state, this.plan, this.output, this.encoder, this.rowKeys);
+    this.labels = createNameLabels(model);
+    this.paths = new DocumentPaths(names, this.labels, this.state);
+    this.xsi = {
+      type: names.intern(xsiNamespace, 'type'),
+      nil: names.intern(xsiNamespace, 'nil'),
+      locations: new Set([
+        names.intern(xsiNamespace, 'schemaLocation'),
+        names.intern(xsiNamespace, 'noNamespaceSchemaLocation'),
+      ]),
+    };
+  }
+
+  /** The plan node of an open element, by its depth from 0. */
+  nodeOf(frame: number): CompiledNode {
+    return this.plan.nodes[this.state.frames[frame * FRAME_INTS + FRAME_NODE]!]!;
+  }
+
+  /** The document's key as it is written. */
+  documentKey(): number | string {
+    return this.rowKeys.key(this.documentNumber);
+  }
+}

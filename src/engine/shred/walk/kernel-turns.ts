@@ -1,0 +1,103 @@
+/** Turns of the WebAssembly kernel: when it is made, what it is told, and how often it is asked. */
+import {
+  createKernelThreshold,
+  createTokenizerKernels,
+  type TokenizerKernels,
+} from '../../xml/tokenizer/fast.ts';
+import type { TokenBatch } from '../../xml/tokens.ts';
+import { createShredKernel, type ShredKernel } from '../kernel/instance.ts';
+import { FRAME_INTS, FRAME_NODE, FRAME_ROW } from '../open-elements.ts';
+import type { WalkContext } from './context.ts';
+import type { ElementRows } from './element-rows.ts';
+
+/** Records that TypeScript handles at most before it asks the kernel again. */
+const longestPause = 63;
+
+export class KernelTurns {
+  /** null: not needed yet, or not to be had */
+  kernel: ShredKernel | null = null;
+  /** For the tokeniser whose batches are handed in. */
+  readonly tokenizerKernels: TokenizerKernels;
+  readonly #context: WalkContext;
+  readonly #elementRows: ElementRows;
+  /** records of a batch that the kernel is made for; Infinity once it was tried */
+  #kernelFrom: number;
+  readonly #pays = createKernelThreshold();
+  readonly #otherKernels = createTokenizerKernels(0);
+  /** records that are left to TypeScript before the kernel is asked again, where it does not get far */
+  #pause = 0;
+  #pauseLength = 0;
+
+  constructor(context: WalkContext, elementRows: ElementRows, kernelFrom: number) {
+    this.#context = context;
+    this.#elementRows = elementRows;
+    this.#kernelFrom = kernelFrom;
+    this.tokenizerKernels = {
+      take: (firstBytes) => {
+        if (!this.#pays(firstBytes)) return null;
+        if (this.kernel === null) this.#make();
+        return (this.kernel?.tokenizerKernels ?? this.#otherKernels).take(firstBytes);
+      },
+      giveBack: (kernel) => (this.kernel?.tokenizerKernels ?? this.#otherKernels).giveBack(kernel),
+    };
+  }
+
+  beginDocument(): void {
+    this.#pause = 0;
+    this.#pauseLength = 0;
+    this.#tellDocument();
+  }
+
+  /** The kernel where it can read this batch; it is made for the first that is worth it. */
+  kernelFor(batch: TokenBatch): ShredKernel | null {
+    if (this.kernel === null && batch.count >= this.#kernelFrom) this.#make();
+    return this.kernel?.reaches(batch) === true ? this.kernel : null;
+  }
+
+  /** Lets the kernel handle records from `from` on, if it is its turn; answers the index of the first that it leaves. */
+  take(kernel: ShredKernel, from: number, count: number): number {
+    if (this.#pause > 0) {
+      this.#pause -= 1;
+      return from;
+    }
+    if (!kernel.serves()) return from;
+    const next = kernel.run(from, count, this.#context.scope.size);
+    for (const [table, column] of kernel.takeNullAllowed())
+      this.#elementRows.allowNull(this.#context.plan.tables[table]!, column);
+    // where it stops again and again it only costs
+    if (next - from > 8 || next >= count) this.#pauseLength = 0;
+    else {
+      this.#pauseLength = Math.min(longestPause, this.#pauseLength * 2 + 1);
+      this.#pause = this.#pauseLength;
+    }
+    return next;
+  }
+
+  /** An element was opened by others. */
+  learnOpened(frame: number): void {
+    if (this.kernel === null) return;
+    const { frames } = this.#context.state;
+    const row = frames[frame * FRAME_INTS + FRAME_ROW]!;
+    this.kernel.learnOpened(frames[frame * FRAME_INTS + FRAME_NODE]!, this.#context.rows.table(row).index);
+  }
+
+  #make(): void {
+    if (this.#kernelFrom === Infinity) return;
+    this.#kernelFrom = Infinity;
+    const { plan, state, output, encoder, settings, xsi } = this.#context;
+    this.kernel = createShredKernel({
+      plan,
+      state,
+      output,
+      encoder,
+      isCsv: settings.encoding === 'csv',
+      xsiType: xsi.type,
+    });
+    this.#tellDocument();
+    for (let frame = 0; frame < state.depth; frame += 1) this.learnOpened(frame);
+  }
+
+  #tellDocument(): void {
+    this.kernel?.beginDocument(this.#context.rowKeys.base, this.#context.extra);
+  }
+}

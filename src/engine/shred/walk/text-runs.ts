@@ -1,0 +1,139 @@
+/** Text between tags: gathered over batches, then a value, rows of mixed content, or a deviation. */
+import { FLAG_WHITE_SPACE, KIND_MASK, KIND_TEXT, RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
+import { FRAME_NIL, FRAME_POSITION, FRAME_ROW, FRAME_SHOWN, type ShredState } from '../open-elements.ts';
+import { ByteBuffer } from '../rows/byte-buffer.ts';
+import { isWhiteSpace, sourceOf } from '../xml-capture.ts';
+import type { ColumnValues } from './column-values.ts';
+import type { WalkContext } from './context.ts';
+import type { ElementRows } from './element-rows.ts';
+import type { UnmappedContent } from './unmapped-content.ts';
+
+export class TextRuns {
+  readonly #context: WalkContext;
+  readonly #state: ShredState;
+  readonly #values: ColumnValues;
+  readonly #elementRows: ElementRows;
+  readonly #unmapped: UnmappedContent;
+  /** where the present text run starts in the state's text, for values that children interrupt */
+  #runStart = 0;
+  /** white space that a batch ended with, where only other text would make it matter */
+  readonly #heldSpace = new ByteBuffer(64);
+
+  constructor(
+    context: WalkContext,
+    values: ColumnValues,
+    elementRows: ElementRows,
+    unmapped: UnmappedContent,
+  ) {
+    this.#context = context;
+    this.#state = context.state;
+    this.#values = values;
+    this.#elementRows = elementRows;
+    this.#unmapped = unmapped;
+  }
+
+  beginDocument(): void {
+    this.#heldSpace.length = 0;
+    this.#runStart = 0;
+  }
+
+  /** Takes the TEXT record `at`, whose flags are `flags`. */
+  add(batch: TokenBatch, at: number, flags: number): void {
+    const { depth, text } = this.#state;
+    const node = depth === 0 ? null : this.#context.nodeOf(depth - 1);
+    if (node !== null && !node.takesText && text.length === 0) {
+      if ((flags & FLAG_WHITE_SPACE) !== 0) return;
+      this.#pushSpaceBefore(batch, at);
+    }
+    this.#push(text, batch, at);
+  }
+
+  /** An element was opened: its text begins. */
+  start(): void {
+    this.#state.text.length = 0;
+    this.#runStart = 0;
+  }
+
+  /** The element ends whose text is a value in `column`. */
+  endValue(frame: number, row: number, column: number): void {
+    const state = this.#state;
+    if (state.frame(frame, FRAME_POSITION) > 0) this.closeRun(frame);
+    if (state.frame(frame, FRAME_NIL) === 0 || state.text.length > 0) {
+      this.#values.set(row, column, state.text.bytes, 0, state.text.length);
+      state.setFrame(frame, FRAME_SHOWN, 1);
+    }
+    state.text.clear();
+    this.#runStart = 0;
+  }
+
+  /** A run of text ends where a child starts or the element ends. */
+  closeRun(frame: number): void {
+    const { text } = this.#state;
+    const { length } = text;
+    if (length === 0) return;
+    const { plan, keepsSpace } = this.#context.nodeOf(frame);
+    const row = this.#state.frame(frame, FRAME_ROW);
+    if (plan.textColumn >= 0) {
+      // a value's text goes on over a child that has no place in it; its parts are kept beside
+      const run = text.bytes.slice(this.#runStart, length);
+      this.#runStart = length;
+      if (!isWhiteSpace(run, run.length)) this.#addUnmapped(frame, run, row);
+      // no deviation in itself, but text that is written back around the child
+      else if (keepsSpace && plan.ignored?.text !== true)
+        this.#unmapped.keep(
+          'text',
+          this.#state.nextPosition(frame),
+          this.#context.paths.element(frame),
+          run,
+          row,
+        );
+      return;
+    }
+    if (plan.textTable >= 0) {
+      this.#state.setFrame(frame, FRAME_SHOWN, 1);
+      const position = this.#state.nextPosition(frame);
+      this.#elementRows.addContent(plan.textTable, row, position, text.bytes, length);
+    } else if (!isWhiteSpace(text.bytes, length)) {
+      this.#state.setFrame(frame, FRAME_SHOWN, 1);
+      this.#addUnmapped(frame, text.bytes.slice(0, length), row);
+    }
+    text.length = 0;
+  }
+
+  /** Keeps the white space a batch ends with, for text at the start of the next. */
+  holdSpace(batch: TokenBatch): void {
+    const first = firstOfSpace(batch, batch.count);
+    if (first > 0) this.#heldSpace.length = 0;
+    if (first === batch.count || this.#state.text.length > 0) return;
+    for (let i = first; i < batch.count; i += 1) this.#push(this.#heldSpace, batch, i);
+  }
+
+  #addUnmapped(frame: number, run: Uint8Array, row: number): void {
+    const position = this.#state.nextPosition(frame);
+    this.#unmapped.add('text', position, this.#context.paths.element(frame), run, row);
+  }
+
+  #push(to: ByteBuffer, batch: TokenBatch, at: number): void {
+    const { events } = batch;
+    to.push(sourceOf(batch, at), events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!);
+  }
+
+  /** White space was passed over before text that now turns out to stand where no text is expected: it belongs to it. */
+  #pushSpaceBefore(batch: TokenBatch, at: number): void {
+    const { text } = this.#state;
+    const first = firstOfSpace(batch, at);
+    if (first === 0) text.push(this.#heldSpace.bytes, 0, this.#heldSpace.length);
+    for (let i = first; i < at; i += 1) this.#push(text, batch, i);
+  }
+}
+
+/** First of the white space TEXT records that lead up to record `end`; `end` where there is none. */
+function firstOfSpace(batch: TokenBatch, end: number): number {
+  let first = end;
+  while (first > 0) {
+    const flags = batch.events[(first - 1) * RECORD_INTS]!;
+    if ((flags & KIND_MASK) !== KIND_TEXT || (flags & FLAG_WHITE_SPACE) === 0) break;
+    first -= 1;
+  }
+  return first;
+}
