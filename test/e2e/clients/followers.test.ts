@@ -143,4 +143,43 @@ describe('who holds many connections', { timeout: 120_000 }, () => {
       socket.pause();
     await othersAreServed(other);
   });
+
+  it('whose key ends no longer reads: streams under way end, and do not begin again', async () => {
+    await restart({});
+    const { body } = await service.client.post<{ id_key: number; key: string }>('/v2/admin/keys', {
+      name: 'short',
+      scopes: ['jobs:read'],
+    });
+    const kept = await newKey();
+    const [events, stays] = [follow(1, body.key)[0]!, follow(1, kept)[0]!];
+    const [text] = open(
+      1,
+      `GET /v2/executions/log/${idJob}?follow=true HTTP/1.1\r\nAuthorization: Bearer ${body.key}\r\nAccept: text/event-stream\r\n\r\n`,
+    );
+    const streams = [events, text!, stays];
+    await eventually('the streams', async () => count(streams, '200') === 3 || null);
+    const revoked = await service.client.fetch(`/v2/admin/keys/${body.id_key}`, { method: 'DELETE' });
+    expect(revoked.status).toBe(204);
+    const ended = (one: Opened): boolean => one.closed || one.text.endsWith('\r\n0\r\n\r\n');
+    await eventually('the end of both', async () => (ended(events) && ended(text!)) || null);
+    expect(ended(stays)).toBe(false);
+    const [again] = follow(1, body.key);
+    await eventually('an answer', async () => count([again!], '401') || null);
+  });
+
+  it('without a key, neither slow heads nor bodies that do not come keep others from being served', async () => {
+    await restart({ SVC_LIMITS_CONNECTIONS: '100' });
+    const other = await newKey();
+    open(300, 'GET /v2/executions/all HTTP/1.1\r\nAccept: applic');
+    await othersAreServed(other);
+    for (const path of ['/v2/run/cmd', '/v2/file/upload/xml?token=none&name=a.xml'])
+      open(
+        200,
+        `POST ${path} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`,
+      );
+    await othersAreServed(other);
+    const refused = opened.slice(300).filter(({ text }) => text !== '');
+    expect(refused.length).toBeGreaterThan(100);
+    expect(new Set(statuses(refused))).toEqual(new Set(['401']));
+  });
 });
