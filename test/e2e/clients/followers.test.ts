@@ -15,6 +15,9 @@ interface Opened {
   closed: boolean;
 }
 
+/** Its chunked answer has its end, or its connection is closed. */
+const ended = ({ closed, text }: Opened): boolean => closed || text.endsWith('\r\n0\r\n\r\n');
+
 describe('who holds many connections', { timeout: 120_000 }, () => {
   let home: ServiceHome;
   let service: RunningService;
@@ -160,7 +163,6 @@ describe('who holds many connections', { timeout: 120_000 }, () => {
     await eventually('the streams', async () => count(streams, '200') === 3 || null);
     const revoked = await service.client.fetch(`/v2/admin/keys/${body.id_key}`, { method: 'DELETE' });
     expect(revoked.status).toBe(204);
-    const ended = (one: Opened): boolean => one.closed || one.text.endsWith('\r\n0\r\n\r\n');
     await eventually('the end of both', async () => (ended(events) && ended(text!)) || null);
     expect(ended(stays)).toBe(false);
     const [again] = follow(1, body.key);
