@@ -1,0 +1,36 @@
+/** Documents that are not to count are found before any of them is read for what it holds. */
+import type { DocumentValidator } from '../../ports/processes/document-validator.ts';
+import type { ConversionContext } from './context.ts';
+
+/** What is to be skipped must not count, so it is looked for in a pass of its own. */
+export async function checkBeforeCollecting(context: ConversionContext): Promise<void> {
+  const { onError, validate, engine } = context.session.request;
+  const { origin } = context.plan;
+  if (onError === 'skip' && !validate) {
+    // executors find it with the statistics
+    if (engine !== 'spark') await check(context, null);
+  } else if (origin !== null) await validateDocuments(context, origin.idSch);
+}
+
+/** `--validate`: a document that is not valid is rejected before any is read for its rows. */
+export async function validateDocuments(context: ConversionContext, idSch: number): Promise<void> {
+  const { session, times } = context;
+  if (!session.request.validate) return;
+  const { openValidator } = await import('../validation/open-validator.ts');
+  const validator = await openValidator(session, idSch);
+  try {
+    session.log(`checking the documents with ${validator.program}`);
+    await check(context, validator);
+  } finally {
+    await validator.close();
+  }
+  times.end('validate');
+}
+
+async function check(
+  { session, inputs, plan }: ConversionContext,
+  validator: DocumentValidator | null,
+): Promise<void> {
+  const { checkDocuments } = await import('../validation/check-documents.ts');
+  await checkDocuments(session, { inputs, rowTag: plan.rowTag, roots: plan.roots }, validator);
+}

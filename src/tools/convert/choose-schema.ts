@@ -1,0 +1,82 @@
+/** The logical schema of a known origin that documents are loaded by. */
+import { InputError } from '../../engine/diagnostics.ts';
+import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
+import { rootsNamed } from '../../engine/map/chosen-roots.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { QName, SourceModel } from '../../engine/model/source-model.ts';
+import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { peekRootName } from '../inputs/read-document.ts';
+import { findBasis } from '../schemas/choice.ts';
+import { chooseLogicalSchema, hasRoot, type ChosenSchema } from '../schemas/logical-schema.ts';
+import { elementOf } from '../schemas/model-choices.ts';
+import type { CollectedStatistics } from '../load/collect-statistics.ts';
+import type { ConversionContext } from './context.ts';
+import type { KnownOrigin } from './plan.ts';
+
+/** Reports the schema; `collected`: null where the documents were not read before. */
+export async function chooseSchema(
+  context: ConversionContext,
+  origin: KnownOrigin,
+  collected: CollectedStatistics | null,
+): Promise<ChosenSchema> {
+  const { session, times } = context;
+  if (collected !== null) times.end('statistics');
+  const source = await usedSource(context, origin, collected);
+  const chosen = origin.pinned ?? (await chooseByTarget(context, origin.idSch, source));
+  const { idLschma } = chosen.stored;
+  session.log(`logical schema ${idLschma} of schema ${origin.idSch}: ${chosen.why}`);
+  await session.report({ idLschma });
+  times.end('schema');
+  return chosen;
+}
+
+/** `--prune`: without what is never used, which can only be told once all has been read. */
+async function usedSource(
+  { plan }: ConversionContext,
+  { model, statistics, ofJobs }: KnownOrigin,
+  collected: CollectedStatistics | null,
+): Promise<SourceModel> {
+  if (!plan.prunes || collected === null) return model;
+  const { pruneSourceModel } = await import('../../engine/map/prune.ts');
+  const earlier = [...(statistics === null ? [] : [statistics]), ...ofJobs];
+  return pruneSourceModel(model, earlier.reduce(mergeStatistics, collected.statistics));
+}
+
+/** A target that exists decides; where rows are to go nowhere, the default of the origin counts. */
+async function chooseByTarget(
+  context: ConversionContext,
+  idSch: number,
+  source: SourceModel,
+): Promise<ChosenSchema> {
+  const { session, plan, target } = context;
+  const reachesTarget = plan.loads && session.request.saveMode !== 'p';
+  const loads = reachesTarget ? await (await target.open()).loads() : [];
+  const basis = await findBasis(session, idSch, loads);
+  const roots = await rootsOfDocuments(context, source, basis.stored?.model);
+  return chooseLogicalSchema(session, idSch, source, basis, roots);
+}
+
+/** Root elements of the documents, when the stored model does not start with all that the source model allows. */
+async function rootsOfDocuments(
+  { session, inputs }: ConversionContext,
+  source: SourceModel,
+  stored: RelationalModel | undefined,
+): Promise<readonly QName[]> {
+  const { request, limits } = session;
+  if (request.rowTag !== undefined) return [elementOf('--row-tag', request.rowTag, source)];
+  // one that --row-tag or --root made may start with other elements
+  if (source.roots.every((root) => hasRoot(stored, source.elements[root]!.name))) return [];
+  const names = createNameTable();
+  const found = new Map<number, QName>();
+  for await (const member of inputs.members()) {
+    const id = await peekRootName(member, names, limits).catch((error: unknown) => {
+      // it is skipped later, with its reason
+      if (error instanceof InputError && request.onError === 'skip') return null;
+      throw error;
+    });
+    if (id === null || found.has(id)) continue;
+    const name = { namespaceUri: names.namespaceUri(id), localName: names.localName(id) };
+    if (rootsNamed(source, [name]).length > 0 && !hasRoot(stored, name)) found.set(id, name);
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,33 @@
+/** Statistics of all documents, in one pass. */
+import type { CollectedStatistics } from '../load/collect-statistics.ts';
+import { noDocumentsLeft } from '../load/document-cut.ts';
+import type { ConversionContext } from './context.ts';
+
+/** How much of a job's progress the pass is, where the rows are loaded after it. */
+const shareBeforeLoad = 0.4;
+
+export async function collectStatistics({
+  session,
+  inputs,
+  takesXsd,
+  plan,
+  times,
+}: ConversionContext): Promise<CollectedStatistics> {
+  const { request, rejects } = session;
+  const share = request.out === undefined || (plan.origin !== null && !plan.loads) ? 1 : shareBeforeLoad;
+  const collect =
+    request.engine === 'spark'
+      ? (await import('../load/spark/collect-on-spark.ts')).collectOnSpark
+      : (await import('../load/collect-statistics.ts')).collectHere;
+  const collected = await collect(session, {
+    inputs,
+    rowTag: plan.rowTag,
+    roots: plan.roots,
+    takesXsd,
+    rejects,
+    progress: (fraction, done) => session.progress(fraction * share, done),
+  });
+  if (collected.documents === 0) throw noDocumentsLeft(rejects, request.rowTag);
+  times.end('read for statistics');
+  return collected;
+}

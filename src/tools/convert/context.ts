@@ -1,0 +1,48 @@
+/** What the steps of a conversion share: the session, the documents, the plan, the target once it is open, and the time taken. */
+import type { RowSink } from '../../ports/rows/sink.ts';
+import type { InputSet } from '../inputs/list-files.ts';
+import { openSink } from '../session/open-sink.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import type { ConversionPlan } from './plan.ts';
+
+export interface ConversionContext {
+  readonly session: ToolSession;
+  readonly inputs: InputSet;
+  /** XSDs are documents here, also by their name */
+  readonly takesXsd: boolean;
+  readonly plan: ConversionPlan;
+  readonly target: TargetOnDemand;
+  readonly times: StepTimes;
+}
+
+/** The sink, opened when a step first needs it. */
+export class TargetOnDemand {
+  readonly #session: ToolSession;
+  #sink: RowSink | null = null;
+
+  constructor(session: ToolSession) {
+    this.#session = session;
+  }
+
+  async open(): Promise<RowSink> {
+    this.#sink ??= await openSink(this.#session);
+    return this.#sink;
+  }
+
+  async close(): Promise<void> {
+    await this.#sink?.close();
+  }
+}
+
+/** Seconds that each step took. */
+export class StepTimes {
+  readonly all: [name: string, seconds: number][] = [];
+  #since = performance.now();
+
+  /** A step has ended; the next begins. */
+  end(name: string): void {
+    const now = performance.now();
+    this.all.push([name, (now - this.#since) / 1000]);
+    this.#since = now;
+  }
+}

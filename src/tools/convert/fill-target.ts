@@ -1,0 +1,43 @@
+/** The end of a conversion that loads: rows in the target, or what would make its tables. */
+import { ddlDialectOf } from '../session/open-sink.ts';
+import type { ChosenSchema } from '../schemas/logical-schema.ts';
+import { validateDocuments } from './check.ts';
+import type { ConversionContext } from './context.ts';
+import { loadRows, type LoadResult } from './load-rows.ts';
+
+/** `-S p`: the statements that would make the tables, in the log. */
+export async function printTables({ session }: ConversionContext, { stored }: ChosenSchema): Promise<void> {
+  const { renderDdl } = await import('../../engine/sql/ddl.ts');
+  const dialect = ddlDialectOf(session.request);
+  for (const line of renderDdl(stored.model, { dialect }).split('\n')) session.log(line);
+}
+
+/** Loads and publishes the rows; `record` is called with the outcome, and where it fails, the load is undone. */
+export async function fillTarget(
+  context: ConversionContext,
+  { stored, why }: ChosenSchema,
+  record: (result: LoadResult) => Promise<void>,
+): Promise<LoadResult> {
+  const { session, inputs, takesXsd, plan, target } = context;
+  const sink = await target.open();
+  await session.report({ outputPath: sink.label });
+  try {
+    session.log(`loading into ${sink.label}`);
+    const result = await loadRows(session, inputs, stored, sink, {
+      withStatistics: plan.gathersOnLoad,
+      rowTag: plan.rowTag,
+      takesXsd,
+      rejects: session.rejects,
+      // documents that were read for their statistics were checked before that
+      check: async () => {
+        if (!plan.collects) await validateDocuments(context, stored.idSch);
+      },
+      chosen: { logical: stored.idLschma, why },
+    });
+    await record(result);
+    return result;
+  } catch (error) {
+    await sink.abort();
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+/** A schema that the documents themselves make: inferred, drawn as tables, and stored with what it was inferred from. */
+import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
+import { choicesAfterParent, storeModel, type ChosenSchema } from '../schemas/logical-schema.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import type { CollectedStatistics } from '../load/collect-statistics.ts';
+import type { ConversionContext } from './context.ts';
+import { storedStatistics } from './stored-statistics.ts';
+
+/** Reports what it stored; a dry run stores nothing. */
+export async function makeSchema(
+  { session, times }: ConversionContext,
+  { statistics, files }: CollectedStatistics,
+): Promise<ChosenSchema> {
+  const { request, home, idOrg } = session;
+  const earlier = await earlierOrigin(session);
+  const all = (await storedStatistics(session, null)).reduce(mergeStatistics, statistics);
+  const { inferSourceModel } = await import('../../engine/infer/source-model.ts');
+  const source = earlier?.source ?? inferSourceModel(all);
+  times.end('infer');
+  const { buildModel } = await import('../schemas/build-model.ts');
+  const model = buildModel(request, source, await choicesAfterParent(session));
+  times.end('map');
+  session.log(
+    `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
+  );
+  const why = 'made of the documents themselves';
+  if (request.dryRun)
+    return { stored: { idSch: -1, idLschma: -1, model, modelHash: '', variant: false }, why };
+  const { storeOrigin } = await import('../schemas/store-origin.ts');
+  const origin = earlier?.record ?? (await storeOrigin(session, source, 'xml', files));
+  // a further attempt goes on with this origin
+  await session.report({ idSch: origin.id_sch });
+  await session.reported();
+  await home.adapters.catalog.saveStatistics(idOrg, origin.id_sch, session.idJob, statistics, () => all);
+  const stored = await storeModel(session, origin.id_sch, model);
+  await session.report({ idLschma: stored.idLschma });
+  times.end('store');
+  return { stored, why };
+}
+
+/** The origin that an earlier attempt of this job stored. */
+async function earlierOrigin({ originOfEarlierAttempt, home, idOrg, idJob }: ToolSession) {
+  if (originOfEarlierAttempt === null) return null;
+  const origin = await home.adapters.catalog.loadOrigin(idOrg, originOfEarlierAttempt);
+  return origin?.record.id_job === idJob ? { record: origin.record, source: origin.model } : null;
+}

@@ -1,0 +1,101 @@
+/** What a conversion is to do, as its request and the catalog say it before any document is read. */
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import type { SourceModel } from '../../engine/model/source-model.ts';
+import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
+import type { RootRule } from '../../engine/shred/unknown-root.ts';
+import { AppError } from '../../errors.ts';
+import { parseModeOf } from '../../jobs/request/tool-request.ts';
+import { pinnedLogicalSchema } from '../schemas/choice.ts';
+import { documentRoots, type ChosenSchema } from '../schemas/logical-schema.ts';
+import { elementName, elementOf } from '../schemas/model-choices.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import { storedStatistics } from './stored-statistics.ts';
+
+/** An origin that documents are read by. */
+export interface KnownOrigin {
+  readonly idSch: number;
+  readonly model: SourceModel;
+  /** its own statistics; null: none are stored */
+  readonly statistics: DocumentStatistics | null;
+  /** `-a`: those that other jobs met */
+  readonly ofJobs: readonly DocumentStatistics[];
+  /** the logical schema that the request names; null: the target and the origin decide */
+  readonly pinned: ChosenSchema | null;
+}
+
+export interface ConversionPlan {
+  /** null: the documents make their schema themselves */
+  readonly origin: KnownOrigin | null;
+  /** `--row-tag` */
+  readonly rowTag: RowElementName | null;
+  /** what documents may start with */
+  readonly roots: RootRule;
+  /** all documents are read for their statistics before any is read for its rows */
+  readonly collects: boolean;
+  /** the schema leaves out what no document uses */
+  readonly prunes: boolean;
+  /** rows go to a target, or its tables are printed; else the schema is all there is to be */
+  readonly loads: boolean;
+  /** statistics of documents are gathered while their rows are loaded */
+  readonly gathersOnLoad: boolean;
+}
+
+/** Reports the origin, where one is known. */
+export async function planConversion(session: ToolSession): Promise<ConversionPlan> {
+  const { request, repeats } = session;
+  const { rowTag, root, keepsOtherRoots } = request;
+  const mode = parseModeOf(request);
+  const loads = request.out !== undefined && mode !== 's' && !request.dryRun;
+  const keepsOthers = keepsOtherRoots && root === undefined;
+  // a repeated load of documents that made a schema loads by that one; what read them only reads them again
+  const hasSchema =
+    request.originId !== undefined || request.logicalId !== undefined || (repeats !== null && loads);
+  if (!hasSchema) {
+    if (request.validate)
+      throw (await import('../validation/open-validator.ts')).noXsdSet('no origin is named');
+    return {
+      origin: null,
+      rowTag: rowTag === undefined ? null : elementName(rowTag, {}),
+      roots: { known: root === undefined ? null : [elementName(root, {})], keepsOthers },
+      collects: true,
+      prunes: false,
+      loads,
+      gathersOnLoad: false,
+    };
+  }
+  const origin = await findOrigin(session);
+  const { model, pinned } = origin;
+  const prunes = request.prune && pinned === null;
+  const collects = !loads || prunes;
+  return {
+    origin,
+    rowTag: rowTag === undefined ? null : elementOf('--row-tag', rowTag, model),
+    roots: {
+      known: pinned?.stored.model.roots.map(({ name }) => name) ?? documentRoots(request, model),
+      keepsOthers,
+    },
+    collects,
+    prunes,
+    loads,
+    gathersOnLoad: mode === 'a' && !collects,
+  };
+}
+
+async function findOrigin(session: ToolSession): Promise<KnownOrigin> {
+  const { request, home, idOrg } = session;
+  const pinned = await pinnedLogicalSchema(session);
+  let idSch: number;
+  if (pinned !== null) idSch = pinned.stored.idSch;
+  else if (request.originId !== undefined && 'id' in request.originId) idSch = request.originId.id;
+  else throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
+  const origin = await home.adapters.catalog.loadOrigin(idOrg, idSch);
+  if (origin === null) throw new AppError('not_found', `-x ${idSch}: there is no such origin`);
+  await session.report({ idSch });
+  return {
+    idSch,
+    model: origin.model,
+    statistics: origin.statistics as DocumentStatistics | null,
+    ofJobs: await storedStatistics(session, idSch),
+    pinned,
+  };
+}
