@@ -1,6 +1,4 @@
 /** Documents to rows: the loop that ties tokeniser, shredder and sink together, with back-pressure end to end. */
-import { createHash } from 'node:crypto';
-import { InputError } from '../../engine/diagnostics.ts';
 import { createStatisticsCollector, type StatisticsCollector } from '../../engine/infer/collector.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { createIdentityChecker } from '../../engine/identity/checker.ts';
@@ -20,9 +18,11 @@ import {
 } from './document-cut.ts';
 import { extrasOf, unfilledExtras, valuesOf } from '../schemas/extra-values.ts';
 import type { InputSet } from '../inputs/list-files.ts';
+import { hashesToLoad, partHash } from './document-hashes.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
-import { hashDocument, readDocument, walkDocument } from '../inputs/read-document.ts';
+import { readDocument } from '../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
+import { DocumentProbe } from './probe.ts';
 import type { Rejects } from './rejects.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { InputMember } from '../inputs/members.ts';
@@ -48,11 +48,6 @@ export interface DelegatedLoad {
   readonly lastKeys: ReadonlyMap<string, number>;
 }
 
-/** SHA-256 that stands for a document: a file's own, or one that follows from the file's and the place in it. */
-function partHash(fileSha256: string, number: number | null): string {
-  return number === null ? fileSha256 : createHash('sha256').update(`${fileSha256}#${number}`).digest('hex');
-}
-
 /** What loading needs of a session and of a sink: also in a process that has neither job record nor target. */
 export type LoaderSession = Pick<
   ToolSession,
@@ -73,11 +68,10 @@ export class Loader {
   #written: number[] = [];
   readonly #sink: LoaderSink;
   readonly #shredder: Shredder;
-  readonly #probe: Shredder | null;
+  readonly #probe: DocumentProbe | null;
   /** what fills the extra columns of each table, in their order */
   readonly #extras: readonly (ExtraColumn | null)[];
   readonly #cut: DocumentCut;
-  readonly #probeCut: DocumentCut | null;
   readonly #names = createNameTable();
   readonly #withStatistics: boolean;
   #collector: StatisticsCollector | null;
@@ -93,7 +87,6 @@ export class Loader {
   #delegated: DelegatedLoad | null = null;
   #inputIndex = 0;
   #rowCount = 0;
-  #probed = 0;
   #bytes = 0;
   #diskBytes = 0;
   #path = '';
@@ -132,21 +125,14 @@ export class Loader {
         }),
     };
     this.#shredder = createShredder(shredding);
-    this.#probe = request.onError === 'skip' ? createShredder(shredding) : null;
+    this.#probe =
+      request.onError === 'skip'
+        ? new DocumentProbe(session, rejects, createShredder(shredding), rowTag, this.#names)
+        : null;
     this.#withStatistics = withStatistics;
     this.#collector = this.#newCollector();
     this.#identity = createIdentityChecker(logical.model, this.#names);
     this.#cut = createDocumentCut(rowTag, this.#names, this.#documentConsumer());
-    const probe = this.#probe;
-    this.#probeCut =
-      probe === null
-        ? null
-        : createDocumentCut(rowTag, this.#names, {
-            begin: (file, number, inherited) =>
-              probe.beginDocument(documentName(file, number), undefined, inherited),
-            consume: (batch, locate) => probe.consume(batch, locate),
-            end: () => undefined,
-          });
   }
 
   #documentConsumer(): DocumentConsumer {
@@ -178,44 +164,16 @@ export class Loader {
    * is read for its rows. Two walks, as a member of a tar archive passes by only once in each.
    */
   async probe(inputs: Pick<InputSet, 'members'>): Promise<void> {
-    if (this.#probe === null) return;
-    let inputIndex = 0;
-    for await (const member of inputs.members()) {
-      if (!this.#rejects.has(inputIndex)) await this.#test(member, inputIndex, this.#probe);
-      inputIndex += 1;
-    }
+    await this.#probe?.run(inputs);
   }
 
-  /**
-   * `--skip-loaded`, `--keys hash`: a document that the target holds, or that stood among the inputs before, is not loaded.
-   * Keys that follow from a document's content would be taken; that is what makes loading it again harmless.
-   */
+  /** `--skip-loaded`, `--keys hash`: what the target holds, or what stood among the inputs before, is not loaded. */
   async leaveOutLoaded(inputs: InputSet): Promise<void> {
-    const { skipLoaded, keys, rowTag } = this.#session.request;
-    // the hash of a part follows from that of its file, which must be known before
-    if (!skipLoaded && keys === 'sequence' && rowTag === undefined) return;
-    const hashes: string[] = [];
-    for await (const member of inputs.members()) hashes.push(await hashDocument(member));
-    if (!skipLoaded && keys === 'sequence') {
-      this.#hashes = hashes;
-      return;
-    }
-    // a file is published whole: where its first part is, all are
-    const first = rowTag === undefined ? null : 1;
-    const parts = new Map(hashes.map((sha256) => [partHash(sha256, first), sha256]));
-    const loaded = await this.#sink.loadedDocuments!([...parts.keys()]);
-    const known = new Set([...loaded].map((sha256) => parts.get(sha256)!));
-    this.#hashes = hashes.map((sha256, inputIndex) => {
-      if (this.#rejects.has(inputIndex)) return null;
-      if (known.has(sha256)) {
-        this.#skipped += 1;
-        return null;
-      }
-      known.add(sha256);
-      return sha256;
-    });
-    if (this.#skipped > 0)
-      this.#session.log(`${this.#skipped} documents are there already and were left out`);
+    const known = await hashesToLoad(this.#session, inputs, this.#rejects, (hashes) =>
+      this.#sink.loadedDocuments!(hashes),
+    );
+    this.#hashes = known.hashes;
+    this.#skipped = known.skipped;
   }
 
   /** By input index; null: not to be loaded, or all are as they come. */
@@ -288,33 +246,6 @@ export class Loader {
     this.#cut.endFile(bytes);
     this.#bytes += bytes;
     this.#diskBytes += member.diskBytes;
-  }
-
-  async #test(member: InputMember, inputIndex: number, probe: Shredder): Promise<void> {
-    this.#probeCut!.beginFile(member.name, member.range);
-    try {
-      await walkDocument(member, {
-        names: this.#names,
-        limits: this.#session.limits,
-        kernels: probe.tokenizerKernels(),
-        onBatch: (batch, locate) => this.#probeCut!.consume(batch, locate),
-        afterChunk: (size) => {
-          this.#probed += size;
-          this.#session.progress(0, {
-            pass: 'checking',
-            documents: inputIndex,
-            bytes: this.#probed,
-            rows: null,
-          });
-          probe.output.chunks.length = 0;
-          probe.unconvertedValues.length = 0;
-          probe.nullAllowed.length = 0;
-        },
-      });
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      await this.#rejects.add(inputIndex, error);
-    }
   }
 
   /** Hands what the shredder finished to the sink; awaiting it is what holds the reader back. */

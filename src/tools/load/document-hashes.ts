@@ -1,0 +1,54 @@
+/** Documents by their SHA-256: which of them are to be loaded. */
+import { createHash } from 'node:crypto';
+import type { RowSink } from '../../ports/rows/sink.ts';
+import type { InputSet } from '../inputs/list-files.ts';
+import { hashDocument } from '../inputs/read-document.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import type { Rejects } from './rejects.ts';
+
+/** SHA-256 that stands for a document: a file's own, or one that follows from the file's and the place in it. */
+export function partHash(fileSha256: string, number: number | null): string {
+  return number === null ? fileSha256 : createHash('sha256').update(`${fileSha256}#${number}`).digest('hex');
+}
+
+export interface DocumentHashes {
+  /** by input index; null: the document is not to be loaded. Null as a whole: they need not be known before. */
+  readonly hashes: readonly (string | null)[] | null;
+  /** documents that are left out as they are there already */
+  readonly skipped: number;
+}
+
+/**
+ * `--skip-loaded`, `--keys hash`: a document that the target holds, or that stood among the inputs before, is not loaded.
+ * Keys that follow from a document's content would be taken; that is what makes loading it again harmless.
+ */
+export async function hashesToLoad(
+  { request, log }: Pick<ToolSession, 'request' | 'log'>,
+  inputs: InputSet,
+  rejects: Rejects,
+  loadedDocuments: RowSink['loadedDocuments'],
+): Promise<DocumentHashes> {
+  const { skipLoaded, keys, rowTag } = request;
+  // the hash of a part follows from that of its file, which must be known before
+  if (!skipLoaded && keys === 'sequence' && rowTag === undefined) return { hashes: null, skipped: 0 };
+  const hashes: string[] = [];
+  for await (const member of inputs.members()) hashes.push(await hashDocument(member));
+  if (!skipLoaded && keys === 'sequence') return { hashes, skipped: 0 };
+  // a file is published whole: where its first part is, all are
+  const first = rowTag === undefined ? null : 1;
+  const parts = new Map(hashes.map((sha256) => [partHash(sha256, first), sha256]));
+  const loaded = await loadedDocuments([...parts.keys()]);
+  const known = new Set([...loaded].map((sha256) => parts.get(sha256)!));
+  let skipped = 0;
+  const toLoad = hashes.map((sha256, inputIndex) => {
+    if (rejects.has(inputIndex)) return null;
+    if (known.has(sha256)) {
+      skipped += 1;
+      return null;
+    }
+    known.add(sha256);
+    return sha256;
+  });
+  if (skipped > 0) log(`${skipped} documents are there already and were left out`);
+  return { hashes: toLoad, skipped };
+}
