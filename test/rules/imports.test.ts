@@ -62,7 +62,7 @@ const areas: readonly Area[] = [
   },
   { name: 'ports', values: [], types: ['engine', 'jobs'], packages: [] },
   { name: 'jobs', ...domain, packages: ['zod'] },
-  { name: 'catalog', ...domain },
+  { name: 'catalog', ...domain, packages: ['fflate'] },
   { name: 'access', ...domain, packages: ['ipaddr.js'] },
   { name: 'files', ...domain },
   { name: 'transfer', ...domain, packages: ['zod'] },
