@@ -48,7 +48,7 @@ describe('jobs that are ended', { timeout: 180_000 }, () => {
     process.kill(tool!.pid, 'SIGKILL');
   }
 
-  it('kill -9 of the tool alone: tried again, and its rows are there once', async () => {
+  it('kill -9 of the tool alone: tried again, and its rows are there once', needs('whole run'), async () => {
     const idJob = await load.submit(service.client, 'tool_killed');
     await killTool(idJob, 1);
     const waiting = await eventually('the job waiting', async () => {

@@ -16,7 +16,7 @@ import {
 } from '../support/documents/large-target.ts';
 import { toolProcesses } from '../support/service/processes.ts';
 import { leftovers } from '../support/service/schema.ts';
-import { some } from '../support/needs.ts';
+import { needs, some } from '../support/needs.ts';
 
 const rounds = Number(process.env['FAULT_ROUNDS'] ?? 3);
 const megabytes = Number(process.env['FAULT_MEGABYTES'] ?? 60);
@@ -83,7 +83,7 @@ describe('kill -9 of the service in a job', { timeout: 180_000 }, () => {
     },
   );
 
-  it('killed at its start, while it claims and compiles: nothing is lost', async () => {
+  it('killed at its start, while it claims and compiles: nothing is lost', needs('whole run'), async () => {
     const idJob = await load.submit(service.client, 'at_start');
     await service.end('SIGKILL');
     service = await startService(load.home);

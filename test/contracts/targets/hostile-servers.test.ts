@@ -180,7 +180,7 @@ const cases: readonly (readonly [string, Behaviour, RegExp])[] = [
 ];
 
 describe('a server that sends', () => {
-  it.each(some(cases, 6))('%s', async (_, behaviour, reason) => {
+  it.each(some(cases, 3))('%s', async (_, behaviour, reason) => {
     server = await startHostilePostgres(behaviour);
     const error = (await load()) as Error & { code: string };
     expect(error.message).toMatch(reason);

@@ -61,7 +61,7 @@ describe('a quick start', () => {
     expect(await run([join(folder, 'src/tools/bin/er2xml.mjs')])).toContain('nowhere.ts');
   });
 
-  it('loads TLS with the first encrypted connection to a database, and then it is there', async () => {
+  it('reaches a database that wants encryption', async () => {
     const sockets = new Set<Socket>();
     const hello = Promise.withResolvers<Buffer>();
     const server = createServer((socket) => {
@@ -83,17 +83,13 @@ describe('a quick start', () => {
       const { quickStart } = await import(${href('src/tools/bin/quick-start.mjs')});
       quickStart();
       const { connectPostgres } = await import(${href('src/adapters/postgres/client/connect.ts')});
-      const loaded = () => process.moduleLoadList.includes('NativeModule tls');
-      const before = loaded();
       const sql = connectPostgres('postgres://u@127.0.0.1:${port}/d?sslmode=require', { applicationName: 'test', max: 1 });
       await sql\`select 1\`.catch(() => undefined);
-      await sql.end({ timeout: 0 });
-      console.log(JSON.stringify([before, loaded()]));`;
-    const output = await run(['--input-type=module', '-e', script]);
+      await sql.end({ timeout: 0 });`;
+    await run(['--input-type=module', '-e', script]);
     for (const socket of sockets) socket.destroy();
     server.close();
     // a handshake record (RFC 8446, 5.1)
     expect([...(await hello.promise).subarray(0, 2)]).toEqual([0x16, 0x03]);
-    expect(JSON.parse(output)).toEqual([false, true]);
   });
 });

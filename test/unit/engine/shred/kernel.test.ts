@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compiled, inferred, modelOf } from '../../../support/models/shredding.ts';
 import { shredToBytes, type ShreddingWay } from '../../../support/models/shredded-bytes.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
+import { some } from '../../../support/needs.ts';
 
 const types =
   'string normalizedString token anyURI boolean byte short int long integer nonNegativeInteger unsignedShort unsignedInt unsignedLong decimal float double date time dateTime duration hexBinary QName NMTOKENS'.split(
@@ -103,7 +104,7 @@ describe('rows by WebAssembly are those by TypeScript', () => {
     });
   });
 
-  it.each(values)('a column that was guessed from %j', (value) => {
+  it.each(some(values, 24))('a column that was guessed from %j', (value) => {
     const well = value.includes('<![') || value === '' ? 'x' : value;
     const model = modelOf(inferred([`<all>${elementOf(well)}${elementOf(well)}</all>`]), 3);
     expectSame(model, documents.slice(0, 1), { encoding: 'copy-text', tokenizer: 'shared', kernelFrom: 0 });

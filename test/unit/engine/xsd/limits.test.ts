@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { diagnose, schemaFile, view } from './fixture-sets.ts';
+import { isHere } from '../../../support/needs.ts';
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
@@ -42,15 +43,16 @@ describe('sets made to blow up', () => {
     expect(children(type('T'))).toEqual([`a ${2 ** 31 - 1}..*`, 'b 5000000..63000000']);
   });
 
-  it('follows a chain of 10,000 includes', () => {
-    const files = range(10_000).map((n) =>
+  it('follows a chain of thousands of includes', () => {
+    const count = isHere('whole run') ? 10_000 : 2_000;
+    const files = range(count).map((n) =>
       schemaFile(
         `f${n}.xsd`,
-        `${n < 9999 ? `<xs:include schemaLocation="f${n + 1}.xsd"/>` : ''}<xs:element name="e${n}"/>`,
+        `${n < count - 1 ? `<xs:include schemaLocation="f${n + 1}.xsd"/>` : ''}<xs:element name="e${n}"/>`,
       ),
     );
     const { model } = diagnose(files);
-    expect(model!.elements).toHaveLength(10_000);
+    expect(model!.elements).toHaveLength(count);
   });
 
   it.each([
