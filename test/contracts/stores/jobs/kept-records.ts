@@ -1,373 +1,349 @@
 /** Jobs by hand, reruns, waiting, and the records that are kept of jobs. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { terminalStatuses } from '../../../../src/jobs/record.ts';
-import type { Claim, JobStore, NewJob } from '../../../../src/ports/stores/jobs.ts';
-import { minute, newJob, submission, worker, type JobStoreFixture } from './submissions.ts';
+import type { NewJob } from '../../../../src/ports/stores/jobs.ts';
+import { minute, newJob, submission, worker, type JobStoreUse } from './submissions.ts';
 
-export function describeRecords(name: string, open: () => Promise<JobStoreFixture>): void {
-  describe(`${name} as a job store`, () => {
-    let fixture: JobStoreFixture;
-    let jobs: JobStore;
-    beforeAll(async () => {
-      fixture = await open();
-      jobs = fixture.store();
+export function recordsOfJobs(given: JobStoreUse): void {
+  test('past its deadline a waiting job expires and a running one is told to end', async () => {
+    await given.drain();
+    const idOrg = await given.fixture.createOrg();
+    const store = given.fixture.store({ deadlineMs: 300 });
+    const running = (await store.submit(submission(idOrg, 1))).idJobs[0] ?? 0;
+    const claim = await store.claim(worker, minute);
+    expect(claim?.idJob).toBe(running);
+    const { idJobs } = await store.submit(submission(idOrg, 2));
+    await delay(350);
+    expect(await store.claim(worker, minute)).toBeNull();
+    await store.reap();
+    expect(await given.statusOf(idOrg, idJobs[0] ?? 0)).toBe('E');
+    expect(['K', 'E']).toContain(await given.statusOf(idOrg, idJobs[1] ?? 0));
+    expect(await given.statusOf(idOrg, running)).toBe('R');
+    if (claim === null) return;
+    expect(await store.heartbeat(claim, minute)).toBe('kill');
+    expect(await store.finish(claim, 'E', 'its deadline passed')).toBe(true);
+    expect(await given.jobs.find(idOrg, running)).toMatchObject({
+      status: 'E',
+      failure: 'its deadline passed',
     });
-    afterAll(() => fixture.close());
+  });
 
-    const submitOne = async (idOrg: number, more: Partial<NewJob> = {}): Promise<number> => {
-      const { idJobs } = await jobs.submit(submission(idOrg, 1, { jobs: [newJob(more)] }));
-      return idJobs[0] ?? 0;
-    };
-    /** Claims until it gets the job: other tests of this file may have left some that wait. */
-    const claimJob = async (idJob: number, leaseMs = minute, store = jobs): Promise<Claim> => {
-      for (;;) {
-        const claim = await store.claim(worker, leaseMs);
-        if (claim === null) throw new Error(`job ${idJob} cannot be claimed`);
-        if (claim.idJob === idJob) return claim;
-        await store.finish(claim, 'C', null);
-      }
-    };
-    const statusOf = async (idOrg: number, idJob: number): Promise<string | undefined> =>
-      (await jobs.find(idOrg, idJob))?.status;
-    /** Ends what other tests left queued, so that claims are this test's alone. */
-    const drain = async (): Promise<void> => {
-      for (
-        let claim = await jobs.claim(worker, minute);
-        claim !== null;
-        claim = await jobs.claim(worker, minute)
-      ) {
-        await jobs.finish(claim, 'C', null);
-      }
-    };
-
-    test('past its deadline a waiting job expires and a running one is told to end', async () => {
-      await drain();
-      const idOrg = await fixture.createOrg();
-      const store = fixture.store({ deadlineMs: 300 });
-      const running = (await store.submit(submission(idOrg, 1))).idJobs[0] ?? 0;
-      const claim = await store.claim(worker, minute);
-      expect(claim?.idJob).toBe(running);
-      const { idJobs } = await store.submit(submission(idOrg, 2));
-      await delay(350);
-      expect(await store.claim(worker, minute)).toBeNull();
-      await store.reap();
-      expect(await statusOf(idOrg, idJobs[0] ?? 0)).toBe('E');
-      expect(['K', 'E']).toContain(await statusOf(idOrg, idJobs[1] ?? 0));
-      expect(await statusOf(idOrg, running)).toBe('R');
-      if (claim === null) return;
-      expect(await store.heartbeat(claim, minute)).toBe('kill');
-      expect(await store.finish(claim, 'E', 'its deadline passed')).toBe(true);
-      expect(await jobs.find(idOrg, running)).toMatchObject({ status: 'E', failure: 'its deadline passed' });
+  test('a job by hand runs at once, outside the queue, with one attempt', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const claim = await given.jobs.startByHand(
+      newJob({ tool: 'xsd2er', jobType: 'Schema' }),
+      idOrg,
+      worker,
+      1,
+    );
+    expect(claim).toMatchObject({ epoch: 1, attempt: 1, tool: 'xsd2er', idOrg });
+    expect(await given.jobs.find(idOrg, claim.idJob)).toMatchObject({
+      status: 'R',
+      job_type: 'Schema',
+      log_file: null,
+      os_user: 'svc',
     });
+    await delay(20);
+    await given.jobs.reap();
+    expect(await given.statusOf(idOrg, claim.idJob)).toBe('L');
+  });
 
-    test('a job by hand runs at once, outside the queue, with one attempt', async () => {
-      const idOrg = await fixture.createOrg();
-      const claim = await jobs.startByHand(newJob({ tool: 'xsd2er', jobType: 'Schema' }), idOrg, worker, 1);
-      expect(claim).toMatchObject({ epoch: 1, attempt: 1, tool: 'xsd2er', idOrg });
-      expect(await jobs.find(idOrg, claim.idJob)).toMatchObject({
-        status: 'R',
-        job_type: 'Schema',
-        log_file: null,
-        os_user: 'svc',
-      });
-      await delay(20);
-      await jobs.reap();
-      expect(await statusOf(idOrg, claim.idJob)).toBe('L');
+  test('a reference to an earlier job becomes the origin that it made', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const origin = await given.fixture.createOrigin(idOrg);
+    const { idJobs } = await given.jobs.submit(
+      submission(idOrg, 2, {
+        jobs: [newJob(), newJob({ request: '{"tool":"xml2er","originId":{"ref":0},"n":[1]}' })],
+      }),
+    );
+    const [first = 0, second = 0] = idJobs;
+    expect(JSON.parse((await given.jobs.request(second)).request)).toEqual({
+      tool: 'xml2er',
+      originId: { ref: 0 },
+      n: [1],
     });
+    const claim = await given.claimJob(first);
+    await given.jobs.report(claim, { idSch: origin });
+    await given.jobs.finish(claim, 'C', null);
+    const next = await given.claimJob(second);
+    const { request, record, epoch } = await given.jobs.request(second);
+    expect(JSON.parse(request)).toEqual({ tool: 'xml2er', originId: { id: origin }, n: [1] });
+    expect(record).toEqual(await given.jobs.find(idOrg, second));
+    expect(epoch).toBe(next.epoch);
+    await given.jobs.finish(next, 'F', 'no');
+    const again = await given.jobs.rerun(idOrg, second);
+    const repeated = await given.jobs.request(again.idJob);
+    expect(JSON.parse(repeated.request)).toEqual({ tool: 'xml2er', originId: { id: origin }, n: [1] });
+    expect(repeated.record).toMatchObject({ id_sch: origin, status: 'Q' });
+    await expect(given.jobs.request(987_654_321)).rejects.toMatchObject({ code: 'not_found' });
+  });
 
-    test('a reference to an earlier job becomes the origin that it made', async () => {
-      const idOrg = await fixture.createOrg();
-      const origin = await fixture.createOrigin(idOrg);
-      const { idJobs } = await jobs.submit(
-        submission(idOrg, 2, {
-          jobs: [newJob(), newJob({ request: '{"tool":"xml2er","originId":{"ref":0},"n":[1]}' })],
-        }),
-      );
-      const [first = 0, second = 0] = idJobs;
-      expect(JSON.parse((await jobs.request(second)).request)).toEqual({
-        tool: 'xml2er',
-        originId: { ref: 0 },
-        n: [1],
-      });
-      const claim = await claimJob(first);
-      await jobs.report(claim, { idSch: origin });
-      await jobs.finish(claim, 'C', null);
-      const next = await claimJob(second);
-      const { request, record, epoch } = await jobs.request(second);
-      expect(JSON.parse(request)).toEqual({ tool: 'xml2er', originId: { id: origin }, n: [1] });
-      expect(record).toEqual(await jobs.find(idOrg, second));
-      expect(epoch).toBe(next.epoch);
-      await jobs.finish(next, 'F', 'no');
-      const again = await jobs.rerun(idOrg, second);
-      const repeated = await jobs.request(again.idJob);
-      expect(JSON.parse(repeated.request)).toEqual({ tool: 'xml2er', originId: { id: origin }, n: [1] });
-      expect(repeated.record).toMatchObject({ id_sch: origin, status: 'Q' });
-      await expect(jobs.request(987_654_321)).rejects.toMatchObject({ code: 'not_found' });
+  test('a rerun repeats a job in a workflow of its own; until it has ended it is given again', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const idJob = await given.submitOne(idOrg, { params: 'x.xml' });
+    await expect(given.jobs.rerun(idOrg, idJob)).rejects.toMatchObject({ code: 'job_not_terminal' });
+    await given.jobs.finish(await given.claimJob(idJob), 'F', 'bad');
+    const [one, two] = await Promise.all([given.jobs.rerun(idOrg, idJob), given.jobs.rerun(idOrg, idJob)]);
+    expect(two).toEqual(one);
+    expect(one.tool).toBe('xml2er');
+    const record = await given.jobs.find(idOrg, one.idJob);
+    expect(record).toMatchObject({
+      id_parent_job: idJob,
+      status: 'Q',
+      params: 'x.xml',
+      id_workflow: one.idWorkflow,
+      start_date: null,
+      failure: null,
     });
+    expect(one.idWorkflow).not.toBe((await given.jobs.find(idOrg, idJob))?.id_workflow);
+    await given.jobs.finish(await given.claimJob(one.idJob), 'C', null);
+    expect((await given.jobs.rerun(idOrg, idJob)).idJob).not.toBe(one.idJob);
+    await expect(given.jobs.rerun(idOrg, 987_654_321)).rejects.toMatchObject({ code: 'not_found' });
+  });
 
-    test('a rerun repeats a job in a workflow of its own; until it has ended it is given again', async () => {
-      const idOrg = await fixture.createOrg();
-      const idJob = await submitOne(idOrg, { params: 'x.xml' });
-      await expect(jobs.rerun(idOrg, idJob)).rejects.toMatchObject({ code: 'job_not_terminal' });
-      await jobs.finish(await claimJob(idJob), 'F', 'bad');
-      const [one, two] = await Promise.all([jobs.rerun(idOrg, idJob), jobs.rerun(idOrg, idJob)]);
-      expect(two).toEqual(one);
-      expect(one.tool).toBe('xml2er');
-      const record = await jobs.find(idOrg, one.idJob);
-      expect(record).toMatchObject({
-        id_parent_job: idJob,
-        status: 'Q',
-        params: 'x.xml',
-        id_workflow: one.idWorkflow,
-        start_date: null,
-        failure: null,
-      });
-      expect(one.idWorkflow).not.toBe((await jobs.find(idOrg, idJob))?.id_workflow);
-      await jobs.finish(await claimJob(one.idJob), 'C', null);
-      expect((await jobs.rerun(idOrg, idJob)).idJob).not.toBe(one.idJob);
-      await expect(jobs.rerun(idOrg, 987_654_321)).rejects.toMatchObject({ code: 'not_found' });
+  test('an idempotency key gives the first answer again, also to requests at the same time', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const request = submission(idOrg, 2, { idempotency: { key: 'k1', bodyHash: 'h1' } });
+    const answers = await Promise.all([
+      given.jobs.submit(request),
+      given.jobs.submit(request),
+      given.jobs.submit(request),
+    ]);
+    expect(answers.filter((answer) => !answer.replayed)).toHaveLength(1);
+    expect(new Set(answers.map((answer) => JSON.stringify([answer.idWorkflow, answer.idJobs]))).size).toBe(1);
+    expect((await given.jobs.list(idOrg, 0, 20)).totalElements).toBe(2);
+    await expect(
+      given.jobs.submit({ ...request, idempotency: { key: 'k1', bodyHash: 'h2' } }),
+    ).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
     });
+    const other = await given.fixture.createOrg();
+    expect((await given.jobs.submit({ ...request, idOrg: other })).replayed).toBe(false);
+    const forgetful = given.fixture.store({ idempotencyKeyMs: 0 });
+    await delay(5);
+    expect((await forgetful.submit(request)).replayed).toBe(false);
+  });
 
-    test('an idempotency key gives the first answer again, also to requests at the same time', async () => {
-      const idOrg = await fixture.createOrg();
-      const request = submission(idOrg, 2, { idempotency: { key: 'k1', bodyHash: 'h1' } });
-      const answers = await Promise.all([jobs.submit(request), jobs.submit(request), jobs.submit(request)]);
-      expect(answers.filter((answer) => !answer.replayed)).toHaveLength(1);
-      expect(new Set(answers.map((answer) => JSON.stringify([answer.idWorkflow, answer.idJobs]))).size).toBe(
-        1,
-      );
-      expect((await jobs.list(idOrg, 0, 20)).totalElements).toBe(2);
-      await expect(
-        jobs.submit({ ...request, idempotency: { key: 'k1', bodyHash: 'h2' } }),
-      ).rejects.toMatchObject({
-        code: 'idempotency_key_reused',
-      });
-      const other = await fixture.createOrg();
-      expect((await jobs.submit({ ...request, idOrg: other })).replayed).toBe(false);
-      const forgetful = fixture.store({ idempotencyKeyMs: 0 });
-      await delay(5);
-      expect((await forgetful.submit(request)).replayed).toBe(false);
-    });
+  test('an organisation may have only so many jobs waiting', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const store = given.fixture.store({ maxQueuedPerOrg: 3 });
+    await store.submit(submission(idOrg, 2));
+    await expect(store.submit(submission(idOrg, 2))).rejects.toMatchObject({ code: 'too_many_requests' });
+    expect((await given.jobs.list(idOrg, 0, 20)).totalElements).toBe(2);
+    await store.submit(submission(idOrg, 1));
+  });
 
-    test('an organisation may have only so many jobs waiting', async () => {
-      const idOrg = await fixture.createOrg();
-      const store = fixture.store({ maxQueuedPerOrg: 3 });
-      await store.submit(submission(idOrg, 2));
-      await expect(store.submit(submission(idOrg, 2))).rejects.toMatchObject({ code: 'too_many_requests' });
-      expect((await jobs.list(idOrg, 0, 20)).totalElements).toBe(2);
-      await store.submit(submission(idOrg, 1));
-    });
-
-    test('many workers take many jobs, each once', async () => {
-      await drain();
-      const idOrg = await fixture.createOrg();
-      const store = fixture.store({ maxRunningPerOrg: 3 });
-      const wanted: number[] = [];
-      for (let i = 0; i < 40; i++) wanted.push(...(await jobs.submit(submission(idOrg, 5))).idJobs);
-      const taken: number[] = [];
-      let running = 0;
-      let most = 0;
-      const work = async (): Promise<void> => {
-        while (taken.length < wanted.length) {
-          const claim = await store.claim(worker, minute);
-          if (claim === null) {
-            await delay(2);
-            continue;
-          }
-          taken.push(claim.idJob);
-          most = Math.max(most, ++running);
-          await delay(1);
-          running--;
-          expect(await store.finish(claim, 'C', null)).toBe(true);
+  test('many workers take many jobs, each once', async () => {
+    await given.drain();
+    const idOrg = await given.fixture.createOrg();
+    const store = given.fixture.store({ maxRunningPerOrg: 3 });
+    const wanted: number[] = [];
+    for (let i = 0; i < 40; i++) wanted.push(...(await given.jobs.submit(submission(idOrg, 5))).idJobs);
+    const taken: number[] = [];
+    let running = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      while (taken.length < wanted.length) {
+        const claim = await store.claim(worker, minute);
+        if (claim === null) {
+          await delay(2);
+          continue;
         }
-      };
-      await Promise.all(Array.from({ length: 8 }, work));
-      expect(taken.toSorted((a, b) => a - b)).toEqual(wanted);
-      expect(most).toBeLessThanOrEqual(3);
-      const page = await jobs.list(idOrg, 0, 500);
-      expect(page.content.every((job) => job.status === 'C' && job.attempt === 1)).toBe(true);
-    });
-
-    test('waiting for work ends with a submission, an abort or the time-out', async () => {
-      await drain();
-      const idOrg = await fixture.createOrg();
-      const store = fixture.store();
-      const never = new AbortController();
-      // The first wait may end early, as the store begins to listen.
-      await store.waitForWork(50, never.signal);
-      await store.waitForWork(50, never.signal);
-      let woken = false;
-      const waiting = store.waitForWork(60_000, never.signal).then(() => (woken = true));
-      await delay(30);
-      expect(woken).toBe(false);
-      await submitOne(idOrg);
-      await waiting;
-      const ending = new AbortController();
-      const aborted = store.waitForWork(60_000, ending.signal);
-      ending.abort();
-      await aborted;
-      await store.waitForWork(60_000, ending.signal);
-      await drain();
-      await store.waitForWork(20, never.signal);
-    });
-
-    test('a workflow sums up its jobs', async () => {
-      const idOrg = await fixture.createOrg();
-      const named = await jobs.submit(submission(idOrg, 3, { workflowName: 'monthly' }));
-      const other = await jobs.submit(submission(idOrg, 1));
-      expect(await jobs.findWorkflow(idOrg, named.idWorkflow)).toMatchObject({
-        id_workflow: named.idWorkflow,
-        name: 'monthly',
-        status: 'Q',
-        start_date: null,
-        end_date: null,
-        job_count: 3,
-        completed_count: 0,
-        failed_count: 0,
-      });
-      await jobs.finish(await claimJob(named.idJobs[0] ?? 0), 'C', null);
-      const begun = await jobs.findWorkflow(idOrg, named.idWorkflow);
-      expect(begun).toMatchObject({ status: 'R', completed_count: 1, end_date: null });
-      expect(begun?.start_date).toBe(begun?.jobs[0]?.start_date);
-      await jobs.finish(await claimJob(named.idJobs[1] ?? 0), 'F', 'bad');
-      const ended = await jobs.findWorkflow(idOrg, named.idWorkflow);
-      expect(ended).toMatchObject({ status: 'F', completed_count: 1, failed_count: 2 });
-      expect(ended?.jobs.map((job) => job.id_job)).toEqual(named.idJobs);
-      expect(ended?.end_date).toBe(Math.max(...(ended?.jobs ?? []).map((job) => job.end_date ?? 0)));
-      const list = await jobs.listWorkflows(idOrg, 0, 20);
-      expect(list.totalElements).toBe(2);
-      expect(list.content.map((workflow) => workflow.id_workflow)).toEqual([
-        other.idWorkflow,
-        named.idWorkflow,
-      ]);
-      expect(list.content[1]?.jobs).toEqual(named.idJobs);
-      expect(list.content[0]?.name).not.toBe('');
-      expect(await jobs.findWorkflow(idOrg, 987_654_321)).toBeNull();
-    });
-
-    test('runs come with their summaries, and rows are summed by table', async () => {
-      const idOrg = await fixture.createOrg();
-      const other = await fixture.createOrg();
-      const [one, two] = [await fixture.createOrigin(idOrg), await fixture.createOrigin(idOrg)];
-      const run = async (idSch: number, tables: Record<string, number>, status: 'C' | 'F') => {
-        const claim = await claimJob(await submitOne(idOrg));
-        await jobs.report(claim, { idSch, summary: { tables, documents: 1 } });
-        await jobs.finish(claim, status, null);
-        return claim.idJob;
-      };
-      const first = await run(one, { item: 3, topping: 5 }, 'C');
-      const second = await run(one, { item: 4 }, 'C');
-      const third = await run(two, { item: 100 }, 'F');
-      const waiting = await submitOne(idOrg);
-      const all = await jobs.listRuns(idOrg, null, 0, 2);
-      expect(all.totalElements).toBe(3);
-      expect(all.content.map(({ record }) => record.id_job)).toEqual([third, second]);
-      expect(all.content[1]?.summary).toEqual({ tables: { item: 4 }, documents: 1 });
-      expect((await jobs.listRuns(idOrg, [one], 0, 20)).content.map(({ record }) => record.id_job)).toEqual([
-        second,
-        first,
-      ]);
-      expect(await jobs.listRuns(idOrg, [], 0, 20)).toMatchObject({ content: [], totalElements: 0 });
-      expect(await jobs.listRuns(other, null, 0, 20)).toMatchObject({ content: [], totalElements: 0 });
-      expect(await jobs.findRun(idOrg, first)).toMatchObject({ record: { id_job: first, id_sch: one } });
-      expect(await jobs.findRun(idOrg, waiting)).toMatchObject({ summary: null });
-      expect(await jobs.findRun(other, first)).toBeNull();
-      const sums = await jobs.sumLoadedRows(idOrg);
-      expect(sums.toSorted((a, b) => (a.tableName < b.tableName ? -1 : 1))).toEqual([
-        { idSch: one, tableName: 'item', rows: 7 },
-        { idSch: one, tableName: 'topping', rows: 5 },
-      ]);
-      expect(await jobs.sumLoadedRows(other)).toEqual([]);
-    });
-
-    test('rows that were overwritten or unloaded are summed no more', async () => {
-      const idOrg = await fixture.createOrg();
-      const idSch = await fixture.createOrigin(idOrg);
-      const run = async (job: Partial<NewJob>, action: object, rows: number) => {
-        const { jobs: jobsOf, ...rest } = submission(idOrg, 1);
-        const [idJob = 0] = (
-          await jobs.submit({
-            ...rest,
-            jobs: [{ ...jobsOf[0]!, ...job, paramsJson: JSON.stringify({ spark: {}, action }) }],
-          })
-        ).idJobs;
-        const claim = await claimJob(idJob);
-        await jobs.report(claim, { idSch, summary: { tables: { item: rows } } });
-        await jobs.finish(claim, 'C', null);
-      };
-      await run({}, { out: 'metadb:a' }, 1);
-      await run({}, { out: 'metadb:b' }, 20);
-      await run({}, { out: 'metadb:a', savemode: 'o' }, 300);
-      await run({}, { out: 'metadb:a' }, 4000);
-      await run({ jobType: 'Unload', tool: 'unload' }, { in: 'metadb:a' }, 1000);
-      await run({ jobType: 'Write', tool: 'er2xml' }, { in: 'metadb:a' }, 50_000);
-      expect(await jobs.sumLoadedRows(idOrg)).toEqual([{ idSch, tableName: 'item', rows: 3320 }]);
-    });
-
-    test('the record of an ended job is removed, and its workflow with the last', async () => {
-      const idOrg = await fixture.createOrg();
-      const { idJobs, idWorkflow } = await jobs.submit(submission(idOrg, 2));
-      const [one = 0, two = 0] = idJobs;
-      await expect(jobs.remove(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
-      await jobs.finish(await claimJob(one), 'C', null);
-      await expect(jobs.remove(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
-      await jobs.finish(await claimJob(two), 'C', null);
-      expect(await jobs.remove(await fixture.createOrg(), one)).toBe(false);
-      expect(await jobs.remove(idOrg, one)).toBe(true);
-      expect(await jobs.remove(idOrg, one)).toBe(false);
-      expect(await jobs.find(idOrg, one)).toBeNull();
-      expect(await jobs.findWorkflow(idOrg, idWorkflow)).toMatchObject({ job_count: 1 });
-      expect(await jobs.remove(idOrg, two)).toBe(true);
-      expect(await jobs.findWorkflow(idOrg, idWorkflow)).toBeNull();
-    });
-
-    test('what figures are made of: jobs that ended since a time, and how long the queue has waited', async () => {
-      await drain();
-      const before = Date.now() - minute;
-      const idOrg = await fixture.createOrg();
-      const { idJobs } = await jobs.submit(submission(idOrg, 2));
-      const age = await jobs.queueAgeMs();
-      expect(age).toBeGreaterThanOrEqual(0);
-      expect(await jobs.queueAgeMs()).toBeGreaterThanOrEqual(age);
-      const done = await claimJob(idJobs[0]!);
-      await jobs.report(done, { summary: { documents: 3, rows: 50, bytes: 7000, tables: {} } });
-      await jobs.finish(done, 'C', null);
-      const failed = await claimJob(idJobs[1]!);
-      await jobs.finish(failed, 'F', 'line 3, column 7: what');
-      const ended = await jobs.listEnded(before);
-      const [first, second] = idJobs.map((id) => ended.find(({ idJob }) => idJob === id)!);
-      const { start_date: startMs, end_date: endMs } = (await jobs.find(idOrg, idJobs[0]!))!;
-      expect({ ...first, startMs, endMs }).toEqual({
-        idJob: idJobs[0],
-        type: 'Parse',
-        status: 'C',
-        failure: null,
-        startMs,
-        endMs,
-        documents: 3,
-        rows: 50,
-        bytes: 7000,
-      });
-      // times of the database are finer than milliseconds
-      expect(Math.abs(first!.endMs - endMs!)).toBeLessThanOrEqual(1);
-      expect(Math.abs(first!.startMs! - startMs!)).toBeLessThanOrEqual(1);
-      expect(second).toMatchObject({ status: 'F', failure: 'line 3, column 7: what', rows: 0 });
-      expect(ended.map((one) => one.endMs)).toEqual(ended.map((one) => one.endMs).toSorted((a, b) => a - b));
-      expect((await jobs.listEnded(Math.max(...ended.map((one) => one.endMs)) + 1000)).length).toBe(0);
-      await drain();
-    });
-
-    test('the end is set exactly in the states that are an end', async () => {
-      const idOrg = await fixture.createOrg();
-      const { idJobs } = await jobs.submit(submission(idOrg, 2));
-      const claim = await claimJob(idJobs[0] ?? 0);
-      for (const step of [() => jobs.requestKill(idOrg, claim.idJob), () => jobs.finish(claim, 'K', null)]) {
-        await step();
-        for (const job of (await jobs.list(idOrg, 0, 20)).content) {
-          expect(job.end_date !== null).toBe(terminalStatuses.has(job.status));
-        }
+        taken.push(claim.idJob);
+        most = Math.max(most, ++running);
+        await delay(1);
+        running--;
+        expect(await store.finish(claim, 'C', null)).toBe(true);
       }
+    };
+    await Promise.all(Array.from({ length: 8 }, work));
+    expect(taken.toSorted((a, b) => a - b)).toEqual(wanted);
+    expect(most).toBeLessThanOrEqual(3);
+    const page = await given.jobs.list(idOrg, 0, 500);
+    expect(page.content.every((job) => job.status === 'C' && job.attempt === 1)).toBe(true);
+  });
+
+  test('waiting for work ends with a submission, an abort or the time-out', async () => {
+    await given.drain();
+    const idOrg = await given.fixture.createOrg();
+    const store = given.fixture.store();
+    const never = new AbortController();
+    // The first wait may end early, as the store begins to listen.
+    await store.waitForWork(50, never.signal);
+    await store.waitForWork(50, never.signal);
+    let woken = false;
+    const waiting = store.waitForWork(60_000, never.signal).then(() => (woken = true));
+    await delay(30);
+    expect(woken).toBe(false);
+    await given.submitOne(idOrg);
+    await waiting;
+    const ending = new AbortController();
+    const aborted = store.waitForWork(60_000, ending.signal);
+    ending.abort();
+    await aborted;
+    await store.waitForWork(60_000, ending.signal);
+    await given.drain();
+    await store.waitForWork(20, never.signal);
+  });
+
+  test('a workflow sums up its jobs', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const named = await given.jobs.submit(submission(idOrg, 3, { workflowName: 'monthly' }));
+    const other = await given.jobs.submit(submission(idOrg, 1));
+    expect(await given.jobs.findWorkflow(idOrg, named.idWorkflow)).toMatchObject({
+      id_workflow: named.idWorkflow,
+      name: 'monthly',
+      status: 'Q',
+      start_date: null,
+      end_date: null,
+      job_count: 3,
+      completed_count: 0,
+      failed_count: 0,
     });
+    await given.jobs.finish(await given.claimJob(named.idJobs[0] ?? 0), 'C', null);
+    const begun = await given.jobs.findWorkflow(idOrg, named.idWorkflow);
+    expect(begun).toMatchObject({ status: 'R', completed_count: 1, end_date: null });
+    expect(begun?.start_date).toBe(begun?.jobs[0]?.start_date);
+    await given.jobs.finish(await given.claimJob(named.idJobs[1] ?? 0), 'F', 'bad');
+    const ended = await given.jobs.findWorkflow(idOrg, named.idWorkflow);
+    expect(ended).toMatchObject({ status: 'F', completed_count: 1, failed_count: 2 });
+    expect(ended?.jobs.map((job) => job.id_job)).toEqual(named.idJobs);
+    expect(ended?.end_date).toBe(Math.max(...(ended?.jobs ?? []).map((job) => job.end_date ?? 0)));
+    const list = await given.jobs.listWorkflows(idOrg, 0, 20);
+    expect(list.totalElements).toBe(2);
+    expect(list.content.map((workflow) => workflow.id_workflow)).toEqual([
+      other.idWorkflow,
+      named.idWorkflow,
+    ]);
+    expect(list.content[1]?.jobs).toEqual(named.idJobs);
+    expect(list.content[0]?.name).not.toBe('');
+    expect(await given.jobs.findWorkflow(idOrg, 987_654_321)).toBeNull();
+  });
+
+  test('runs come with their summaries, and rows are summed by table', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const other = await given.fixture.createOrg();
+    const [one, two] = [await given.fixture.createOrigin(idOrg), await given.fixture.createOrigin(idOrg)];
+    const run = async (idSch: number, tables: Record<string, number>, status: 'C' | 'F') => {
+      const claim = await given.claimJob(await given.submitOne(idOrg));
+      await given.jobs.report(claim, { idSch, summary: { tables, documents: 1 } });
+      await given.jobs.finish(claim, status, null);
+      return claim.idJob;
+    };
+    const first = await run(one, { item: 3, topping: 5 }, 'C');
+    const second = await run(one, { item: 4 }, 'C');
+    const third = await run(two, { item: 100 }, 'F');
+    const waiting = await given.submitOne(idOrg);
+    const all = await given.jobs.listRuns(idOrg, null, 0, 2);
+    expect(all.totalElements).toBe(3);
+    expect(all.content.map(({ record }) => record.id_job)).toEqual([third, second]);
+    expect(all.content[1]?.summary).toEqual({ tables: { item: 4 }, documents: 1 });
+    expect(
+      (await given.jobs.listRuns(idOrg, [one], 0, 20)).content.map(({ record }) => record.id_job),
+    ).toEqual([second, first]);
+    expect(await given.jobs.listRuns(idOrg, [], 0, 20)).toMatchObject({ content: [], totalElements: 0 });
+    expect(await given.jobs.listRuns(other, null, 0, 20)).toMatchObject({ content: [], totalElements: 0 });
+    expect(await given.jobs.findRun(idOrg, first)).toMatchObject({ record: { id_job: first, id_sch: one } });
+    expect(await given.jobs.findRun(idOrg, waiting)).toMatchObject({ summary: null });
+    expect(await given.jobs.findRun(other, first)).toBeNull();
+    const sums = await given.jobs.sumLoadedRows(idOrg);
+    expect(sums.toSorted((a, b) => (a.tableName < b.tableName ? -1 : 1))).toEqual([
+      { idSch: one, tableName: 'item', rows: 7 },
+      { idSch: one, tableName: 'topping', rows: 5 },
+    ]);
+    expect(await given.jobs.sumLoadedRows(other)).toEqual([]);
+  });
+
+  test('rows that were overwritten or unloaded are summed no more', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const idSch = await given.fixture.createOrigin(idOrg);
+    const run = async (job: Partial<NewJob>, action: object, rows: number) => {
+      const { jobs: jobsOf, ...rest } = submission(idOrg, 1);
+      const [idJob = 0] = (
+        await given.jobs.submit({
+          ...rest,
+          jobs: [{ ...jobsOf[0]!, ...job, paramsJson: JSON.stringify({ spark: {}, action }) }],
+        })
+      ).idJobs;
+      const claim = await given.claimJob(idJob);
+      await given.jobs.report(claim, { idSch, summary: { tables: { item: rows } } });
+      await given.jobs.finish(claim, 'C', null);
+    };
+    await run({}, { out: 'metadb:a' }, 1);
+    await run({}, { out: 'metadb:b' }, 20);
+    await run({}, { out: 'metadb:a', savemode: 'o' }, 300);
+    await run({}, { out: 'metadb:a' }, 4000);
+    await run({ jobType: 'Unload', tool: 'unload' }, { in: 'metadb:a' }, 1000);
+    await run({ jobType: 'Write', tool: 'er2xml' }, { in: 'metadb:a' }, 50_000);
+    expect(await given.jobs.sumLoadedRows(idOrg)).toEqual([{ idSch, tableName: 'item', rows: 3320 }]);
+  });
+
+  test('the record of an ended job is removed, and its workflow with the last', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const { idJobs, idWorkflow } = await given.jobs.submit(submission(idOrg, 2));
+    const [one = 0, two = 0] = idJobs;
+    await expect(given.jobs.remove(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
+    await given.jobs.finish(await given.claimJob(one), 'C', null);
+    await expect(given.jobs.remove(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
+    await given.jobs.finish(await given.claimJob(two), 'C', null);
+    expect(await given.jobs.remove(await given.fixture.createOrg(), one)).toBe(false);
+    expect(await given.jobs.remove(idOrg, one)).toBe(true);
+    expect(await given.jobs.remove(idOrg, one)).toBe(false);
+    expect(await given.jobs.find(idOrg, one)).toBeNull();
+    expect(await given.jobs.findWorkflow(idOrg, idWorkflow)).toMatchObject({ job_count: 1 });
+    expect(await given.jobs.remove(idOrg, two)).toBe(true);
+    expect(await given.jobs.findWorkflow(idOrg, idWorkflow)).toBeNull();
+  });
+
+  test('what figures are made of: jobs that ended since a time, and how long the queue has waited', async () => {
+    await given.drain();
+    const before = Date.now() - minute;
+    const idOrg = await given.fixture.createOrg();
+    const { idJobs } = await given.jobs.submit(submission(idOrg, 2));
+    const age = await given.jobs.queueAgeMs();
+    expect(age).toBeGreaterThanOrEqual(0);
+    expect(await given.jobs.queueAgeMs()).toBeGreaterThanOrEqual(age);
+    const done = await given.claimJob(idJobs[0]!);
+    await given.jobs.report(done, { summary: { documents: 3, rows: 50, bytes: 7000, tables: {} } });
+    await given.jobs.finish(done, 'C', null);
+    const failed = await given.claimJob(idJobs[1]!);
+    await given.jobs.finish(failed, 'F', 'line 3, column 7: what');
+    const ended = await given.jobs.listEnded(before);
+    const [first, second] = idJobs.map((id) => ended.find(({ idJob }) => idJob === id)!);
+    const { start_date: startMs, end_date: endMs } = (await given.jobs.find(idOrg, idJobs[0]!))!;
+    expect({ ...first, startMs, endMs }).toEqual({
+      idJob: idJobs[0],
+      type: 'Parse',
+      status: 'C',
+      failure: null,
+      startMs,
+      endMs,
+      documents: 3,
+      rows: 50,
+      bytes: 7000,
+    });
+    // times of the database are finer than milliseconds
+    expect(Math.abs(first!.endMs - endMs!)).toBeLessThanOrEqual(1);
+    expect(Math.abs(first!.startMs! - startMs!)).toBeLessThanOrEqual(1);
+    expect(second).toMatchObject({ status: 'F', failure: 'line 3, column 7: what', rows: 0 });
+    expect(ended.map((one) => one.endMs)).toEqual(ended.map((one) => one.endMs).toSorted((a, b) => a - b));
+    expect((await given.jobs.listEnded(Math.max(...ended.map((one) => one.endMs)) + 1000)).length).toBe(0);
+    await given.drain();
+  });
+
+  test('the end is set exactly in the states that are an end', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const { idJobs } = await given.jobs.submit(submission(idOrg, 2));
+    const claim = await given.claimJob(idJobs[0] ?? 0);
+    for (const step of [
+      () => given.jobs.requestKill(idOrg, claim.idJob),
+      () => given.jobs.finish(claim, 'K', null),
+    ]) {
+      await step();
+      for (const job of (await given.jobs.list(idOrg, 0, 20)).content) {
+        expect(job.end_date !== null).toBe(terminalStatuses.has(job.status));
+      }
+    }
   });
 }

@@ -1,5 +1,12 @@
 /** Jobs as tests submit them, and what a job store is opened with. */
-import type { JobStore, NewJob, Submission, WorkerIdentity } from '../../../../src/ports/stores/jobs.ts';
+import { afterAll, beforeAll } from 'vitest';
+import type {
+  Claim,
+  JobStore,
+  NewJob,
+  Submission,
+  WorkerIdentity,
+} from '../../../../src/ports/stores/jobs.ts';
 
 export interface JobStoreLimits {
   readonly maxRunningPerOrg?: number;
@@ -48,5 +55,65 @@ export function submission(idOrg: number, count: number, more: Partial<Submissio
     jobs: Array.from({ length: count }, () => newJob()),
     idempotency: null,
     ...more,
+  };
+}
+
+/** The store of a group of tests, opened before them, and what they do with it again and again. */
+export interface JobStoreUse {
+  readonly fixture: JobStoreFixture;
+  readonly jobs: JobStore;
+  submitOne(idOrg: number, more?: Partial<NewJob>): Promise<number>;
+  /** Claims until it gets the job: other tests may have left some that wait. */
+  claimJob(idJob: number, leaseMs?: number, store?: JobStore): Promise<Claim>;
+  statusOf(idOrg: number, idJob: number): Promise<string | undefined>;
+  /** Ends what other tests left queued, so that claims are this test's alone. */
+  drain(): Promise<void>;
+}
+
+export function useJobStore(open: () => Promise<JobStoreFixture>): JobStoreUse {
+  let fixture: JobStoreFixture;
+  let store: JobStore;
+  beforeAll(async () => {
+    fixture = await open();
+    store = fixture.store();
+  });
+  afterAll(() => fixture.close());
+
+  const submitOne = async (idOrg: number, more: Partial<NewJob> = {}): Promise<number> => {
+    const { idJobs } = await store.submit(submission(idOrg, 1, { jobs: [newJob(more)] }));
+    return idJobs[0] ?? 0;
+  };
+  /** Claims until it gets the job: other tests of this file may have left some that wait. */
+  const claimJob = async (idJob: number, leaseMs = minute, from = store): Promise<Claim> => {
+    for (;;) {
+      const claim = await from.claim(worker, leaseMs);
+      if (claim === null) throw new Error(`job ${idJob} cannot be claimed`);
+      if (claim.idJob === idJob) return claim;
+      await from.finish(claim, 'C', null);
+    }
+  };
+  const statusOf = async (idOrg: number, idJob: number): Promise<string | undefined> =>
+    (await store.find(idOrg, idJob))?.status;
+  /** Ends what other tests left queued, so that claims are this test's alone. */
+  const drain = async (): Promise<void> => {
+    for (
+      let claim = await store.claim(worker, minute);
+      claim !== null;
+      claim = await store.claim(worker, minute)
+    ) {
+      await store.finish(claim, 'C', null);
+    }
+  };
+  return {
+    get fixture() {
+      return fixture;
+    },
+    get jobs() {
+      return store;
+    },
+    submitOne,
+    claimJob,
+    statusOf,
+    drain,
   };
 }
