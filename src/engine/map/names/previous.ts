@@ -140,8 +140,11 @@ export class NameHistory {
   readonly tableMeanings = new Map<string, string | null>();
   /** tables of which nothing is known but their names */
   readonly #unknown: FormerTable[] = [];
+  /** as the earlier model says them */
+  readonly #recorded: readonly FormerTable[];
 
   constructor(model: RelationalModel, meanings: EarlierMeanings) {
+    this.#recorded = model.formerTables ?? [];
     for (const [index, table] of model.tables.entries())
       if (table.continues === undefined) this.#addRows(model, index, table, meanings);
     for (const { name, path, columns } of model.formerTables ?? []) {
@@ -253,12 +256,29 @@ export class NameHistory {
       ),
       ...this.#unknown,
     ];
-    return all.flatMap(({ name, path, columns }) => {
+    const former = all.flatMap(({ name, path, columns }) => {
       const known = present.get(name);
       const gone = known === undefined ? columns : columns.filter((column) => !known.has(column.name));
       return known !== undefined && gone.length === 0 ? [] : [{ name, path, columns: gone }];
     });
+    // The same names in another order would make a new version of a model that did not change.
+    return sameTables(former, this.#recorded) ? this.#recorded : former;
   }
+}
+
+function sameTables(some: readonly FormerTable[], others: readonly FormerTable[]): boolean {
+  return some.length === others.length && inAnyOrder(some) === inAnyOrder(others);
+}
+
+function inAnyOrder(tables: readonly FormerTable[]): string {
+  const texts = tables.map(({ name, path, columns }) =>
+    JSON.stringify([
+      name,
+      path,
+      columns.map((column) => JSON.stringify([column.name, column.use])).toSorted(),
+    ]),
+  );
+  return JSON.stringify(texts.toSorted());
 }
 
 /** The model with the names that one before it had and it has not. */

@@ -1,6 +1,7 @@
 /** Models of next versions, and pruned ones. */
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import { defaultNaming } from '../../../../src/engine/map/names/identifiers.ts';
 import type { MapLevel, RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { coversModel } from '../../../../src/engine/model/coverage.ts';
 import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
@@ -86,6 +87,26 @@ describe('a next version', () => {
   it('is the same model when nothing changed', () => {
     const after = buildRelationalModel(compiled(first), { mapLevel: 1, previous: before });
     expect(JSON.stringify(after)).toBe(JSON.stringify(before));
+  });
+});
+
+describe('shorter names', () => {
+  const renamed = 'consignmentOfAnotherCarrier';
+  const kept = `<xs:element name="b" maxOccurs="9"><xs:complexType><xs:attribute name="dateOfArrivalAtTheTerminal"/></xs:complexType></xs:element>`;
+  const source = compiled(
+    rootOf(
+      `<xs:element name="${renamed}" maxOccurs="9"><xs:complexType><xs:attribute name="x"/></xs:complexType></xs:element>${kept}`,
+    ),
+  );
+  const shorter = { mapLevel: 3, naming: { ...defaultNaming, maxBytes: 16 } } as const;
+
+  it('are the same model when made again', () => {
+    const long = buildRelationalModel(source, { mapLevel: 3 });
+    const short = buildRelationalModel(source, { ...shorter, previous: long, keepNames: false });
+    expect(short.formerTables?.map(({ name }) => name)).toEqual(['consignment_of_another_carrier', 'b']);
+    expect(JSON.stringify(buildRelationalModel(source, { ...shorter, previous: short }))).toBe(
+      JSON.stringify(short),
+    );
   });
 });
 
