@@ -47,9 +47,19 @@ function send(checked: CheckedHost, request: OutgoingRequest, ca: string | undef
         ...(request.signal === undefined ? {} : { signal: request.signal }),
         ...(ca === undefined ? {} : { ca }),
       },
-      (answer) => resolve(toResponse(answer)),
+      (answer) => {
+        try {
+          resolve(toResponse(answer));
+        } catch (error) {
+          // thrown here, it would be nobody's and end the process
+          answer.destroy();
+          reject(unusable(checked, error));
+        }
+      },
     );
     outgoing.on('error', reject);
+    // an answer that goes on in another protocol ends without a word
+    outgoing.on('close', () => reject(unusable(checked)));
     outgoing.on('timeout', () =>
       outgoing.destroy(
         Object.assign(new Error(`no answer from ${checked.host}:${checked.port}`), { code: 'ETIMEDOUT' }),
@@ -65,6 +75,12 @@ function send(checked: CheckedHost, request: OutgoingRequest, ca: string | undef
   });
 }
 
+function unusable({ host, port }: CheckedHost, cause?: unknown): Error {
+  const error = new Error(`${host}:${port} did not answer in HTTP`, { cause });
+  return Object.assign(error, { code: 'HPE_UNUSABLE_ANSWER' });
+}
+
+/** RangeError, TypeError: a status or a reason that no answer has. */
 function toResponse(answer: IncomingMessage): Response {
   const headers = new Headers();
   for (let at = 0; at < answer.rawHeaders.length; at += 2)

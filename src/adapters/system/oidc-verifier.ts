@@ -53,27 +53,35 @@ export async function createOidcVerifier(options: OidcVerifierOptions): Promise<
   };
 }
 
-/** An answer that is too long comes out as one without keys. */
+/** JOSEError for whatever is not a whole answer: else the check of the token would end with it as if the token were wrong. */
 const fetchBounded: FetchImplementation = async (url, options) => {
-  const answer = await fetch(url, options);
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let total = 0;
-  for await (const chunk of answer.body ?? []) {
-    total += chunk.byteLength;
-    // leaving the loop cancels the rest
-    if (total > fixedLimits.answerBytes) return new Response(null, { status: 502 });
-    chunks.push(chunk);
+  try {
+    const answer = await fetch(url, options);
+    if (answer.status !== 200) {
+      await answer.body?.cancel();
+      return new Response(null, { status: 502 });
+    }
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    let total = 0;
+    for await (const chunk of answer.body ?? []) {
+      total += chunk.byteLength;
+      // leaving the loop cancels the rest
+      if (total > fixedLimits.answerBytes) return new Response(null, { status: 502 });
+      chunks.push(chunk);
+    }
+    return new Response(new Blob(chunks));
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') throw error;
+    throw new errors.JOSEError('the key set could not be read', { cause: error });
   }
-  return new Response(new Blob(chunks), { status: answer.status });
 };
 
 /** What is wrong with the key set rather than with the token. */
 function isOutage(error: unknown): boolean {
-  if (!(error instanceof errors.JOSEError)) return error instanceof TypeError && /fetch/i.test(error.message);
   return (
     error instanceof errors.JWKSTimeout ||
     error instanceof errors.JWKSInvalid ||
-    error.code === 'ERR_JOSE_GENERIC'
+    (error instanceof errors.JOSEError && error.code === 'ERR_JOSE_GENERIC')
   );
 }
 

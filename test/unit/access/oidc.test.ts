@@ -1,7 +1,7 @@
 /** Tokens of an identity provider: real ones, signed and checked with the keys of a real key set served over HTTP. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createSocketServer, type AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -205,6 +205,32 @@ describe('tokens of an identity provider', () => {
     } finally {
       endless.close();
       endless.closeAllConnections();
+    }
+  });
+
+  it.each<[string, string, Record<string, string | number>]>([
+    ['204', '204 x', {}],
+    ['205', '205 x', {}],
+    ['304', '304 x', {}],
+    ['a redirect', '302 x', { Location: 'http://169.254.169.254/', 'Content-Length': 0 }],
+    ['half a body', '200 x', { 'Content-Length': 1000 }],
+    ['chunks that are none', '200 x', { 'Transfer-Encoding': 'chunked' }],
+    ['a broken compression', '200 x', { 'Content-Encoding': 'gzip', 'Content-Length': 8 }],
+    ['two lengths', '200 x\r\nContent-Length: 1', { 'Content-Length': 2 }],
+    ['no HTTP', '999999 x', {}],
+  ])('are told apart from a provider that answers %s: 503', async (_, first, headers) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const hostile = createSocketServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.once('data', () => socket.end(`HTTP/1.1 ${first}\r\n${lines.join('')}\r\n{"keys":`));
+    });
+    await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = hostile.address() as AddressInfo;
+      const { status } = await appWith({ 'svc.oidc.jwks': `http://127.0.0.1:${port}/keys` });
+      expect(await status(await sign({ org: 1, scope: 'jobs:read' }))).toBe(503);
+    } finally {
+      hostile.close();
     }
   });
 

@@ -1,7 +1,7 @@
 /** Case 25: hosts that a request names. Loopback and metadata addresses in every spelling, and names that lead there. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { connect } from 'node:net';
+import { connect, createServer as createSocketServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { formatAddress, parseAddress, specialRange } from '../../../src/access/network-address.ts';
 import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
@@ -295,6 +295,27 @@ describe('connections to what was checked', () => {
     expect(() =>
       createPinnedHttp().send(place, { method: 'GET', url: new URL(`http://localhost:${port}/`) }),
     ).toThrow(expect.objectContaining(refused));
+  });
+
+  it.each([
+    ['a status beyond all', '999 x\r\nContent-Length: 0'],
+    ['a status below all', '099 x\r\nContent-Length: 0'],
+    ['no reason that could be told', '200 a\u0001b\r\nContent-Length: 0'],
+    ['another protocol', '101 x\r\nUpgrade: y\r\nConnection: upgrade'],
+    ['another protocol, unnamed', '101 x'],
+  ])('end with an error where the answer is %s', async (_, head) => {
+    const server = createSocketServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.once('data', () => socket.end(`HTTP/1.1 ${head}\r\n\r\n`));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    const place = { host: '127.0.0.1', port, addresses: ['127.0.0.1'] };
+    await expect(createPinnedHttp().send(place, { method: 'POST', url })).rejects.toThrow(
+      `127.0.0.1:${port} did not answer in HTTP`,
+    );
   });
 
   it('pass a proxy that knows one place, for programs that resolve names themselves', async () => {
