@@ -136,8 +136,14 @@ async function writeLines(
 }
 
 async function* readLines(file: string, name: string, tally: Tally): AsyncGenerator<string> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+  // a pipe put there since the folder was listed would be waited for without end
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw unreadable(`${name} cannot be opened as a plain file (${error.code ?? error.message})`);
+    },
+  );
   try {
+    if (!(await handle.stat()).isFile()) throw unreadable(`${JSON.stringify(name)} is no plain file`);
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     const decode = (bytes: Buffer): string => {
       try {

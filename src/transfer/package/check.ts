@@ -15,13 +15,14 @@ export async function checkPackage(folder: PackageFolder): Promise<PackageManife
   const each = <Part extends PartName>(name: Part): AsyncGenerator<PartLines[Part]> =>
     readPart(folder, name, manifest.parts);
 
-  const origins = new Map<number, number>();
+  const origins = new Set<number>();
+  let newest = 0;
   for await (const { origin, parent, version } of each('origins.ndjson')) {
-    const newest = [...origins.values()].at(-1) ?? 0;
     if (origins.has(origin) || version <= newest) throw packageFault('its versions are not in their order');
     if (parent !== null && !origins.has(parent))
       throw packageFault(`origin ${origin} follows one that is not there`);
-    origins.set(origin, version);
+    origins.add(origin);
+    newest = version;
   }
   if (origins.size === 0) throw packageFault('it holds no origin');
 

@@ -142,6 +142,7 @@ async function importLogicalSchemas(
   each: Parts,
 ): Promise<NewIds> {
   const ids = new Map<number, number>();
+  const made = new Set<number>();
   for await (const { logical_schema: id, origin, model, created, variant } of each(
     'logical_schemas.ndjson',
   )) {
@@ -152,9 +153,9 @@ async function importLogicalSchemas(
       into.idJob,
       variant,
     );
-    if ([...ids.values()].includes(stored.idLschma))
-      throw packageFault(`logical schema ${id} is that before it once more`);
+    if (made.has(stored.idLschma)) throw packageFault(`logical schema ${id} is that before it once more`);
     await changes.setLogicalSchemaCreated(stored.idLschma, created);
+    made.add(stored.idLschma);
     ids.set(id, stored.idLschma);
   }
   let idLschma: number | null = null;

@@ -204,6 +204,17 @@ describe('a package with the right hashes', () => {
     await expect(checkPackage(folder)).rejects.toMatchObject({ code: 'unprocessable_input' });
   });
 
+  it('is looked through in one go, however many versions it has', async () => {
+    const parts = goodParts();
+    const [first] = parts['origins.ndjson'];
+    parts['origins.ndjson'] = Array.from({ length: 100_000 }, (_, at) => ({
+      ...first,
+      origin: at + 1,
+      version: at + 1,
+    }));
+    await expect(checkPackage(await packed(parts))).rejects.toThrow('no source model');
+  });
+
   it('is refused where it counts more records than there are', async () => {
     const folder = await packed(goodParts(), (text) => {
       const { sha256: _, ...manifest } = JSON.parse(text) as { sha256: string; parts: PartDigest[] };
