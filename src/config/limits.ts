@@ -3,7 +3,7 @@
  * may set are properties of `svc.limits.*`; the rest are numbers that nobody has a reason to change. All other code reads them here,
  * or in the `Config` that is made of them.
  */
-import { parseCount, parseQuantity, sizeUnits, timeUnits } from './values.ts';
+import { parseCount, parseQuantity, sizeUnits, timeUnits, unlimited } from './values.ts';
 import { engineLimitSpecs, type LimitSpec } from './engine-limits.ts';
 import type { EngineLimits } from '../engine/limits.ts';
 
@@ -35,9 +35,9 @@ export const limitSpecs = {
   },
   diskBytes: {
     property: 'svc.limits.disk',
-    kind: 'size',
-    initial: '100 GiB',
-    meaning: 'size of the files of one organisation, uploads and outputs of jobs',
+    kind: 'size or none',
+    initial: '',
+    meaning: 'size of the files of one organisation, uploads and outputs of jobs; empty: what the disk has',
     past: '413, or F of jobs that write files',
     why: 'the disk is finite, and one organisation must not fill it for the others',
   },
@@ -320,7 +320,9 @@ export function readLimits(read: (name: LimitProperty, parse: (text: string) => 
 
 function parseLimit(text: string, kind: LimitSpec['kind']): number {
   if (kind === 'count') return parseCount(text, 1);
-  if (kind === 'size') return parseQuantity(text, sizeUnits, 'a size such as 64 MiB');
+  if (kind === 'size or none' && text === '') return unlimited;
+  if (kind === 'size' || kind === 'size or none')
+    return parseQuantity(text, sizeUnits, 'a size such as 64 MiB');
   return parseQuantity(text, timeUnits, 'a time such as 30 s');
 }
 

@@ -16,6 +16,9 @@ export const timeUnits: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+/** Of what has no limit: more than anything can be. */
+export const unlimited: number = Number.MAX_SAFE_INTEGER;
+
 export function parseQuantity(text: string, units: Readonly<Record<string, number>>, form: string): number {
   const match = /^(\d{1,12})\s*([a-z]*)$/i.exec(text);
   const unit = match === null ? undefined : units[match[2]!.toLowerCase()];
