@@ -52,19 +52,21 @@ function columnNames(model: RelationalModel, table: number, columns: readonly nu
   return columns.map((at) => model.tables[table]!.columns[at]!.name).join(', ');
 }
 
-export function columnComment(model: RelationalModel, column: Column): string {
-  return withDocumentation(sourceComment(model, column), column.documentation);
+export function columnComment(model: RelationalModel, table: Table, column: Column): string {
+  return withDocumentation(sourceComment(model, table, column), column.documentation);
 }
 
 /** What a column's comment says of its source: which element or attribute, and, beside a value, what of it. */
-function sourceComment(model: RelationalModel, column: Column): string {
-  if (column.xpath === null) return structureComment(model, column);
-  return describing.has(column.role) ? `${column.xpath} (${structureComment(model, column)})` : column.xpath;
+function sourceComment(model: RelationalModel, table: Table, column: Column): string {
+  if (column.xpath === null) return structureComment(model, table, column);
+  return describing.has(column.role)
+    ? `${column.xpath} (${structureComment(model, table, column)})`
+    : column.xpath;
 }
 
 const describing: ReadonlySet<Column['role']> = new Set(['presence', 'nil', 'element_name', 'type_name']);
 
-function structureComment(model: RelationalModel, column: Column): string {
+function structureComment(model: RelationalModel, table: Table, column: Column): string {
   switch (column.role) {
     case 'row_key':
       return column.references === null
@@ -73,7 +75,7 @@ function structureComment(model: RelationalModel, column: Column): string {
     case 'parent_key':
       return column.references === null
         ? 'key of the parent row'
-        : `key of the parent row in ${model.tables[column.references]?.name ?? ''}`;
+        : `key of the parent row in ${model.tables[column.references]?.name ?? ''}${whichUse(table, column)}`;
     case 'position':
       return 'position among the children of its parent, from 1';
     case 'document':
@@ -93,6 +95,12 @@ function structureComment(model: RelationalModel, column: Column): string {
     default:
       return 'extra column';
   }
+}
+
+/** Of a key to rows that have another key to them, too: the element of theirs that the row is. */
+function whichUse(table: Table, { references, path }: Column): string {
+  const toThem = table.columns.filter((one) => one.role === 'parent_key' && one.references === references);
+  return toThem.length > 1 && path !== undefined ? `, where it is ${path}` : '';
 }
 
 function withDocumentation(text: string, documentation: string | undefined): string {

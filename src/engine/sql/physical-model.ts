@@ -157,7 +157,7 @@ function physicalTable(
         name: columns[at]!,
         sqlType: dialect.typeName(type),
         nullable: column.nullable || (column.type.list === true && !dialect.capabilities.arraysNotNull),
-        comment: columnComment(model, column),
+        comment: columnComment(model, table, column),
       };
     }),
     primaryKey: table.columns.flatMap((column, at) => (column.role === 'row_key' ? [columns[at]!] : [])),

@@ -10,8 +10,8 @@ import type { RelationalModel } from '../../../../src/engine/model/relational-mo
 import { sideTableDefinitions } from '../../../../src/engine/model/side-tables.ts';
 import { sideTables } from '../../../../src/ports/rows/sink.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../../support/servers/postgres.ts';
-import { compiled } from '../../../support/models/shredding.ts';
 import { at, libraryModel, oddColumns, oddTable } from './library-model.ts';
+import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
 describe('DDL', () => {
   test.each(dialectNames)('%s is as recorded', async (dialect) => {
@@ -205,5 +205,29 @@ describe('elements that are called like the tables beside the data', () => {
     expect(made).toHaveLength(model.tables.length + Object.keys(sideTableDefinitions).length);
     expect(new Set(made).size).toBe(made.length);
     for (const { name: table } of Object.values(sideTableDefinitions)) expect(made).toContain(quote(table));
+  });
+});
+
+describe('comments', () => {
+  test('tell keys to the same parent apart by the element that the row is of it', () => {
+    const model = modelOf(
+      compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+        <xs:complexType name="Person"><xs:sequence><xs:element name="name" type="xs:string" maxOccurs="unbounded"/></xs:sequence></xs:complexType>
+        <xs:complexType name="Part"><xs:sequence>
+          <xs:element name="by" type="Person" maxOccurs="unbounded"/><xs:element name="ed" type="Person" maxOccurs="unbounded"/>
+        </xs:sequence></xs:complexType>
+        <xs:element name="book"><xs:complexType><xs:sequence><xs:element name="part" type="Part" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
+      </xs:schema>`),
+      3,
+    );
+    const comments = [
+      ...renderDdl(model).matchAll(/COMMENT ON COLUMN "(\w+"\."\w+)" IS '(key of the parent row[^']+)'/g),
+    ].map(([, column, text]) => [column!.replace('"."', '.'), text]);
+    expect(comments).toEqual([
+      ['part.book_key', 'key of the parent row in book'],
+      ['person.part_by_key', 'key of the parent row in part, where it is /book/part/by'],
+      ['person.part_ed_key', 'key of the parent row in part, where it is /book/part/ed'],
+      ['name.person_key', 'key of the parent row in person'],
+    ]);
   });
 });
