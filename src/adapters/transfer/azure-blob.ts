@@ -19,15 +19,18 @@ const blocksAtOnce = 4;
 const triesPerRequest = 3;
 const firstRetryMs = 500;
 const tryTimeoutMs = 60_000;
+/** Where nothing has come for so long, not even a try ended by itself. */
+const silenceMs = triesPerRequest * (tryTimeoutMs + 4000);
 /** a package has a dozen files, and its list one page: whoever has more is none */
 const maxFiles = 100;
 
-/** `checked`: the addresses that were checked; `maxBytes`: of all that is downloaded. */
+/** `checked`: the addresses that were checked; `maxBytes`: of all that is downloaded; `patienceMs`: without a byte of it. */
 export function createBlobTransfer(
   location: URL,
   checked: CheckedHost,
   manifestName: string,
   maxBytes: number = fixedLimits.packageBytes,
+  patienceMs: number = silenceMs,
 ): PackageTransfer {
   const { container, prefix } = split(location);
 
@@ -45,23 +48,32 @@ export function createBlobTransfer(
       },
     };
     const pipeline = newPipeline(new AnonymousCredential(), options);
-    const bound = boundAnswers(maxBytes);
+    const bound = boundAnswers(maxBytes, patienceMs);
     pipeline.factories.push(bound.factory);
     const client = new ContainerClient(container.href, pipeline);
-    return { client, fault: bound.fault, close: () => agent.destroy() };
+    return {
+      client,
+      bound,
+      close: () => {
+        bound.end();
+        agent.destroy();
+      },
+    };
   }
 
   /** What a fault of the client says holds its request, and that the token. */
   async function guarded<T>(
-    work: (client: Awaited<ReturnType<typeof connect>>['client']) => Promise<T>,
+    work: (connected: Awaited<ReturnType<typeof connect>>) => Promise<T>,
   ): Promise<T> {
-    const { client, fault, close } = await connect();
+    const connected = await connect();
+    const { bound, close } = connected;
     try {
-      return await work(client);
+      return await work(connected);
     } catch (error) {
       if (error instanceof AppError) throw error;
       // the client wraps it, or says that it broke off
-      if (fault() !== null) throw fault();
+      const fault = bound.fault();
+      if (fault !== null) throw fault;
       const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
       const what = [statusCode, code].filter((part) => part !== undefined).join(' ');
       throw new AppError(
@@ -73,9 +85,34 @@ export function createBlobTransfer(
     }
   }
 
+  async function downloadAll(
+    { client, bound }: Awaited<ReturnType<typeof connect>>,
+    folder: string,
+  ): Promise<void> {
+    const names: string[] = [];
+    let pages = 0;
+    for await (const { segment } of client.listBlobsFlat({ prefix }).byPage()) {
+      pages += 1;
+      names.push(...segment.blobItems.map(({ name }) => name.slice(prefix.length)));
+      // a name with a folder in it would lead out of ours
+      const isPackage = names.every((name) => /^[A-Za-z0-9_][A-Za-z0-9._-]{0,100}$/.test(name));
+      if (!isPackage || names.length > maxFiles || pages > maxFiles)
+        throw new AppError('unprocessable_input', 'the cloud location holds files that are no package');
+    }
+    if (names.length === 0)
+      throw new AppError('unprocessable_input', 'there is nothing at the cloud location');
+    for (const name of names) {
+      const { readableStreamBody } = await client
+        .getBlobClient(prefix + name)
+        .download(0, undefined, { maxRetryRequests: triesPerRequest });
+      const file = await open(join(folder, name), 'wx', 0o600);
+      await pipe(readableStreamBody!, bound.counted, file.createWriteStream());
+    }
+  }
+
   return {
     upload: (folder) =>
-      guarded(async (client) => {
+      guarded(async ({ client }) => {
         const names = (await readdir(folder)).filter((name) => name !== manifestName);
         // The manifest comes last: a copy that breaks off leaves nothing that looks whole
         for (const name of [...names.toSorted(), manifestName]) {
@@ -85,57 +122,68 @@ export function createBlobTransfer(
         }
       }),
     download: (folder) =>
-      guarded(async (client) => {
-        const names: string[] = [];
-        let pages = 0;
-        for await (const { segment } of client.listBlobsFlat({ prefix }).byPage()) {
-          pages += 1;
-          names.push(...segment.blobItems.map(({ name }) => name.slice(prefix.length)));
-          // a name with a folder in it would lead out of ours
-          const isPackage = names.every((name) => /^[A-Za-z0-9_][A-Za-z0-9._-]{0,100}$/.test(name));
-          if (!isPackage || names.length > maxFiles || pages > maxFiles)
-            throw new AppError('unprocessable_input', 'the cloud location holds files that are no package');
-        }
-        if (names.length === 0)
-          throw new AppError('unprocessable_input', 'there is nothing at the cloud location');
-        for (const name of names) {
-          const { readableStreamBody } = await client
-            .getBlobClient(prefix + name)
-            .download(0, undefined, { maxRetryRequests: triesPerRequest });
-          const file = await open(join(folder, name), 'wx', 0o600);
-          await pipe(readableStreamBody!, file.createWriteStream());
-        }
+      guarded(async (connected) => {
+        // an answer that ends in its middle may leave the client waiting for good
+        const { silence } = connected.bound;
+        await Promise.race([silence, downloadAll(connected, folder)]);
       }),
   };
 }
 
-/** Breaks off answers that no storage with a package in it gives: a list is held whole, and what is downloaded fills the disk. */
-function boundAnswers(maxBytes: number): {
+interface BoundAnswers {
   readonly factory: RequestPolicyFactory;
+  /** what broke an answer off */
   readonly fault: () => AppError | null;
-} {
+  /** passes the bytes of a file on as long as they are few enough */
+  readonly counted: (source: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+  /** rejects once nothing has come for too long */
+  readonly silence: Promise<never>;
+  end(): void;
+}
+
+/**
+ * Breaks off answers that no storage with a package in it gives: a list is held whole, and what is downloaded fills the disk. Files
+ * are counted as they are read: with a progress callback of its own the client does not notice that an answer breaks off.
+ */
+function boundAnswers(maxBytes: number, patienceMs: number): BoundAnswers {
   let received = 0;
   let fault: AppError | null = null;
+  const { promise: silence, reject } = Promise.withResolvers<never>();
+  // nobody may be waiting for it
+  silence.catch(() => undefined);
+  const timer = setTimeout(() => {
+    fault ??= new AppError('service_unavailable', 'cloud storage refused or broke off the copy (no answer)');
+    reject(fault);
+  }, patienceMs);
+  const take = (bytes: number, isTooMuch: boolean): void => {
+    received += bytes;
+    timer.refresh();
+    if (received <= maxBytes && !isTooMuch) return;
+    fault ??= new AppError('unprocessable_input', 'the cloud location holds more than a package may have');
+    throw fault;
+  };
   const factory: RequestPolicyFactory = {
     create: (next) => ({
       sendRequest(request) {
+        timer.refresh();
         let ofThis = 0;
-        const isList = new URL(request.url).searchParams.get('comp') === 'list';
-        request.onDownloadProgress = ({ loadedBytes }) => {
-          received += loadedBytes - ofThis;
-          ofThis = loadedBytes;
-          if (received <= maxBytes && !(isList && ofThis > fixedLimits.answerBytes)) return;
-          fault ??= new AppError(
-            'unprocessable_input',
-            'the cloud location holds more than a package may have',
-          );
-          throw fault;
-        };
+        if (new URL(request.url).searchParams.get('comp') === 'list')
+          request.onDownloadProgress = ({ loadedBytes }) => {
+            const more = loadedBytes - ofThis;
+            ofThis = loadedBytes;
+            take(more, ofThis > fixedLimits.answerBytes);
+          };
         return next.sendRequest(request);
       },
     }),
   };
-  return { factory, fault: () => fault };
+  async function* counted(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    for await (const chunk of source) {
+      take(chunk.byteLength, false);
+      yield chunk;
+    }
+  }
+  return { factory, fault: () => fault, counted, silence, end: () => clearTimeout(timer) };
 }
 
 /** `…/container/a/b/?token` is the container `…/container?token` and the prefix `a/b/`; an emulator has the account first. */

@@ -56,11 +56,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function download(maxBytes?: number): Promise<void> {
+async function download(maxBytes?: number, patienceMs?: number): Promise<void> {
   const { port } = server.address() as AddressInfo;
   const place = { host: '127.0.0.1', port, addresses: ['127.0.0.1'] };
   const location = new URL(`http://127.0.0.1:${port}/account/container/p/?sv=1&sig=secret`);
-  await createBlobTransfer(location, place, 'manifest.json', maxBytes).download(folder);
+  await createBlobTransfer(location, place, 'manifest.json', maxBytes, patienceMs).download(folder);
 }
 
 describe('cloud storage', { timeout: 20_000 }, () => {
@@ -103,5 +103,31 @@ describe('cloud storage', { timeout: 20_000 }, () => {
     expect(redirected).toBe(0);
     const { length } = await readdir(folder);
     expect(length).toBe(0);
+  });
+
+  it.each(['a file', 'a list'])('that breaks off in the middle of %s is not waited for', async (what) => {
+    const half = (answer: ServerResponse): void => {
+      answer.writeHead(200, { 'Content-Length': 100, ETag: '"1"' });
+      answer.write('abc', () => answer.destroy());
+    };
+    if (what === 'a file') blob = half;
+    else list = half;
+    await expect(download(undefined, 3000)).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringContaining('cloud storage refused or broke off the copy'),
+    });
+    for (const name of await readdir(folder)) await rm(join(folder, name));
+  });
+
+  it.each(['nothing', 'another protocol'])('that answers with %s is given up', async (what) => {
+    list = (answer) => {
+      if (what === 'another protocol')
+        answer.socket!.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: y\r\nConnection: upgrade\r\n\r\n');
+    };
+    await expect(download(undefined, 1000)).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringContaining('no answer'),
+    });
+    expect(await readdir(folder)).toEqual([]);
   });
 });
