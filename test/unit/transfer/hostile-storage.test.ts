@@ -38,6 +38,10 @@ const endless = (answer: ServerResponse, fault?: Error | null): void => {
   sent += block.length;
   answer.write(block, (next) => endless(answer, next));
 };
+const half = (answer: ServerResponse): void => {
+  answer.writeHead(200, { 'Content-Length': 100, ETag: '"1"' });
+  answer.write('abc', () => answer.destroy());
+};
 const oneBlob = (answer: ServerResponse): void =>
   void answer.end(`${start}<Blobs>${entry}</Blobs><NextMarker/></EnumerationResults>`);
 
@@ -106,10 +110,6 @@ describe('cloud storage', { timeout: 20_000 }, () => {
   });
 
   it.each(['a file', 'a list'])('that breaks off in the middle of %s is not waited for', async (what) => {
-    const half = (answer: ServerResponse): void => {
-      answer.writeHead(200, { 'Content-Length': 100, ETag: '"1"' });
-      answer.write('abc', () => answer.destroy());
-    };
     if (what === 'a file') blob = half;
     else list = half;
     await expect(download(undefined, 3000)).rejects.toMatchObject({
