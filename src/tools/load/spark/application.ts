@@ -24,11 +24,11 @@ const endMs = 2500;
 /** Both streams through one pipe: what is written first stands first. The arguments are the program's, no shell reads them. */
 const bothStreams = ['-c', 'exec "$0" "$@" 2>&1'];
 
-/** What executors start for a unit: Node and the launcher of one of the modules beside this one, where the operator says that they lie there. */
+/** What executors start for a unit: Node and a launcher in `src/tools/bin`, where the operator says that these lie there. */
 export function taskCommand({ home }: ToolSession, module: 'spark-task' | 'spark-statistics-task'): string[] {
   const { node, package: folder } = home.config.spark;
   const file = `bin/${module}.mjs`;
-  const here = fileURLToPath(new URL(file, import.meta.url));
+  const here = fileURLToPath(new URL(`../../${file}`, import.meta.url));
   return [node ?? process.execPath, folder === null ? here : `${folder}/src/tools/${file}`];
 }
 
