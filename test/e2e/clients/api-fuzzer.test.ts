@@ -78,7 +78,8 @@ function settings(): string {
         '[[operations]]',
         `include-name = "${rule}"`,
         `checks.positive_data_acceptance.expected-statuses = ["2xx", ${refused}]`,
-        `checks.negative_data_rejection.expected-statuses = [${refused}]`,
+        // whatever the bytes of an upload are, they are a file
+        `checks.negative_data_rejection.expected-statuses = [${rule.includes('/upload/') ? '"2xx", ' : ''}${refused}]`,
         '',
       ].join('\n'),
     )
