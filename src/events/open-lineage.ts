@@ -19,11 +19,11 @@ export interface LineageSettings {
 
 const specification = 'https://openlineage.io/spec';
 const ends: Readonly<Partial<Record<JobStatus, RunEvent['eventType']>>> = {
-  C: 'COMPLETE',
-  F: 'FAIL',
-  E: 'FAIL',
-  L: 'FAIL',
-  K: 'ABORT',
+  completed: 'COMPLETE',
+  failed: 'FAIL',
+  expired: 'FAIL',
+  lost: 'FAIL',
+  killed: 'ABORT',
 };
 
 type Stores = Pick<Adapters, 'catalog' | 'jobs'>;
@@ -62,7 +62,7 @@ export async function openLineageBody(
       },
     },
     inputs: inputsOf(job, settings.metadb),
-    outputs: job.status === 'C' ? await outputsOf() : [],
+    outputs: job.status === 'completed' ? await outputsOf() : [],
   });
 
   async function outputsOf(): Promise<Dataset[]> {

@@ -2,7 +2,10 @@
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import type { JobRecord } from '../jobs/record.ts';
+import { withStatusName, type StatusLetter } from '../jobs/status-letters.ts';
 import type { StoredEvent } from '../ports/stores/event-outbox.ts';
+
+type WireRecord = Omit<JobRecord, 'status'> & { readonly status: StatusLetter };
 
 const id = z.int().positive();
 const epochMs = z.number();
@@ -33,14 +36,17 @@ const jobRecord = z.looseObject({
   attempt: z.int(),
   progress: z.number().nullable(),
   failure: text,
-}) satisfies z.ZodType<JobRecord>;
+}) satisfies z.ZodType<WireRecord>;
 
 /** An event of the outbox with the record of its job. */
 export type JobEvent = Omit<StoredEvent, 'job'> & { readonly job: JobRecord };
 
 /** AppError `internal_error` where the stored record is none. */
 export function readStoredEvent(stored: StoredEvent): JobEvent {
-  return { ...stored, job: read(jobRecord, parsed(stored.job), 'the stored event') };
+  return {
+    ...stored,
+    job: withStatusName<WireRecord>(read(jobRecord, parsed(stored.job), 'the stored event')),
+  };
 }
 
 /** Of Standard Webhooks: `data` is the job record, as GET /v2/executions/get/{id} answers it. */
@@ -49,7 +55,7 @@ const webhookEvent = z.strictObject({
   timestamp: z.iso.datetime(),
   data: jobRecord,
 });
-export type WebhookEvent = Omit<z.infer<typeof webhookEvent>, 'data'> & { readonly data: JobRecord };
+export type WebhookEvent = Omit<z.infer<typeof webhookEvent>, 'data'> & { readonly data: WireRecord };
 
 export function webhookJson(event: WebhookEvent): string {
   return JSON.stringify(read(webhookEvent, event, 'the webhook'));

@@ -4,7 +4,7 @@ import type { JobStatus } from './record.ts';
 export type FailureReason =
   'input' | 'memory' | 'deadline' | 'killed' | 'predecessor' | 'lost' | 'unreachable' | 'other';
 
-const byStatus: Readonly<Partial<Record<JobStatus, FailureReason>>> = { E: 'deadline', L: 'lost' };
+const byStatus: Readonly<Partial<Record<JobStatus, FailureReason>>> = { expired: 'deadline', lost: 'lost' };
 
 const byText: readonly (readonly [FailureReason, RegExp])[] = [
   ['memory', /\bmemory\b/i],
@@ -17,7 +17,7 @@ const byText: readonly (readonly [FailureReason, RegExp])[] = [
 
 /** `failure`: the line of the job's record. Null for a job that completed or has not ended. */
 export function failureReason(status: JobStatus, failure: string | null): FailureReason | null {
-  if (status === 'K') return failure?.startsWith('not run:') === true ? 'predecessor' : 'killed';
-  if (status !== 'F') return byStatus[status] ?? null;
+  if (status === 'killed') return failure?.startsWith('not run:') === true ? 'predecessor' : 'killed';
+  if (status !== 'failed') return byStatus[status] ?? null;
   return byText.find(([, pattern]) => pattern.test(failure ?? ''))?.[0] ?? 'other';
 }

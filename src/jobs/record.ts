@@ -1,24 +1,44 @@
 /** The job record and its states (docs/decisions/service/job-queue.md). */
 
-export type JobStatus = 'Q' | 'R' | 'W' | 'T' | 'C' | 'F' | 'K' | 'E' | 'L';
+/** Letters stand for them on the wire and in the database (src/jobs/status-letters.ts). */
+export type JobStatus =
+  | 'queued'
+  | 'running'
+  /** for its next attempt */
+  | 'waiting'
+  /** told to end */
+  | 'terminating'
+  | 'completed'
+  | 'failed'
+  | 'killed'
+  /** its deadline passed */
+  | 'expired'
+  /** its attempts are spent */
+  | 'lost';
 export type JobType = 'Schema' | 'Parse' | 'Write' | 'Unload' | 'Export' | 'Import';
 
-export const terminalStatuses: ReadonlySet<JobStatus> = new Set<JobStatus>(['C', 'F', 'K', 'E', 'L']);
+export const terminalStatuses: ReadonlySet<JobStatus> = new Set<JobStatus>([
+  'completed',
+  'failed',
+  'killed',
+  'expired',
+  'lost',
+]);
 
 /** From each state, the states that may follow. The database holds the same table and refuses all else. */
 export const legalTransitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
-  Q: ['R', 'K', 'E'],
-  R: ['C', 'F', 'T', 'E', 'W', 'L'],
-  W: ['Q', 'K', 'E'],
-  T: ['K', 'C'],
-  C: [],
-  F: [],
-  K: [],
-  E: [],
-  L: [],
+  queued: ['running', 'killed', 'expired'],
+  running: ['completed', 'failed', 'terminating', 'expired', 'waiting', 'lost'],
+  waiting: ['queued', 'killed', 'expired'],
+  terminating: ['killed', 'completed'],
+  completed: [],
+  failed: [],
+  killed: [],
+  expired: [],
+  lost: [],
 };
 
-/** As it goes over the wire; times are epoch milliseconds. */
+/** As it goes over the wire, but for the name of its state; times are epoch milliseconds. */
 export interface JobRecord {
   readonly id_job: number;
   readonly id_parent_job: number | null;

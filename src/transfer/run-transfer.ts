@@ -142,7 +142,7 @@ async function keepLease(
     if (answer !== 'lost') continue;
     // an import ends its record with what it stores, and has then only to say so
     const ends = await answerWithin(jobs.find(claim.idOrg, claim.idJob), limits.leaseMs / 4);
-    if (ends !== null) return ends.status !== 'C';
+    if (ends !== null) return ends.status !== 'completed';
   }
 }
 
@@ -191,7 +191,7 @@ async function record(
     try {
       if (idSch !== null) await jobs.report(claim, { idSch });
       await jobs.report(claim, failure === null ? { progress: 1 } : { failure });
-      await jobs.finish(claim, failure === null ? 'C' : killed ? 'K' : 'F', failure);
+      await jobs.finish(claim, failure === null ? 'completed' : killed ? 'killed' : 'failed', failure);
       return;
     } catch (error) {
       logger.warn('the end of the job cannot be written now', { job: claim.idJob, error: String(error) });

@@ -58,7 +58,7 @@ describe(`a log of ${megabytes} MB`, { timeout: 600_000 }, () => {
       await file.writeFile('the last line has no end');
       written.update('the last line has no end');
       await file.close();
-      await jobs.finish(claim!, 'C', null);
+      await jobs.finish(claim!, 'completed', null);
     })();
 
     const read = createHash('sha256');

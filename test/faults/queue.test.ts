@@ -52,7 +52,7 @@ describe(`${total} queued jobs`, { timeout: 300_000 }, () => {
             const { idJobs } = await own.submit(submission(other!.id_org, 1));
             lone = { idJob: idJobs[0]!, after: null };
           }
-          expect(await own.finish(claim, 'C', null)).toBe(true);
+          expect(await own.finish(claim, 'completed', null)).toBe(true);
         }
       } finally {
         await own.close();

@@ -103,7 +103,7 @@ export async function feedLineage(
   const latest = runs.content.find(({ record, summary }) => {
     const tables = (summary as { tables?: Record<string, number> } | null)?.tables ?? {};
     const byTheseLines = record.job_type === 'Parse' && record.id_lschma === target.idLschma;
-    return byTheseLines && record.status === 'C' && Object.hasOwn(tables, mapping);
+    return byTheseLines && record.status === 'completed' && Object.hasOwn(tables, mapping);
   });
   const byColumn = Map.groupBy(
     lines.filter(({ xpath }) => xpath !== null),
@@ -165,7 +165,8 @@ async function latestKeys(
 ): Promise<ReadonlyMap<string, number> | null> {
   const { content } = await jobs.listRuns(idOrg, idsOf(feed), 0, latestRuns);
   const latest = content.find(
-    ({ record }) => record.status === 'C' && record.job_type === 'Parse' && record.parm_path_output !== null,
+    ({ record }) =>
+      record.status === 'completed' && record.job_type === 'Parse' && record.parm_path_output !== null,
   );
   const sqlSchema = /^metadb:(.+)$/.exec(latest?.record.parm_path_output ?? '')?.[1];
   const summary = latest?.summary as { readonly details?: { readonly keys?: Record<string, number> } } | null;

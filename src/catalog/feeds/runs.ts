@@ -7,7 +7,7 @@ import type { BrokenKey } from '../../ports/rows/sink.ts';
 import { findFeed, idsOf, listFeeds } from './list.ts';
 import type { Feed } from './list.ts';
 
-/** In wire form; times are epoch milliseconds. */
+/** In wire form, but for the name of its state; times are epoch milliseconds. */
 export interface FeedRun {
   readonly cfxml: string;
   readonly pid: number;

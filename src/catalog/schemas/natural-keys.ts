@@ -25,7 +25,7 @@ export async function brokenNaturalKeys(
   const settled = new Set<string | null>();
   return content.flatMap(({ record, summary }): BrokenNaturalKey[] => {
     const { status, job_type: type, parm_path_output: place, params_json: params, id_job: pid } = record;
-    if (status !== 'C' || type !== 'Parse' || settled.has(place)) return [];
+    if (status !== 'completed' || type !== 'Parse' || settled.has(place)) return [];
     const { action } = JSON.parse(params) as { readonly action?: { readonly savemode?: unknown } };
     if (action?.savemode === 'o') settled.add(place);
     const { broken_keys: broken = [] } =

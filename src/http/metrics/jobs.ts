@@ -3,6 +3,7 @@
  * the same of jobs that ended while it ran, wherever those ran. No label names a job, an organisation or a schema.
  */
 import { failureReason } from '../../jobs/failure-reason.ts';
+import { statusLetters } from '../../jobs/status-letters.ts';
 import type { JobStore } from '../../ports/stores/jobs.ts';
 import { createCounter, createHistogram, gauge, type Family } from './families.ts';
 
@@ -32,9 +33,10 @@ export function createJobMetrics(startedMs: number): JobMetrics {
       if (counted.has(job.idJob)) continue;
       counted.set(job.idJob, job.endMs);
       latestMs = Math.max(latestMs, job.endMs);
-      const { type, status } = job;
+      const { type } = job;
+      const status = statusLetters[job.status];
       ended.add({ type, status });
-      const reason = failureReason(status, job.failure);
+      const reason = failureReason(job.status, job.failure);
       if (reason !== null) failures.add({ type, reason });
       if (job.startMs !== null)
         seconds.observe({ type, status }, Math.max(0, job.endMs - job.startMs) / 1000);

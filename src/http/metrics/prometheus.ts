@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { legalTransitions } from '../../jobs/record.ts';
 import type { JobStatus } from '../../jobs/record.ts';
+import { statusLetters } from '../../jobs/status-letters.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { ownAddress } from '../middleware/address.ts';
 import type { AppEnv } from '../env.ts';
@@ -51,7 +52,10 @@ export function createMetrics(nowMs: () => number): Metrics {
         gauge(
           'svc_jobs',
           'Jobs on record, by state.',
-          states.map((status) => ({ labels: { status }, value: counts.get(status) ?? 0 })),
+          states.map((status) => ({
+            labels: { status: statusLetters[status] },
+            value: counts.get(status) ?? 0,
+          })),
         ),
         gauge(
           'svc_worker_running_jobs',

@@ -28,6 +28,11 @@ export function pageOf<T extends z.ZodType>(record: T) {
   });
 }
 
+/** The same page of other records. */
+export function mapPage<T, U>(page: Page<T>, map: (record: T) => U): Page<U> {
+  return { ...page, content: page.content.map((record) => map(record)) };
+}
+
 /** A page as it goes over the wire. */
 export function toWirePage<T>(page: Page<T>) {
   return {

@@ -48,7 +48,7 @@ export async function superviseJob(
   }
   logger.info('process ended', { job: claim.idJob, ...ending });
   if (ending.code === exitCodes.completed) {
-    return persist(options, claim, () => jobs.finish(claim, 'C', null));
+    return persist(options, claim, () => jobs.finish(claim, 'completed', null));
   }
   if (ending.told !== 'lost') await settle(options, claim, ending, handBack);
 }
@@ -83,14 +83,14 @@ async function settle(
   if (stored.epoch !== claim.epoch) return;
   let open = false;
   if (stored.committing) {
-    const hurried = stored.record.status === 'T' || ending?.told === 'kill';
+    const hurried = stored.record.status === 'terminating' || ending?.told === 'kill';
     const answer = await askTarget(options, claim, hurried, handBack);
     options.logger.info('the target was asked', { job: claim.idJob, answer });
     if (answer === 'lost') return;
     if (answer === 'published') {
       if (hurried)
         await note(options, claim, 'told to end when its rows had been published: the job is complete');
-      return persist(options, claim, () => jobs.finish(claim, 'C', null));
+      return persist(options, claim, () => jobs.finish(claim, 'completed', null));
     }
     // A worker that drains leaves the question to the next one
     if (answer === 'unknown' && handBack.aborted && ending?.told !== 'kill') return;
@@ -125,13 +125,17 @@ async function recordEnd(
   if (open) {
     const failure =
       'ended while it published, and its target did not answer: the table _loads there tells whether its rows are in it';
-    return jobs.finish(claim, stored.record.status === 'T' ? 'K' : standing === 'kill' ? 'E' : 'F', failure);
+    return jobs.finish(
+      claim,
+      stored.record.status === 'terminating' ? 'killed' : standing === 'kill' ? 'expired' : 'failed',
+      failure,
+    );
   }
   if (standing === 'kill') {
-    const killed = stored.record.status === 'T';
+    const killed = stored.record.status === 'terminating';
     const why = killed ? 'killed on request' : 'its deadline passed';
     await note(options, claim, isTool(claim.tool) ? `${why}; ${leftBehind[claim.tool]}` : why);
-    return killed ? jobs.finish(claim, 'K', null) : jobs.finish(claim, 'E', why);
+    return killed ? jobs.finish(claim, 'killed', null) : jobs.finish(claim, 'expired', why);
   }
   if (ending === null) return tryAgain(options, claim, 'its worker died');
   if (ending.told === 'handed back') return jobs.handBack(claim, 0, null);
@@ -147,16 +151,16 @@ function recordFault(
   const { jobs } = options;
   const { code, signal, logFault, outOfMemory, overLimit } = ending;
   const reason = stored.record.failure;
-  if (overLimit !== null) return jobs.finish(claim, 'F', `the job was ended: ${overLimit}`);
+  if (overLimit !== null) return jobs.finish(claim, 'failed', `the job was ended: ${overLimit}`);
   if (logFault !== null) {
     return tryAgain(options, claim, `the log of the job could not be written: ${logFault}`);
   }
   // It refused its own job record, and would again
   if (code === exitCodes.usage) {
-    return jobs.finish(claim, 'F', `the tool ${claim.tool} refused its options`);
+    return jobs.finish(claim, 'failed', `the tool ${claim.tool} refused its options`);
   }
   // With a reason in the record, what the tool has found is final. All else may pass.
-  if (code === exitCodes.failed && reason !== null) return jobs.finish(claim, 'F', null);
+  if (code === exitCodes.failed && reason !== null) return jobs.finish(claim, 'failed', null);
   if (code === exitCodes.tryAgain && reason !== null) return tryAgain(options, claim, reason);
   const crash = signal ?? (code !== null && code > 128 ? signalNames[code - 128] : undefined);
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
@@ -165,7 +169,7 @@ function recordFault(
       ? `the process of attempt ${claim.attempt} was ended ${how} and gave no reason; its log may have one`
       : `out of memory in attempt ${claim.attempt}: ${outOfMemory}; ${advice(claim.tool)}`;
   return crash !== undefined && crashSignals.has(crash)
-    ? jobs.finish(claim, 'F', failure)
+    ? jobs.finish(claim, 'failed', failure)
     : tryAgain(options, claim, failure);
 }
 
@@ -188,7 +192,7 @@ const signalNames: Readonly<Record<number, string>> = {
 /** Waits for its next attempt; failed, with the reason of this one, when it was the last. */
 function tryAgain(options: WorkerOptions, claim: Claim, failure: string): Promise<boolean> {
   return claim.attempt >= options.maxAttempts
-    ? options.jobs.finish(claim, 'F', failure)
+    ? options.jobs.finish(claim, 'failed', failure)
     : options.jobs.handBack(claim, retryDelayMs(claim.attempt), failure);
 }
 

@@ -154,9 +154,9 @@ export interface JobStore {
    * several organisations, none gets the last of a worker's slots, so that a job of another one need not wait.
    */
   claim(worker: WorkerIdentity, leaseMs: number): Promise<Claim | null>;
-  /** Registers a job a person runs by hand: status R at once, one attempt. */
+  /** Registers a job a person runs by hand: it is running at once, and has one attempt. */
   startByHand(job: NewJob, idOrg: number, worker: WorkerIdentity, leaseMs: number): Promise<Claim>;
-  /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (status T or deadline passed). */
+  /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (it is terminating, or its deadline passed). */
   heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
   /** What a heartbeat would answer; extends nothing. */
   checkClaim(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<'ok' | 'kill' | 'lost'>;
@@ -171,13 +171,13 @@ export interface JobStore {
   beginCommit(claim: Pick<Claim, 'idJob' | 'epoch'>, summary: unknown): Promise<boolean>;
   /** The target did not commit: the job may be tried again or end. */
   settleCommit(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<boolean>;
-  /** Ends a claimed job; on F, K, E, L the later jobs of its workflow end K. False when the epoch is not ours any more. */
+  /** Ends a claimed job; unless it completed, the later jobs of its workflow end killed. False when the epoch is not ours any more. */
   finish(
     claim: Pick<Claim, 'idJob' | 'epoch'>,
-    status: 'C' | 'F' | 'K' | 'E',
+    status: Extract<JobStatus, 'completed' | 'failed' | 'killed' | 'expired'>,
     failure: string | null,
   ): Promise<boolean>;
-  /** Hands a claimed job back (drain, transient fault): W with a delay; L when attempts are spent. */
+  /** Hands a claimed job back (drain, transient fault): waiting with a delay; lost when attempts are spent. */
   handBack(claim: Pick<Claim, 'idJob' | 'epoch'>, delayMs: number, failure: string | null): Promise<boolean>;
   /** Ends or requeues jobs whose lease or deadline passed; answers how many changed. */
   reap(): Promise<number>;

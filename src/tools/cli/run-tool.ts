@@ -3,6 +3,7 @@ import { setImmediate as nextTurn, setTimeout as setTimer } from 'node:timers/pr
 import { InputError } from '../../engine/diagnostics.ts';
 import { AppError, errorCatalogue, isOutage } from '../../errors.ts';
 import { ConfigError } from '../../config/properties.ts';
+import { statusLetters } from '../../jobs/status-letters.ts';
 import { exitCodes, leftBehind, reconcileVariable } from '../../jobs/worker/tool-exit.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
 import { type ToolRequest } from '../../jobs/request/tool-request.ts';
@@ -82,7 +83,7 @@ async function reconcileSession(session: ToolSession): Promise<number> {
     session.log(`the target cannot be asked now: ${session.mask(describe(error).text)}`);
     return exitCodes.tryAgain;
   } finally {
-    await session.finish('C', null);
+    await session.finish('completed', null);
   }
 }
 
@@ -105,7 +106,7 @@ async function runSession(
           // what is being committed is known only when it has been
           error instanceof Interrupted && session.committing ? converting! : Promise.reject(error as Error),
         ));
-    const summary = summaryOf(session, conversion, 'C', started);
+    const summary = summaryOf(session, conversion, 'completed', started);
     await session.report({
       summary: { ...summary, details: conversion.details },
       messages: conversion.documents,
@@ -116,7 +117,7 @@ async function runSession(
     if (interruption?.signal.aborted === true)
       session.log(`${interruption.why} when its rows had been published: the job is complete`);
     for (const line of printSummary(summary, conversion)) session.log(line);
-    await session.finish('C', null);
+    await session.finish('completed', null);
     if (session.request.json) terminal.log(JSON.stringify(summary));
     return exitCodes.completed;
   } catch (error) {
@@ -133,10 +134,10 @@ async function runSession(
       await session.report({ failure }).catch(() => undefined);
       return exitCodes.tryAgain;
     }
-    const summary = summaryOf(session, null, 'F', started);
+    const summary = summaryOf(session, null, 'failed', started);
     const details = { ...noDetails, rejects: session.rejects.details };
     await session.report({ failure, summary: { ...summary, details } });
-    await session.finish('F', failure);
+    await session.finish('failed', failure);
     if (session.request.json) terminal.log(JSON.stringify(summary));
     return exitCodes.failed;
   }
@@ -154,7 +155,7 @@ async function endInterrupted(
 ): Promise<number> {
   const failure = `${why}; ${leftBehind[tool]}`;
   session.log(failure);
-  await session.finish('K', failure).catch((error: unknown) => session.log(describe(error).text));
+  await session.finish('killed', failure).catch((error: unknown) => session.log(describe(error).text));
   // what reads a pipe would go on waiting
   process.stdin.destroy();
   const cleared = converting?.then(
@@ -169,7 +170,7 @@ async function endInterrupted(
 function summaryOf(
   session: ToolSession,
   conversion: Conversion | null,
-  status: 'C' | 'F',
+  status: 'completed' | 'failed',
   started: number,
 ): ToolSummary {
   const seconds = (performance.now() - started) / 1000;
@@ -180,7 +181,7 @@ function summaryOf(
     origin: conversion?.origin ?? null,
     logical: conversion?.logical ?? null,
     schema_chosen: conversion?.chosen ?? null,
-    status,
+    status: statusLetters[status],
     documents: conversion?.documents ?? 0,
     rejected: conversion?.rejected ?? session.rejects.messages.length - session.rejects.unknownRoots,
     unknown_root: conversion?.unknownRoots ?? session.rejects.unknownRoots,

@@ -183,7 +183,7 @@ async function openOwn(
       clearInterval(beat);
       // an import that has completed has ended its record
       await jobs.report(claim, failure === null ? { progress: 1 } : { failure });
-      await jobs.finish(claim, failure === null ? 'C' : 'F', failure);
+      await jobs.finish(claim, failure === null ? 'completed' : 'failed', failure);
     },
     close: () => home.close(),
   };

@@ -1,4 +1,5 @@
 /** The summary that a tool prints at its end, as text and as JSON. */
+import { statusLetters, type StatusLetter } from '../../jobs/status-letters.ts';
 import type { Conversion, KeptContent, SchemaChosen, WrittenSoFar } from './conversion-result.ts';
 
 export interface ToolSummary {
@@ -6,7 +7,7 @@ export interface ToolSummary {
   readonly origin: number | null;
   readonly logical: number | null;
   readonly schema_chosen: SchemaChosen | null;
-  readonly status: 'C' | 'F';
+  readonly status: StatusLetter;
   /** documents that were published, or read for statistics */
   readonly documents: number;
   /** documents that start with an element which the schema does not have are counted apart, as `unknown_root` */
@@ -35,7 +36,7 @@ export function summaryOfWritten(
     origin,
     logical,
     schema_chosen: chosen,
-    status: 'C',
+    status: statusLetters.completed,
     documents,
     rejected,
     unknown_root: unknownRoots,

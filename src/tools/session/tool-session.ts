@@ -64,7 +64,7 @@ export interface ToolSession {
   beginCommit(written: WrittenSoFar): Promise<boolean>;
   resolvePath(path: string, mustExist: boolean): Promise<string>;
   /** Ends the record of a run by hand, whose log is whole by then; a worker ends its jobs itself. */
-  finish(status: 'C' | 'F' | 'K', failure: string | null): Promise<void>;
+  finish(status: 'completed' | 'failed' | 'killed', failure: string | null): Promise<void>;
   close(): Promise<void>;
 }
 

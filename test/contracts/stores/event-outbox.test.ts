@@ -26,16 +26,16 @@ describe('the outbox', () => {
 
   it('records nothing until it is told to, and then the kinds it is told', async () => {
     await submitJobs(jobs, 1, 1);
-    await (await startNextJob(jobs)).end('C');
+    await (await startNextJob(jobs)).end('completed');
     expect(await database.sql`select * from svc.event`).toEqual([]);
     await outbox.record(['webhook']);
     await submitJobs(jobs, 1, 1);
-    await (await startNextJob(jobs)).end('C');
+    await (await startNextJob(jobs)).end('completed');
     expect(await outbox.claim('openlineage', 9, 60_000)).toEqual([]);
     expect(await outbox.claim('webhook', 9, 60_000)).toHaveLength(1);
     await outbox.record(['openlineage']);
     await submitJobs(jobs, 1, 1);
-    await (await startNextJob(jobs)).end('C');
+    await (await startNextJob(jobs)).end('completed');
     expect(await outbox.claim('webhook', 9, 60_000)).toEqual([]);
     const moments = (await outbox.claim('openlineage', 9, 60_000)).map(({ moment }) => moment);
     expect(moments).toEqual(['started', 'ended']);
@@ -44,10 +44,10 @@ describe('the outbox', () => {
   it('tells of every end, those that follow from another too, with the record as it is read', async () => {
     await outbox.record(['webhook', 'openlineage']);
     const { idJobs } = await submitJobs(jobs, 1, 3);
-    await (await startNextJob(jobs)).end('F');
+    await (await startNextJob(jobs)).end('failed');
     const events = (await outbox.claim('webhook', 9, 60_000)).map(readStoredEvent);
     expect(events.map(({ job }) => [job.id_job, job.status])).toEqual(
-      idJobs.map((id, at) => [id, at === 0 ? 'F' : 'K']),
+      idJobs.map((id, at) => [id, at === 0 ? 'failed' : 'killed']),
     );
     for (const { job, occurred } of events) {
       expect(job).toEqual(await jobs.find(1, job.id_job));
@@ -59,7 +59,7 @@ describe('the outbox', () => {
       [idJobs[0], 'started'],
       [idJobs[0], 'ended'],
     ]);
-    expect(lineage[0]!.job).toMatchObject({ status: 'R', end_date: null });
+    expect(lineage[0]!.job).toMatchObject({ status: 'running', end_date: null });
   });
 
   it('holds nothing of a transaction that did not commit', async () => {
@@ -78,7 +78,7 @@ describe('the outbox', () => {
   it('gives each event to one delivery at a time, and again when that falls silent', async () => {
     await outbox.record(['webhook']);
     await submitJobs(jobs, 1, 1);
-    await (await startNextJob(jobs)).end('C');
+    await (await startNextJob(jobs)).end('completed');
     const other = createPostgresEventOutbox(database.sql);
     const claims = await Promise.all([outbox.claim('webhook', 9, 200), other.claim('webhook', 9, 200)]);
     expect(claims.flat()).toHaveLength(1);

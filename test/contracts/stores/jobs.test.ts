@@ -5,6 +5,7 @@ import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metad
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
 import { legalTransitions } from '../../../src/jobs/record.ts';
 import type { JobStatus } from '../../../src/jobs/record.ts';
+import { statusLetters } from '../../../src/jobs/status-letters.ts';
 import { createTestDatabase } from '../../support/servers/postgres.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { emptySourceModel } from './catalog/contract.ts';
@@ -51,10 +52,10 @@ describeJobStore('PostgreSQL', async () => {
 const columnsOf = (status: JobStatus): string => {
   const ended = legalTransitions[status].length === 0;
   return (
-    `status = '${status}', end_date = ${ended ? 'coalesce(end_date, clock_timestamp())' : 'null'}, ` +
-    `lease_until = ${status === 'R' || status === 'T' ? 'clock_timestamp()' : 'null'}, next_attempt = ${status === 'W' ? 'clock_timestamp()' : 'null'}, ` +
-    `start_date = ${status === 'Q' ? 'start_date' : 'coalesce(start_date, clock_timestamp())'}` +
-    (status === 'R' ? ', epoch = epoch + 1' : '')
+    `status = '${statusLetters[status]}', end_date = ${ended ? 'coalesce(end_date, clock_timestamp())' : 'null'}, ` +
+    `lease_until = ${status === 'running' || status === 'terminating' ? 'clock_timestamp()' : 'null'}, next_attempt = ${status === 'waiting' ? 'clock_timestamp()' : 'null'}, ` +
+    `start_date = ${status === 'queued' ? 'start_date' : 'coalesce(start_date, clock_timestamp())'}` +
+    (status === 'running' ? ', epoch = epoch + 1' : '')
   );
 };
 
@@ -85,7 +86,7 @@ describe('the job table', () => {
     const { idJobs } = await jobs.submit({ ...wanted, jobs: [made, { ...reading, ...shown, request }] });
     const claim = (await jobs.claim(worker, 60_000))!;
     await jobs.report(claim, { idSch });
-    await jobs.finish(claim, 'C', null);
+    await jobs.finish(claim, 'completed', null);
     const next = (await jobs.claim(worker, 60_000))!;
     const expected = {
       params: `a.xml -x ${idSch} --name '$0'`,
@@ -93,7 +94,7 @@ describe('the job table', () => {
     };
     expect((await jobs.request(next.idJob)).record).toMatchObject(expected);
     expect(await jobs.find(1, idJobs[1]!)).toMatchObject(expected);
-    await jobs.finish(next, 'F', 'no');
+    await jobs.finish(next, 'failed', 'no');
     const again = await jobs.rerun(1, next.idJob);
     expect(await jobs.find(1, again.idJob)).toMatchObject(expected);
     await jobs.requestKill(1, again.idJob);
@@ -102,15 +103,15 @@ describe('the job table', () => {
 
   const statuses = Object.keys(legalTransitions) as JobStatus[];
   const pathTo: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
-    Q: [],
-    R: ['R'],
-    W: ['R', 'W'],
-    T: ['R', 'T'],
-    C: ['R', 'C'],
-    F: ['R', 'F'],
-    K: ['K'],
-    E: ['E'],
-    L: ['R', 'L'],
+    queued: [],
+    running: ['running'],
+    waiting: ['running', 'waiting'],
+    terminating: ['running', 'terminating'],
+    completed: ['running', 'completed'],
+    failed: ['running', 'failed'],
+    killed: ['killed'],
+    expired: ['expired'],
+    lost: ['running', 'lost'],
   };
 
   test.each(statuses)('from %s goes only where it may', async (from) => {
@@ -136,7 +137,7 @@ describe('the job table', () => {
     await expect(change('lease_until = clock_timestamp()')).rejects.toMatchObject({
       constraint_name: 'job_lease',
     });
-    await change(columnsOf('R'));
+    await change(columnsOf('running'));
     await expect(change("start_date = clock_timestamp() + interval '1 second'")).rejects.toMatchObject({
       constraint_name: 'job_first_start',
     });
@@ -156,14 +157,14 @@ describe('the job table', () => {
       database.sql.unsafe(`update svc.job set ${columns} where id_job = ${idJob}`);
     const refused = (columns: string, constraint: string) =>
       expect(change(columns)).rejects.toMatchObject({ code: '23514', constraint_name: constraint });
-    await refused(`${columnsOf('R')}, epoch = epoch`.replace(', epoch = epoch + 1', ''), 'job_epoch');
+    await refused(`${columnsOf('running')}, epoch = epoch`.replace(', epoch = epoch + 1', ''), 'job_epoch');
     await refused('committing = true', 'job_committing');
-    await change(columnsOf('R'));
+    await change(columnsOf('running'));
     await refused('epoch = 0', 'job_epoch');
     await change('committing = true');
-    await refused(columnsOf('W'), 'job_committing');
-    await refused(columnsOf('L'), 'job_committing');
-    await change(`${columnsOf('C')}, committing = false`);
+    await refused(columnsOf('waiting'), 'job_committing');
+    await refused(columnsOf('lost'), 'job_committing');
+    await change(`${columnsOf('completed')}, committing = false`);
     for (const member of ["failure = 'late'", "summary = '{}'", 'attempts = 2', 'epoch = 9'])
       await refused(member, 'job_end');
   });
@@ -179,7 +180,7 @@ describe('the job table', () => {
     expect(left!.seconds).toBeLessThanOrEqual(10);
     await database.sql`update svc.job set lease_until = clock_timestamp() where id_job = ${idJob}`;
     await jobs.reap();
-    expect(await jobs.find(1, idJob)).toMatchObject({ status: 'K' });
+    expect(await jobs.find(1, idJob)).toMatchObject({ status: 'killed' });
     await jobs.close();
   });
 

@@ -242,8 +242,8 @@ describe('a package', { timeout: 60_000 }, () => {
       const { origins } = await importAs(claim.idJob);
       // whoever ran it may be dead by now
       const record = await jobs.find(idOrg, claim.idJob);
-      expect(record).toMatchObject({ status: 'C', progress: 1, id_sch: origins.at(-1) });
-      expect(await jobs.finish(claim, 'F', 'its worker died')).toBe(false);
+      expect(record).toMatchObject({ status: 'completed', progress: 1, id_sch: origins.at(-1) });
+      expect(await jobs.finish(claim, 'failed', 'its worker died')).toBe(false);
 
       const { idJob } = await startImport(jobs);
       await jobs.requestKill(idOrg, idJob);

@@ -51,7 +51,7 @@ describe('what has been kept long enough', () => {
   /** A workflow of so many jobs, all ended but the last `open` ones; the end, and the workflow, so many days ago. */
   async function workflow(count: number, open: number, daysAgo: number): Promise<readonly number[]> {
     const { idJobs, idWorkflow } = await submitJobs(jobs, 1, count);
-    for (let ended = 0; ended < count - open; ended += 1) await (await startNextJob(jobs)).end('C');
+    for (let ended = 0; ended < count - open; ended += 1) await (await startNextJob(jobs)).end('completed');
     for (const id of idJobs) await writeFile(join(folder, 'logs', `job-${id}.log`), 'a line\n');
     await database.sql.begin(async (tx) => {
       // what the triggers forbid: an end that lies elsewhere

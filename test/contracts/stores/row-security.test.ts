@@ -177,7 +177,7 @@ describe('row-level security', () => {
     const jobs = createPostgresJobStore(database.service);
     const claims = [await jobs.claim(worker, 30_000), await jobs.claim(worker, 30_000)];
     expect(claims.map((claim) => claim?.idOrg).toSorted()).toEqual([1, other]);
-    for (const claim of claims) await jobs.finish(claim!, 'C', null);
+    for (const claim of claims) await jobs.finish(claim!, 'completed', null);
     await jobs.close();
   });
 

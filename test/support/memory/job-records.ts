@@ -32,11 +32,11 @@ export async function submitJobs(
 /** Claims the oldest job that may run; answers how to end it. */
 export async function startNextJob(
   jobs: JobStore,
-): Promise<{ idJob: number; end(status: 'C' | 'F'): Promise<boolean> }> {
+): Promise<{ idJob: number; end(status: 'completed' | 'failed'): Promise<boolean> }> {
   const claim = await jobs.claim(worker, 30_000);
   if (claim === null) throw new Error('no job may run');
   return {
     idJob: claim.idJob,
-    end: (status) => jobs.finish(claim, status, status === 'F' ? 'line 3, column 7: broken' : null),
+    end: (status) => jobs.finish(claim, status, status === 'failed' ? 'line 3, column 7: broken' : null),
   };
 }

@@ -21,6 +21,9 @@ import type { Row, WorkflowRow } from './rows-of-jobs.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Claim, JobStore, NewJob, Submitted, WorkerIdentity } from '../../../src/ports/stores/jobs.ts';
 
+const isIdle = (status: JobStatus): boolean => status === 'queued' || status === 'waiting';
+const isHeld = (status: JobStatus): boolean => status === 'running' || status === 'terminating';
+
 export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobStoreOptions> = {}): JobStore {
   const settings = { ...defaultJobLimits, ...options };
   const rows: Row[] = [];
@@ -35,27 +38,26 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     rows.find(({ record }) => record.id_job === idJob && record.id_org === idOrg);
   const held = (claim: Pick<Claim, 'idJob' | 'epoch'>): Row | undefined =>
     rows.find(
-      (row) =>
-        row.record.id_job === claim.idJob && row.epoch === claim.epoch && 'RT'.includes(row.record.status),
+      (row) => row.record.id_job === claim.idJob && row.epoch === claim.epoch && isHeld(row.record.status),
     );
 
   function move(row: Row, status: JobStatus, failure: string | null): void {
     const from = row.record.status;
     if (!legalTransitions[from].includes(status)) throw new Error(`a job in ${from} cannot go to ${status}`);
     row.record.status = status;
-    if (status !== 'T') row.committing = false;
+    if (status !== 'terminating') row.committing = false;
     if (failure !== null) row.record.failure = failure;
     if (!terminalStatuses.has(status)) return;
     row.record.end_date = clock.nowMs();
     row.leaseUntil = null;
     row.nextAttempt = null;
-    if (status === 'C') {
+    if (status === 'completed') {
       row.record.progress = 1;
       return;
     }
     for (const later of jobsOf(row.record.id_workflow)) {
-      if (later.position > row.position && 'QW'.includes(later.record.status)) {
-        move(later, 'K', `job ${row.record.id_job} before it did not complete`);
+      if (later.position > row.position && isIdle(later.record.status)) {
+        move(later, 'killed', `job ${row.record.id_job} before it did not complete`);
       }
     }
   }
@@ -80,9 +82,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
   }
 
   function checkRoom(idOrg: number, more: number): void {
-    const waiting = rows.filter(
-      ({ record }) => record.id_org === idOrg && 'QW'.includes(record.status),
-    ).length;
+    const waiting = rows.filter(({ record }) => record.id_org === idOrg && isIdle(record.status)).length;
     if (waiting + more > settings.maxQueuedPerOrg) {
       throw new AppError(
         'too_many_requests',
@@ -95,8 +95,8 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
   }
 
   function start(row: Row, worker: WorkerIdentity, leaseMs: number): Claim {
-    if (row.record.status === 'W') move(row, 'Q', null);
-    move(row, 'R', null);
+    if (row.record.status === 'waiting') move(row, 'queued', null);
+    move(row, 'running', null);
     row.attempts += 1;
     row.epoch += 1;
     row.leaseUntil = clock.nowMs() + leaseMs;
@@ -195,8 +195,8 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     },
     async requestKill(idOrg, idJob) {
       const row = own(idOrg, idJob);
-      if (row !== undefined && row.record.status === 'R') move(row, 'T', 'killed on request');
-      else if (row !== undefined && 'QW'.includes(row.record.status)) move(row, 'K', 'killed on request');
+      if (row !== undefined && row.record.status === 'running') move(row, 'terminating', 'killed on request');
+      else if (row !== undefined && isIdle(row.record.status)) move(row, 'killed', 'killed on request');
       return copyOf(row);
     },
     async claim(worker, leaseMs) {
@@ -293,23 +293,23 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     async finish(claim, status, failure) {
       const row = held(claim);
       if (row === undefined) return false;
-      const killed = row.record.status === 'T' && status !== 'C';
-      if (status === 'K' && row.record.status === 'R') move(row, 'T', null);
-      move(row, killed ? 'K' : status, failure ?? (killed ? 'killed on request' : null));
+      const killed = row.record.status === 'terminating' && status !== 'completed';
+      if (status === 'killed' && row.record.status === 'running') move(row, 'terminating', null);
+      move(row, killed ? 'killed' : status, failure ?? (killed ? 'killed on request' : null));
       return true;
     },
     async handBack(claim, delayMs, failure) {
       const row = held(claim);
       if (row === undefined) return false;
-      const runs = row.record.status === 'R';
+      const runs = row.record.status === 'running';
       if (runs && failure === null) row.attempts -= 1;
       const waits = runs && row.attempts < settings.maxAttempts && !row.byHand;
       if (waits) {
-        move(row, 'W', failure);
+        move(row, 'waiting', failure);
         row.leaseUntil = null;
         row.nextAttempt = clock.nowMs() + delayMs;
-      } else if (row.record.status === 'T') move(row, 'K', failure ?? 'killed on request');
-      else move(row, 'L', failure ?? 'its attempts are spent');
+      } else if (row.record.status === 'terminating') move(row, 'killed', failure ?? 'killed on request');
+      else move(row, 'lost', failure ?? 'its attempts are spent');
       return true;
     },
     async reap() {
@@ -319,14 +319,15 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         const late = row.deadline <= nowMs;
         const dead = row.leaseUntil !== null && row.leaseUntil <= nowMs;
         if (row.committing && !row.byHand) continue;
-        if (row.record.end_date !== null || !(dead || (late && 'QW'.includes(row.record.status)))) continue;
+        if (row.record.end_date !== null || !(dead || (late && isIdle(row.record.status)))) continue;
         changed += 1;
-        if (row.record.status === 'T') move(row, 'K', 'killed on request; its worker had died');
-        else if (late) move(row, 'E', 'its deadline passed');
+        if (row.record.status === 'terminating')
+          move(row, 'killed', 'killed on request; its worker had died');
+        else if (late) move(row, 'expired', 'its deadline passed');
         else if (row.byHand || row.attempts >= settings.maxAttempts)
-          move(row, 'L', 'its worker died and its attempts are spent');
+          move(row, 'lost', 'its worker died and its attempts are spent');
         else {
-          move(row, 'W', 'its worker died');
+          move(row, 'waiting', 'its worker died');
           row.leaseUntil = null;
           row.nextAttempt = nowMs + row.attempts * settings.retryDelayMs;
         }
@@ -353,7 +354,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     listEnded: async (sinceMs) =>
       rows.filter(({ record }) => record.end_date !== null && record.end_date >= sinceMs).map(endedJobOf),
     queueAgeMs: async () => {
-      const waiting = rows.filter(({ record }) => record.status === 'Q' || record.status === 'W');
+      const waiting = rows.filter(({ record }) => record.status === 'queued' || record.status === 'waiting');
       const created = waiting.map(({ deadline }) => deadline - settings.deadlineMs);
       return created.length === 0 ? 0 : clock.nowMs() - Math.min(...created);
     },

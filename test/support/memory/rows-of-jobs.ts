@@ -1,5 +1,5 @@
 /** What the job table in memory holds, and how it is read. */
-import type { JobRecord } from '../../../src/jobs/record.ts';
+import { terminalStatuses, type JobRecord } from '../../../src/jobs/record.ts';
 import type {
   EndedJob,
   JobRun,
@@ -72,7 +72,7 @@ export function newRow(
       id_lschma: null,
       id_app: null,
       job_type: job.jobType,
-      status: 'Q',
+      status: 'queued',
       params: job.params,
       params_json: job.paramsJson,
       host: null,
@@ -108,7 +108,7 @@ export function newRow(
 /** What figures are made of; `row` has ended. */
 export function endedJobOf(row: Row): EndedJob {
   const { record } = row;
-  const summary = (record.status === 'C' ? row.summary : null) as Partial<EndedJob> | null;
+  const summary = (record.status === 'completed' ? row.summary : null) as Partial<EndedJob> | null;
   return {
     idJob: record.id_job,
     type: record.job_type,
@@ -125,15 +125,15 @@ export function endedJobOf(row: Row): EndedJob {
 /** What a worker hears that asks for its job. */
 export function standingOf(row: Row | undefined, nowMs: number): 'ok' | 'kill' | 'lost' {
   if (row === undefined) return 'lost';
-  return row.record.status === 'T' || row.deadline <= nowMs ? 'kill' : 'ok';
+  return row.record.status === 'terminating' || row.deadline <= nowMs ? 'kill' : 'ok';
 }
 
 /** Whether a job may be claimed; `siblings`: the jobs of its workflow. */
 export function isRunnable(row: Row, siblings: readonly Row[], nowMs: number): boolean {
   const { status } = row.record;
-  const due = status === 'Q' || (status === 'W' && (row.nextAttempt ?? 0) <= nowMs);
+  const due = status === 'queued' || (status === 'waiting' && (row.nextAttempt ?? 0) <= nowMs);
   const ready = siblings.every(
-    (earlier) => earlier.position >= row.position || earlier.record.status === 'C',
+    (earlier) => earlier.position >= row.position || earlier.record.status === 'completed',
   );
   return due && ready && row.deadline > nowMs;
 }
@@ -150,17 +150,17 @@ export function workflowRecord({ idWorkflow, name }: WorkflowRow, rows: readonly
   const jobs = rows.map(({ record }) => record);
   const starts = jobs.flatMap((job) => job.start_date ?? []);
   const ends = jobs.flatMap((job) => job.end_date ?? []);
-  const current = jobs.findIndex((job) => job.status !== 'C');
-  const status = jobs[current]?.status ?? 'C';
+  const current = jobs.findIndex((job) => job.status !== 'completed');
+  const status = jobs[current]?.status ?? 'completed';
   return {
     id_workflow: idWorkflow,
     name,
-    status: status === 'Q' && current > 0 ? 'R' : status,
+    status: status === 'queued' && current > 0 ? 'running' : status,
     start_date: starts.length === 0 ? null : Math.min(...starts),
     end_date: ends.length < jobs.length || jobs.length === 0 ? null : Math.max(...ends),
     job_count: jobs.length,
-    completed_count: jobs.filter((job) => job.status === 'C').length,
-    failed_count: jobs.filter((job) => 'FKEL'.includes(job.status)).length,
+    completed_count: jobs.filter((job) => job.status === 'completed').length,
+    failed_count: jobs.filter((job) => job.status !== 'completed' && terminalStatuses.has(job.status)).length,
   };
 }
 
@@ -184,7 +184,7 @@ export function sumLoaded(rows: readonly Row[]): LoadedRows[] {
   const sums = new Map<string, LoadedRows>();
   const loads = rows.filter(
     ({ record }) =>
-      record.status === 'C' && record.id_sch !== null && /^(?:Parse|Unload)$/.test(record.job_type),
+      record.status === 'completed' && record.id_sch !== null && /^(?:Parse|Unload)$/.test(record.job_type),
   );
   for (const { record, summary } of loads) {
     const { place } = actionOf(record);

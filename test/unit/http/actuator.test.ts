@@ -91,8 +91,8 @@ describe('/actuator/metrics', () => {
     const failed = (await jobs.claim(worker, 30_000))!;
     time.nowMs += 2000;
     await jobs.report(done, { summary: { rows: 50, bytes: 7000, documents: 3 } });
-    await jobs.finish(done, 'C', null);
-    await jobs.finish(failed, 'F', 'a.xml: line 3, column 7: the end tag does not match');
+    await jobs.finish(done, 'completed', null);
+    await jobs.finish(failed, 'failed', 'a.xml: line 3, column 7: the end tag does not match');
     const read = async (): Promise<string> => (await send('/actuator/prometheus')).text();
     for (let time = 0; time < 3; time += 1) {
       const text = await read();
@@ -129,15 +129,15 @@ describe('/actuator/metrics', () => {
 });
 
 it.each([
-  ['C', null, null],
-  ['K', 'killed on request; its worker had died', 'killed'],
-  ['K', 'not run: job 4 of this workflow ended F', 'predecessor'],
-  ['E', 'its deadline passed', 'deadline'],
-  ['L', 'its attempts are spent', 'lost'],
-  ['F', 'the job ran out of memory (svc.worker.memory)', 'memory'],
-  ['F', 'the target dwh:5432 does not answer', 'unreachable'],
-  ['F', 'something else', 'other'],
-  ['F', null, 'other'],
+  ['completed', null, null],
+  ['killed', 'killed on request; its worker had died', 'killed'],
+  ['killed', 'not run: job 4 of this workflow ended F', 'predecessor'],
+  ['expired', 'its deadline passed', 'deadline'],
+  ['lost', 'its attempts are spent', 'lost'],
+  ['failed', 'the job ran out of memory (svc.worker.memory)', 'memory'],
+  ['failed', 'the target dwh:5432 does not answer', 'unreachable'],
+  ['failed', 'something else', 'other'],
+  ['failed', null, 'other'],
 ] as const)('a job that ended %s with %j failed for %j', (status, failure, reason) => {
   expect(failureReason(status, failure)).toBe(reason);
 });

@@ -109,7 +109,7 @@ describe('methods', () => {
   it('runs nothing for HEAD on rerun, with or without a key', async () => {
     const { send, adapters } = await createTestApp();
     await submitJobs(adapters.jobs, 1, 1);
-    await (await startNextJob(adapters.jobs)).end('C');
+    await (await startNextJob(adapters.jobs)).end('completed');
     for (const key of [null, undefined]) {
       const answer = await send('/v2/run/rerun/1', { method: 'HEAD', key });
       expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET']);

@@ -35,7 +35,7 @@ describe('job log', () => {
     });
     idJob = idJobs[0]!;
   });
-  const end = async (status: 'C' | 'F' = 'C'): Promise<void> => {
+  const end = async (status: 'completed' | 'failed' = 'completed'): Promise<void> => {
     const claim = await adapters.jobs.claim(worker, 30_000);
     await adapters.jobs.finish(claim!, status, null);
   };
@@ -43,7 +43,7 @@ describe('job log', () => {
 
   it('is empty before the job starts, and hidden from other organisations', async () => {
     expect(await read({})).toMatchObject({
-      status: 'Q',
+      status: 'queued',
       offset: 0,
       nextOffset: 0,
       totalSize: 0,
@@ -112,14 +112,14 @@ describe('job log', () => {
     const resumed = followJobLog(adapters, 1, idJob, { offset: 4, pollMs: 1, signal, mayGoOn });
     const next = resumed.next();
     adapters.files.appendLog(idJob, 'o\nthree\nfour, open');
-    await end('F');
+    await end('failed');
     let status: JobStatus | null = null;
     for (let event = await next; !event.done; event = await resumed.next()) {
       if (event.value.kind === 'data') parts.push(text(event.value.bytes));
       else status = event.value.status;
     }
     expect(parts.join('')).toBe('one\ntwo\nthree\nfour, open');
-    expect(status).toBe('F');
+    expect(status).toBe('failed');
   });
 
   it('is followed through a restart of the database', async () => {

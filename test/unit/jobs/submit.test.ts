@@ -55,7 +55,7 @@ describe('submitting', () => {
     const settings = { 'svc.spark.submit': '/opt/spark/bin/spark-submit', 'svc.spark.master': 'yarn' };
     await submit(onSpark, readConfig({ 'cmd.enabled': 'true', ...settings }));
     const record = await adapters.jobs.find(1, 1);
-    expect(record).toMatchObject({ status: 'Q', id_app: null });
+    expect(record).toMatchObject({ status: 'queued', id_app: null });
     expect(JSON.parse(record!.params_json)).toMatchObject({
       spark: { master: 'yarn', 'executor.memory': '1g' },
     });
@@ -80,7 +80,7 @@ describe('submitting', () => {
     });
     expect(await adapters.jobs.find(1, 2)).toMatchObject({
       job_type: 'Parse',
-      status: 'Q',
+      status: 'queued',
       params: "uploads/1/a.xml -x '$0' -o metadb:donuts -S o",
       parm_path_input: 'uploads/1/a.xml',
       parm_path_output: 'metadb:donuts',

@@ -106,16 +106,16 @@ describe('worker', () => {
     const [jobs, test] = [openStore(), await createTestRunner()];
     const [first, second, third] = await queue(jobs, 'exits-0', 'exits-1', 'exits-0');
     startWorker(reporting(jobs, second!, 'line 3, column 4: no such thing'), test);
-    expect((await ended(jobs, third!)).status).toBe('K');
+    expect((await ended(jobs, third!)).status).toBe('killed');
     expect(await find(jobs, first!)).toMatchObject({
-      status: 'C',
+      status: 'completed',
       attempt: 1,
       progress: 1,
       failure: null,
       host: 'h/127.0.0.1',
     });
     expect(await find(jobs, second!)).toMatchObject({
-      status: 'F',
+      status: 'failed',
       attempt: 1,
       failure: 'line 3, column 4: no such thing',
     });
@@ -141,13 +141,13 @@ describe('worker', () => {
     const [idJob] = await queue(jobs, 'exits-7');
     startWorker(jobs, test);
     expect(await ended(jobs, idJob!)).toMatchObject({
-      status: 'L',
+      status: 'lost',
       failure: expect.stringContaining('exit code 7'),
     });
 
     const more = openStore({ maxAttempts: 2 });
     const [other] = await queue(more, 'exits-7');
-    expect(await status(more, other!, 'W')).toMatchObject({ attempt: 1, end_date: null });
+    expect(await status(more, other!, 'waiting')).toMatchObject({ attempt: 1, end_date: null });
   });
 
   it('ends a tool that holds more memory than it may, and does not try again', async () => {
@@ -158,7 +158,7 @@ describe('worker', () => {
     const [idJob] = await queue(jobs, 'hoards-bytes');
     startWorker(jobs, test);
     expect(await ended(jobs, idJob!)).toMatchObject({
-      status: 'F',
+      status: 'failed',
       attempt: 1,
       failure: expect.stringMatching(
         /^the job was ended: it held \d+ MB of memory, more than the 210 MB of svc\.limits\.tool_memory$/,
@@ -186,7 +186,7 @@ describe('worker', () => {
     const [jobs, test] = [openStore(), await createTestRunner()];
     const [idJob] = await queue(jobs, 'exits-1');
     startWorker(jobs, test);
-    expect(await status(jobs, idJob!, 'W')).toMatchObject({
+    expect(await status(jobs, idJob!, 'waiting')).toMatchObject({
       failure: expect.stringContaining('gave no reason'),
     });
   });
@@ -196,7 +196,7 @@ describe('worker', () => {
     const [idJob] = await queue(jobs, 'hoards');
     startWorker(jobs, test);
     expect(await ended(jobs, idJob!)).toMatchObject({
-      status: 'F',
+      status: 'failed',
       attempt: 1,
       failure: expect.stringMatching(
         /^out of memory in attempt 1: its JavaScript needed more than 42 MB \(svc\.worker\.memory\); give it more/,
@@ -209,7 +209,7 @@ describe('worker', () => {
     const [idJob] = await queue(jobs, 'exits-2');
     startWorker(jobs, test);
     expect(await ended(jobs, idJob!)).toMatchObject({
-      status: 'F',
+      status: 'failed',
       attempt: 1,
       failure: expect.stringContaining('options'),
     });
@@ -220,8 +220,8 @@ describe('worker', () => {
     const [idJob] = await queue(jobs, tool);
     startWorker(jobs, test);
     const pid = await pidIn(test, idJob!);
-    expect(await jobs.requestKill(1, idJob!)).toMatchObject({ status: 'T' });
-    expect(await ended(jobs, idJob!)).toMatchObject({ status: 'K' });
+    expect(await jobs.requestKill(1, idJob!)).toMatchObject({ status: 'terminating' });
+    expect(await ended(jobs, idJob!)).toMatchObject({ status: 'killed' });
     expect(await runs(pid)).toBe(false);
     expect(await test.log(idJob!)).toMatch(/^killed on request$/m);
   });
@@ -231,7 +231,7 @@ describe('worker', () => {
     const [idJob] = await queue(jobs, 'sleeps');
     startWorker(jobs, test);
     const pid = await pidIn(test, idJob!);
-    expect(await ended(jobs, idJob!)).toMatchObject({ status: 'E' });
+    expect(await ended(jobs, idJob!)).toMatchObject({ status: 'expired' });
     expect(await runs(pid)).toBe(false);
     expect(await test.log(idJob!)).toMatch(/^its deadline passed$/m);
   });
@@ -243,7 +243,7 @@ describe('worker', () => {
     const pid = await pidIn(test, idJob!);
     await database.sql`update svc.job set epoch = epoch + 1 where id_job = ${idJob!}`;
     await eventually(async () => ((await runs(pid)) ? null : true));
-    expect((await find(jobs, idJob!)).status).toBe('R');
+    expect((await find(jobs, idJob!)).status).toBe('running');
   });
 
   it('drains: lets a job end within the grace, hands back what does not, and takes nothing new', async () => {
@@ -253,14 +253,14 @@ describe('worker', () => {
     const pid = await pidIn(test, idJob!);
     await worker.drain(50);
     expect(await runs(pid)).toBe(false);
-    expect(await find(jobs, idJob!)).toMatchObject({ status: 'W', end_date: null });
+    expect(await find(jobs, idJob!)).toMatchObject({ status: 'waiting', end_date: null });
     const [later] = await queue(jobs, 'exits-0');
-    expect((await find(jobs, later!)).status).toBe('Q');
+    expect((await find(jobs, later!)).status).toBe('queued');
 
     const [quick] = await queue(jobs, 'exits-0');
     const next = startWorker(jobs, test);
-    await status(jobs, quick!, 'C');
-    await status(jobs, later!, 'C');
+    await status(jobs, quick!, 'completed');
+    await status(jobs, later!, 'completed');
     await next.drain(0);
   });
 
@@ -281,7 +281,7 @@ describe('worker', () => {
     startWorker(jobs, test);
     await eventually(() => (asked.has('claim') && asked.has('reap') ? true : null));
     broken = false;
-    expect((await ended(store, idJob!)).status).toBe('C');
+    expect((await ended(store, idJob!)).status).toBe('completed');
   });
 
   it('writes the end of a job once the database is back', async () => {
@@ -297,7 +297,7 @@ describe('worker', () => {
     };
     const [idJob] = await queue(store, 'exits-0');
     startWorker(jobs, test);
-    expect((await ended(store, idJob!)).status).toBe('C');
+    expect((await ended(store, idJob!)).status).toBe('completed');
     expect(refused).toBe(4);
   });
 
@@ -312,10 +312,10 @@ describe('worker', () => {
     );
     parent.kill('SIGKILL');
     await eventually(async () => ((await runs(pid)) ? null : true));
-    expect((await find(jobs, idJob!)).status).toBe('R');
+    expect((await find(jobs, idJob!)).status).toBe('running');
     startWorker(jobs, test);
     expect(await ended(jobs, idJob!)).toMatchObject({
-      status: 'L',
+      status: 'lost',
       failure: expect.stringContaining('worker died'),
     });
   });

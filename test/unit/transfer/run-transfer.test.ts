@@ -61,25 +61,25 @@ describe('a run of the migration program', () => {
     });
     expect(ended.answer).toMatchObject({ origin_ids: '7' });
     expect(failures).toBe(3);
-    expect(await job()).toMatchObject({ status: 'C', id_sch: 7 });
+    expect(await job()).toMatchObject({ status: 'completed', id_sch: 7 });
   });
 
   it('is not told to end once it has ended its record itself', async () => {
     const ended = await run(async (_, __, { signal }) => {
       const { id_job: idJob } = await job();
-      await adapters.jobs.finish({ idJob, epoch: 1 }, 'C', null);
+      await adapters.jobs.finish({ idJob, epoch: 1 }, 'completed', null);
       // heartbeats find it ended while the answer is on its way
       await new Promise((resolve) => setTimeout(resolve, 100));
       return signal.aborted ? { code: null, lastLine: null } : answered;
     });
     expect(ended.answer).toMatchObject({ origin_ids: '7' });
-    expect(await job()).toMatchObject({ status: 'C' });
+    expect(await job()).toMatchObject({ status: 'completed' });
   });
 
   it('ends, with the reason, when its time is up', async () => {
     expect((await run(endless, {}, { transferTimeMs: 30 })).answer).toBe(null);
     expect(await job()).toMatchObject({
-      status: 'F',
+      status: 'failed',
       failure: 'it took longer than 0.03 s (svc.limits.migration_time)',
     });
   });
@@ -91,6 +91,6 @@ describe('a run of the migration program', () => {
       return { code: null, lastLine: null };
     });
     expect(ended.answer).toBeNull();
-    expect(await job()).toMatchObject({ status: 'K' });
+    expect(await job()).toMatchObject({ status: 'killed' });
   });
 });

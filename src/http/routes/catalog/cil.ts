@@ -9,6 +9,7 @@ import {
   listFeedSequences,
 } from '../../../catalog/feeds/lineage.ts';
 import type { Config } from '../../../config/shape.ts';
+import { withStatusLetter } from '../../../jobs/status-letters.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import {
@@ -32,7 +33,7 @@ import {
   undeclared,
   rawOperation,
 } from '../../requests/operation.ts';
-import { defaultPageSize, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
+import { defaultPageSize, mapPage, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
 import { bigDigits } from '../../requests/parameters.ts';
 import { wire } from '../../answers/wire.ts';
 
@@ -87,7 +88,14 @@ function jobsOperation({ adapters, get }: Shared) {
     }),
     async (c) => {
       const { size = defaultPageSize } = c.req.valid('query');
-      return c.json(wire(toWirePage(await listFeedRuns(adapters, c.get('principal').idOrg, 0, size))), 200);
+      return c.json(
+        wire(
+          toWirePage(
+            mapPage(await listFeedRuns(adapters, c.get('principal').idOrg, 0, size), withStatusLetter),
+          ),
+        ),
+        200,
+      );
     },
   );
 }
@@ -106,7 +114,11 @@ function jobsPageOperation({ adapters, get }: Shared) {
       const { size = defaultPageSize } = c.req.valid('query');
       const { page } = c.req.valid('param');
       return c.json(
-        wire(toWirePage(await listFeedRuns(adapters, c.get('principal').idOrg, page, size))),
+        wire(
+          toWirePage(
+            mapPage(await listFeedRuns(adapters, c.get('principal').idOrg, page, size), withStatusLetter),
+          ),
+        ),
         200,
       );
     },
@@ -124,7 +136,12 @@ function jobOperation({ adapters, get }: Shared) {
       responses: { 200: json(CILJobDetailsDto, 'The run.'), ...problems(400) },
     }),
     async (c) =>
-      c.json(wire(await findFeedRun(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)), 200),
+      c.json(
+        wire(
+          withStatusLetter(await findFeedRun(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)),
+        ),
+        200,
+      ),
   );
 }
 
@@ -140,7 +157,10 @@ function jobOfPidOperation({ adapters, get }: Shared) {
     }),
     async (c) => {
       const { cfxml: name, pid } = c.req.valid('param');
-      return c.json(wire(await findFeedRun(adapters, c.get('principal').idOrg, name, pid)), 200);
+      return c.json(
+        wire(withStatusLetter(await findFeedRun(adapters, c.get('principal').idOrg, name, pid))),
+        200,
+      );
     },
   );
 }

@@ -4,13 +4,14 @@ import type { Config } from '../../../config/shape.ts';
 import { AppError } from '../../../errors.ts';
 import { removeJob } from '../../../jobs/remove.ts';
 import { killJob } from '../../../jobs/kill.ts';
+import { withStatusLetter } from '../../../jobs/status-letters.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { createFollowers } from '../../middleware/followers.ts';
 import { jobLogHandler, jobLogHeaders, jobLogQuery, jobLogResponses } from './log.ts';
 import { ExecutionsResponse, Job } from '../../schemas/jobs.ts';
 import { createGroup, json, operation, problems, removed } from '../../requests/operation.ts';
-import { defaultPageSize, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
+import { defaultPageSize, mapPage, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
 import { int64 } from '../../requests/parameters.ts';
 import { wire } from '../../answers/wire.ts';
 
@@ -47,13 +48,13 @@ function sharedOf(
   const killGuard = guards.require('jobs:run');
 
   async function listAll(idOrg: number, page: number, size = defaultPageSize) {
-    return wire(toWirePage(await adapters.jobs.list(idOrg, page, size)));
+    return wire(toWirePage(mapPage(await adapters.jobs.list(idOrg, page, size), withStatusLetter)));
   }
 
   async function listOfWorkflow(idOrg: number, idWorkflow: number, page: number, size = defaultPageSize) {
     const found = await adapters.jobs.listOfWorkflow(idOrg, idWorkflow, page, size);
     if (found === null) throw new AppError('not_found', 'there is no such workflow');
-    return wire(toWirePage(found));
+    return wire(toWirePage(mapPage(found, withStatusLetter)));
   }
 
   return { adapters, guards, followers, guard, killGuard, listAll, listOfWorkflow };
@@ -112,7 +113,7 @@ function getOperation({ adapters, guard }: Shared) {
     async (c) => {
       const job = await adapters.jobs.find(c.get('principal').idOrg, c.req.valid('param').id);
       if (job === null) throw new AppError('not_found', 'there is no such job');
-      return c.json(job, 200);
+      return c.json(withStatusLetter(job), 200);
     },
   );
 }
@@ -159,7 +160,10 @@ function killOperation({ adapters, killGuard }: Shared) {
         ...problems(400),
       },
     }),
-    async (c) => c.json(await killJob(adapters, c.get('principal'), c.req.valid('param').id_job), 202),
+    async (c) => {
+      const job = await killJob(adapters, c.get('principal'), c.req.valid('param').id_job);
+      return c.json(withStatusLetter(job), 202);
+    },
   );
 }
 

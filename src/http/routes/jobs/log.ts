@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { followJobLog, readJobLog, streamJobLog } from '../../../jobs/log.ts';
 import type { LogEvent } from '../../../jobs/log.ts';
+import { statusLetters } from '../../../jobs/status-letters.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import { negotiate } from '../../answers/accept.ts';
 import { connectionOf, type AppEnv } from '../../env.ts';
@@ -64,7 +65,7 @@ export async function jobLogHandler(
   return c.json(
     {
       id_job: question.idJob,
-      status: slice.status,
+      status: statusLetters[slice.status],
       offset: slice.offset,
       next_offset: slice.nextOffset,
       total_size: slice.totalSize,
@@ -160,7 +161,7 @@ async function nextOrQuiet(
 /** One `data:` line for each line of the piece and an empty last one where it ends a line: joined by line ends, they are the piece. */
 function formatEvent(idJob: number, event: LogEvent): string {
   if (event.kind === 'end') {
-    return `id: ${event.offset}\nevent: end\ndata: ${JSON.stringify({ id_job: idJob, status: event.status })}\n\n`;
+    return `id: ${event.offset}\nevent: end\ndata: ${JSON.stringify({ id_job: idJob, status: statusLetters[event.status] })}\n\n`;
   }
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(event.bytes);
   const lines = text.split(/\r\n|[\r\n]/).map((line) => `data: ${line}\n`);

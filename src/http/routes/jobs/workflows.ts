@@ -1,11 +1,12 @@
 /** Workflows: /v2/workflow. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { AppError } from '../../../errors.ts';
+import { withStatusLetter } from '../../../jobs/status-letters.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { GetWorkflowNameResponse, Workflow, WorkflowsResponse } from '../../schemas/jobs.ts';
 import { createGroup, json, operation, problems } from '../../requests/operation.ts';
-import { defaultPageSize, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
+import { defaultPageSize, mapPage, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
 import { int64 } from '../../requests/parameters.ts';
 import { wire } from '../../answers/wire.ts';
 
@@ -16,13 +17,13 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
   const guard = guards.require('jobs:read');
 
   async function list(idOrg: number, page: number, size = defaultPageSize) {
-    return wire(toWirePage(await adapters.jobs.listWorkflows(idOrg, page, size)));
+    return wire(toWirePage(mapPage(await adapters.jobs.listWorkflows(idOrg, page, size), withStatusLetter)));
   }
 
   async function find(idOrg: number, idWorkflow: number) {
     const workflow = await adapters.jobs.findWorkflow(idOrg, idWorkflow);
     if (workflow === null) throw new AppError('not_found', 'there is no such workflow');
-    return wire(workflow);
+    return wire({ ...withStatusLetter(workflow), jobs: workflow.jobs.map(withStatusLetter) });
   }
 
   const all = operation(

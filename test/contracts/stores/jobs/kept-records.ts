@@ -17,14 +17,14 @@ export function recordsOfJobs(given: JobStoreUse): void {
     await delay(350);
     expect(await store.claim(worker, minute)).toBeNull();
     await store.reap();
-    expect(await given.statusOf(idOrg, idJobs[0] ?? 0)).toBe('E');
-    expect(['K', 'E']).toContain(await given.statusOf(idOrg, idJobs[1] ?? 0));
-    expect(await given.statusOf(idOrg, running)).toBe('R');
+    expect(await given.statusOf(idOrg, idJobs[0] ?? 0)).toBe('expired');
+    expect(['killed', 'expired']).toContain(await given.statusOf(idOrg, idJobs[1] ?? 0));
+    expect(await given.statusOf(idOrg, running)).toBe('running');
     if (claim === null) return;
     expect(await store.heartbeat(claim, minute)).toBe('kill');
-    expect(await store.finish(claim, 'E', 'its deadline passed')).toBe(true);
+    expect(await store.finish(claim, 'expired', 'its deadline passed')).toBe(true);
     expect(await given.jobs.find(idOrg, running)).toMatchObject({
-      status: 'E',
+      status: 'expired',
       failure: 'its deadline passed',
     });
   });
@@ -39,14 +39,14 @@ export function recordsOfJobs(given: JobStoreUse): void {
     );
     expect(claim).toMatchObject({ epoch: 1, attempt: 1, tool: 'xsd2er', idOrg });
     expect(await given.jobs.find(idOrg, claim.idJob)).toMatchObject({
-      status: 'R',
+      status: 'running',
       job_type: 'Schema',
       log_file: null,
       os_user: 'svc',
     });
     await delay(20);
     await given.jobs.reap();
-    expect(await given.statusOf(idOrg, claim.idJob)).toBe('L');
+    expect(await given.statusOf(idOrg, claim.idJob)).toBe('lost');
   });
 
   test('a reference to an earlier job becomes the origin that it made', async () => {
@@ -65,17 +65,17 @@ export function recordsOfJobs(given: JobStoreUse): void {
     });
     const claim = await given.claimJob(first);
     await given.jobs.report(claim, { idSch: origin });
-    await given.jobs.finish(claim, 'C', null);
+    await given.jobs.finish(claim, 'completed', null);
     const next = await given.claimJob(second);
     const { request, record, epoch } = await given.jobs.request(second);
     expect(JSON.parse(request)).toEqual({ tool: 'xml2er', originId: { id: origin }, n: [1] });
     expect(record).toEqual(await given.jobs.find(idOrg, second));
     expect(epoch).toBe(next.epoch);
-    await given.jobs.finish(next, 'F', 'no');
+    await given.jobs.finish(next, 'failed', 'no');
     const again = await given.jobs.rerun(idOrg, second);
     const repeated = await given.jobs.request(again.idJob);
     expect(JSON.parse(repeated.request)).toEqual({ tool: 'xml2er', originId: { id: origin }, n: [1] });
-    expect(repeated.record).toMatchObject({ id_sch: origin, status: 'Q' });
+    expect(repeated.record).toMatchObject({ id_sch: origin, status: 'queued' });
     await expect(given.jobs.request(987_654_321)).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -83,21 +83,21 @@ export function recordsOfJobs(given: JobStoreUse): void {
     const idOrg = await given.fixture.createOrg();
     const idJob = await given.submitOne(idOrg, { params: 'x.xml' });
     await expect(given.jobs.rerun(idOrg, idJob)).rejects.toMatchObject({ code: 'job_not_terminal' });
-    await given.jobs.finish(await given.claimJob(idJob), 'F', 'bad');
+    await given.jobs.finish(await given.claimJob(idJob), 'failed', 'bad');
     const [one, two] = await Promise.all([given.jobs.rerun(idOrg, idJob), given.jobs.rerun(idOrg, idJob)]);
     expect(two).toEqual(one);
     expect(one.tool).toBe('xml2er');
     const record = await given.jobs.find(idOrg, one.idJob);
     expect(record).toMatchObject({
       id_parent_job: idJob,
-      status: 'Q',
+      status: 'queued',
       params: 'x.xml',
       id_workflow: one.idWorkflow,
       start_date: null,
       failure: null,
     });
     expect(one.idWorkflow).not.toBe((await given.jobs.find(idOrg, idJob))?.id_workflow);
-    await given.jobs.finish(await given.claimJob(one.idJob), 'C', null);
+    await given.jobs.finish(await given.claimJob(one.idJob), 'completed', null);
     expect((await given.jobs.rerun(idOrg, idJob)).idJob).not.toBe(one.idJob);
     await expect(given.jobs.rerun(idOrg, 987_654_321)).rejects.toMatchObject({ code: 'not_found' });
   });
@@ -154,14 +154,14 @@ export function recordsOfJobs(given: JobStoreUse): void {
         most = Math.max(most, ++running);
         await delay(1);
         running--;
-        expect(await store.finish(claim, 'C', null)).toBe(true);
+        expect(await store.finish(claim, 'completed', null)).toBe(true);
       }
     };
     await Promise.all(Array.from({ length: 8 }, work));
     expect(taken.toSorted((a, b) => a - b)).toEqual(wanted);
     expect(most).toBeLessThanOrEqual(3);
     const page = await given.jobs.list(idOrg, 0, 500);
-    expect(page.content.every((job) => job.status === 'C' && job.attempt === 1)).toBe(true);
+    expect(page.content.every((job) => job.status === 'completed' && job.attempt === 1)).toBe(true);
   });
 
   test('waiting for work ends with a submission, an abort or the time-out', async () => {
@@ -194,20 +194,20 @@ export function recordsOfJobs(given: JobStoreUse): void {
     expect(await given.jobs.findWorkflow(idOrg, named.idWorkflow)).toMatchObject({
       id_workflow: named.idWorkflow,
       name: 'monthly',
-      status: 'Q',
+      status: 'queued',
       start_date: null,
       end_date: null,
       job_count: 3,
       completed_count: 0,
       failed_count: 0,
     });
-    await given.jobs.finish(await given.claimJob(named.idJobs[0] ?? 0), 'C', null);
+    await given.jobs.finish(await given.claimJob(named.idJobs[0] ?? 0), 'completed', null);
     const begun = await given.jobs.findWorkflow(idOrg, named.idWorkflow);
-    expect(begun).toMatchObject({ status: 'R', completed_count: 1, end_date: null });
+    expect(begun).toMatchObject({ status: 'running', completed_count: 1, end_date: null });
     expect(begun?.start_date).toBe(begun?.jobs[0]?.start_date);
-    await given.jobs.finish(await given.claimJob(named.idJobs[1] ?? 0), 'F', 'bad');
+    await given.jobs.finish(await given.claimJob(named.idJobs[1] ?? 0), 'failed', 'bad');
     const ended = await given.jobs.findWorkflow(idOrg, named.idWorkflow);
-    expect(ended).toMatchObject({ status: 'F', completed_count: 1, failed_count: 2 });
+    expect(ended).toMatchObject({ status: 'failed', completed_count: 1, failed_count: 2 });
     expect(ended?.jobs.map((job) => job.id_job)).toEqual(named.idJobs);
     expect(ended?.end_date).toBe(Math.max(...(ended?.jobs ?? []).map((job) => job.end_date ?? 0)));
     const list = await given.jobs.listWorkflows(idOrg, 0, 20);
@@ -225,15 +225,15 @@ export function recordsOfJobs(given: JobStoreUse): void {
     const idOrg = await given.fixture.createOrg();
     const other = await given.fixture.createOrg();
     const [one, two] = [await given.fixture.createOrigin(idOrg), await given.fixture.createOrigin(idOrg)];
-    const run = async (idSch: number, tables: Record<string, number>, status: 'C' | 'F') => {
+    const run = async (idSch: number, tables: Record<string, number>, status: 'completed' | 'failed') => {
       const claim = await given.claimJob(await given.submitOne(idOrg));
       await given.jobs.report(claim, { idSch, summary: { tables, documents: 1 } });
       await given.jobs.finish(claim, status, null);
       return claim.idJob;
     };
-    const first = await run(one, { item: 3, topping: 5 }, 'C');
-    const second = await run(one, { item: 4 }, 'C');
-    const third = await run(two, { item: 100 }, 'F');
+    const first = await run(one, { item: 3, topping: 5 }, 'completed');
+    const second = await run(one, { item: 4 }, 'completed');
+    const third = await run(two, { item: 100 }, 'failed');
     const waiting = await given.submitOne(idOrg);
     const all = await given.jobs.listRuns(idOrg, null, 0, 2);
     expect(all.totalElements).toBe(3);
@@ -268,7 +268,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
       ).idJobs;
       const claim = await given.claimJob(idJob);
       await given.jobs.report(claim, { idSch, summary: { tables: { item: rows } } });
-      await given.jobs.finish(claim, 'C', null);
+      await given.jobs.finish(claim, 'completed', null);
     };
     await run({}, { out: 'metadb:a' }, 1);
     await run({}, { out: 'metadb:b' }, 20);
@@ -284,9 +284,9 @@ export function recordsOfJobs(given: JobStoreUse): void {
     const { idJobs, idWorkflow } = await given.jobs.submit(submission(idOrg, 2));
     const [one = 0, two = 0] = idJobs;
     await expect(given.jobs.remove(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
-    await given.jobs.finish(await given.claimJob(one), 'C', null);
+    await given.jobs.finish(await given.claimJob(one), 'completed', null);
     await expect(given.jobs.remove(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
-    await given.jobs.finish(await given.claimJob(two), 'C', null);
+    await given.jobs.finish(await given.claimJob(two), 'completed', null);
     expect(await given.jobs.remove(await given.fixture.createOrg(), one)).toBe(false);
     expect(await given.jobs.remove(idOrg, one)).toBe(true);
     expect(await given.jobs.remove(idOrg, one)).toBe(false);
@@ -306,16 +306,16 @@ export function recordsOfJobs(given: JobStoreUse): void {
     expect(await given.jobs.queueAgeMs()).toBeGreaterThanOrEqual(age);
     const done = await given.claimJob(idJobs[0]!);
     await given.jobs.report(done, { summary: { documents: 3, rows: 50, bytes: 7000, tables: {} } });
-    await given.jobs.finish(done, 'C', null);
+    await given.jobs.finish(done, 'completed', null);
     const failed = await given.claimJob(idJobs[1]!);
-    await given.jobs.finish(failed, 'F', 'line 3, column 7: what');
+    await given.jobs.finish(failed, 'failed', 'line 3, column 7: what');
     const ended = await given.jobs.listEnded(before);
     const [first, second] = idJobs.map((id) => ended.find(({ idJob }) => idJob === id)!);
     const { start_date: startMs, end_date: endMs } = (await given.jobs.find(idOrg, idJobs[0]!))!;
     expect({ ...first, startMs, endMs }).toEqual({
       idJob: idJobs[0],
       type: 'Parse',
-      status: 'C',
+      status: 'completed',
       failure: null,
       startMs,
       endMs,
@@ -326,7 +326,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
     // times of the database are finer than milliseconds
     expect(Math.abs(first!.endMs - endMs!)).toBeLessThanOrEqual(1);
     expect(Math.abs(first!.startMs! - startMs!)).toBeLessThanOrEqual(1);
-    expect(second).toMatchObject({ status: 'F', failure: 'line 3, column 7: what', rows: 0 });
+    expect(second).toMatchObject({ status: 'failed', failure: 'line 3, column 7: what', rows: 0 });
     expect(ended.map((one) => one.endMs)).toEqual(ended.map((one) => one.endMs).toSorted((a, b) => a - b));
     expect((await given.jobs.listEnded(Math.max(...ended.map((one) => one.endMs)) + 1000)).length).toBe(0);
     await given.drain();
@@ -338,7 +338,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
     const claim = await given.claimJob(idJobs[0] ?? 0);
     for (const step of [
       () => given.jobs.requestKill(idOrg, claim.idJob),
-      () => given.jobs.finish(claim, 'K', null),
+      () => given.jobs.finish(claim, 'killed', null),
     ]) {
       await step();
       for (const job of (await given.jobs.list(idOrg, 0, 20)).content) {

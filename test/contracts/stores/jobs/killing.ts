@@ -9,34 +9,37 @@ export function killedJobs(given: JobStoreUse): void {
     const { idJobs } = await given.jobs.submit(submission(idOrg, 2));
     const [queued = 0, after = 0] = idJobs;
     expect(await given.jobs.requestKill(idOrg, queued)).toMatchObject({
-      status: 'K',
+      status: 'killed',
       failure: 'killed on request',
       start_date: null,
     });
-    expect(await given.statusOf(idOrg, after)).toBe('K');
+    expect(await given.statusOf(idOrg, after)).toBe('killed');
 
     const running = await given.submitOne(idOrg);
     const claim = await given.claimJob(running);
-    expect(await given.jobs.requestKill(idOrg, running)).toMatchObject({ status: 'T', end_date: null });
-    expect(await given.jobs.requestKill(idOrg, running)).toMatchObject({ status: 'T' });
+    expect(await given.jobs.requestKill(idOrg, running)).toMatchObject({
+      status: 'terminating',
+      end_date: null,
+    });
+    expect(await given.jobs.requestKill(idOrg, running)).toMatchObject({ status: 'terminating' });
     expect(await given.jobs.heartbeat(claim, minute)).toBe('kill');
-    expect(await given.jobs.finish(claim, 'F', null)).toBe(true);
+    expect(await given.jobs.finish(claim, 'failed', null)).toBe(true);
     expect(await given.jobs.find(idOrg, running)).toMatchObject({
-      status: 'K',
+      status: 'killed',
       failure: 'killed on request',
     });
-    expect(await given.jobs.requestKill(idOrg, running)).toMatchObject({ status: 'K' });
+    expect(await given.jobs.requestKill(idOrg, running)).toMatchObject({ status: 'killed' });
 
     const waiting = await given.submitOne(idOrg);
     await given.jobs.handBack(await given.claimJob(waiting), minute, null);
-    expect(await given.jobs.requestKill(idOrg, waiting)).toMatchObject({ status: 'K' });
+    expect(await given.jobs.requestKill(idOrg, waiting)).toMatchObject({ status: 'killed' });
 
     const published = await given.submitOne(idOrg);
     const last = await given.claimJob(published);
     await given.jobs.requestKill(idOrg, published);
-    expect(await given.jobs.finish(last, 'C', null)).toBe(true);
-    expect(await given.jobs.find(idOrg, published)).toMatchObject({ status: 'C', failure: null });
-    expect(await given.jobs.requestKill(idOrg, published)).toMatchObject({ status: 'C' });
+    expect(await given.jobs.finish(last, 'completed', null)).toBe(true);
+    expect(await given.jobs.find(idOrg, published)).toMatchObject({ status: 'completed', failure: null });
+    expect(await given.jobs.requestKill(idOrg, published)).toMatchObject({ status: 'completed' });
   });
 
   test('a killed job is never revived: not by its worker’s death, nor by handing it back', async () => {
@@ -46,17 +49,17 @@ export function killedJobs(given: JobStoreUse): void {
     await given.jobs.requestKill(idOrg, dead);
     await delay(20);
     await given.jobs.reap();
-    expect(await given.statusOf(idOrg, dead)).toBe('K');
+    expect(await given.statusOf(idOrg, dead)).toBe('killed');
 
     const drained = await given.submitOne(idOrg);
     const claim = await given.claimJob(drained);
     await given.jobs.requestKill(idOrg, drained);
     expect(await given.jobs.handBack(claim, 0, null)).toBe(true);
-    expect(await given.statusOf(idOrg, drained)).toBe('K');
+    expect(await given.statusOf(idOrg, drained)).toBe('killed');
 
     const direct = await given.submitOne(idOrg);
-    expect(await given.jobs.finish(await given.claimJob(direct), 'K', null)).toBe(true);
-    expect(await given.statusOf(idOrg, direct)).toBe('K');
+    expect(await given.jobs.finish(await given.claimJob(direct), 'killed', null)).toBe(true);
+    expect(await given.statusOf(idOrg, direct)).toBe('killed');
   });
 
   test('a kill is heard at once, and a worker that does not answer is not waited for', async () => {
@@ -72,7 +75,7 @@ export function killedJobs(given: JobStoreUse): void {
     await waiting;
     expect(heard).toBe(true);
     expect(await given.jobs.checkClaim(claim)).toBe('kill');
-    await given.jobs.finish(claim, 'K', null);
+    await given.jobs.finish(claim, 'killed', null);
     expect(await given.jobs.checkClaim(claim)).toBe('lost');
   });
 
@@ -85,11 +88,11 @@ export function killedJobs(given: JobStoreUse): void {
     expect(await given.jobs.request(idJob)).toMatchObject({ committing: true, summary: { rows: 7 } });
     await delay(80);
     await given.jobs.reap();
-    expect(await given.statusOf(idOrg, idJob)).toBe('R');
+    expect(await given.statusOf(idOrg, idJob)).toBe('running');
     const adopted = await given.jobs.claim(worker, minute);
     expect(adopted).toMatchObject({ idJob, epoch: 2, attempt: 1, purpose: 'reconcile' });
     expect(await given.jobs.beginCommit(dead, null)).toBe(false);
-    expect(await given.jobs.finish(dead, 'C', null)).toBe(false);
+    expect(await given.jobs.finish(dead, 'completed', null)).toBe(false);
     if (adopted === null) return;
     expect(await given.jobs.settleCommit(adopted)).toBe(true);
     expect(await given.jobs.request(idJob)).toMatchObject({ committing: false, summary: null });
@@ -97,7 +100,7 @@ export function killedJobs(given: JobStoreUse): void {
     const again = await given.claimJob(idJob);
     expect(again).toMatchObject({ epoch: 3, attempt: 2, purpose: 'run' });
     expect(await given.jobs.beginCommit(again, { rows: 8 })).toBe(true);
-    expect(await given.jobs.finish(again, 'C', null)).toBe(true);
+    expect(await given.jobs.finish(again, 'completed', null)).toBe(true);
     expect(await given.jobs.request(idJob)).toMatchObject({ committing: false, summary: { rows: 8 } });
   });
 
@@ -107,6 +110,6 @@ export function killedJobs(given: JobStoreUse): void {
     const claim = await given.claimJob(idJob);
     await given.jobs.requestKill(idOrg, idJob);
     expect(await given.jobs.beginCommit(claim, null)).toBe(false);
-    await given.jobs.finish(claim, 'K', null);
+    await given.jobs.finish(claim, 'killed', null);
   });
 }

@@ -22,7 +22,7 @@ export function runningJobs(given: JobStoreUse): void {
       id_lschma: null,
       id_app: null,
       job_type: 'Parse',
-      status: 'Q',
+      status: 'queued',
       params: 'a\u{FFFD}b',
       params_json: '{"spark":{},"action":{}}',
       host: null,
@@ -83,7 +83,7 @@ export function runningJobs(given: JobStoreUse): void {
     expect(claim).toEqual({ idJob, idOrg, epoch: 1, attempt: 1, tool: 'xml2er', purpose: 'run' });
     const running = await given.jobs.find(idOrg, idJob);
     expect(running).toMatchObject({
-      status: 'R',
+      status: 'running',
       host: 'etl-1/10.0.0.5',
       os_user: 'svc',
       base_path: '/srv',
@@ -110,19 +110,19 @@ export function runningJobs(given: JobStoreUse): void {
       msg_proc_qty: 3,
       parm_path_output: 'out',
     });
-    expect(await given.jobs.finish(claim, 'C', null)).toBe(true);
+    expect(await given.jobs.finish(claim, 'completed', null)).toBe(true);
     const ended = await given.jobs.find(idOrg, idJob);
     expect(ended).toMatchObject({
-      status: 'C',
+      status: 'completed',
       progress: 1,
       failure: null,
       start_date: running?.start_date,
     });
     expect(ended?.end_date).toBeGreaterThanOrEqual(ended?.start_date ?? Infinity);
-    expect(await given.jobs.finish(claim, 'F', 'late')).toBe(false);
+    expect(await given.jobs.finish(claim, 'failed', 'late')).toBe(false);
     expect(await given.jobs.report(claim, { progress: 0.1 })).toBe(false);
     expect(await given.jobs.heartbeat(claim, minute)).toBe('lost');
-    expect(await given.statusOf(idOrg, idJob)).toBe('C');
+    expect(await given.statusOf(idOrg, idJob)).toBe('completed');
   });
 
   test('the jobs of a workflow run one after the other', async () => {
@@ -133,7 +133,7 @@ export function runningJobs(given: JobStoreUse): void {
       const claim = await given.jobs.claim(worker, minute);
       expect(claim?.idJob).toBe(idJob);
       expect(await given.jobs.claim(worker, minute)).toBeNull();
-      if (claim !== null) await given.jobs.finish(claim, 'C', null);
+      if (claim !== null) await given.jobs.finish(claim, 'completed', null);
     }
     expect(await given.jobs.claim(worker, minute)).toBeNull();
   });
@@ -141,10 +141,10 @@ export function runningJobs(given: JobStoreUse): void {
   test('a job that does not complete ends the later ones of its workflow', async () => {
     const idOrg = await given.fixture.createOrg();
     const { idWorkflow, idJobs } = await given.jobs.submit(submission(idOrg, 4));
-    await given.jobs.finish(await given.claimJob(idJobs[0] ?? 0), 'C', null);
-    await given.jobs.finish(await given.claimJob(idJobs[1] ?? 0), 'F', 'line 1, column 2: bad');
+    await given.jobs.finish(await given.claimJob(idJobs[0] ?? 0), 'completed', null);
+    await given.jobs.finish(await given.claimJob(idJobs[1] ?? 0), 'failed', 'line 1, column 2: bad');
     const records = (await given.jobs.listOfWorkflow(idOrg, idWorkflow, 0, 20))?.content ?? [];
-    expect(records.map((job) => job.status)).toEqual(['C', 'F', 'K', 'K']);
+    expect(records.map((job) => job.status)).toEqual(['completed', 'failed', 'killed', 'killed']);
     expect(records[1]?.failure).toBe('line 1, column 2: bad');
     for (const job of records.slice(2)) {
       expect(job.failure).toContain(`job ${idJobs[1]}`);
@@ -168,7 +168,7 @@ export function runningJobs(given: JobStoreUse): void {
     expect(claims[1]?.idJob).toBe(late);
     expect(await store.claim(worker, minute)).toBeNull();
     const first = claims[0];
-    if (first !== undefined && first !== null) await store.finish(first, 'C', null);
+    if (first !== undefined && first !== null) await store.finish(first, 'completed', null);
     expect((await store.claim(worker, minute))?.idOrg).toBe(one);
   });
 
@@ -202,7 +202,7 @@ export function runningJobs(given: JobStoreUse): void {
     await delay(20);
     expect(await store.reap()).toBeGreaterThanOrEqual(1);
     expect(await given.jobs.find(idOrg, idJob)).toMatchObject({
-      status: 'W',
+      status: 'waiting',
       end_date: null,
       failure: 'its worker died',
     });
@@ -210,15 +210,15 @@ export function runningJobs(given: JobStoreUse): void {
     const next = await given.claimJob(idJob);
     expect(next).toMatchObject({ epoch: 2, attempt: 2 });
     expect(await given.jobs.find(idOrg, idJob)).toMatchObject({
-      status: 'R',
+      status: 'running',
       attempt: 2,
       start_date: started,
       failure: null,
     });
     expect(await given.jobs.report(old, { progress: 0.9 })).toBe(false);
-    expect(await given.jobs.finish(old, 'C', null)).toBe(false);
+    expect(await given.jobs.finish(old, 'completed', null)).toBe(false);
     expect(await given.jobs.handBack(old, 0, null)).toBe(false);
-    expect(await given.jobs.finish(next, 'C', null)).toBe(true);
+    expect(await given.jobs.finish(next, 'completed', null)).toBe(true);
   });
 
   test('a lease that a heartbeat extends in time is not reaped', async () => {
@@ -228,8 +228,8 @@ export function runningJobs(given: JobStoreUse): void {
     expect(await given.jobs.heartbeat(claim, minute)).toBe('ok');
     await delay(20);
     await given.jobs.reap();
-    expect(await given.statusOf(idOrg, idJob)).toBe('R');
-    await given.jobs.finish(claim, 'C', null);
+    expect(await given.statusOf(idOrg, idJob)).toBe('running');
+    await given.jobs.finish(claim, 'completed', null);
   });
 
   test('a job whose attempts are spent is lost', async () => {
@@ -237,14 +237,14 @@ export function runningJobs(given: JobStoreUse): void {
     const store = given.fixture.store({ maxAttempts: 2, retryDelayMs: 0 });
     const { idJobs } = await store.submit(submission(idOrg, 2));
     const idJob = idJobs[0] ?? 0;
-    for (const status of ['W', 'L']) {
+    for (const status of ['waiting', 'lost']) {
       await given.claimJob(idJob, 1, store);
       await delay(20);
       await store.reap();
       expect(await given.statusOf(idOrg, idJob)).toBe(status);
     }
     expect((await given.jobs.find(idOrg, idJob))?.end_date).not.toBeNull();
-    expect(await given.statusOf(idOrg, idJobs[1] ?? 0)).toBe('K');
+    expect(await given.statusOf(idOrg, idJobs[1] ?? 0)).toBe('killed');
   });
 
   test('a job handed back waits, then runs again; when its attempts are spent it is lost', async () => {
@@ -253,7 +253,7 @@ export function runningJobs(given: JobStoreUse): void {
     const store = given.fixture.store({ maxAttempts: 2 });
     const idJob = (await store.submit(submission(idOrg, 1))).idJobs[0] ?? 0;
     expect(await store.handBack(await given.claimJob(idJob, minute, store), minute, 'drained')).toBe(true);
-    expect(await given.jobs.find(idOrg, idJob)).toMatchObject({ status: 'W', failure: 'drained' });
+    expect(await given.jobs.find(idOrg, idJob)).toMatchObject({ status: 'waiting', failure: 'drained' });
     expect(await store.claim(worker, minute)).toBeNull();
 
     const soon = (await store.submit(submission(idOrg, 1))).idJobs[0] ?? 0;
@@ -266,6 +266,6 @@ export function runningJobs(given: JobStoreUse): void {
     const again = await given.claimJob(soon, minute, store);
     expect(again.attempt).toBe(2);
     expect(await store.handBack(again, 0, 'disk full')).toBe(true);
-    expect(await given.jobs.find(idOrg, soon)).toMatchObject({ status: 'L', failure: 'disk full' });
+    expect(await given.jobs.find(idOrg, soon)).toMatchObject({ status: 'lost', failure: 'disk full' });
   });
 }

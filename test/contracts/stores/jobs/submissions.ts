@@ -89,7 +89,7 @@ export function useJobStore(open: () => Promise<JobStoreFixture>): JobStoreUse {
       const claim = await from.claim(worker, leaseMs);
       if (claim === null) throw new Error(`job ${idJob} cannot be claimed`);
       if (claim.idJob === idJob) return claim;
-      await from.finish(claim, 'C', null);
+      await from.finish(claim, 'completed', null);
     }
   };
   const statusOf = async (idOrg: number, idJob: number): Promise<string | undefined> =>
@@ -101,7 +101,7 @@ export function useJobStore(open: () => Promise<JobStoreFixture>): JobStoreUse {
       claim !== null;
       claim = await store.claim(worker, minute)
     ) {
-      await store.finish(claim, 'C', null);
+      await store.finish(claim, 'completed', null);
     }
   };
   return {

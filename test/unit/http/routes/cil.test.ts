@@ -36,12 +36,17 @@ async function createWithRuns() {
     await catalog.createLogicalSchema(idOrg, id_sch, model, null);
     return id_sch;
   };
-  const run = async (idSch: number, summary: object, status: 'C' | 'F' = 'C', idOrg = 1) => {
+  const run = async (
+    idSch: number,
+    summary: object,
+    status: 'completed' | 'failed' = 'completed',
+    idOrg = 1,
+  ) => {
     await jobs.submit({ idOrg, workflowName: null, jobs: [newDonutJob], idempotency: null });
     const claim = (await jobs.claim(worker, 60_000))!;
     const { idLschma } = (await catalog.loadLogicalSchema(idOrg, { idSch }))!;
     await jobs.report(claim, { idSch, idLschma, summary });
-    await jobs.finish(claim, status, status === 'F' ? 'bad' : null);
+    await jobs.finish(claim, status, status === 'failed' ? 'bad' : null);
     return claim.idJob;
   };
   const first = await create('donuts');
@@ -68,7 +73,7 @@ async function createWithRuns() {
       rejects: [{ document: 'bad.xml', line: 3, column: 7, message: 'not well-formed' }],
     },
   });
-  const failed = await run(cakes, {}, 'F');
+  const failed = await run(cakes, {}, 'failed');
   const read = async (path: string, init: { key?: string } = {}) =>
     await (await app.send(`${cil}/${path}`, init)).json();
   const status = async (path: string, key?: string) =>

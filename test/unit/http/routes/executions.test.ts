@@ -47,7 +47,7 @@ describe('job records', () => {
     });
     const { end } = await startNextJob(adapters.jobs);
     adapters.time.nowMs += 300;
-    await end('F');
+    await end('failed');
     expect(Job.parse(await (await send('/v2/executions/get/1')).json())).toEqual({
       ...queued,
       status: 'F',
@@ -85,7 +85,7 @@ describe('POST /v2/executions/kill/{id_job}', () => {
     expect(await kill(1)).toEqual([202, 'T']);
     expect(await kill(1)).toEqual([202, 'T']);
     expect(await kill(2)).toEqual([202, 'K']);
-    await end('F');
+    await end('failed');
     expect(await kill(1)).toEqual([202, 'K']);
     expect((await send('/v2/executions/kill/3', { method: 'POST' })).status).toBe(404);
   });
@@ -96,7 +96,7 @@ describe('workflows', () => {
     const { send, adapters } = await createTestApp();
     await submitJobs(adapters.jobs, 1, 2, 'donuts');
     await submitJobs(adapters.jobs, 1, 1);
-    await (await startNextJob(adapters.jobs)).end('F');
+    await (await startNextJob(adapters.jobs)).end('failed');
     const list = WorkflowsResponse.parse(await (await send('/v2/workflow/all')).json());
     expect(list.content).toEqual([
       expect.objectContaining({ id_workflow: 2, name: 'workflow-2', jobs: [3], status: 'Q' }),
@@ -136,9 +136,9 @@ describe('GET /v2/executions/log/{id_job}', () => {
     const app = await createTestApp();
     await submitJobs(app.adapters.jobs, 1, 1);
     const { end } = await startNextJob(app.adapters.jobs);
-    if (ended) await end('C');
+    if (ended) await end('completed');
     app.adapters.files.appendLog(1, log);
-    return { ...app, end: () => end('C') };
+    return { ...app, end: () => end('completed') };
   }
 
   it('gives JSON by default, and empty logs too', async () => {

@@ -30,7 +30,7 @@ describe('DELETE /v2/schema/{id}', () => {
     const claim = (await jobs.claim({ workerId: 'w', host: 'h/1', osUser: 'svc', basePath: '/' }, 60_000))!;
     await jobs.report(claim, { idSch });
     expect((await send(path, remove)).status).toBe(409);
-    await jobs.finish(claim, 'C', null);
+    await jobs.finish(claim, 'completed', null);
     const answer = await send(path, remove);
     expect([answer.status, await answer.text()]).toEqual([204, '']);
     expect((await send(path)).status).toBe(404);
@@ -49,13 +49,13 @@ describe('DELETE /v2/executions/{id}', () => {
     files.appendLog(first.idJob, 'done\n');
     const path = `/v2/executions/${first.idJob}`;
     expect((await send(path, remove)).status).toBe(409);
-    await first.end('C');
+    await first.end('completed');
     const waiting = await send(path, remove);
     expect([waiting.status, ((await waiting.json()) as { code: string }).code]).toEqual([
       409,
       'job_not_terminal',
     ]);
-    await (await startNextJob(jobs)).end('F');
+    await (await startNextJob(jobs)).end('failed');
     const { key: foreign } = await newKey(2, ['jobs:run']);
     expect((await send(path, { ...remove, key: foreign })).status).toBe(404);
     expect((await send(path, remove)).status).toBe(204);

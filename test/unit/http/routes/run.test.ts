@@ -51,7 +51,7 @@ describe('POST /v2/run/cmd', () => {
       id_workflow: 1,
     });
     expect(await app.adapters.jobs.find(1, 1)).toMatchObject({
-      status: 'Q',
+      status: 'queued',
       job_type: 'Parse',
       parm_path_input: input,
     });
@@ -104,7 +104,7 @@ describe('POST /v2/run/cmd', () => {
       expect(await answer.json()).toMatchObject({ code: 'commands_disabled' });
     }
     await submitJobs(app.adapters.jobs, 1, 1);
-    await (await startNextJob(app.adapters.jobs)).end('C');
+    await (await startNextJob(app.adapters.jobs)).end('completed');
     expect(await (await app.send('/v2/run/rerun/1')).json()).toMatchObject({
       status: 403,
       code: 'commands_disabled',
@@ -164,7 +164,7 @@ describe('GET /v2/run/rerun/{id_job}', () => {
     await submitJobs(app.adapters.jobs, 1, 1);
     const early = await app.send('/v2/run/rerun/1');
     expect(await early.json()).toMatchObject({ status: 409, code: 'job_not_terminal' });
-    await (await startNextJob(app.adapters.jobs)).end('F');
+    await (await startNextJob(app.adapters.jobs)).end('failed');
     const answer = await app.send('/v2/run/rerun/1');
     expect(answer.status).toBe(200);
     const body = RerunJobResponse.parse(await answer.json());
@@ -173,9 +173,9 @@ describe('GET /v2/run/rerun/{id_job}', () => {
     expect(await app.adapters.jobs.find(1, 2)).toMatchObject({
       id_parent_job: 1,
       id_workflow: 2,
-      status: 'Q',
+      status: 'queued',
     });
-    await (await startNextJob(app.adapters.jobs)).end('C');
+    await (await startNextJob(app.adapters.jobs)).end('completed');
     expect(await (await app.send('/v2/run/rerun/1')).json()).toMatchObject({ id_job: 3, id_parent_job: 1 });
   });
 

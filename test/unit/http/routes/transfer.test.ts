@@ -320,7 +320,7 @@ describe('how a run ends', () => {
       parm_path_input: 'https://cloud.example/packages/x/',
     });
     if (name !== 'ids that are none') {
-      expect(record.status).toBe('F');
+      expect(record.status).toBe('failed');
       expect(record.failure).toMatch(/./);
       expect(adapters.logLines.find(({ message }) => message === 'migration failed')).toMatchObject({
         level: 'warn',
@@ -368,7 +368,7 @@ describe('how a run ends', () => {
     await post('export', { origin_id: String(idSch), az_output_path: location });
     expect(await adapters.jobs.find(1, 1)).toMatchObject({
       job_type: 'Export',
-      status: 'C',
+      status: 'completed',
       id_sch: idSch,
       params: `export -x ${idSch} --az-output-path 'https://cloud.example/packages/x/?***'`,
       params_json: JSON.stringify({

@@ -1,10 +1,14 @@
 /** Figures for metrics, over all organisations: ended jobs, and how long jobs have waited. */
+import { withStatusName, type StatusLetter } from '../../../../jobs/status-letters.ts';
 import type { EndedJob } from '../../../../ports/stores/jobs.ts';
 import type { Sql } from '../../client/connect.ts';
 
 const most = 10_000;
 
-type EndedRow = Omit<EndedJob, 'documents' | 'rows' | 'bytes'> & { readonly summary: string | null };
+type EndedRow = Omit<EndedJob, 'status' | 'documents' | 'rows' | 'bytes'> & {
+  readonly status: StatusLetter;
+  readonly summary: string | null;
+};
 
 export async function listEnded(sql: Sql, sinceMs: number): Promise<readonly EndedJob[]> {
   const rows = await sql<EndedRow[]>`
@@ -15,7 +19,7 @@ export async function listEnded(sql: Sql, sinceMs: number): Promise<readonly End
       from svc.job
      where end_date >= to_timestamp(${sinceMs}::float8 / 1000)
      order by end_date, id_job limit ${most}`;
-  return rows.map(({ summary, ...row }) => ({ ...row, ...sums(summary) }));
+  return rows.map(({ summary, ...row }) => ({ ...withStatusName(row), ...sums(summary) }));
 }
 
 /** A summary is what a tool wrote: another version may have written another one. */

@@ -1,30 +1,31 @@
 /** Job records and workflows, read; and the request to end a job. */
-import type { JobRecord, JobStatus } from '../../../../jobs/record.ts';
+import { terminalStatuses, type JobRecord, type JobStatus } from '../../../../jobs/record.ts';
+import { withStatusName, type StatusLetter } from '../../../../jobs/status-letters.ts';
 import type { Page, WorkflowRecord } from '../../../../ports/stores/jobs.ts';
 import { isId } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';
 import { killAnswerMs } from './queue.ts';
-import { jobColumns } from './records.ts';
+import { jobColumns, jobRecord, type JobRow } from './records.ts';
 
 export async function find(sql: Sql, idOrg: number, idJob: number): Promise<JobRecord | null> {
   if (!isId(idJob)) return null;
   const [row] = await sql<
-    JobRecord[]
+    JobRow[]
   >`select ${jobColumns(sql)} from svc.job j where j.id_job = ${idJob} and j.id_org = ${idOrg}`;
-  return row ?? null;
+  return row === undefined ? null : jobRecord(row);
 }
 
 /** Pages begin with the ids alone, from an index: what is told of those in front of the page is never worked out. */
 export async function list(sql: Sql, idOrg: number, page: number, size: number): Promise<Page<JobRecord>> {
   const [content, [total]] = await Promise.all([
-    sql<JobRecord[]>`
+    sql<JobRow[]>`
       select ${jobColumns(sql)}
         from (select x.id_job from svc.job x where x.id_org = ${idOrg}
                order by x.id_job desc offset ${page * size} limit ${size}) x join svc.job j using (id_job)
        order by j.id_job desc`,
     sql<{ n: number }[]>`select count(*) as n from svc.job where id_org = ${idOrg}`,
   ]);
-  return { content, page, size, totalElements: total?.n ?? 0 };
+  return { content: content.map(jobRecord), page, size, totalElements: total?.n ?? 0 };
 }
 
 export async function listOfWorkflow(
@@ -36,19 +37,19 @@ export async function listOfWorkflow(
 ): Promise<Page<JobRecord> | null> {
   if (!isId(idWorkflow)) return null;
   const [content, [total]] = await Promise.all([
-    sql<JobRecord[]>`
+    sql<JobRow[]>`
       select ${jobColumns(sql)} from svc.job j where j.id_workflow = ${idWorkflow} and j.id_org = ${idOrg}
        order by j.position offset ${page * size} limit ${size}`,
     sql<{ n: number }[]>`
       select (select count(*) from svc.job j where j.id_workflow = w.id_workflow) as n
         from svc.workflow w where w.id_workflow = ${idWorkflow} and w.id_org = ${idOrg}`,
   ]);
-  return total === undefined ? null : { content, page, size, totalElements: total.n };
+  return total === undefined ? null : { content: content.map(jobRecord), page, size, totalElements: total.n };
 }
 
 export async function requestKill(sql: Sql, idOrg: number, idJob: number): Promise<JobRecord | null> {
   if (!isId(idJob)) return null;
-  const [row] = await sql<JobRecord[]>`
+  const [row] = await sql<JobRow[]>`
     update svc.job j
        set status = case when j.status = 'R' then 'T' else 'K' end,
            end_date = case when j.status = 'R' then null else clock_timestamp() end,
@@ -58,7 +59,7 @@ export async function requestKill(sql: Sql, idOrg: number, idJob: number): Promi
            failure = 'killed on request'
      where j.id_job = ${idJob} and j.id_org = ${idOrg} and j.status in ('Q', 'W', 'R')
     returning ${jobColumns(sql)}`;
-  return row ?? find(sql, idOrg, idJob);
+  return row === undefined ? find(sql, idOrg, idJob) : jobRecord(row);
 }
 
 interface WorkflowRow {
@@ -66,7 +67,7 @@ interface WorkflowRow {
   readonly name: string | null;
   readonly jobs: readonly {
     readonly id: number;
-    readonly status: JobStatus;
+    readonly status: StatusLetter;
     readonly start: number | null;
     readonly end: number | null;
   }[];
@@ -110,14 +111,15 @@ export async function findWorkflow(
       select ${workflowColumns(sql)} from svc.workflow w where w.id_workflow = ${idWorkflow} and w.id_org = ${idOrg}`;
     if (row === undefined) return null;
     const jobs = await tx<
-      JobRecord[]
+      JobRow[]
     >`select ${jobColumns(sql)} from svc.job j where j.id_workflow = ${idWorkflow} order by j.position`;
     return { row, jobs };
   });
-  return found === null ? null : { ...workflowRecord(found.row), jobs: [...found.jobs] };
+  return found === null ? null : { ...workflowRecord(found.row), jobs: found.jobs.map(jobRecord) };
 }
 
-function workflowRecord({ id_workflow, name, jobs }: WorkflowRow): WorkflowRecord {
+function workflowRecord({ id_workflow, name, jobs: rows }: WorkflowRow): WorkflowRecord {
+  const jobs = rows.map(withStatusName);
   const starts = jobs.flatMap((job) => job.start ?? []);
   const ends = jobs.flatMap((job) => job.end ?? []);
   return {
@@ -127,18 +129,18 @@ function workflowRecord({ id_workflow, name, jobs }: WorkflowRow): WorkflowRecor
     start_date: starts.length === 0 ? null : Math.min(...starts),
     end_date: ends.length < jobs.length || jobs.length === 0 ? null : Math.max(...ends),
     job_count: jobs.length,
-    completed_count: jobs.filter((job) => job.status === 'C').length,
-    failed_count: jobs.filter((job) => 'FKEL'.includes(job.status)).length,
+    completed_count: jobs.filter((job) => job.status === 'completed').length,
+    failed_count: jobs.filter((job) => job.status !== 'completed' && terminalStatuses.has(job.status)).length,
   };
 }
 
 /**
- * A workflow stands as its current job does: the first that is not C. One that is queued behind completed ones counts
- * as running; with all C the workflow is C. As a failed job ends all that follow, its letter is the workflow's.
+ * A workflow stands as its current job does: the first that has not completed. One that is queued behind completed ones counts
+ * as running; where all completed, so did the workflow. As a failed job ends all that follow, its state is the workflow's.
  */
 function workflowStatus(statuses: readonly JobStatus[]): JobStatus {
-  const current = statuses.findIndex((status) => status !== 'C');
+  const current = statuses.findIndex((status) => status !== 'completed');
   const status = statuses[current];
-  if (status === undefined) return 'C';
-  return status === 'Q' && current > 0 ? 'R' : status;
+  if (status === undefined) return 'completed';
+  return status === 'queued' && current > 0 ? 'running' : status;
 }

@@ -3,11 +3,12 @@
  * Times are compared with `statement_timestamp()`: indexes cannot be searched for the volatile `clock_timestamp()`.
  */
 import { AppError } from '../../../../errors.ts';
-import type { JobRecord } from '../../../../jobs/record.ts';
+import type { JobStatus } from '../../../../jobs/record.ts';
+import { statusLetters } from '../../../../jobs/status-letters.ts';
 import type { Claim, JobProgress, StoredJob, WorkerIdentity } from '../../../../ports/stores/jobs.ts';
 import { isId, storable } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';
-import { jobColumns } from './records.ts';
+import { jobColumns, jobRecord, type JobRow } from './records.ts';
 import { resolveReferences } from './references.ts';
 import type { JobStoreSettings } from './settings.ts';
 
@@ -91,13 +92,12 @@ export async function settleCommit(sql: Sql, claim: Pick<Claim, 'idJob' | 'epoch
 
 export async function request(sql: Sql, idJob: number): Promise<StoredJob> {
   const [row] = isId(idJob)
-    ? await sql<
-        (JobRecord & { request: string; epoch: number; committing: boolean; summary: string | null })[]
-      >`
+    ? await sql<(JobRow & { request: string; epoch: number; committing: boolean; summary: string | null })[]>`
         select ${jobColumns(sql)}, j.request, j.epoch, j.committing, j.summary from svc.job j where j.id_job = ${idJob}`
     : [];
   if (row === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
-  const { request: stored, epoch, committing, summary, ...record } = row;
+  const { request: stored, epoch, committing, summary, ...columns } = row;
+  const record = jobRecord(columns);
   const { params, params_json } = record;
   const resolved = await resolveReferences(sql, record.id_workflow, { request: stored, params, params_json });
   // kept, so that the record shows what was run, also when the job before it is gone
@@ -135,19 +135,20 @@ export async function report(
 export async function finish(
   sql: Sql,
   claim: Pick<Claim, 'idJob' | 'epoch'>,
-  status: 'C' | 'F' | 'K' | 'E',
+  status: Extract<JobStatus, 'completed' | 'failed' | 'killed' | 'expired'>,
   failure: string | null,
 ): Promise<boolean> {
   const ours = sql`id_job = ${claim.idJob} and epoch = ${claim.epoch}`;
   const text = failure === null ? null : storable(failure);
-  // Killing passes through T; a job in T that does not complete is killed, whatever its tool says of itself.
-  if (status === 'K') await sql`update svc.job set status = 'T' where ${ours} and status = 'R'`;
+  const letter = statusLetters[status];
+  // Killing passes through `terminating`: a job there that does not complete is killed, whatever its tool says of itself.
+  if (status === 'killed') await sql`update svc.job set status = 'T' where ${ours} and status = 'R'`;
   const done = await sql`
     update svc.job
-       set status = case when status = 'T' and ${status} <> 'C' then 'K' else ${status} end,
+       set status = case when status = 'T' and ${letter} <> 'C' then 'K' else ${letter} end,
            end_date = clock_timestamp(), lease_until = null, committing = false,
-           progress = case when ${status} = 'C' then 1 else progress end,
-           failure = case when ${status} = 'C' then ${text}
+           progress = case when ${letter} = 'C' then 1 else progress end,
+           failure = case when ${letter} = 'C' then ${text}
                           else coalesce(${text}, failure, case when status = 'T' then 'killed on request' end) end
      where ${ours} and status in ('R', 'T')`;
   return done.count === 1;

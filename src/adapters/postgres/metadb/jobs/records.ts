@@ -1,7 +1,16 @@
 /** How rows of `svc.job` become job records. */
+import type { JobRecord } from '../../../../jobs/record.ts';
+import { withStatusName, type StatusLetter } from '../../../../jobs/status-letters.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 
-/** The select list of a `JobRecord`; the table must be called `j`. */
+/** What `jobColumns` selects. */
+export type JobRow = Omit<JobRecord, 'status'> & { readonly status: StatusLetter };
+
+export function jobRecord(row: JobRow): JobRecord {
+  return withStatusName(row);
+}
+
+/** The select list of a `JobRow`; the table must be called `j`. */
 export function jobColumns(sql: Sql | TransactionSql) {
   return sql`
     j.id_job, j.id_parent_job, j.id_org, j.id_sch, j.id_lschma, j.id_app, j.job_type, j.status, j.params, j.params_json,

@@ -1,15 +1,16 @@
 /** Jobs as runs of conversions, with the figures of their summaries; and the removal of ended jobs. */
 import { AppError } from '../../../../errors.ts';
-import type { JobRecord, JobStatus } from '../../../../jobs/record.ts';
+import type { JobStatus } from '../../../../jobs/record.ts';
+import { withStatusName, type StatusLetter } from '../../../../jobs/status-letters.ts';
 import type { JobRun, LoadedRows, Page } from '../../../../ports/stores/jobs.ts';
 import { isId } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';
-import { jobColumns } from './records.ts';
+import { jobColumns, jobRecord, type JobRow } from './records.ts';
 
-type RunRow = JobRecord & { readonly summary: string | null };
+type RunRow = JobRow & { readonly summary: string | null };
 
-function runOf({ summary, ...record }: RunRow): JobRun {
-  return { record, summary: summary === null ? null : (JSON.parse(summary) as unknown) };
+function runOf({ summary, ...row }: RunRow): JobRun {
+  return { record: jobRecord(row), summary: summary === null ? null : (JSON.parse(summary) as unknown) };
 }
 
 export async function listRuns(
@@ -35,9 +36,9 @@ export async function listRuns(
 
 export async function countByStatus(sql: Sql): Promise<ReadonlyMap<JobStatus, number>> {
   const rows = await sql<
-    { status: JobStatus; n: number }[]
+    { status: StatusLetter; n: number }[]
   >`select status, count(*) as n from svc.job group by status`;
-  return new Map(rows.map(({ status, n }) => [status, n]));
+  return new Map(rows.map(withStatusName).map(({ status, n }) => [status, n]));
 }
 
 export async function findRun(sql: Sql, idOrg: number, idJob: number): Promise<JobRun | null> {

@@ -1,0 +1,41 @@
+/** The letters that job states have on the wire and in the metadata database; everywhere else they have names. */
+import type { JobStatus } from './record.ts';
+
+export const statusLetters = {
+  queued: 'Q',
+  running: 'R',
+  waiting: 'W',
+  terminating: 'T',
+  completed: 'C',
+  failed: 'F',
+  killed: 'K',
+  expired: 'E',
+  lost: 'L',
+} as const satisfies Readonly<Record<JobStatus, string>>;
+
+export type StatusLetter = (typeof statusLetters)[JobStatus];
+
+const statusNames: Readonly<Record<StatusLetter, JobStatus>> = {
+  Q: 'queued',
+  R: 'running',
+  W: 'waiting',
+  T: 'terminating',
+  C: 'completed',
+  F: 'failed',
+  K: 'killed',
+  E: 'expired',
+  L: 'lost',
+};
+
+type Lettered<R> = Omit<R, 'status'> & { readonly status: StatusLetter };
+type Named<R> = Omit<R, 'status'> & { readonly status: JobStatus };
+
+/** As it is stored and goes over the wire. */
+export function withStatusLetter<R extends { readonly status: JobStatus }>(record: R): Lettered<R> {
+  return { ...record, status: statusLetters[record.status] };
+}
+
+/** As the service works with it. */
+export function withStatusName<R extends { readonly status: StatusLetter }>(record: R): Named<R> {
+  return { ...record, status: statusNames[record.status] };
+}
