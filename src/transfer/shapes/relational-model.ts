@@ -18,6 +18,7 @@ import type {
 } from '../../engine/model/relational-model.ts';
 import { array, flag, integer, nullable, object, oneOf, record, shapeFault, text } from './json-shape.ts';
 import type { Shape } from './json-shape.ts';
+import { checkFolding, checkNames } from './table-rules.ts';
 import { builtInType, qualifiedName } from './source-model.ts';
 
 const count = integer(0);
@@ -123,13 +124,18 @@ const mapping = object<MappingEntry>(
   { documentation: text(), active: oneOf(false) },
 );
 
+const renaming: Shape = (value, at) => {
+  array(text(/./))(value, at);
+  if ((value as readonly string[]).length !== 2) throw shapeFault(at, 'is not an old and a new name');
+};
+
 const options = object<ModelOptions>(
   {},
   {
     nameMode: oneOf('l', 'u', 'c'),
     tablePrefix: text(),
     tableSuffix: text(),
-    rename: array(array(text())),
+    rename: array(renaming),
     defaultTextLength: count,
   },
 );
@@ -191,6 +197,7 @@ function rowWidths(tables: readonly Table[], at: string): number[] {
 export const checkRelationalModel: Shape = (value, at) => {
   shape(value, at);
   const model = value as RelationalModel;
+  checkNames(model, at);
   const within = (index: number, length: number): void => {
     if (index >= length) throw shapeFault(at, 'refers to what it does not hold');
   };
@@ -207,8 +214,17 @@ export const checkRelationalModel: Shape = (value, at) => {
     tableAt(index);
     within(to.parentKeyColumn, widths[index]!);
   };
+  checkFolding(model, at);
   for (const one of model.nodes) {
-    for (const index of [one.table, one.textTable, one.wildcardTable]) tableAt(index);
+    tableAt(one.table);
+    for (const [index, kind] of [
+      [one.textTable, 'text'],
+      [one.wildcardTable, 'wildcard'],
+    ] as const) {
+      tableAt(index);
+      if (index !== -1 && model.tables[index]!.kind !== kind)
+        throw shapeFault(at, 'keeps text or other content in a table of another kind');
+    }
     const width = widths[one.table]!;
     const own = [
       one.textColumn,
@@ -226,7 +242,10 @@ export const checkRelationalModel: Shape = (value, at) => {
     for (const to of [...one.edges, ...one.typeEdges]) leads(to);
     for (const { head } of one.edges) if (head !== undefined) leads(head);
   }
-  for (const root of model.roots) leads(root);
+  for (const root of model.roots) {
+    leads(root);
+    if (!model.nodes[root.node]!.opensRow) throw shapeFault(at, 'has a root without a row');
+  }
   const rules = model.identityRules ?? [];
   for (const { refers, nodes, tables, fields } of rules) {
     if (refers !== null) within(refers, rules.length);

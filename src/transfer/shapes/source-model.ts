@@ -1,6 +1,7 @@
 /** Whether a value is a source model whose indexes lead somewhere. */
 import { builtInTypeNames } from '../../engine/map/tables/column-types.ts';
 import type {
+  Facets,
   IdentityConstraint,
   QName,
   SourceAttribute,
@@ -11,16 +12,37 @@ import type {
   SourceWildcard,
   ValueType,
 } from '../../engine/model/source-model.ts';
+import { clarkName } from '../../engine/model/source-model.ts';
+import { ncName } from '../../engine/xsd/values/lexical-form.ts';
 import { array, flag, integer, nullable, object, oneOf, record, shapeFault, text } from './json-shape.ts';
 import type { Shape } from './json-shape.ts';
 
-export const qualifiedName: Shape = object<QName>({ namespaceUri: text(), localName: text(/./) });
+export const qualifiedName: Shape = object<QName>({ namespaceUri: text(), localName: text(ncName) });
 export const builtInType: Shape = oneOf(...builtInTypeNames);
 const count = integer(0);
 
+const texts = array(text());
+const facets = object<Facets>(
+  {},
+  {
+    length: count,
+    minLength: count,
+    maxLength: count,
+    totalDigits: count,
+    fractionDigits: count,
+    minInclusive: text(),
+    maxInclusive: text(),
+    minExclusive: text(),
+    maxExclusive: text(),
+    whiteSpace: oneOf('preserve', 'replace', 'collapse'),
+    enumeration: texts,
+    patterns: array(texts),
+  },
+);
+
 const valueType: Shape = (value, at) => valueTypeShape(value, at);
 const valueTypeShape = object<ValueType>(
-  { variety: oneOf('atomic', 'list', 'union'), base: builtInType, facets: record(facet) },
+  { variety: oneOf('atomic', 'list', 'union'), base: builtInType, facets },
   {
     name: qualifiedName,
     itemType: valueType,
@@ -30,16 +52,6 @@ const valueTypeShape = object<ValueType>(
     mayBeEmpty: oneOf(true),
   },
 );
-
-function facet(value: unknown, at: string): void {
-  if (typeof value === 'number') integer(0)(value, at);
-  else if (Array.isArray(value))
-    array((item, place) => (Array.isArray(item) ? array(text())(item, place) : text()(item, place)))(
-      value,
-      at,
-    );
-  else text()(value, at);
-}
 
 const wildcard: Shape = object<SourceWildcard>({
   namespaces: (value, at) => {
@@ -125,11 +137,41 @@ export const checkSourceModel: Shape = (value, at) => {
     within(one.type, types.length);
     for (const index of one.substitutes) within(index, elements.length);
   }
-  for (const one of types) {
+  for (const [index, one] of types.entries()) {
+    checkContent(one, `${at}/types/${index}`);
     within(one.base, types.length);
     for (const index of one.derived) within(index, types.length);
     for (const child of one.children) within(child.element, elements.length);
   }
   for (const root of roots) within(root, elements.length);
   within(primaryRoots, roots.length + 1);
+  checkBases(types, at);
 };
+
+/** What is told of a type in several places must agree: the mapper goes by either. */
+function checkContent(type: SourceType, at: string): void {
+  const { complex, content, value, attributes, children, anyElement, anyAttribute } = type;
+  const holdsElements = children.length > 0 || anyElement !== null;
+  const isLeaf = attributes.length === 0 && anyAttribute === null && !holdsElements;
+  if ((value !== null) !== (content === 'simple'))
+    throw shapeFault(at, 'has a value without simple content, or the other way round');
+  if (holdsElements && (content === 'simple' || content === 'empty'))
+    throw shapeFault(at, 'holds elements in content that has none');
+  if (!complex && !isLeaf) throw shapeFault(at, 'is a simple type with attributes or elements');
+  const names = attributes.map(({ name }) => clarkName(name));
+  if (new Set(names).size < names.length) throw shapeFault(at, 'has an attribute twice');
+  for (const { minOccurs, maxOccurs } of [...children, ...(anyElement === null ? [] : [anyElement])])
+    if (maxOccurs !== null && minOccurs > maxOccurs)
+      throw shapeFault(at, 'has more elements at least than at most');
+}
+
+function checkBases(types: readonly SourceType[], at: string): void {
+  /** by type: the walk that came by; 0: none */
+  const seen = new Int32Array(types.length);
+  for (const start of types.keys()) {
+    for (let index: number | null = start; index !== null && seen[index] !== -1; index = types[index]!.base) {
+      if (seen[index] === start + 1) throw shapeFault(at, 'has a type that is derived from itself');
+      seen[index] = start + 1;
+    }
+  }
+}

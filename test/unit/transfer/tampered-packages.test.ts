@@ -65,6 +65,11 @@ function goodParts(): Parts {
 
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 
+const sourceOf = (parts: Parts): Line => parts['source_models.ndjson'][0]!['model'] as Line;
+const tablesOf = (parts: Parts): Line[] => parts['logical_schemas.ndjson'][0]!['model'].tables as Line[];
+const nodesOf = (parts: Parts): Line[] => parts['logical_schemas.ndjson'][0]!['model'].nodes as Line[];
+const childType = ({ types, elements }: Line): Line => types[elements[types[0].children[0].element].type];
+
 const damages: Readonly<Record<string, readonly [does: (parts: Parts) => void, says: RegExp]>> = {
   'origins in another order': [
     (parts) => (parts['origins.ndjson'] = parts['origins.ndjson'].toReversed()),
@@ -151,6 +156,73 @@ const damages: Readonly<Record<string, readonly [does: (parts: Parts) => void, s
       )['attributes'][0].type.base = 'constructor'),
     /known values/,
   ],
+  'a simple type that holds elements, itself among them': [
+    (parts) => (sourceOf(parts)['types'][0].complex = false),
+    /a simple type with/,
+  ],
+  'elements in content that has none': [
+    (parts) => (sourceOf(parts)['types'][0].content = 'empty'),
+    /content that has none/,
+  ],
+  'simple content without a type of its value': [
+    (parts) => (childType(sourceOf(parts))['content'] = 'simple'),
+    /a value without simple content/,
+  ],
+  'types that are derived from each other': [
+    (parts) => sourceOf(parts)['types'].forEach((type: Line, index: number) => (type['base'] = index ^ 1)),
+    /derived from itself/,
+  ],
+  'more elements at least than at most': [
+    (parts) => Object.assign(sourceOf(parts)['types'][0].children[0], { minOccurs: 3, maxOccurs: 2 }),
+    /at least than at most/,
+  ],
+  'an attribute twice': [
+    (parts) => {
+      const { attributes } = childType(sourceOf(parts));
+      attributes.push(attributes[0]);
+    },
+    /an attribute twice/,
+  ],
+  'a list of values that is none': [
+    (parts) => (childType(sourceOf(parts))['attributes'][0].type.facets.enumeration = 'x'),
+    /not a list/,
+  ],
+  'a name that closes its tag': [
+    (parts) => (sourceOf(parts)['elements'][0].name.localName = 'a><b'),
+    /not such a text/,
+  ],
+  'two tables that differ by case': [
+    (parts) => (tablesOf(parts)[1]!['name'] = String(tablesOf(parts)[0]!['name']).toUpperCase()),
+    /twice/,
+  ],
+  'two columns of one name': [
+    (parts) => (tablesOf(parts)[1]!['columns'][1].name = tablesOf(parts)[1]!['columns'][0].name),
+    /twice/,
+  ],
+  'a table that is called as one of ours': [(parts) => (tablesOf(parts)[0]!['name'] = '_Loads'), /twice/],
+  'a name of ten megabytes': [
+    (parts) => (tablesOf(parts)[0]!['name'] = 'x'.repeat(10_000_000)),
+    /more than 63 bytes/,
+  ],
+  'a name with a line break': [
+    (parts) => (tablesOf(parts)[0]!['name'] = 'a\nb'),
+    /characters that are not seen/,
+  ],
+  'a table without its row key': [(parts) => (tablesOf(parts)[0]!['columns'][0].role = 'value'), /row key/],
+  'a new name without an old one': [
+    (parts) => (parts['logical_schemas.ndjson'][0]!['model'].options = { rename: [['a', 'b', 'c']] }),
+    /an old and a new name/,
+  ],
+  'an element that is folded into itself': [
+    (parts) => {
+      const child = nodesOf(parts).findIndex((one) => one['edges'].length === 0);
+      const edge = { name: { namespaceUri: '', localName: 'again' }, minOccurs: 0, maxOccurs: 1 };
+      Object.assign(nodesOf(parts)[child]!, { opensRow: false });
+      nodesOf(parts)[child]!['edges'].push({ ...edge, node: child, parentKeyColumn: -1 });
+    },
+    /into itself/,
+  ],
+  'text in a table of elements': [(parts) => (nodesOf(parts)[0]!['textTable'] = 0), /another kind/],
   'a column for something unheard of': [
     (parts) => (parts['logical_schemas.ndjson'][0]!['model'].tables[0].columns[0].role = 'superuser'),
     /known values/,

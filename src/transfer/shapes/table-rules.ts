@@ -1,0 +1,62 @@
+/** What a relational model must keep to beyond its shape: names that databases take, and rows that end. */
+import { byteLength } from '../../engine/map/names/identifiers.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { shapeFault } from './json-shape.ts';
+
+const unusable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\uFEFF]/u;
+
+/** Names are told apart without case, as some databases do. */
+export function checkNames({ tables, nameMaxLength }: RelationalModel, at: string): void {
+  const inTarget = new Set<string>(Object.values(sideTableNames));
+  const add = (names: Set<string>, name: string, place: string): void => {
+    if (unusable.test(name)) throw shapeFault(place, 'has a name with characters that are not seen');
+    if (byteLength(name) > nameMaxLength)
+      throw shapeFault(place, `has a name of more than ${nameMaxLength} bytes`);
+    const known = name.toLowerCase();
+    if (names.has(known)) throw shapeFault(place, `has the name ${name} twice`);
+    names.add(known);
+  };
+  for (const [index, { name, columns, uniqueKeys }] of tables.entries()) {
+    const place = `${at}/tables/${index}`;
+    add(inTarget, name, place);
+    const inTable = new Set<string>();
+    for (const { name: column, listNames } of columns) {
+      add(inTable, column, place);
+      if (listNames === undefined) continue;
+      add(inTable, listNames.count, place);
+      add(inTarget, listNames.table, place);
+    }
+    for (const key of uniqueKeys) add(new Set(), key.name, place);
+    const keys = columns.filter(({ role }) => role === 'row_key').length;
+    if (keys !== 1) throw shapeFault(place, 'has not one row key');
+    if (columns.some(({ role, references }) => role === 'parent_key' && references === null))
+      throw shapeFault(place, 'has a parent key that refers to no table');
+  }
+}
+
+/** An element that is folded into the row of another is not folded, over others, into its own. */
+export function checkFolding({ nodes }: RelationalModel, at: string): void {
+  /** by node: what it is folded from, not followed yet */
+  const open = new Map<number, number[]>();
+  const done = new Set<number>();
+  const foldedInto = (index: number): number[] =>
+    [...nodes[index]!.edges, ...nodes[index]!.typeEdges]
+      .map(({ node }) => node)
+      .filter((node) => nodes[node]?.opensRow === false);
+  for (const start of nodes.keys()) {
+    const path = [start];
+    while (path.length > 0) {
+      const index = path.at(-1)!;
+      const left = open.get(index) ?? foldedInto(index);
+      const next = done.has(index) ? undefined : left.pop();
+      open.set(index, left);
+      if (next === undefined) {
+        done.add(index);
+        open.delete(index);
+        path.pop();
+      } else if (open.has(next)) throw shapeFault(at, 'folds an element into itself');
+      else path.push(next);
+    }
+  }
+}
