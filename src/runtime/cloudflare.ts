@@ -19,6 +19,7 @@ import { createRequestSql, type RequestSql } from '../adapters/postgres/client/r
 import { createApp } from '../app.ts';
 import { ConfigError, readConfig } from '../config/properties.ts';
 import type { Config } from '../config/shape.ts';
+import { nextModel } from '../catalog/schemas/next-model.ts';
 import { AppError } from '../errors.ts';
 import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { docAssetNames } from '../ports/files/assets.ts';
@@ -126,6 +127,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
     access: createPostgresAccessStore(sql),
     files: createObjectFileStore({ ...store, roots: null }),
     compiler: {
+      generate: async (sources) => nextModel(sources),
       compile: () =>
         Promise.reject(
           new AppError(

@@ -1,10 +1,19 @@
 /** Compiles in a thread of its own, which ends at a deadline or when its memory is spent; the service goes on. */
 import { Worker } from 'node:worker_threads';
+import {
+  packRelationalModel,
+  packSourceModel,
+  unpackRelationalModel,
+  unpackSourceModel,
+  type PackedRelationalModel,
+} from '../../engine/model/packed/models.ts';
 import { AppError } from '../../errors.ts';
 import type { ErrorDetail } from '../../errors.ts';
 import type {
   CompiledSchema,
   FindCompiled,
+  NextSchema,
+  NextSchemaSources,
   SchemaCompiler,
   SchemaSources,
 } from '../../ports/processes/schema-compiler.ts';
@@ -21,10 +30,15 @@ export interface IsolatedSchemaCompilerOptions {
   readonly settings: unknown;
 }
 
-export interface CompilerRequest {
-  readonly sources: SchemaSources;
+export type CompilerRequest = ({ readonly sources: SchemaSources } | { readonly next: PackedNextSources }) & {
   readonly settings: unknown;
-}
+};
+
+/** Models go from thread to thread as bytes: those of a large set are a hundred thousand objects. */
+export type PackedNextSources = Omit<NextSchemaSources, 'source' | 'newest'> & {
+  readonly source: Uint8Array<ArrayBuffer>;
+  readonly newest: PackedRelationalModel | null;
+};
 
 export interface CompilerQuestion {
   readonly fingerprint: string;
@@ -35,20 +49,27 @@ export type CompiledApart = Omit<CompiledSchema, 'source' | 'model'> & {
   readonly models: Pick<CompiledSchema, 'source' | 'model'> | null;
 };
 
+export interface PackedNextSchema {
+  readonly source: Uint8Array<ArrayBuffer> | null;
+  readonly model: PackedRelationalModel;
+}
+
 export type CompilerAnswer =
-  { readonly compiled: CompiledApart } | { readonly fault: string; readonly errors: readonly ErrorDetail[] };
+  | { readonly compiled: CompiledApart }
+  | { readonly next: PackedNextSchema }
+  | { readonly fault: string; readonly errors: readonly ErrorDetail[] };
 
 export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOptions): SchemaCompiler {
   function tooSlow(): AppError {
     return new AppError('unprocessable_input', `compiling took longer than ${options.timeMs} ms`);
   }
 
-  function compileInThread(
-    sources: SchemaSources,
-    find: FindCompiled,
+  function runInThread<T>(
+    workerData: CompilerRequest,
     signal: AbortSignal,
-  ): Promise<CompiledSchema> {
-    const workerData: CompilerRequest = { sources, settings: options.settings };
+    made: (answer: Exclude<CompilerAnswer, { fault: string }>) => T,
+    isKnown: (question: CompilerQuestion) => Promise<boolean> = () => Promise.resolve(false),
+  ): Promise<T> {
     const thread = new Worker(options.module, {
       workerData,
       env: {},
@@ -67,19 +88,17 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
       const onAbort = (): void => end(() => reject(tooSlow()));
       signal.addEventListener('abort', onAbort);
       if (signal.aborted) onAbort();
-      let known: Awaited<ReturnType<FindCompiled>> = null;
-      const look = async ({ fingerprint }: CompilerQuestion): Promise<void> => {
-        known = await find(fingerprint);
+      const look = async (question: CompilerQuestion): Promise<void> => {
+        const known = await isKnown(question);
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-        thread.postMessage(known !== null);
+        thread.postMessage(known);
       };
       thread.on('message', (message: CompilerQuestion | CompilerAnswer) => {
         if ('fault' in message)
           end(() => reject(new AppError('unprocessable_input', message.fault, { errors: message.errors })));
-        else if ('compiled' in message) {
-          const { models, ...compiled } = message.compiled;
-          end(() => resolve({ ...compiled, ...(models ?? known!) }));
-        } else look(message).catch((error: unknown) => end(() => reject(error as Error)));
+        else if ('fingerprint' in message)
+          look(message).catch((error: unknown) => end(() => reject(error as Error)));
+        else end(() => resolve(made(message)));
       });
       thread.once('error', (error: NodeJS.ErrnoException) => end(() => reject(asFault(error))));
       thread.once('exit', () => end(() => reject(new Error('the compiler ended without an answer'))));
@@ -94,7 +113,36 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
 
   return {
     async compile(sources, find = () => Promise.resolve(null)) {
-      return await compileInThread(sources, find, AbortSignal.timeout(options.timeMs));
+      let known: Awaited<ReturnType<FindCompiled>> = null;
+      return await runInThread(
+        { sources, settings: options.settings },
+        AbortSignal.timeout(options.timeMs),
+        (answer) => {
+          const { models, ...compiled } = (answer as { compiled: CompiledApart }).compiled;
+          return { ...compiled, ...(models ?? known!) };
+        },
+        async ({ fingerprint }) => (known = await find(fingerprint)) !== null,
+      );
     },
+
+    async generate(sources) {
+      const next: PackedNextSources = {
+        ...sources,
+        source: packSourceModel(sources.source),
+        newest: sources.newest === null ? null : packRelationalModel(sources.newest),
+      };
+      return await runInThread(
+        { next, settings: options.settings },
+        AbortSignal.timeout(options.timeMs),
+        (answer) => nextOf((answer as { next: PackedNextSchema }).next),
+      );
+    },
+  };
+}
+
+function nextOf({ source, model }: PackedNextSchema): NextSchema {
+  return {
+    source: source === null ? null : unpackSourceModel(source),
+    model: unpackRelationalModel(model.plan, () => model.mappings),
   };
 }

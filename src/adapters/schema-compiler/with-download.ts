@@ -14,6 +14,7 @@ export function createFetchingCompiler(
 ): SchemaCompiler {
   if (files.local) return compiler;
   return {
+    generate: (sources) => compiler.generate(sources),
     async compile(sources, find) {
       const folder = join(directory, `compile-${randomBytes(8).toString('hex')}`);
       let serial = 0;

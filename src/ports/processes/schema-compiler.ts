@@ -2,7 +2,7 @@
 import type { Diagnostic } from '../../engine/diagnostics.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
-import type { NewOriginFile } from '../stores/catalog.ts';
+import type { NewOriginFile, OriginRecord } from '../stores/catalog.ts';
 
 export interface SchemaSources {
   /** whose they are: organisations take turns */
@@ -35,6 +35,28 @@ export interface CompiledSchema {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** An origin as it is, of which the next logical schema is made. */
+export interface NextSchemaSources {
+  /** whose it is: organisations take turns */
+  readonly idOrg: number;
+  readonly sourceType: OriginRecord['source_type'];
+  readonly source: SourceModel;
+  /** of its documents; null where none were taken */
+  readonly statistics: unknown;
+  /** its newest logical schema */
+  readonly newest: RelationalModel | null;
+  /** identities of what is switched off in its map (`lineIdentity`) */
+  readonly inactive: readonly string[];
+  /** bytes that a name may have; absent: as before */
+  readonly maxLength?: number;
+}
+
+export interface NextSchema {
+  /** null: the documents that came since say nothing new */
+  readonly source: SourceModel | null;
+  readonly model: RelationalModel;
+}
+
 /** What a set with that fingerprint was compiled to before; null: compile it. */
 export type FindCompiled = (fingerprint: string) => Promise<Pick<CompiledSchema, 'source' | 'model'> | null>;
 
@@ -45,4 +67,6 @@ export interface SchemaCompiler {
    * `service_unavailable` where it does not come.
    */
   compile(sources: SchemaSources, find?: FindCompiled): Promise<CompiledSchema>;
+  /** The same errors, but that it works everywhere. */
+  generate(sources: NextSchemaSources): Promise<NextSchema>;
 }

@@ -171,7 +171,8 @@ export interface CatalogStore {
     diagnostics: readonly Diagnostic[],
   ): Promise<void>;
   listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
-  listMappings(idOrg: number, idLschma: number): Promise<readonly MappingRecord[]>;
+  /** `inactive`: those alone that are switched off. */
+  listMappings(idOrg: number, idLschma: number, which?: 'inactive'): Promise<readonly MappingRecord[]>;
   /**
    * Stores a job's statistics; what `merge` answers becomes the origin's. `earlier` is what the origin has without them: its merged
    * statistics, or, where an attempt of this job before had saved its own, those of all other jobs one by one. No other job saves

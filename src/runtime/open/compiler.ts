@@ -26,14 +26,16 @@ export function openCompiler(files: FileStore, home: Home, limits: Limits): Sche
     waitMs: fixedLimits.compileWaitMs,
     what: 'schemas',
   });
+  const inTurn = async <T>(idOrg: number, work: () => Promise<T>): Promise<T> => {
+    const end = await turns.take(idOrg);
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  };
   return {
-    async compile(sources, find) {
-      const end = await turns.take(sources.idOrg);
-      try {
-        return await compiler.compile(sources, find);
-      } finally {
-        end();
-      }
-    },
+    compile: (sources, find) => inTurn(sources.idOrg, () => compiler.compile(sources, find)),
+    generate: (sources) => inTurn(sources.idOrg, () => compiler.generate(sources)),
   };
 }

@@ -101,6 +101,8 @@ export async function openInstallation(
     };
     const jobs = createPostgresJobStore(pool, jobSettings, read);
     let compiler: Promise<SchemaCompiler> | null = null;
+    const opened = (): Promise<SchemaCompiler> =>
+      (compiler ??= import('./compiler.ts').then(({ openCompiler }) => openCompiler(files, home, limits)));
     let closed: Promise<void> | null = null;
     return {
       config,
@@ -114,12 +116,8 @@ export async function openInstallation(
         access: createPostgresAccessStore(pool),
         files,
         compiler: {
-          compile: async (...given) => {
-            compiler ??= import('./compiler.ts').then(({ openCompiler }) =>
-              openCompiler(files, home, limits),
-            );
-            return (await compiler).compile(...given);
-          },
+          compile: async (...given) => (await opened()).compile(...given),
+          generate: async (sources) => (await opened()).generate(sources),
         },
         secrets: createSecretBox(
           key,

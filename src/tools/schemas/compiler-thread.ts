@@ -6,11 +6,20 @@ import type {
   CompilerAnswer,
   CompilerQuestion,
   CompilerRequest,
+  PackedNextSchema,
+  PackedNextSources,
 } from '../../adapters/schema-compiler/in-thread.ts';
+import { nextModel } from '../../catalog/schemas/next-model.ts';
 import { formatDiagnostic, InputError } from '../../engine/diagnostics.ts';
 import { createStatisticsCollector } from '../../engine/infer/collector.ts';
 import { inferSourceModel } from '../../engine/infer/source-model.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import {
+  packRelationalModel,
+  packSourceModel,
+  unpackRelationalModel,
+  unpackSourceModel,
+} from '../../engine/model/packed/models.ts';
 import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import { compileXsdSet } from '../../engine/xsd/compile-set.ts';
@@ -31,13 +40,14 @@ import { parseToolArguments } from '../../jobs/request/read-request.ts';
 /** What the thread is told beside the sources. */
 export type CompilerLimits = Pick<Limits, 'engine' | 'archiveExpansion' | 'archiveMembers'>;
 
-const { sources, settings } = workerData as CompilerRequest;
+const request = workerData as CompilerRequest;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
 parentPort!.postMessage(await answer());
 
 async function answer(): Promise<CompilerAnswer> {
   try {
-    return { compiled: await compile(sources, settings as CompilerLimits) };
+    if ('next' in request) return { next: generate(request.next) };
+    return { compiled: await compile(request.sources, request.settings as CompilerLimits) };
   } catch (error) {
     if (error instanceof XsdSetError) {
       const fatal = error.diagnostics.filter(({ severity }) => severity === 'error');
@@ -50,6 +60,16 @@ async function answer(): Promise<CompilerAnswer> {
     if (error instanceof AppError) return { fault: error.message, errors: error.errors };
     throw error;
   }
+}
+
+function generate(packed: PackedNextSources): PackedNextSchema {
+  const { newest } = packed;
+  const { source, model } = nextModel({
+    ...packed,
+    source: unpackSourceModel(packed.source),
+    newest: newest === null ? null : unpackRelationalModel(newest.plan, () => newest.mappings),
+  });
+  return { source: source === null ? null : packSourceModel(source), model: packRelationalModel(model) };
 }
 
 async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<CompiledApart> {

@@ -120,7 +120,8 @@ async function makeModel(
     keepSplits: isOfTarget || !request.prune,
   });
   // what people switched off stays so, whatever else changes
-  const lines = stored === null ? [] : await home.adapters.catalog.listMappings(idOrg, stored.idLschma);
+  const lines =
+    stored === null ? [] : await home.adapters.catalog.listMappings(idOrg, stored.idLschma, 'inactive');
   const inactive = inactiveLines(lines);
   if (inactive.size === 0) return model;
   const { leaveOutInactive } = await import('../../engine/map/deactivate.ts');

@@ -273,11 +273,12 @@ export function createMemoryCatalogStore(
       );
       return found?.tables ?? [];
     },
-    async listMappings(idOrg, idLschma) {
+    async listMappings(idOrg, idLschma, which) {
       const found = logicals.find(
         ({ stored }) => stored.idLschma === idLschma && own(idOrg, stored.idSch) !== undefined,
       );
-      return found?.mappings ?? [];
+      const lines = found?.mappings ?? [];
+      return which === 'inactive' ? lines.filter(({ active }) => !active) : lines;
     },
     async saveStatistics(idOrg, idSch, idJob, statistics, merge) {
       const row = own(idOrg, idSch);

@@ -1,4 +1,5 @@
 /** Compiles in this process, from files in memory. */
+import { nextModel } from '../../../src/catalog/schemas/next-model.ts';
 import { formatDiagnostic, InputError } from '../../../src/engine/diagnostics.ts';
 import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
@@ -15,6 +16,7 @@ export function createMemorySchemaCompiler(files: MemoryFileStore): SchemaCompil
     return { name: path.split('/').at(-1)!, bytes: files.stored.get(path)! };
   };
   return {
+    generate: async (sources) => nextModel(sources),
     async compile({
       xsd,
       xml,

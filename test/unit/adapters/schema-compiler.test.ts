@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIsolatedSchemaCompiler } from '../../../src/adapters/schema-compiler/in-thread.ts';
 import { createSystemClock } from '../../../src/adapters/system/clock.ts';
+import { nextModel } from '../../../src/catalog/schemas/next-model.ts';
 import { createSchema } from '../../../src/catalog/schemas/create-schema.ts';
+import { lineIdentity } from '../../../src/engine/map/deactivate.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
 import type { CachedSet } from '../../../src/ports/stores/catalog.ts';
 import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
 import { setFingerprint } from '../../../src/tools/schemas/set-fingerprint.ts';
 import { readXsdSet } from '../../../src/tools/inputs/xsd-files.ts';
 import { createMemoryCatalogStore } from '../../support/memory/catalog.ts';
+import { compiled, statisticsOf } from '../../support/models/shredding.ts';
 import { zipped } from '../../support/service/archives.ts';
 import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
 
@@ -153,6 +156,47 @@ describe('a compiler thread', () => {
     ).rejects.toMatchObject({
       code: 'unprocessable_input',
       message: expect.stringContaining('nothing'),
+    });
+  });
+
+  it('makes the next models of an origin, as they would be made here', async () => {
+    const xsd = [await file('items.xsd', items)];
+    const { source, model } = await compiler().compile({ idOrg: 1, xsd, xml: [], mapLevel: 3 });
+    const inactive = model.mappings
+      .filter(({ xpath }) => xpath === '/items/item')
+      .map((line) => lineIdentity(line));
+    const next = { idOrg: 1, sourceType: 'xsd', source, statistics: null, newest: model, inactive } as const;
+    const made = await compiler().generate({ ...next, maxLength: 12 });
+    expect(made.source).toBe(null);
+    expect(made.model).toMatchObject({ nameMaxLength: 12, tables: [{ name: 'items' }] });
+    expect(JSON.parse(JSON.stringify(made.model))).toEqual(
+      JSON.parse(JSON.stringify(nextModel({ ...next, maxLength: 12 }).model)),
+    );
+    const inferred = await compiler().generate({
+      ...next,
+      sourceType: 'xml',
+      statistics: statisticsOf(['<items><item>a</item><other/></items>']),
+      inactive: [],
+    });
+    expect(inferred.source!.elements.map(({ name }) => name.localName)).toEqual(['items', 'item', 'other']);
+  });
+
+  it('does so within its memory and its time', async () => {
+    const source = compiled(items);
+    // a type that says two things of itself, as no compiler makes it
+    const odd = source.types.map((type) => ({ ...type, complex: false }));
+    const own = source.types.findIndex(({ children }) => children.length > 0);
+    const children = [{ ...odd[own]!.children[0]!, element: 0, maxOccurs: 1 }];
+    const types = odd.map((type, index) => (index === own ? { ...type, children } : type));
+    const sources = { idOrg: 1, sourceType: 'xsd', statistics: null, newest: null, inactive: [] } as const;
+    const endless = compiler({ memoryBytes: 48 * 1024 * 1024 }).generate({
+      ...sources,
+      source: { ...source, types },
+    });
+    await expect(endless).rejects.toThrow(/48 MiB|call stack/);
+    const module = new URL('data:text/javascript,for(;;);');
+    await expect(compiler({ module, timeMs: 300 }).generate({ ...sources, source })).rejects.toMatchObject({
+      code: 'unprocessable_input',
     });
   });
 

@@ -75,7 +75,10 @@ function sharedOf(
       'From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again.',
     tags,
     ...guards.require('schemas:write'),
-    responses: { 200: undeclared('The logical schema is the newest one of its schema.'), ...problems(400) },
+    responses: {
+      200: undeclared('The logical schema is the newest one of its schema.'),
+      ...problems(400, 422),
+    },
   };
 
   const createGuard = guards.require('schemas:write');
@@ -200,7 +203,7 @@ function maxLengthOperation({ catalog, guard }: Shared) {
   );
 }
 
-function generateOperation({ catalog, generateRoute }: Shared) {
+function generateOperation({ adapters, generateRoute }: Shared) {
   return operation(
     createRoute({
       ...generateRoute,
@@ -210,13 +213,13 @@ function generateOperation({ catalog, generateRoute }: Shared) {
     }),
     async (c) =>
       c.json(
-        wire(await generateLogicalSchema(catalog, c.get('principal').idOrg, c.req.valid('param').idSch)),
+        wire(await generateLogicalSchema(adapters, c.get('principal').idOrg, c.req.valid('param').idSch)),
         200,
       ),
   );
 }
 
-function generateWithinOperation({ catalog, generateRoute }: Shared) {
+function generateWithinOperation({ adapters, generateRoute }: Shared) {
   return operation(
     createRoute({
       ...generateRoute,
@@ -229,7 +232,10 @@ function generateWithinOperation({ catalog, generateRoute }: Shared) {
     }),
     async (c) => {
       const { idSch, maxLen } = c.req.valid('param');
-      return c.json(wire(await generateLogicalSchema(catalog, c.get('principal').idOrg, idSch, maxLen)), 200);
+      return c.json(
+        wire(await generateLogicalSchema(adapters, c.get('principal').idOrg, idSch, maxLen)),
+        200,
+      );
     },
   );
 }

@@ -233,6 +233,7 @@ export async function listMappings(
   sql: Sql,
   idOrg: number,
   idLschma: number,
+  which?: 'inactive',
 ): Promise<readonly MappingRecord[]> {
   if (!isId(idLschma)) return [];
   const [row] = await sql<
@@ -244,7 +245,10 @@ export async function listMappings(
       from svc.logical_schema l join svc.origin s using (id_sch)
      where l.id_lschma = ${idLschma} and s.id_org = ${idOrg}`;
   if (row === undefined) return [];
-  return mappingRecords(
+  const inactive = new Set(JSON.parse(row.inactive) as number[]);
+  // most maps have none, and to read a map takes seconds where it is long
+  if (which === 'inactive' && inactive.size === 0) return [];
+  const lines = mappingRecords(
     readModel(row),
     readLines(row),
     {
@@ -253,8 +257,9 @@ export async function listMappings(
       tables: idsOf(JSON.parse(row.table_ids) as IdRuns),
       mappings: idsOf(JSON.parse(row.mapping_ids) as IdRuns),
     },
-    new Set(JSON.parse(row.inactive) as number[]),
+    inactive,
   );
+  return which === 'inactive' ? lines.filter(({ active }) => !active) : lines;
 }
 
 /** SHA-256 of a model in packed form, plan before mappings. */

@@ -57,7 +57,7 @@ export function createPostgresCatalogStore(
     rememberCompiledSet: (idOrg, fingerprint, idLschma, diagnostics) =>
       within(idOrg, (tx) => rememberCompiledSet(tx, idOrg, fingerprint, idLschma, diagnostics)),
     listTables: (idOrg, idLschma) => read(idOrg, (tx) => listTables(tx, idOrg, idLschma)),
-    listMappings: (idOrg, idLschma) => read(idOrg, (tx) => listMappings(tx, idOrg, idLschma)),
+    listMappings: (idOrg, idLschma, which) => read(idOrg, (tx) => listMappings(tx, idOrg, idLschma, which)),
     saveStatistics: (idOrg, idSch, idJob, statistics, merge) =>
       within(idOrg, (tx) => saveStatistics(tx, idOrg, idSch, idJob, statistics, merge)),
     setMappingsActive: (idOrg, idLschma, idMaps, active) =>
