@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
+import { passFence } from '../row-sinks/staged-rows.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import type { UnconvertedValue, Published, RowSink, SideTable, SinkPlan } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
@@ -87,7 +88,7 @@ class ObjectFolderRowSink implements RowSink {
     this.#plan = plan;
     const { staging } = this.#options;
     await rm(staging, { recursive: true, force: true });
-    if (plan.saveMode === 'p') return this.#local.open(plan);
+    if (plan.saveMode === 'print-schema') return this.#local.open(plan);
     this.#lock = await this.#options.lock();
     this.#before = await this.#manifest();
     await this.#clearJournals();
@@ -141,8 +142,7 @@ class ObjectFolderRowSink implements RowSink {
     if (!(await this.#lock!.isHeld())) {
       throw new AppError('service_unavailable', `${this.label}: the lock of the folder is lost.`);
     }
-    if (!(await fence()))
-      throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
+    await passFence(fence);
     await this.#put(manifestName, new TextEncoder().encode(text));
     this.#before = after;
     await this.#finish(journal);

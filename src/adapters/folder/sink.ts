@@ -9,16 +9,11 @@ import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.t
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { createJsonLinesEncoder } from '../../engine/shred/rows/json-lines.ts';
 import { AppError } from '../../errors.ts';
-import {
-  type UnconvertedValue,
-  type Published,
-  type RowSink,
-  type SideTable,
-  type SinkPlan,
-} from '../../ports/rows/sink.ts';
+import { type Published, type RowSink, type SideTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { readFolderLoads } from './ledger.ts';
 import { documentsIn } from './loaded-documents.ts';
+import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { StagedFiles, type FinishedFile } from '../file-staging/staged-files.ts';
 import { encodingOf, headerLine, tableColumns, type FolderFormat } from './contents/formats.ts';
@@ -58,7 +53,7 @@ export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
   return new FolderRowSink(options);
 }
 
-class FolderRowSink implements RowSink {
+class FolderRowSink extends StagedRowSink implements RowSink {
   readonly encoding: 'csv' | 'tsv';
   readonly widensInPlace = false;
   readonly label: string;
@@ -66,12 +61,9 @@ class FolderRowSink implements RowSink {
   /** where it is worked: the folder itself, held open once it is there */
   #directory: string;
   #pinned: PinnedFolder | null = null;
-  readonly #widened = new Map<string, Set<string>>();
-  readonly #nullAllowed = new Map<string, Set<string>>();
   /** names of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
   readonly #writers = new Map<string, (rows: Uint8Array) => Uint8Array>();
-  #plan!: SinkPlan;
   #lock: FileLock | null = null;
   #madeFolders: MadeFolders | null = null;
   #manifest!: TargetManifest;
@@ -79,9 +71,9 @@ class FolderRowSink implements RowSink {
   #kept: readonly ManifestTable[] = [];
   #staging = '';
   #files: StagedFiles | null = null;
-  #outcome: 'load' | 'nothing' | 'already' = 'nothing';
 
   constructor(options: FolderRowSinkOptions) {
+    super();
     this.#options = options;
     this.#directory = resolve(options.directory);
     this.encoding = encodingOf(options.format);
@@ -90,95 +82,82 @@ class FolderRowSink implements RowSink {
 
   async loads(): Promise<readonly TargetLoad[]> {
     const links = this.#options.refuseLinks === true ? 'refuse' : 'follow';
-    return this.#guarded(() => readFolderLoads(this.#directory, links));
+    return this.guarded(() => readFolderLoads(this.#directory, links));
   }
 
-  async open(plan: SinkPlan): Promise<'load' | 'skip'> {
-    this.#plan = plan;
-    if (plan.saveMode === 'p') return 'skip';
-    return this.#guarded(() => this.#open());
-  }
+  /** The plan is all that is needed later. */
+  protected override prepare(): void {}
 
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
-    if (this.#outcome !== 'load' || this.#plan.keys === 'hash') return new Map();
+    if (this.outcome !== 'load' || this.plan.keys === 'hash') return new Map();
     return new Map(Object.entries(this.#manifest.keys));
   }
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#guarded(() =>
+    return this.guarded(() =>
       documentsIn(this.#directory, this.#options.format, this.#ownDocuments(), new Set(sha256s)),
     );
   }
 
   async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.#write(this.#plan.model.tables[table]!.name, rows, rowCount);
+    await this.#write(this.plan.model.tables[table]!.name, rows, rowCount);
   }
 
   async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
     await this.#write(sideTableNames[table], rows, rowCount);
   }
 
-  /** The text is in the cell already; load.sql is told. */
-  async unconverted({ table, column }: UnconvertedValue): Promise<void> {
-    this.#note(this.#widened, table, column);
-  }
-
-  allowNull(table: number, column: number): void {
-    this.#note(this.#nullAllowed, table, column);
-  }
-
-  async publish(fence: () => Promise<boolean>, lastKeys: ReadonlyMap<string, number>): Promise<Published> {
-    if (this.#outcome !== 'load') return { rows: {}, already: this.#outcome === 'already', changes: [] };
-    return this.#guarded(async () => {
-      const { allTables, saveMode, model } = this.#plan;
-      if (allTables || saveMode === 'w') {
-        const filled = new Set(this.#kept.map((table) => table.name));
-        for (const { name } of model.tables)
-          if (!filled.has(name)) await this.#write(name, new Uint8Array(0), 0);
-      }
-      const manifest = await this.#nextManifest(lastKeys);
-      const files = manifest.tables.flatMap((table) => table.files);
-      const names = new Set(files.map((file) => file.name));
-      const before = this.#manifest.tables.flatMap((table) => table.files);
-      await this.#checkForeignFiles(names);
-      if (!(await this.#lock!.isHeld())) {
-        throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
-      }
-      if (!(await fence()))
-        throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
-      await commitJournal(this.#directory, {
-        staging: this.#staging,
-        files: [...names].filter((name) => this.#files!.has(name)),
-        remove: [
-          ...before.map((file) => file.name).filter((name) => !names.has(name)),
-          ...this.#ownScripts().filter((name) => !scriptNames(manifest.format).includes(name)),
-        ],
-        otherScripts: this.#otherScripts(manifest),
-        loadScript: await this.#loadScript(manifest),
-        manifest,
-      });
-      // the journal needs the staged files now, whatever happens to this process
-      this.#outcome = 'nothing';
-      this.#staging = '';
-      this.#madeFolders = null;
-      await finishJournal(this.#directory);
-      return {
-        rows: this.#added(manifest),
-        already: false,
-        changes: [
-          ...lines(this.#widened, 'widened to text'),
-          ...lines(this.#nullAllowed, 'NOT NULL dropped'),
-        ],
-        ...(this.#plan.keys === 'hash' ? {} : { keys: manifest.keys }),
-      };
+  protected override async publishStaged(
+    fence: () => Promise<boolean>,
+    lastKeys: ReadonlyMap<string, number>,
+  ): Promise<Published> {
+    const { allTables, saveMode, model } = this.plan;
+    if (allTables || saveMode === 'write-schema') {
+      const filled = new Set(this.#kept.map((table) => table.name));
+      for (const { name } of model.tables)
+        if (!filled.has(name)) await this.#write(name, new Uint8Array(0), 0);
+    }
+    const manifest = await this.#nextManifest(lastKeys);
+    const files = manifest.tables.flatMap((table) => table.files);
+    const names = new Set(files.map((file) => file.name));
+    const before = this.#manifest.tables.flatMap((table) => table.files);
+    await this.#checkForeignFiles(names);
+    if (!(await this.#lock!.isHeld())) {
+      throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
+    }
+    await passFence(fence);
+    await commitJournal(this.#directory, {
+      staging: this.#staging,
+      files: [...names].filter((name) => this.#files!.has(name)),
+      remove: [
+        ...before.map((file) => file.name).filter((name) => !names.has(name)),
+        ...this.#ownScripts().filter((name) => !scriptNames(manifest.format).includes(name)),
+      ],
+      otherScripts: this.#otherScripts(manifest),
+      loadScript: await this.#loadScript(manifest),
+      manifest,
     });
+    // the journal needs the staged files now, whatever happens to this process
+    this.outcome = 'nothing';
+    this.#staging = '';
+    this.#madeFolders = null;
+    await finishJournal(this.#directory);
+    return {
+      rows: this.#added(manifest),
+      already: false,
+      changes: [
+        ...lines(this.#columnsIn(this.widened), 'widened to text'),
+        ...lines(this.#columnsIn(this.nullAllowed), 'NOT NULL dropped'),
+      ],
+      ...(this.plan.keys === 'hash' ? {} : { keys: manifest.keys }),
+    };
   }
 
   async abort(): Promise<void> {
-    this.#outcome = 'nothing';
+    this.outcome = 'nothing';
     await this.#files?.settle();
     if (this.#lock === null) return;
-    await this.#guarded(async () => {
+    await this.guarded(async () => {
       if (this.#staging !== '')
         await rm(join(this.#directory, this.#staging), { recursive: true, force: true });
       await this.#lock?.release();
@@ -196,8 +175,8 @@ class FolderRowSink implements RowSink {
     }
   }
 
-  async #open(): Promise<'load' | 'skip'> {
-    const plan = this.#plan;
+  protected override async openTarget(): Promise<'load' | 'skip'> {
+    const plan = this.plan;
     this.#madeFolders = await makeFolders(this.#directory);
     this.#pinned = await pinFolder(this.#directory, this.#options.refuseLinks === true ? 'refuse' : 'follow');
     this.#directory = this.#pinned.path;
@@ -218,20 +197,14 @@ class FolderRowSink implements RowSink {
     };
     const { idJob, installation = '' } = plan;
     if (this.#manifest.jobs.some((job) => job.job === idJob && job.installation === installation)) {
-      this.#outcome = 'already';
+      this.outcome = 'already';
       return 'skip';
     }
     const own = new Set(plan.model.tables.map((table) => table.name));
     const filled = this.#manifest.tables.filter((table) => own.has(table.name) && table.rows > 0);
-    if (filled.length > 0 && plan.saveMode === 'i') return 'skip';
-    if (filled.length > 0 && plan.saveMode === 'e') {
-      const names = filled.slice(0, 5).map((table) => table.name);
-      throw new AppError(
-        'conflict',
-        `${this.label}: ${names.join(', ')} already hold${filled.length === 1 ? 's' : ''} rows; -S a adds to them, -S o replaces them.`,
-      );
-    }
-    this.#kept = plan.saveMode === 'o' ? remainingTables(this.#manifest.tables, own) : this.#manifest.tables;
+    if (!(await this.mayLoad(() => Promise.resolve(filled.map(({ name }) => name))))) return 'skip';
+    this.#kept =
+      plan.saveMode === 'overwrite' ? remainingTables(this.#manifest.tables, own) : this.#manifest.tables;
     const kept = new Map(this.#kept.map(({ name, files }) => [name, files]));
     for (const { name, columns } of plan.model.tables)
       for (const file of kept.get(name) ?? [])
@@ -246,13 +219,13 @@ class FolderRowSink implements RowSink {
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
     await makeStaging(join(this.#directory, this.#staging));
     this.#files = new StagedFiles(join(this.#directory, this.#staging));
-    this.#outcome = 'load';
-    return plan.saveMode === 'w' ? 'skip' : 'load';
+    this.outcome = 'load';
+    return plan.saveMode === 'write-schema' ? 'skip' : 'load';
   }
 
   /** What stays of the jobs that wrote into tables of this model, or by it beside them: documents that it does not know, kept whole. */
   #ownDocuments(): readonly ManifestTable[] {
-    const { model, idLschma, installation = '' } = this.#plan;
+    const { model, idLschma, installation = '' } = this.plan;
     const own = new Set(model.tables.map((table) => table.name));
     const jobs = new Set(this.#kept.flatMap(({ name, files }) => (own.has(name) ? files.map(jobOf) : [])));
     for (const job of this.#manifest.jobs)
@@ -269,7 +242,7 @@ class FolderRowSink implements RowSink {
     if (name === undefined) {
       const part = (this.#options.fileNameOf ?? fileNamePart)(table);
       const taken = new Set(this.#kept.flatMap((other) => other.files.map((file) => file.name)));
-      name = freeFileName(part, this.#plan.idJob, this.#options.format, taken);
+      name = freeFileName(part, this.plan.idJob, this.#options.format, taken);
       this.#names.set(table, name);
     }
     return name;
@@ -280,7 +253,7 @@ class FolderRowSink implements RowSink {
     const files = this.#files!;
     const name = this.#fileOf(table);
     const { format } = this.#options;
-    await this.#guarded(async () => {
+    await this.guarded(async () => {
       if (!files.has(name)) await files.write(name, headerLine(format, this.#columnsOf(table)), 0);
       await files.write(name, format === 'jsonl' ? this.#jsonLines(table)(rows) : rows, rowCount);
     });
@@ -289,24 +262,24 @@ class FolderRowSink implements RowSink {
   #jsonLines(table: string): (rows: Uint8Array) => Uint8Array {
     let writer = this.#writers.get(table);
     if (writer === undefined)
-      this.#writers.set(table, (writer = createJsonLinesEncoder(tableColumns(this.#plan.model, table))));
+      this.#writers.set(table, (writer = createJsonLinesEncoder(tableColumns(this.plan.model, table))));
     return writer;
   }
 
   #columnsOf(table: string): readonly string[] {
-    return tableColumns(this.#plan.model, table).map((column) => column.name);
+    return tableColumns(this.plan.model, table).map((column) => column.name);
   }
 
   async #nextManifest(lastKeys: ReadonlyMap<string, number>): Promise<TargetManifest> {
     const finished = await this.#finish();
     return nextManifest({
-      plan: this.#plan,
+      plan: this.plan,
       before: this.#manifest,
       kept: this.#kept,
       added: new Map([...this.#names].map(([table, name]) => [table, finished.get(name)!])),
       columnsOf: (table) => this.#columnsOf(table),
-      widened: this.#widened,
-      nullAllowed: this.#nullAllowed,
+      widened: this.#columnsIn(this.widened),
+      nullAllowed: this.#columnsIn(this.nullAllowed),
       lastKeys,
       format: this.#options.format,
     });
@@ -317,9 +290,10 @@ class FolderRowSink implements RowSink {
     if (this.#options.format !== 'parquet') return staged;
     // whoever writes no Parquet has no need of DuckDB
     const { writeParquet } = await import('./parquet.ts');
+    const widened = this.#columnsIn(this.widened);
     const tables = [...this.#names].map(([table, name]) => ({
-      columns: tableColumns(this.#plan.model, table),
-      widened: this.#widened.get(table) ?? new Set<string>(),
+      columns: tableColumns(this.plan.model, table),
+      widened: widened.get(table) ?? new Set<string>(),
       file: staged.get(name)!,
     }));
     const written = await writeParquet(join(this.#directory, this.#staging), tables);
@@ -342,13 +316,13 @@ class FolderRowSink implements RowSink {
   }
 
   async #loadScript(manifest: TargetManifest): Promise<string> {
-    if (manifest.format !== 'parquet') return renderLoadScript(this.#plan.model, manifest);
+    if (manifest.format !== 'parquet') return renderLoadScript(this.plan.model, manifest);
     const { renderParquetScript } = await import('./load-scripts/duckdb.ts');
-    return renderParquetScript(this.#plan.model, manifest);
+    return renderParquetScript(this.plan.model, manifest);
   }
 
   #otherScripts(manifest: TargetManifest): Record<string, string> {
-    const { model } = this.#plan;
+    const { model } = this.plan;
     if (manifest.format === 'jsonl') return { [sqliteScriptName]: renderSqliteScript(model, manifest) };
     return manifest.format === 'tsv' ? { [mysqlScriptName]: renderMysqlScript(model, manifest) } : {};
   }
@@ -363,18 +337,19 @@ class FolderRowSink implements RowSink {
     return rows;
   }
 
-  #note(noted: Map<string, Set<string>>, table: number, column: number): void {
-    const { name, columns } = this.#plan.model.tables[table]!;
-    const set = noted.get(name) ?? new Set();
-    noted.set(name, set.add(columns[column]!.name));
+  /** Of noted columns, the names by table, in the order of the model. */
+  #columnsIn(ids: ReadonlySet<string>): NotedColumns {
+    if (ids.size === 0) return new Map();
+    return new Map(
+      this.plan.model.tables.flatMap(({ name, columns }, table) => {
+        const noted = columns.filter((_, column) => ids.has(columnId(table, column)));
+        return noted.length === 0 ? [] : [[name, new Set(noted.map((column) => column.name))] as const];
+      }),
+    );
   }
 
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw fileFault(error, this.label);
-    }
+  protected override faultOf(error: unknown): unknown {
+    return fileFault(error, this.label);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Natural keys that people declare of the tables of an origin. */
 import { modelName } from '../../engine/sql/physical-names.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { saveModeLetters } from '../../jobs/options/mode-letters.ts';
 import type { NaturalKeyColumn } from '../../ports/stores/catalog.ts';
 import type { JobStore } from '../../ports/stores/jobs.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
@@ -27,7 +28,7 @@ export async function brokenNaturalKeys(
     const { status, job_type: type, parm_path_output: place, params_json: params, id_job: pid } = record;
     if (status !== 'completed' || type !== 'Parse' || settled.has(place)) return [];
     const { action } = JSON.parse(params) as { readonly action?: { readonly savemode?: unknown } };
-    if (action?.savemode === 'o') settled.add(place);
+    if (action?.savemode === saveModeLetters.overwrite) settled.add(place);
     const { broken_keys: broken = [] } =
       (summary as { readonly details?: { readonly broken_keys?: readonly BrokenKey[] } } | null)?.details ??
       {};

@@ -2,6 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
+import { saveModeLetters } from '../../jobs/options/mode-letters.ts';
 import { requestDefaults } from '../../jobs/request/tool-request.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Guards } from '../middleware/auth.ts';
@@ -126,7 +127,7 @@ export function createAboutRoutes(
 /** What a load does when its options say nothing else, by the tools' long names. */
 function loadSettings(): Record<string, string | boolean> {
   return {
-    savemode: requestDefaults.saveMode,
+    savemode: saveModeLetters[requestDefaults.saveMode],
     keys: requestDefaults.keys,
     tables: requestDefaults.tables,
     unmapped: requestDefaults.unmapped,

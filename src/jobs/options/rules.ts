@@ -1,4 +1,5 @@
 /** Which options go together (docs/decisions/service/tools-are-processes.md). */
+import { parseModeLetters } from './mode-letters.ts';
 import type { RequestDraft, ToolRequest } from '../request/tool-request.ts';
 
 /** `flag`: the option that is out of place, null when one is missing. */
@@ -37,12 +38,13 @@ export function checkCombinations(
   }
 
   if (request.tool === 'xml2er' && request.out === undefined) {
-    if (request.parseMode === 'a' || request.parseMode === 'd')
-      fault('-e', `-e ${request.parseMode} writes data and needs -o`);
+    if (request.parseMode === 'all' || request.parseMode === 'data')
+      fault('-e', `-e ${parseModeLetters[request.parseMode]} writes data and needs -o`);
     if (request.outUser !== undefined) fault('-u', '-u needs -o');
     if (request.outPassword !== undefined) fault('-p', '-p needs -o');
   }
-  if (request.parseMode === 'd' && makesOrigin) fault('-e', '-e d takes no statistics and so needs -x or -l');
+  if (request.parseMode === 'data' && makesOrigin)
+    fault('-e', '-e d takes no statistics and so needs -x or -l');
   if (request.engine === 'spark') {
     if (request.keys !== 'hash')
       fault(

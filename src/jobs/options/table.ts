@@ -1,5 +1,6 @@
 /** The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). What is not in this table does not exist. */
 import { parseExtraColumn } from './extra-column.ts';
+import { parseModes, saveModes } from './mode-letters.ts';
 import { namePart, ofRequests } from './name-part.ts';
 import { reservedName, reservedStart } from './reserved-names.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
@@ -219,7 +220,7 @@ export const toolOptions: readonly OptionSpec[] = [
     ['-e', '--parsemode'],
     loaders,
     ['a|d|s', 'all (default with -o), data only, statistics only (default without)'],
-    oneOf(['a', 'd', 's'], (draft, mode) => (draft.parseMode = mode)),
+    oneOf(['a', 'd', 's'], (draft, letter) => (draft.parseMode = parseModes[letter])),
   ),
   flag(['-s', '--skip'], all, 'dryRun', 'dry run: nothing is saved'),
   withValue(['-i', '--in'], readers, ['TARGET', 'where the rows are'], text('in', pathLength)),
@@ -242,7 +243,7 @@ export const toolOptions: readonly OptionSpec[] = [
     ['-S', '--savemode'],
     writers,
     ['e|a|o|i|w|p', 'error, append (default), overwrite, ignore, writeschema, printschema'],
-    oneOf(['e', 'a', 'o', 'i', 'w', 'p'], (draft, mode) => (draft.saveMode = mode)),
+    oneOf(['e', 'a', 'o', 'i', 'w', 'p'], (draft, letter) => (draft.saveMode = saveModes[letter])),
   ),
   withValue(
     ['-r', '--prefix'],

@@ -1,13 +1,14 @@
 /**
- * What a tool is asked to do, as it is stored with its job. A worker checks it before it starts the tool; the tool itself, whose start
+ * What a tool is asked to do, as it is stored with its job, where modes are letters (src/jobs/options/mode-letters.ts). A worker checks it before it starts the tool; the tool itself, whose start
  * Zod would make a fifth longer, takes the types alone.
  */
 import { z } from 'zod';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
+import type { SaveMode } from '../../ports/rows/sink.ts';
 import { AppError } from '../../errors.ts';
 import { tools } from './tools.ts';
 
-const parseMode = z.enum(['a', 'd', 's']);
+const parseMode = z.enum(['all', 'data', 'statistics']);
 export type ParseMode = z.infer<typeof parseMode>;
 
 const id = z.int().positive();
@@ -63,7 +64,14 @@ const storedRequest = z
     outUser: z.string().optional(),
     outPassword: z.string().optional(),
     format: z.enum(['csv', 'tsv', 'jsonl', 'parquet']).optional(),
-    saveMode: z.enum(['e', 'a', 'o', 'i', 'w', 'p']),
+    saveMode: z.enum([
+      'error',
+      'append',
+      'overwrite',
+      'ignore',
+      'write-schema',
+      'print-schema',
+    ]) satisfies z.ZodType<SaveMode>,
     prefix: z.string().optional(),
     suffix: z.string().optional(),
     nameMode: z.enum(['l', 'u', 'c']).optional(),

@@ -2,6 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { SecretBox } from '../../ports/stores/secret-box.ts';
 import { holdsSecret } from '../secrets/mask-secrets.ts';
+import { modesByName, parseModeLetters, saveModeLetters } from '../options/mode-letters.ts';
 import { settingHoldsSecret } from '../options/spark-settings.ts';
 import { requestDefaults } from './tool-request.ts';
 import type { ToolRequest } from './tool-request.ts';
@@ -16,6 +17,8 @@ export async function sealRequest(request: ToolRequest, secrets: SecretBox): Pro
     holdsSecret(text) ? seal(text) : text;
   const { given: _, ...members } = request;
   const stored: Record<string, unknown> = members;
+  stored['saveMode'] = saveModeLetters[request.saveMode];
+  if (request.parseMode !== undefined) stored['parseMode'] = parseModeLetters[request.parseMode];
   if (request.outPassword !== undefined) stored['outPassword'] = await seal(request.outPassword);
   for (const member of ['out', 'in'] as const) {
     const target = request[member];
@@ -36,7 +39,7 @@ export async function openRequest(stored: string, secrets: SecretBox): Promise<T
     throw new AppError('internal_error', 'the stored request of the job cannot be read');
   }
   // Members added since the job was stored hold their defaults
-  return { ...requestDefaults, ...opened } as ToolRequest;
+  return { ...requestDefaults, ...opened, ...modesByName(opened) } as ToolRequest;
 }
 
 async function openMembers(value: unknown, secrets: SecretBox): Promise<unknown> {

@@ -25,7 +25,7 @@ export const requestDefaults = {
   inputs: [],
   json: false,
   dryRun: false,
-  saveMode: 'a',
+  saveMode: 'append',
   extraColumns: [],
   keys: 'sequence',
   validate: false,
@@ -51,7 +51,7 @@ export interface RequestItem {
   readonly value?: string;
 }
 
-/** `-e` is `a` with a target, else `s` (docs/decisions/service/tools-are-processes.md). */
+/** Without `-e`: `all` with a target, else `statistics` (docs/decisions/service/tools-are-processes.md). */
 export function parseModeOf(request: Pick<ToolRequest, 'parseMode' | 'out'>): ParseMode {
-  return request.parseMode ?? (request.out === undefined ? 's' : 'a');
+  return request.parseMode ?? (request.out === undefined ? 'statistics' : 'all');
 }

@@ -3,7 +3,8 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { TargetLoad } from './target-load.ts';
 
 export type RowEncoding = 'copy-text' | 'csv' | 'tsv';
-export type SaveMode = 'e' | 'a' | 'o' | 'i' | 'w' | 'p';
+/** What becomes of rows that are there; the last two write the tables alone, or print them. Options and stored requests have letters. */
+export type SaveMode = 'error' | 'append' | 'overwrite' | 'ignore' | 'write-schema' | 'print-schema';
 
 /** Tables beside the data (docs/decisions/model/side-tables.md); their rows are encoded like all others, columns in this order. */
 export const sideTables = {

@@ -49,7 +49,7 @@ async function chooseByTarget(
   source: SourceModel,
 ): Promise<ChosenSchema> {
   const { session, plan, target } = context;
-  const reachesTarget = plan.loads && session.request.saveMode !== 'p';
+  const reachesTarget = plan.loads && session.request.saveMode !== 'print-schema';
   const loads = reachesTarget ? await (await target.open()).loads() : [];
   const basis = await findBasis(session, idSch, loads);
   const roots = await rootsOfDocuments(context, source, basis.stored?.model);

@@ -46,7 +46,7 @@ async function convertDocuments(context: ConversionContext): Promise<Conversion>
     origin === null ? await makeSchema(context, collected!) : await chooseSchema(context, origin, collected);
   if (origin !== null) await recordCollected(context, origin, collected);
   if (!loads) return outcomeOf(context, chosen, collected, null);
-  if (context.session.request.saveMode === 'p') {
+  if (context.session.request.saveMode === 'print-schema') {
     await printTables(context, chosen);
     return outcomeOf(context, chosen, collected, null);
   }

@@ -52,7 +52,7 @@ export async function loadRows(
     installation: await catalog.installation(),
     idSch: logical.idSch,
     idLschma: logical.idLschma,
-    allTables: request.tables === 'all' || request.saveMode === 'w',
+    allTables: request.tables === 'all' || request.saveMode === 'write-schema',
     keys: request.keys,
   });
   const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), inputs.totalBytes);
@@ -71,7 +71,7 @@ export async function loadRows(
     else for await (const member of inputs.members()) await loader.load(member);
     loader.requireDocuments();
   }
-  if (opened === 'skip' && request.saveMode === 'i')
+  if (opened === 'skip' && request.saveMode === 'ignore')
     session.log('the tables hold rows already: no document was read, nothing was added (-S i)');
   await loader.flush();
   const loaded = performance.now();

@@ -45,7 +45,7 @@ export async function planConversion(session: ToolSession): Promise<ConversionPl
   const { request, repeats } = session;
   const { rowTag, root, keepsOtherRoots } = request;
   const mode = parseModeOf(request);
-  const loads = request.out !== undefined && mode !== 's' && !request.dryRun;
+  const loads = request.out !== undefined && mode !== 'statistics' && !request.dryRun;
   const keepsOthers = keepsOtherRoots && root === undefined;
   // a repeated load of documents that made a schema loads by that one; what read them only reads them again
   const hasSchema =
@@ -77,7 +77,7 @@ export async function planConversion(session: ToolSession): Promise<ConversionPl
     collects,
     prunes,
     loads,
-    gathersOnLoad: mode === 'a' && !collects,
+    gathersOnLoad: mode === 'all' && !collects,
   };
 }
 

@@ -17,7 +17,7 @@ export async function recordCollected(
   collected: CollectedStatistics | null,
 ): Promise<void> {
   const { request } = context.session;
-  if (collected !== null && parseModeOf(request) !== 'd' && !request.dryRun)
+  if (collected !== null && parseModeOf(request) !== 'data' && !request.dryRun)
     await saveStatistics(context, origin, collected.statistics);
 }
 

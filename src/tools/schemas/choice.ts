@@ -102,7 +102,7 @@ async function madeBy(
   const chosen = there.find(({ variant }) => !variant) ?? there[0];
   const list = candidates.toSorted((a, b) => a - b).join(', ');
   if (chosen === undefined) {
-    if (request.saveMode === 'o') return null;
+    if (request.saveMode === 'overwrite') return null;
     const [other] = known;
     const next =
       other === undefined ? '' : `-l ${other.idLschma} loads by another one, whose columns may differ; `;

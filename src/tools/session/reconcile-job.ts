@@ -23,7 +23,7 @@ export async function isPublished(session: ToolSession): Promise<boolean> {
   try {
     await sink.open({
       model: noTables,
-      saveMode: 'a',
+      saveMode: 'append',
       idJob: session.idJob,
       installation: await session.home.adapters.catalog.installation(),
       idSch: null,

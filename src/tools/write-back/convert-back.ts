@@ -4,6 +4,7 @@ import { InputError } from '../../engine/diagnostics.ts';
 import { coversModel } from '../../engine/model/coverage.ts';
 import { createDocumentWriter, type DocumentWriter } from '../../engine/unshred/document-writer.ts';
 import { AppError } from '../../errors.ts';
+import { saveModeLetters } from '../../jobs/options/mode-letters.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
@@ -21,10 +22,10 @@ import type { ToolSession } from '../session/tool-session.ts';
 
 export async function convertBack(session: ToolSession): Promise<Conversion> {
   const { request } = session;
-  if (request.saveMode === 'w' || request.saveMode === 'p') {
+  if (request.saveMode === 'write-schema' || request.saveMode === 'print-schema') {
     throw new AppError(
       'invalid_option',
-      `-S ${request.saveMode}: er2xml writes documents, and knows e, a, o and i`,
+      `-S ${saveModeLetters[request.saveMode]}: er2xml writes documents, and knows e, a, o and i`,
     );
   }
   const directory = await outputDirectory(session);
@@ -43,7 +44,7 @@ export async function convertBack(session: ToolSession): Promise<Conversion> {
     const here = localFolder(session, 'out');
     const isEmpty = (): Promise<boolean> => isEmptyRemoteFolder(session, directory);
     const conversion = await new BackConversion(session, chosen, source, here, isEmpty).run();
-    await uploadFolder(session, here, directory, session.request.saveMode === 'e' ? 'refuse' : 'replace');
+    await uploadFolder(session, here, directory, session.request.saveMode === 'error' ? 'refuse' : 'replace');
     return conversion;
   } finally {
     await source.close();
@@ -94,7 +95,7 @@ class BackConversion {
   async run(): Promise<Conversion> {
     const { request } = this.#session;
     const started = performance.now();
-    if (request.saveMode === 'i' && !(await this.#isEmpty())) {
+    if (request.saveMode === 'ignore' && !(await this.#isEmpty())) {
       this.#session.log('the folder is not empty: nothing was written (-S i)');
       return this.#conversion(started);
     }
@@ -102,7 +103,7 @@ class BackConversion {
     const folder = createDocumentFolder({
       directory: this.#directory,
       label: request.out!,
-      existing: request.saveMode === 'e' ? 'refuse' : 'replace',
+      existing: request.saveMode === 'error' ? 'refuse' : 'replace',
       resolvePath: (path) => (own ? Promise.resolve(path) : this.#session.resolvePath(path, false)),
       links: own ? 'follow' : 'refuse',
     });

@@ -84,7 +84,7 @@ test('an existing file of somebody else keeps its tables, and gets ours beside t
   await mkdir(directory);
   await execute(`CREATE TABLE mine AS SELECT 42 AS answer`);
   await load(libraryPlan(1));
-  await load(libraryPlan(2, { saveMode: 'o' }));
+  await load(libraryPlan(2, { saveMode: 'overwrite' }));
   expect(await execute('SELECT * FROM mine')).toEqual([{ answer: 42 }]);
   expect(await read('library')).toHaveLength(1);
 });
@@ -191,7 +191,7 @@ test('what a living attempt staged stays', async () => {
 test('views survive an overwrite', async () => {
   await load(libraryPlan(1), 2);
   await execute('CREATE VIEW names AS SELECT name FROM library');
-  await load(libraryPlan(2, { saveMode: 'o' }), 1);
+  await load(libraryPlan(2, { saveMode: 'overwrite' }), 1);
   expect(await read('names')).toEqual([{ name: 'Library 1' }]);
 });
 

@@ -111,22 +111,22 @@ describe.each(some(kinds, 2))('%s', (_, targetOf) => {
   });
 
   test('save mode e refuses tables with rows', async () => {
-    await load(libraryPlan(1, { saveMode: 'e' }));
-    await expect(load(libraryPlan(2, { saveMode: 'e' }))).rejects.toMatchObject({ code: 'conflict' });
+    await load(libraryPlan(1, { saveMode: 'error' }));
+    await expect(load(libraryPlan(2, { saveMode: 'error' }))).rejects.toMatchObject({ code: 'conflict' });
     expect(await target.reader.read('library')).toHaveLength(1);
   });
 
   test('save mode i leaves tables with rows alone', async () => {
-    await load(libraryPlan(1, { saveMode: 'i' }));
+    await load(libraryPlan(1, { saveMode: 'ignore' }));
     const sink = target.createSink();
-    expect(await sink.open(libraryPlan(2, { saveMode: 'i' }))).toBe('skip');
+    expect(await sink.open(libraryPlan(2, { saveMode: 'ignore' }))).toBe('skip');
     expect((await sink.publish(async () => true, new Map())).rows).toEqual({});
     await sink.close();
     expect(await target.reader.read('_documents')).toHaveLength(1);
   });
 
   test('save mode w makes every table without rows, and a load fills them', async () => {
-    await load(libraryPlan(1, { saveMode: 'w' }));
+    await load(libraryPlan(1, { saveMode: 'write-schema' }));
     for (const table of libraryModel.tables) expect(await target.reader.read(table.name)).toEqual([]);
     await load(libraryPlan(2));
     expect(await target.reader.read('library')).toHaveLength(1);
@@ -134,7 +134,7 @@ describe.each(some(kinds, 2))('%s', (_, targetOf) => {
   });
 
   test('save mode p touches nothing', async () => {
-    await load(libraryPlan(1, { saveMode: 'p' }));
+    await load(libraryPlan(1, { saveMode: 'print-schema' }));
     expect(await target.list()).toEqual([]);
   });
 
@@ -154,7 +154,7 @@ describe.each(some(kinds, 2))('%s', (_, targetOf) => {
 
   test('save mode o replaces the rows, and what lies beside them', async () => {
     await load(libraryPlan(1), 3);
-    const published = await load(libraryPlan(2, { saveMode: 'o' }), 1);
+    const published = await load(libraryPlan(2, { saveMode: 'overwrite' }), 1);
     expect(published.rows.library).toBe(1);
     expect((await target.reader.read('book'))!.map((row) => [row.book_key, row.isbn])).toEqual([
       ['7', '2-1-1'],
@@ -186,7 +186,7 @@ describe.each(some(kinds, 2))('%s', (_, targetOf) => {
     );
     await sink.close();
     await load(libraryPlan(2), 2);
-    await load(libraryPlan(3, { saveMode: 'o' }), 1);
+    await load(libraryPlan(3, { saveMode: 'overwrite' }), 1);
     expect(await target.reader.read('archive')).toHaveLength(1);
     expect((await target.reader.read('_documents'))!.map((row) => row.job)).toEqual(['1', '3']);
     expect(await target.reader.read('library')).toHaveLength(1);
@@ -308,7 +308,7 @@ describe.each(some(kinds, 2))('%s', (_, targetOf) => {
     expect(lexical.map((row) => row.row_key)).toEqual(
       [awkwardValues.length, 2 * awkwardValues.length].map((at) => odds![at - 1]!.odd_key),
     );
-    await load(libraryPlan(3, { saveMode: 'o' }));
+    await load(libraryPlan(3, { saveMode: 'overwrite' }));
     expect(await target.reader.read('_unmapped').then((rows) => rows ?? [])).toEqual([]);
     expect(await target.reader.read('_lexical').then((rows) => rows ?? [])).toEqual([]);
   });

@@ -73,7 +73,7 @@ test('an overwrite removes only what the manifest lists', async () => {
   await load(libraryPlan(1));
   await load(libraryPlan(2));
   await writeFile(join(directory, 'mine.csv'), 'x');
-  await load(libraryPlan(3, { saveMode: 'o' }));
+  await load(libraryPlan(3, { saveMode: 'overwrite' }));
   const names = await readdir(directory);
   expect(names).toContain('mine.csv');
   expect(names.filter((name) => name.startsWith('book'))).toEqual(['book.csv']);
@@ -82,7 +82,7 @@ test('an overwrite removes only what the manifest lists', async () => {
 test('a file that no job wrote is never replaced', async () => {
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, 'book.csv'), 'precious');
-  for (const saveMode of ['a', 'o'] as const) {
+  for (const saveMode of ['append', 'overwrite'] as const) {
     await expect(load(libraryPlan(1, { saveMode }))).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('book.csv'),
@@ -95,7 +95,7 @@ test('a file that no job wrote is never replaced', async () => {
 test('a folder keeps one format', async () => {
   await load(libraryPlan(1));
   await expect(load(libraryPlan(2), 1, { format: 'tsv' })).rejects.toMatchObject({ code: 'conflict' });
-  await load(libraryPlan(3, { saveMode: 'o' }), 1, { format: 'tsv' });
+  await load(libraryPlan(3, { saveMode: 'overwrite' }), 1, { format: 'tsv' });
   expect((await readdir(directory)).filter((name) => name.endsWith('.csv'))).toEqual([]);
 });
 
@@ -196,7 +196,7 @@ test.each([
       .filter((name) => new RegExp(`CREATE TABLE IF NOT EXISTS ["\`]${name}["\`]`).test(text));
   };
   expect((await loaded(libraryPlan(1))).toSorted()).toEqual(['book', 'library']);
-  const all = await loaded(libraryPlan(2, { allTables: true, saveMode: 'o' }));
+  const all = await loaded(libraryPlan(2, { allTables: true, saveMode: 'overwrite' }));
   expect(all.length).toBeGreaterThan(5);
 });
 

@@ -62,17 +62,17 @@ describe.each(
     await load(libraryPlan(1), 3);
     await expectNewKeys();
     for (const job of [2, 3]) {
-      await load(libraryPlan(job, { saveMode: 'o' }), job);
+      await load(libraryPlan(job, { saveMode: 'overwrite' }), job);
       await expectNewKeys();
     }
     const failing = target.createSink();
-    await failing.open(libraryPlan(4, { saveMode: 'o' }));
+    await failing.open(libraryPlan(4, { saveMode: 'overwrite' }));
     await writeLibrary(failing, libraryRows(4, 1, await failing.keyOffsets()));
     await expect(failing.publish(async () => false, new Map())).rejects.toMatchObject({ code: 'conflict' });
     await failing.close();
     // other documents overwrite without a row in most of the tables: their counters stay
     const few = target.createSink();
-    await few.open(libraryPlan(5, { saveMode: 'o' }));
+    await few.open(libraryPlan(5, { saveMode: 'overwrite' }));
     const offsets = await few.keyOffsets();
     const rows = libraryRows(5, 1, offsets);
     await few.writeSide('documents', encodeRows(few.encoding, rows.documents), 1);
@@ -82,14 +82,14 @@ describe.each(
       new Map(['library', '_documents'].map((name) => [name, (offsets.get(name) ?? 0) + 1])),
     );
     await few.close();
-    await load(libraryPlan(6, { saveMode: 'o' }), 1);
+    await load(libraryPlan(6, { saveMode: 'overwrite' }), 1);
     await expectNewKeys();
   });
 
   test('overwriting jobs that are numbered at once have keys of their own', async () => {
     await load(libraryPlan(1), 2);
     const [first, other] = [target.createSink(), target.createSink()] as const;
-    await first.open(libraryPlan(2, { saveMode: 'o' }));
+    await first.open(libraryPlan(2, { saveMode: 'overwrite' }));
     const rows = libraryRows(2, 2, await first.keyOffsets());
     await writeLibrary(first, rows);
     // a folder has one writer at a time
@@ -139,7 +139,7 @@ describe.each(
     });
     await load(libraryPlan(3, { model: first }));
     expect(await target.reader.read('library')).toHaveLength(2);
-    await load(libraryPlan(4, { model: second, saveMode: 'o' }));
+    await load(libraryPlan(4, { model: second, saveMode: 'overwrite' }));
     await expectSoundKeys(target.reader, second);
   });
 });

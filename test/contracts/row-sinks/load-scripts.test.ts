@@ -192,10 +192,10 @@ test.each([
   async (format, script) => {
     await load(libraryPlan(1), 1, { format });
     expect(await readdir(directory)).toContain(script);
-    await load(libraryPlan(2, { saveMode: 'o' }), 1, { format: 'csv' });
+    await load(libraryPlan(2, { saveMode: 'overwrite' }), 1, { format: 'csv' });
     expect(await readdir(directory)).not.toContain(script);
     await writeFile(join(directory, script), 'precious');
-    await expect(load(libraryPlan(3, { saveMode: 'o' }), 1, { format })).rejects.toMatchObject({
+    await expect(load(libraryPlan(3, { saveMode: 'overwrite' }), 1, { format })).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining(script),
     });

@@ -93,7 +93,7 @@ test('tables that are called like our temporary ones keep their rows', async () 
     const model = { ...libraryModel, tables: libraryModel.tables.with(at.library, { ...library, name }) };
     await load(
       createDuckDbRowSink({ file }),
-      libraryPlan(idJob, { model, saveMode: idJob === 3 ? 'o' : 'a' }),
+      libraryPlan(idJob, { model, saveMode: idJob === 3 ? 'overwrite' : 'append' }),
     );
     expect(await duckDbReader(file).read(name)).toHaveLength(1);
   }

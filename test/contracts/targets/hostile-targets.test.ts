@@ -91,7 +91,9 @@ describe('a manifest whose names lead out', () => {
     await load(createSink(), 1);
     await changeManifest((manifest) => renamed(manifest, name));
     const before = (await readdir(directory)).toSorted();
-    await expect(load(createSink(), 2, { saveMode: 'o' })).rejects.toMatchObject({ code: 'conflict' });
+    await expect(load(createSink(), 2, { saveMode: 'overwrite' })).rejects.toMatchObject({
+      code: 'conflict',
+    });
     await expect(createFolderRowSource({ directory }).open(libraryPlan(1).model)).rejects.toMatchObject({
       code: 'conflict',
     });

@@ -41,7 +41,7 @@ export function encodeRows(encoding: RowEncoding, rows: readonly (readonly Value
 export function libraryPlan(idJob: number, more: Partial<SinkPlan> = {}): SinkPlan {
   return {
     model: libraryModel,
-    saveMode: 'a',
+    saveMode: 'append',
     idJob,
     idSch: 1,
     idLschma: 2,

@@ -23,7 +23,7 @@ export async function loadIntoPostgres(
   try {
     await sink.open({
       model,
-      saveMode: 'a',
+      saveMode: 'append',
       idJob: job.id,
       idSch: null,
       idLschma: null,

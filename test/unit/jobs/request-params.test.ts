@@ -6,6 +6,8 @@ import { createSecretBox } from '../../../src/adapters/system/secret-box.ts';
 import { readConfig } from '../../../src/config/properties.ts';
 import { maskKnownSecrets, maskSecrets } from '../../../src/jobs/secrets/mask-secrets.ts';
 import { maskedParams, paramsJson } from '../../../src/jobs/request/params.ts';
+import { parseModeLetters, saveModeLetters } from '../../../src/jobs/options/mode-letters.ts';
+import { checkStoredRequest } from '../../../src/jobs/request/shape.ts';
 import { openRequest, sealRequest } from '../../../src/jobs/request/stored-request.ts';
 import { newJob } from '../../../src/jobs/submit.ts';
 import type { Tool } from '../../../src/jobs/request/tools.ts';
@@ -308,6 +310,32 @@ describe('stored request', () => {
       originId: { id: 4 },
     });
     expect(await openRequest(stored, box)).toEqual({ ...request, given: [] });
+  });
+
+  it('holds modes as the letters of the command line, and refuses others by the names of their members', async () => {
+    const box = await newBox();
+    for (const [save, parse] of Object.values(saveModeLetters).flatMap((letter) =>
+      Object.values(parseModeLetters).map((mode) => [letter, mode] as const),
+    )) {
+      const request = parseToolArguments('xml2er', [
+        'a.xml',
+        '-x',
+        '1',
+        '-o',
+        'out',
+        '-S',
+        save,
+        '-e',
+        parse,
+      ]);
+      const stored = await sealRequest(request, box);
+      expect(JSON.parse(stored)).toMatchObject({ saveMode: save, parseMode: parse });
+      const opened = await openRequest(stored, box);
+      expect(opened).toEqual({ ...request, given: [] });
+      expect([saveModeLetters[opened.saveMode], parseModeLetters[opened.parseMode!]]).toEqual([save, parse]);
+      const broken = await openRequest(JSON.stringify({ ...JSON.parse(stored), saveMode: 'q' }), box);
+      expect(() => checkStoredRequest(broken)).toThrow(/saveMode/);
+    }
   });
 
   it('cannot be opened with another key, and the error says nothing of it', async () => {

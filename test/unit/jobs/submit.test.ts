@@ -88,7 +88,7 @@ describe('submitting', () => {
     const { request } = await adapters.jobs.request(2);
     expect(await openRequest(request, adapters.secrets)).toMatchObject({
       originId: { ref: 0 },
-      saveMode: 'o',
+      saveMode: 'overwrite',
       out: 'metadb:donuts',
     });
   });

@@ -100,11 +100,11 @@ describe('command line', () => {
       json: true,
       originId: { id: 5 },
       useStats: [3, 4],
-      parseMode: 'd',
+      parseMode: 'data',
       dryRun: true,
       out: 'metadb:donuts',
       format: 'tsv',
-      saveMode: 'o',
+      saveMode: 'overwrite',
       outUser: 'loader',
       outPassword: 'secret',
       prefix: 'pre_',
@@ -196,9 +196,9 @@ describe('command line', () => {
   });
 
   it('says what is parsed when no mode is given', () => {
-    expect(parseModeOf(parseToolArguments('xml2er', ['a.xml']))).toBe('s');
-    expect(parseModeOf(parseToolArguments('xml2er', ['a.xml', '-o', 'out']))).toBe('a');
-    expect(parseModeOf(parseToolArguments('xml2er', ['a.xml', '-o', 'out', '-e', 's']))).toBe('s');
+    expect(parseModeOf(parseToolArguments('xml2er', ['a.xml']))).toBe('statistics');
+    expect(parseModeOf(parseToolArguments('xml2er', ['a.xml', '-o', 'out']))).toBe('all');
+    expect(parseModeOf(parseToolArguments('xml2er', ['a.xml', '-o', 'out', '-e', 's']))).toBe('statistics');
   });
 });
 

@@ -7,7 +7,7 @@ import { usageOf } from '../../../src/tools/cli/usage.ts';
 
 /** options whose value is one of a few words, and the word that holds without them */
 const defaults: readonly (readonly [flag: string, word: string])[] = [
-  ['--savemode', { a: 'append' }[requestDefaults.saveMode]],
+  ['--savemode', requestDefaults.saveMode],
   ['--keys', requestDefaults.keys],
   ['--unmapped', requestDefaults.unmapped],
   ['--on-error', requestDefaults.onError],

@@ -4,7 +4,8 @@ import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { exactDigits, measuredDigits, type StagedCsv } from '../csv-import.ts';
 import { foldedName, type DuckDb } from '../database.ts';
-import { columnId, runAll, type DuckDbPublication } from './publication.ts';
+import { columnId } from '../../row-sinks/staged-rows.ts';
+import { runAll, type DuckDbPublication } from './publication.ts';
 import type { KnownTable } from '../tables.ts';
 import {
   columnSqlType,

@@ -25,10 +25,6 @@ export interface DuckDbPublication {
   readonly changes: string[];
 }
 
-export function columnId(table: number, column: number): string {
-  return `${table}:${column}`;
-}
-
 /** The name of a table that is dropped again; a temporary table would hide one of the file that has its name. */
 export function temporaryName(): string {
   return `${ownPrefix}${randomBytes(8).toString('hex')}`;

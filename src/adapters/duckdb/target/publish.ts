@@ -5,7 +5,8 @@ import { adaptTable, incomingTypes, type Incoming } from './alter-tables.ts';
 import { stagedColumn, stagedRows, stagedValue, type StagedCsv } from '../csv-import.ts';
 import { foldedName } from '../database.ts';
 import { clearTables } from './overwrite.ts';
-import { columnId, runAll, type DuckDbPublication } from './publication.ts';
+import { columnId } from '../../row-sinks/staged-rows.ts';
+import { runAll, type DuckDbPublication } from './publication.ts';
 import { readTables, sideTableStatements, tableStatements } from '../tables.ts';
 import { columnSqlType } from '../types.ts';
 
@@ -13,7 +14,7 @@ import { columnSqlType } from '../types.ts';
 export async function publishRows(publication: DuckDbPublication): Promise<Record<string, number>> {
   const { database, plan, tables, staged } = publication;
   await runAll(database, sideTableStatements(publication.known));
-  if (plan.saveMode === 'o') await clearTables(publication);
+  if (plan.saveMode === 'overwrite') await clearTables(publication);
   publication.known = await readTables(database);
   const offsets = await keyOffsets(publication);
   const documents = await addDocuments(publication, offsets);

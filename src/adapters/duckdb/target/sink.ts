@@ -13,16 +13,17 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { UnconvertedValue, Published, RowSink, SideTable, SinkPlan } from '../../../ports/rows/sink.ts';
+import type { Published, RowSink, SideTable, SinkPlan } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { readDuckDbLoads } from '../ledger.ts';
 import type { StagedCsv } from '../csv-import.ts';
 import { foldedName, memoryFor, openDuckDb, type DuckDb } from '../database.ts';
-import { columnId, temporaryName, type DuckDbPublication } from './publication.ts';
+import { temporaryName, type DuckDbPublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
 import { lockDatabaseFile, makeStagingFolder, removeDeadStaging, type StagingFolder } from './staging.ts';
 import { readTables, type KnownTables } from '../tables.ts';
 import { fileFault } from '../../file-staging/faults.ts';
+import { passFence, StagedRowSink } from '../../row-sinks/staged-rows.ts';
 import { refuseLink } from '../../folder/loaded-documents.ts';
 import { StagedFiles } from '../../file-staging/staged-files.ts';
 import { makeFolders, type MadeFolders } from '../../file-staging/created-folders.ts';
@@ -46,7 +47,7 @@ export function createDuckDbRowSink(options: DuckDbRowSinkOptions): RowSink {
   return new DuckDbRowSink(options);
 }
 
-class DuckDbRowSink implements RowSink {
+class DuckDbRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'csv';
   readonly widensInPlace = false;
   readonly label: string;
@@ -54,16 +55,13 @@ class DuckDbRowSink implements RowSink {
   /** in its folder, which is held open once it is there */
   #file: string;
   #pinned: PinnedFolder | null = null;
-  readonly #nullAllowed = new Set<string>();
-  readonly #widened = new Set<string>();
-  #plan!: SinkPlan;
   #tables: readonly PhysicalTable[] = [];
   #madeFolders: MadeFolders | null = null;
   #staging: StagingFolder | null = null;
   #files!: StagedFiles;
-  #outcome: 'load' | 'nothing' | 'already' = 'nothing';
 
   constructor(options: DuckDbRowSinkOptions) {
+    super();
     this.#options = options;
     this.#file = resolve(options.file);
     this.label = `duckdb:${options.file}`;
@@ -72,7 +70,7 @@ class DuckDbRowSink implements RowSink {
   async loads(): Promise<readonly TargetLoad[]> {
     // the same folder that is opened later, without making it
     if (!(await exists(dirname(this.#file)))) return [];
-    return this.#guarded(async () => {
+    return this.guarded(async () => {
       await this.#pin();
       if (!(await exists(this.#file))) return [];
       const lock = await this.#lock();
@@ -84,8 +82,7 @@ class DuckDbRowSink implements RowSink {
     });
   }
 
-  async open(plan: SinkPlan): Promise<'load' | 'skip'> {
-    this.#plan = plan;
+  protected override prepare(plan: SinkPlan): void {
     this.#tables = physicalTables(plan.model, duckdb);
     if (this.#file.includes('?')) {
       // where it would look for its log, the name ends at the question mark
@@ -94,8 +91,6 @@ class DuckDbRowSink implements RowSink {
         `${this.label}: DuckDB cannot keep a file under a name with ?.`,
       );
     }
-    if (plan.saveMode === 'p') return 'skip';
-    return this.#guarded(() => this.#open());
   }
 
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
@@ -103,8 +98,9 @@ class DuckDbRowSink implements RowSink {
   }
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    if (this.#plan.saveMode === 'o' || sha256s.length === 0 || !(await exists(this.#file))) return new Set();
-    return this.#guarded(async () => {
+    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0 || !(await exists(this.#file)))
+      return new Set();
+    return this.guarded(async () => {
       const lock = await this.#lock();
       try {
         return await this.#loadedDocuments(new Set(sha256s));
@@ -119,11 +115,11 @@ class DuckDbRowSink implements RowSink {
     try {
       const known = await readTables(database);
       if (!known.has(sideTableNames.documents)) return new Set();
-      const roots = documentColumns(this.#plan.model, this.#tables).filter(({ table }) =>
+      const roots = documentColumns(this.plan.model, this.#tables).filter(({ table }) =>
         known.has(foldedName(table)),
       );
       const rows = await database.read<{ sha256: string }>(
-        loadedDocumentsQuery(roots, this.#plan, doubleQuoted),
+        loadedDocumentsQuery(roots, this.plan, doubleQuoted),
       );
       return new Set(rows.map(({ sha256 }) => sha256).filter((sha256) => wanted.has(sha256)));
     } finally {
@@ -132,49 +128,36 @@ class DuckDbRowSink implements RowSink {
   }
 
   async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.#guarded(() => this.#files.write(`${table}.csv`, rows, rowCount));
+    await this.guarded(() => this.#files.write(`${table}.csv`, rows, rowCount));
   }
 
   async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.#guarded(() => this.#files.write(`${table}.csv`, rows, rowCount));
+    await this.guarded(() => this.#files.write(`${table}.csv`, rows, rowCount));
   }
 
-  /** The text is in the cell already. */
-  async unconverted({ table, column }: UnconvertedValue): Promise<void> {
-    this.#widened.add(columnId(table, column));
-  }
-
-  allowNull(table: number, column: number): void {
-    this.#nullAllowed.add(columnId(table, column));
-  }
-
-  async publish(fence: () => Promise<boolean>, _lastKeys: ReadonlyMap<string, number>): Promise<Published> {
-    if (this.#outcome !== 'load') return { rows: {}, already: this.#outcome === 'already', changes: [] };
-    return this.#guarded(async () => {
-      const staged = await this.#stagedFiles();
-      const lock = await this.#lock();
-      try {
-        const published = await this.#publish(staged, async () => {
-          if (!(await lock.isHeld()))
-            throw new AppError('service_unavailable', `${this.label}: another job has taken the file over.`);
-          if (!(await fence()))
-            throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
-        });
-        this.#outcome = published.already ? 'already' : 'nothing';
-        this.#madeFolders = null;
-        await this.#staging?.remove();
-        this.#staging = null;
-        return published;
-      } finally {
-        await lock.release();
-      }
-    });
+  protected override async publishStaged(fence: () => Promise<boolean>): Promise<Published> {
+    const staged = await this.#stagedFiles();
+    const lock = await this.#lock();
+    try {
+      const published = await this.#publish(staged, async () => {
+        if (!(await lock.isHeld()))
+          throw new AppError('service_unavailable', `${this.label}: another job has taken the file over.`);
+        await passFence(fence);
+      });
+      this.outcome = published.already ? 'already' : 'nothing';
+      this.#madeFolders = null;
+      await this.#staging?.remove();
+      this.#staging = null;
+      return published;
+    } finally {
+      await lock.release();
+    }
   }
 
   async abort(): Promise<void> {
-    this.#outcome = 'nothing';
+    this.outcome = 'nothing';
     if (this.#staging === null) return;
-    await this.#guarded(async () => {
+    await this.guarded(async () => {
       await this.#files.settle();
       await this.#staging?.remove();
       this.#staging = null;
@@ -191,8 +174,8 @@ class DuckDbRowSink implements RowSink {
     }
   }
 
-  async #open(): Promise<'load' | 'skip'> {
-    const { saveMode, idJob } = this.#plan;
+  protected override async openTarget(): Promise<'load' | 'skip'> {
+    const { saveMode, idJob } = this.plan;
     this.#madeFolders = await makeFolders(dirname(this.#file));
     await this.#pin();
     const lock = await this.#lock();
@@ -203,14 +186,14 @@ class DuckDbRowSink implements RowSink {
       if (!(await exists(this.#file))) {
         if ((await lstat(this.#file).catch(() => null)) !== null)
           throw new AppError('target_not_allowed', `${this.label} is a link that leads nowhere.`);
-        this.#outcome = 'load';
+        this.outcome = 'load';
       } else {
         const database = await this.#openDatabase(this.#file, []);
         try {
           const known = await readTables(database);
           this.#checkTables(known);
-          if (await this.#isPublished(database, known)) this.#outcome = 'already';
-          else if (await this.#mayLoad(database, known)) this.#outcome = 'load';
+          if (await this.#isPublished(database, known)) this.outcome = 'already';
+          else if (await this.mayLoad(() => this.#findFilled(database, known))) this.outcome = 'load';
         } finally {
           database.close();
         }
@@ -218,7 +201,7 @@ class DuckDbRowSink implements RowSink {
     } finally {
       await lock.release();
     }
-    return this.#outcome === 'load' && saveMode !== 'w' ? 'load' : 'skip';
+    return this.outcome === 'load' && saveMode !== 'write-schema' ? 'load' : 'skip';
   }
 
   async #pin(): Promise<void> {
@@ -257,7 +240,7 @@ class DuckDbRowSink implements RowSink {
       const isSide = key in sideTableDefinitions;
       const { columns } = isSide
         ? sideTableDefinitions[key as SideTable]
-        : this.#plan.model.tables[Number(key)]!;
+        : this.plan.model.tables[Number(key)]!;
       staged.set(isSide ? key : Number(key), {
         path: join(this.#staging!.directory, name),
         columnCount: columns.length,
@@ -313,22 +296,22 @@ class DuckDbRowSink implements RowSink {
     database: DuckDb,
     staged: ReadonlyMap<number | string, StagedCsv>,
   ): Promise<Published | { readonly nothing: Published }> {
-    const plan = this.#plan;
+    const plan = this.plan;
     const known = await readTables(database);
     this.#checkTables(known);
     if (await this.#isPublished(database, known))
       return { nothing: { rows: {}, already: true, changes: [] } };
-    if (!(await this.#mayLoad(database, known))) {
+    if (!(await this.mayLoad(() => this.#findFilled(database, known)))) {
       const changes = ['tables were filled meanwhile: nothing was added'];
       return { nothing: { rows: {}, already: false, changes } };
     }
     const publication: DuckDbPublication = {
       database,
-      plan: plan.saveMode === 'w' ? { ...plan, allTables: true } : plan,
+      plan: plan.saveMode === 'write-schema' ? { ...plan, allTables: true } : plan,
       tables: this.#tables,
       staged,
-      nullAllowed: this.#nullAllowed,
-      widened: this.#widened,
+      nullAllowed: this.nullAllowed,
+      widened: this.widened,
       known,
       oldDocuments: temporaryName(),
       changes: [],
@@ -342,48 +325,36 @@ class DuckDbRowSink implements RowSink {
       if (known.get(foldedName(name))?.isView)
         throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
     }
-    if (this.#plan.saveMode === 'o') return;
+    if (this.plan.saveMode === 'overwrite') return;
     for (const [index, { name }] of this.#tables.entries()) {
       const there = known.get(foldedName(name))?.columns;
       const has = (key: string): boolean => there!.has(foldedName(physicalName(duckdb, key)));
-      if (there !== undefined && hasOtherKeys(this.#plan.model.tables[index]!.columns, has))
+      if (there !== undefined && hasOtherKeys(this.plan.model.tables[index]!.columns, has))
         throw new AppError('conflict', otherKeysMessage(this.label, name));
     }
   }
 
   async #isPublished(database: DuckDb, known: KnownTables): Promise<boolean> {
     if (!known.has(sideTableNames.loads)) return false;
-    const { idJob, installation = '' } = this.#plan;
+    const { idJob, installation = '' } = this.plan;
     const rows = await database.read(
       `SELECT 1 FROM ${doubleQuoted(sideTableNames.loads)} WHERE job = ${idJob} AND installation = ${standardLiteral(installation)}`,
     );
     return rows.length > 0;
   }
 
-  /** Save modes e (throws `conflict`) and i (answers false) leave tables alone that hold rows. */
-  async #mayLoad(database: DuckDb, known: KnownTables): Promise<boolean> {
-    const { saveMode } = this.#plan;
-    if (saveMode !== 'e' && saveMode !== 'i') return true;
+  async #findFilled(database: DuckDb, known: KnownTables): Promise<readonly string[]> {
     const filled: string[] = [];
     for (const { name } of this.#tables) {
       if (!known.has(foldedName(name))) continue;
       const rows = await database.read(`SELECT 1 FROM ${doubleQuoted(name)} LIMIT 1`);
       if (rows.length > 0) filled.push(name);
     }
-    if (filled.length === 0) return true;
-    if (saveMode === 'i') return false;
-    throw new AppError(
-      'conflict',
-      `${this.label}: ${filled.slice(0, 5).join(', ')} already hold${filled.length === 1 ? 's' : ''} rows; -S a adds to them, -S o replaces them.`,
-    );
+    return filled;
   }
 
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw fileFault(error, this.label);
-    }
+  protected override faultOf(error: unknown): unknown {
+    return fileFault(error, this.label);
   }
 }
 

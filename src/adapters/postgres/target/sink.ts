@@ -31,7 +31,7 @@ import {
 } from './staging/orphaned-staging.ts';
 import { readLoadedDocuments, readTargetLoads } from './ledger.ts';
 import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
-import { columnId, reportOf, type Publication } from './publish/publication.ts';
+import { reportOf, type Publication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
 import { defineStaged } from './staging/staged-forms.ts';
 import { StagingArea } from './staging/area.ts';
@@ -44,6 +44,7 @@ import {
   type ExistingTarget,
   type TargetTable,
 } from './connection/existing-tables.ts';
+import { passFence, StagedRowSink } from '../../row-sinks/staged-rows.ts';
 import { createSilenceWatch, type SilenceWatch } from './connection/stall-watch.ts';
 
 export interface PostgresRowSinkOptions extends TargetAddress {
@@ -65,14 +66,11 @@ export function createPostgresRowSink(options: PostgresRowSinkOptions): RowSink 
   return new PostgresRowSink(options);
 }
 
-class PostgresRowSink implements RowSink {
+class PostgresRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'copy-text';
   readonly widensInPlace = true;
   readonly label: string;
   readonly #options: PostgresRowSinkOptions;
-  readonly #nullAllowed = new Set<string>();
-  readonly #widened = new Set<string>();
-  #plan!: SinkPlan;
   #tables: readonly PhysicalTable[] = [];
   #control: Sql | null = null;
   #controlPid = 0;
@@ -83,10 +81,10 @@ class PostgresRowSink implements RowSink {
   /** the staging schema exists outside of any transaction */
   #stagingMade = false;
   #countedFrom: ReadonlyMap<string, number> = new Map();
-  #outcome: 'load' | 'nothing' | 'already' = 'nothing';
   #closed = false;
 
   constructor(options: PostgresRowSinkOptions) {
+    super();
     this.#options = options;
     this.#watch = createSilenceWatch({
       address: options,
@@ -97,32 +95,30 @@ class PostgresRowSink implements RowSink {
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    return this.#guarded(async () => readTargetLoads(await this.#connect(), this.#options.sqlSchema));
+    return this.guarded(async () => readTargetLoads(await this.#connect(), this.#options.sqlSchema));
   }
 
-  async open(plan: SinkPlan): Promise<'load' | 'skip'> {
-    this.#plan = plan;
-    this.#tables = physicalTables(plan.model, postgresql);
-    if (plan.saveMode === 'p') return 'skip';
-    return this.#guarded(() => this.#open());
+  protected override prepare({ model }: SinkPlan): void {
+    this.#tables = physicalTables(model, postgresql);
   }
 
   /** Offsets for tables that are made anew: rows that are numbered as they will stay need not be written again to be published. */
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
-    const names = [...this.#plan.model.tables.keys()].map(
-      (index) => [this.#plan.model.tables[index]!.name, this.#tables[index]!.name] as const,
+    const offsetOf = (physical: string): number => this.#countedFrom.get(physical) ?? 0;
+    const { documents } = sideTableNames;
+    const offsets = this.plan.model.tables.map(
+      ({ name }, at) => [name, offsetOf(this.#tables[at]!.name)] as const,
     );
-    names.push([sideTableNames.documents, sideTableNames.documents]);
-    return new Map(names.map(([name, physical]) => [name, this.#countedFrom.get(physical) ?? 0]));
+    return new Map([...offsets, [documents, offsetOf(documents)]]);
   }
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    if (this.#plan.saveMode === 'o' || sha256s.length === 0 || this.#control === null) return new Set();
-    return this.#guarded(async () => {
+    const control = this.#control;
+    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0 || control === null) return new Set();
+    return this.guarded(async () => {
       const { sqlSchema } = this.#options;
-      const target = await readTarget(this.#control!, sqlSchema, this.#names());
-      const wanted = new Set(sha256s);
-      return readLoadedDocuments(this.#control!, sqlSchema, target, this.#plan, this.#tables, wanted);
+      const target = await readTarget(control, sqlSchema, this.#names());
+      return readLoadedDocuments(control, sqlSchema, target, this.plan, this.#tables, new Set(sha256s));
     });
   }
 
@@ -132,45 +128,41 @@ class PostgresRowSink implements RowSink {
     rowCount: number,
     release?: (rows: Uint8Array) => void,
   ): Promise<void> {
-    await this.#guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount, release));
+    await this.guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount, release));
   }
 
   async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.#guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount));
+    await this.guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount));
   }
 
-  async unconverted(value: UnconvertedValue): Promise<void> {
-    const { table, column } = value;
-    this.#widened.add(columnId(table, column));
-    this.#staging?.get(table)!.loosen(column);
+  override async unconverted(value: UnconvertedValue): Promise<void> {
+    await super.unconverted(value);
+    this.#staging?.get(value.table)!.loosen(value.column);
     const row = unconvertedRow(value);
-    await this.#guarded(() => this.#staging!.write(this.#staging!.get(unconvertedValues)!, row, 1));
+    await this.guarded(() => this.#staging!.write(this.#staging!.get(unconvertedValues)!, row, 1));
   }
 
-  allowNull(table: number, column: number): void {
-    this.#nullAllowed.add(columnId(table, column));
+  override allowNull(table: number, column: number): void {
+    super.allowNull(table, column);
     this.#staging?.get(table)!.loosen(column);
   }
 
-  async publish(fence: () => Promise<boolean>, _lastKeys: ReadonlyMap<string, number>): Promise<Published> {
-    if (this.#outcome !== 'load') return { rows: {}, already: this.#outcome === 'already', changes: [] };
-    return this.#guarded(async () => {
-      await this.#staging!.drain();
-      await this.#makeTablesAhead();
-      const published = await this.#control!.begin((tx) =>
-        this.#publish(tx as unknown as TransactionSql, fence),
-      );
-      this.#outcome = published.already ? 'already' : 'nothing';
-      // What cannot be dropped now, the next job there drops.
-      if (this.#stagingMade)
-        await dropStaging(this.#control!, this.#token, this.#options.sqlSchema).catch(() => undefined);
-      this.#stagingMade = false;
-      return published;
-    });
+  protected override async publishStaged(fence: () => Promise<boolean>): Promise<Published> {
+    await this.#staging!.drain();
+    await this.#makeTablesAhead();
+    const published = await this.#control!.begin((tx) =>
+      this.#publish(tx as unknown as TransactionSql, fence),
+    );
+    this.outcome = published.already ? 'already' : 'nothing';
+    // What cannot be dropped now, the next job there drops.
+    if (this.#stagingMade)
+      await dropStaging(this.#control!, this.#token, this.#options.sqlSchema).catch(() => undefined);
+    this.#stagingMade = false;
+    return published;
   }
 
   async abort(): Promise<void> {
-    this.#outcome = 'nothing';
+    this.outcome = 'nothing';
     await this.#staging?.destroy();
     await this.#control?.end({ timeout: 0 });
     this.#control = null;
@@ -200,9 +192,9 @@ class PostgresRowSink implements RowSink {
     }
   }
 
-  async #open(): Promise<'load' | 'skip'> {
+  protected override async openTarget(): Promise<'load' | 'skip'> {
     const { sqlSchema } = this.#options;
-    const plan = this.#plan;
+    const plan = this.plan;
     const control = await this.#connect();
     const target = await readTarget(control, sqlSchema, this.#names());
     if (!target.schemaExists && this.#options.createSchema !== true) {
@@ -214,14 +206,14 @@ class PostgresRowSink implements RowSink {
     this.#stagingSchema = target.mayCreateSchemas ? this.#token : sqlSchema;
     this.#staging = this.#createStaging(target);
     if (await this.#isPublished(control, target)) {
-      this.#outcome = 'already';
+      this.outcome = 'already';
       return 'skip';
     }
-    if (!(await this.#mayLoad(control, target))) return 'skip';
-    if (plan.saveMode === 'o' && plan.keys === 'sequence')
+    if (!(await this.mayLoad(() => this.#findFilled(control, target)))) return 'skip';
+    if (plan.saveMode === 'overwrite' && plan.keys === 'sequence')
       this.#countedFrom = await readCounters(control, sqlSchema, target);
-    this.#outcome = 'load';
-    return plan.saveMode === 'w' ? 'skip' : 'load';
+    this.outcome = 'load';
+    return plan.saveMode === 'write-schema' ? 'skip' : 'load';
   }
 
   /** The connection that publishes, made when it is first needed. */
@@ -242,27 +234,18 @@ class PostgresRowSink implements RowSink {
       throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
     }
     // one that is dropped is made anew
-    const stays = (table: TargetTable): boolean => this.#plan.saveMode !== 'o' || !table.plain;
-    checkKeys(target, this.#plan.model, this.label, stays);
+    const stays = (table: TargetTable): boolean => this.plan.saveMode !== 'overwrite' || !table.plain;
+    checkKeys(target, this.plan.model, this.label, stays);
   }
 
-  /** Save modes e (throws `conflict`) and i (answers false) leave tables alone that hold rows. */
-  async #mayLoad(sql: Sql | TransactionSql, target: ExistingTarget): Promise<boolean> {
-    const { saveMode } = this.#plan;
-    if (saveMode !== 'e' && saveMode !== 'i') return true;
+  #findFilled(sql: Sql | TransactionSql, target: ExistingTarget): Promise<readonly string[]> {
     const existing = this.#tables.map((table) => table.name).filter((name) => target.tables.has(name));
-    const filled = await tablesWithRows(sql, this.#options.sqlSchema, existing);
-    if (filled.length === 0) return true;
-    if (saveMode === 'i') return false;
-    throw new AppError(
-      'conflict',
-      `${this.label}: ${filled.slice(0, 5).join(', ')} already hold${filled.length === 1 ? 's' : ''} rows; -S a adds to them, -S o replaces them.`,
-    );
+    return tablesWithRows(sql, this.#options.sqlSchema, existing);
   }
 
   async #isPublished(sql: Sql | TransactionSql, target: ExistingTarget): Promise<boolean> {
     if (!target.tables.has(sideTableNames.loads)) return false;
-    const { idJob, installation } = this.#plan;
+    const { idJob, installation } = this.plan;
     const ledger = `${doubleQuoted(this.#options.sqlSchema)}.${doubleQuoted(sideTableNames.loads)}`;
     const rows = await sql.unsafe(
       `SELECT FROM ${ledger} WHERE job = ${idJob} AND installation = ${standardLiteral(installation ?? '')}`,
@@ -279,9 +262,9 @@ class PostgresRowSink implements RowSink {
       maxConnections: this.#options.maxConnections ?? 4,
       connect: (onPlain) => connectTarget(this.#options, { onPlain, all: this.#watch.sockets }),
       keys: (key) => {
-        const hasUnconverted = [...this.#widened].some((id) => id.startsWith(`${key}:`));
+        const hasUnconverted = [...this.widened].some((id) => id.startsWith(`${key}:`));
         if (typeof key === 'string' || hasUnconverted) return '';
-        return keyAlterations(this.#tables[key]!, key, this.#plan, this.#nullAllowed);
+        return keyAlterations(this.#tables[key]!, key, this.plan, this.nullAllowed);
       },
       prepare: async () => {
         // the lock first: what is seen without it counts as dead
@@ -294,9 +277,13 @@ class PostgresRowSink implements RowSink {
         else await this.#makeSchema(this.#control!, target);
       },
     });
-    const { saveMode, keys } = this.#plan;
+    const { saveMode, keys } = this.plan;
     const mayMove = keys === 'sequence' && !target.hasDefaultGrants;
-    defineStaged(staging, this.#tables, (name) => mayMove && (saveMode === 'o' || !target.tables.has(name)));
+    defineStaged(
+      staging,
+      this.#tables,
+      (name) => mayMove && (saveMode === 'overwrite' || !target.tables.has(name)),
+    );
     return staging;
   }
 
@@ -306,8 +293,8 @@ class PostgresRowSink implements RowSink {
 
   /** Empty tables in such numbers that one transaction could not hold their locks are made before, a few at a time. */
   async #makeTablesAhead(): Promise<void> {
-    const plan = this.#plan;
-    if (!plan.allTables && plan.saveMode !== 'w') return;
+    const plan = this.plan;
+    if (!plan.allTables && plan.saveMode !== 'write-schema') return;
     const empty = this.#tables.flatMap((_, index) => (this.#staging!.get(index)!.rows === 0 ? [index] : []));
     if (empty.length <= tablesPerTransaction) return;
     for (let from = 0; from < empty.length; from += tablesPerTransaction) {
@@ -346,7 +333,7 @@ class PostgresRowSink implements RowSink {
     return {
       tx,
       sqlSchema,
-      plan: this.#plan.saveMode === 'w' ? { ...this.#plan, allTables: true } : this.#plan,
+      plan: this.plan.saveMode === 'write-schema' ? { ...this.plan, allTables: true } : this.plan,
       tables: this.#tables,
       staging: this.#staging!,
       countedFrom: this.#countedFrom,
@@ -354,8 +341,8 @@ class PostgresRowSink implements RowSink {
       made: new Set(),
       present: new Set(target.tables.keys()),
       rekeyed: new Set(),
-      nullAllowed: this.#nullAllowed,
-      widened: this.#widened,
+      nullAllowed: this.nullAllowed,
+      widened: this.widened,
       keyed: new Set(),
       moved: new Set(),
       changes: [],
@@ -367,7 +354,7 @@ class PostgresRowSink implements RowSink {
   async #publish(tx: TransactionSql, fence: () => Promise<boolean>): Promise<Published> {
     const publication = await this.#begin(tx);
     if (await this.#isPublished(tx, publication.target)) return { rows: {}, already: true, changes: [] };
-    if (!(await this.#mayLoad(tx, publication.target))) {
+    if (!(await this.mayLoad(() => this.#findFilled(tx, publication.target)))) {
       return { rows: {}, already: false, changes: ['tables were filled meanwhile: nothing was added'] };
     }
     const staging = this.#staging!;
@@ -385,16 +372,15 @@ class PostgresRowSink implements RowSink {
       if (ownSchema) await tx.unsafe(`DROP SCHEMA ${doubleQuoted(this.#token)}`);
     }
     await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
-    if (!(await fence()))
-      throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
+    await passFence(fence);
     return { rows, already: false, ...reportOf(publication) };
   }
 
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await this.#watch.during(work);
-    } catch (error) {
-      throw targetFault(error, this.label);
-    }
+  protected override guarded<T>(work: () => Promise<T>): Promise<T> {
+    return super.guarded(() => this.#watch.during(work));
+  }
+
+  protected override faultOf(error: unknown): unknown {
+    return targetFault(error, this.label);
   }
 }

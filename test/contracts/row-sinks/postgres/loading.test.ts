@@ -50,7 +50,7 @@ test('a table that another job made meanwhile: what refers to it refers to that 
   await sink.write(at.library, encodeRows(sink.encoding, rows.tables.get(at.library)!), 1);
   await writeMany(sink, at.person, personRow, 20_000);
   const empty = createSink();
-  await empty.open(libraryPlan(2, { saveMode: 'w' }));
+  await empty.open(libraryPlan(2, { saveMode: 'write-schema' }));
   await empty.publish(async () => true, new Map());
   await empty.close();
   await database.sql.unsafe(`DROP TABLE "${schema}"."person" CASCADE`);
@@ -212,7 +212,7 @@ test('an overwrite empties what an earlier model hung on its tables, and nothing
     create table ${schema}.mine (library_key bigint references ${own} on delete set null);
     insert into ${schema}.shelf values (1, 1); insert into ${schema}.mine values (1);
     insert into ${schema}._keys values ('shelf', 1)`);
-  await load(libraryPlan(2, { saveMode: 'o' }));
+  await load(libraryPlan(2, { saveMode: 'overwrite' }));
   expect(await database.sql`select * from ${database.sql(schema)}.shelf`).toHaveLength(0);
   expect(await database.sql`select * from ${database.sql(schema)}.mine`).toHaveLength(1);
 });

@@ -120,7 +120,10 @@ test('thousands of empty tables are made without thousands of locks at once', as
     ...libraryModel.tables[at.library]!,
     name: `t${n}`,
   }));
-  const { rows } = await load(libraryPlan(1, { model: { ...libraryModel, tables }, saveMode: 'w' }), 0);
+  const { rows } = await load(
+    libraryPlan(1, { model: { ...libraryModel, tables }, saveMode: 'write-schema' }),
+    0,
+  );
   expect(rows).toEqual({});
   const made =
     await database.sql`select from information_schema.tables where table_schema = ${schema} and table_name ~ '^t[0-9]+$'`;

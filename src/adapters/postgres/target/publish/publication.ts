@@ -48,10 +48,6 @@ export function reportOf({
   return { changes, brokenKeys, ...(plan.keys === 'hash' ? {} : { keys: Object.fromEntries(keys) }) };
 }
 
-export function columnId(table: number, column: number): string {
-  return `${table}:${column}`;
-}
-
 /** Quoted, with the target's SQL schema. */
 export function relation(publication: Publication, table: string): string {
   return `${doubleQuoted(publication.sqlSchema)}.${doubleQuoted(table)}`;

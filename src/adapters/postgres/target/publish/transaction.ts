@@ -22,7 +22,7 @@ export async function publishRows(
 ): Promise<Record<string, number>> {
   const { plan, staging, tables, target } = publication;
   await makeSideTables(publication);
-  if (plan.saveMode === 'o') await clearTables(publication, oldDocuments);
+  if (plan.saveMode === 'overwrite') await clearTables(publication, oldDocuments);
   const offsets = await keyOffsets(publication);
   await widenStaged(publication);
   const types = await stagedTypes(publication);

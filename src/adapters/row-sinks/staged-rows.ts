@@ -1,0 +1,83 @@
+/** What sinks that stage rows have in common: save modes, what opening led to, and faults in the words of the target. */
+import { AppError } from '../../errors.ts';
+import type { Published, SinkPlan, UnconvertedValue } from '../../ports/rows/sink.ts';
+
+/** A column of the model in a set; tables and columns count from 0. */
+export function columnId(table: number, column: number): string {
+  return `${table}:${column}`;
+}
+
+/** The last question before rows are committed. AppError `conflict` where the job is another worker's by now. */
+export async function passFence(fence: () => Promise<boolean>): Promise<void> {
+  if (!(await fence()))
+    throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
+}
+
+export abstract class StagedRowSink {
+  abstract readonly label: string;
+  protected plan!: SinkPlan;
+  protected outcome: 'load' | 'nothing' | 'already' = 'nothing';
+  /** by `columnId`: NOT NULL goes when the job publishes */
+  protected readonly nullAllowed = new Set<string>();
+  /** by `columnId`: it becomes text when the job publishes */
+  protected readonly widened = new Set<string>();
+
+  async open(plan: SinkPlan): Promise<'load' | 'skip'> {
+    this.plan = plan;
+    this.prepare(plan);
+    if (plan.saveMode === 'print-schema') return 'skip';
+    return this.guarded(() => this.openTarget());
+  }
+
+  async publish(fence: () => Promise<boolean>, lastKeys: ReadonlyMap<string, number>): Promise<Published> {
+    if (this.outcome !== 'load') return { rows: {}, already: this.outcome === 'already', changes: [] };
+    return this.guarded(() => this.publishStaged(fence, lastKeys));
+  }
+
+  async unconverted({ table, column }: UnconvertedValue): Promise<void> {
+    this.widened.add(columnId(table, column));
+  }
+
+  allowNull(table: number, column: number): void {
+    this.nullAllowed.add(columnId(table, column));
+  }
+
+  /** What follows from the plan alone; nothing of the target is touched. */
+  protected abstract prepare(plan: SinkPlan): void;
+
+  /** Finds out what is in the target and readies the staging area. Sets `outcome`. */
+  protected abstract openTarget(): Promise<'load' | 'skip'>;
+
+  /** Called only where rows were loaded. */
+  protected abstract publishStaged(
+    fence: () => Promise<boolean>,
+    lastKeys: ReadonlyMap<string, number>,
+  ): Promise<Published>;
+
+  /** A fault of the target as an AppError that names it; others as they are. */
+  protected abstract faultOf(error: unknown): unknown;
+
+  protected async guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.faultOf(error);
+    }
+  }
+
+  /**
+   * Save modes `error` (throws `conflict`) and `ignore` (answers false) leave tables alone that hold rows. `findFilled`: the names of
+   * those, asked for only where the save mode wants to know.
+   */
+  protected async mayLoad(findFilled: () => Promise<readonly string[]>): Promise<boolean> {
+    const { saveMode } = this.plan;
+    if (saveMode !== 'error' && saveMode !== 'ignore') return true;
+    const filled = await findFilled();
+    if (filled.length === 0) return true;
+    if (saveMode === 'ignore') return false;
+    throw new AppError(
+      'conflict',
+      `${this.label}: ${filled.slice(0, 5).join(', ')} already hold${filled.length === 1 ? 's' : ''} rows; -S a adds to them, -S o replaces them.`,
+    );
+  }
+}
