@@ -34,6 +34,7 @@ const checks: readonly Check[] = [
   },
   { name: 'rules', argv: ['node_modules/vitest/vitest.mjs', 'run', 'test/rules', '--reporter=dot'] },
   { name: 'wasm', argv: ['scripts/wasm/index.ts', '--check'], mend: 'npm run wasm' },
+  { name: 'page', argv: ['scripts/ui.ts', '--check'], mend: 'npm run ui' },
   {
     name: 'golden files',
     argv: ['scripts/golden.ts', '--check'],

@@ -17,6 +17,7 @@ import { createErrorPageRoutes } from './http/routes/error-page.ts';
 import { createExecutionRoutes } from './http/routes/jobs/executions.ts';
 import { createFileRoutes } from './http/routes/files.ts';
 import { createMappingRoutes } from './http/routes/catalog/mappings.ts';
+import { createPageRoutes } from './http/routes/page.ts';
 import { createMetrics } from './http/metrics/prometheus.ts';
 import { createTransferRoutes } from './http/routes/transfer.ts';
 import { createErrorHandler, problemResponse } from './http/answers/problem.ts';
@@ -72,6 +73,7 @@ export function createApp(
   app.route('/', createAboutRoutes(adapters, config, guards));
   app.route('/', createActuatorRoutes(adapters, metrics, guards));
   app.route('/', createErrorPageRoutes(adapters.clock));
+  app.route('/', createPageRoutes(adapters.build, config));
   app.route('/', createDocRoutes(adapters.assets, createOpenApiDocument(app)));
 
   // A route, not only `notFound`: a host that mounts this application keeps the routes and drops the handler.

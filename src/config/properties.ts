@@ -99,6 +99,11 @@ export const properties = [
     meaning: 'what values of the scope claim mean: analyst=jobs:read schemas:read, comma-separated',
   },
   { name: 'svc.cors.origins', initial: '', meaning: 'origins whose pages may use the API, comma-separated' },
+  {
+    name: 'svc.ui.enabled',
+    initial: 'true',
+    meaning: 'whether a browser gets the page of the service at /; others get its addresses as JSON',
+  },
   ...eventProperties,
   {
     name: 'svc.migration.binary',
@@ -187,6 +192,7 @@ export function readConfig(record: PropertyRecord): Config {
     oldSecretKeys: read('svc.secret.old_keys', parseKeys),
     oidc: readOidc(read, complaints),
     corsOrigins: read('svc.cors.origins', parseOrigins),
+    pageEnabled: read('svc.ui.enabled', parseSwitch),
     migration: {
       binary: read('svc.migration.binary', (value) => value),
       azcopyBinary: read('svc.migration.azcopy_binary', (value) => value),

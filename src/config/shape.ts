@@ -125,6 +125,8 @@ export const configShape = z
     oldSecretKeys: texts,
     /** origins whose pages may read answers; none: no CORS headers at all */
     corsOrigins: texts,
+    /** whether browsers get a page at `/` */
+    pageEnabled: z.boolean(),
     migration,
     spark,
     worker,

@@ -85,6 +85,8 @@ const areas: readonly Area[] = [
     types: adapter.types,
     packages: ['node:', 'postgres'],
   },
+  // runs in browsers: what it knows of the service is the types of what goes over the wire
+  { name: 'ui', values: [], types: ['http', 'jobs', 'catalog', 'ports'], packages: [] },
   { name: 'adapters/row-sinks', ...adapter, packages: [] },
   { name: 'adapters/object-store', ...adapter, packages: ['aws4fetch'] },
   onNode('file-staging', [], ['folder']),

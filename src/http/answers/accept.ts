@@ -11,6 +11,14 @@ function specificity(range: string, type: string): number {
   return 0;
 }
 
+/** Whether an answer that is a page for people, or JSON for programs, is to be the page: only who names `text/html` gets it. */
+export function wantsHtml(header: string | undefined): boolean {
+  return (
+    /\btext\/html\b/i.test(header ?? '') &&
+    negotiate(header, ['text/html', 'application/json']) === 'text/html'
+  );
+}
+
 /**
  * The best of `offered` (in the server's order of preference) for an `Accept` header: the highest q, then the more
  * specific range, then the server's order. Without a header the first; null when all are refused.

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
 import type { AssetStore } from '../../ports/files/assets.ts';
 import { clientPath } from '../middleware/address.ts';
-import { negotiate } from '../answers/accept.ts';
+import { wantsHtml } from '../answers/accept.ts';
 import type { AppEnv } from '../env.ts';
 import { createGroup, json, problemsOnly, rawOperation } from '../requests/operation.ts';
 import { createWebhookDocument } from '../openapi/webhook-document.ts';
@@ -82,7 +82,7 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
   const describe = (c: Context<AppEnv>): Response => {
     const path = clientPath(c);
     c.header('Vary', 'Accept');
-    if (wantsHtml(c))
+    if (wantsHtml(c.req.header('Accept')))
       return c.html(pageIn(path.endsWith('/') ? '' : 'doc/'), 200, { 'Content-Security-Policy': pageCsp });
     return c.body(textFor(path.replace(/\/doc\/?$/, '') || '/'), 200, { 'Content-Type': 'application/json' });
   };
@@ -162,13 +162,6 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
   const group = createGroup([doc, webhooks, asset]);
   group.get('/doc/', describe);
   return group;
-}
-
-function wantsHtml(c: Context<AppEnv>): boolean {
-  const accept = c.req.header('Accept') ?? '';
-  return (
-    /\btext\/html\b/i.test(accept) && negotiate(accept, ['text/html', 'application/json']) === 'text/html'
-  );
 }
 
 async function readAsset(assets: AssetStore, name: string): Promise<Uint8Array<ArrayBuffer> | null> {

@@ -170,7 +170,6 @@ export function operationSuite(session: () => Session): void {
     const json = { 'Content-Type': 'application/json' };
     const cases: readonly (readonly [what: string, path: string, init: RequestInit, status: number])[] = [
       ['a path that leads nowhere', '/v2/nothing/here', {}, 404],
-      ['the root', '/', {}, 404],
       ['an id that is no number', '/v2/executions/get/x', {}, 400],
       ['an id beyond 64 bits', '/v2/schema/9223372036854775808', {}, 400],
       ['an id that no double holds exactly', '/v2/schema/9223372036854775807', {}, 404],

@@ -118,6 +118,7 @@ const listed = [
   'GET /v2/admin/audit/{page}',
   'POST /v2/file/upload/token',
   'GET /doc',
+  'GET /',
   'GET /doc/{asset}',
   'GET /doc/webhooks',
 ];
@@ -160,8 +161,8 @@ const structures = [
   'Job',
 ];
 
-/** The other way to write /doc, and parts of health at any depth, for which OpenAPI has no form. */
-const undocumented = ['/doc/', '/actuator/health/:path{.+}'];
+/** The other ways to write / and /doc; parts of health and files of the page at any depth, for which OpenAPI has no form. */
+const undocumented = ['/*', '/ui/*', '/doc/', '/actuator/health/:path{.+}'];
 
 const beside = /^\/(?:v2\/(?:admin|file\/upload\/token|executions\/kill)|actuator\/loggers)/;
 

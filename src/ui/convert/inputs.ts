@@ -1,0 +1,73 @@
+/** Files that were dropped or chosen: with folders, and sorted into XSD sets and documents by their names. */
+
+export type InputKind = 'xml' | 'xsd';
+
+export interface InputFile {
+  /** with its folders, '/'-separated */
+  readonly path: string;
+  readonly file: File;
+  readonly kind: InputKind;
+  /** what is in an archive is not told by its name */
+  readonly isArchive: boolean;
+}
+
+/** dropped at once; more belong into an archive */
+export const mostFiles = 20_000;
+
+const archive = /\.(?:zip|tar|tgz|tar\.gz)$/i;
+const schema = /\.(?:xsd|dtd|ent)$/i;
+/** of an OASIS XML Catalog, which resolves what a set refers to */
+const catalog = /(?:^|\/)catalog\.xml$/i;
+
+export function sortInputs(files: readonly { readonly path: string; readonly file: File }[]): InputFile[] {
+  const isSet = files.some(({ path }) => schema.test(path));
+  return files.map(({ path, file }) => ({
+    path,
+    file,
+    kind: schema.test(path) || (isSet && catalog.test(path)) ? 'xsd' : 'xml',
+    isArchive: archive.test(path),
+  }));
+}
+
+export function chosenFiles(list: FileList): { path: string; file: File }[] {
+  return [...list]
+    .filter(isWanted)
+    .map((file) => ({ path: file.webkitRelativePath === '' ? file.name : file.webkitRelativePath, file }));
+}
+
+/** What systems leave in folders is nobody's document. */
+function isWanted({ name }: { readonly name: string }): boolean {
+  return !name.startsWith('.') && name !== 'Thumbs.db';
+}
+
+/** The files of a drop, those in folders with them. Must be called in the event itself: the browser forgets what was dropped. */
+export async function droppedFiles(transfer: DataTransfer): Promise<{ path: string; file: File }[]> {
+  const entries = [...transfer.items]
+    .map((item) => item.webkitGetAsEntry())
+    .filter((entry) => entry !== null);
+  if (entries.length === 0) return chosenFiles(transfer.files);
+  const found: { path: string; file: File }[] = [];
+  for (const entry of entries) await readEntry(entry, found);
+  return found;
+}
+
+async function readEntry(entry: FileSystemEntry, found: { path: string; file: File }[]): Promise<void> {
+  if (!isWanted(entry) || found.length > mostFiles) return;
+  const path = entry.fullPath.replace(/^\//, '');
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
+    );
+    found.push({ path, file });
+    return;
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  for (;;) {
+    // a folder is told piece by piece, until a piece is empty
+    const piece = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (piece.length === 0) return;
+    for (const inner of piece.toSorted((a, b) => a.name.localeCompare(b.name))) await readEntry(inner, found);
+  }
+}

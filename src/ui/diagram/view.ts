@@ -1,0 +1,217 @@
+/** The diagram of a schema: all of it, or a table with its neighbours; a list of the tables beside it says the same in words. */
+import type { DiagramRecord } from '../../catalog/diagrams/stored-drawing.ts';
+import { call, getJson } from '../api/client.ts';
+import { actionButton, saveFile, searchField, selectOf } from '../parts/controls.ts';
+import { fill, freshId, h, type Content } from '../parts/dom.ts';
+import { count, counted } from '../parts/format.ts';
+import { empty } from '../parts/notices.ts';
+import { logicalQuery, type SchemaPlace } from '../schemas/place.ts';
+import { linkTo } from '../shell/views.ts';
+import { drawScene, type DrawnScene } from './drawing.ts';
+import { documentsTable, focusScene, mainTable, wholeScene, type Scene } from './scene.ts';
+import { createViewport } from './viewport.ts';
+
+/** below it the whole is no more than a pattern: the drawing begins with a table */
+const legible = 0.3;
+const everyStep = 99;
+
+const depths = [
+  { value: '1', label: '1 step' },
+  { value: '2', label: '2 steps' },
+  { value: '3', label: '3 steps' },
+  { value: '4', label: '4 steps' },
+  { value: String(everyStep), label: 'all that are connected' },
+];
+
+export async function diagramPart(place: SchemaPlace): Promise<Content> {
+  const { schema, idLschma, query, signal } = place;
+  const diagram = await getJson<DiagramRecord>(
+    `v2/diagram/get/${schema.id_sch}${logicalQuery(place)}`,
+    signal,
+  );
+  if (diagram.tables.length === 0) return empty('This schema has no tables.');
+  let withDocuments = false;
+  let whole = wholeScene(diagram, withDocuments);
+  let focused: string | null = whole.boxes.some(({ name }) => name === query.get('table'))
+    ? query.get('table')
+    : null;
+  let depth = Number(query.get('depth')) || 1;
+  let scene: Scene = whole;
+  let drawing: DrawnScene | null = null;
+
+  const keysId = freshId('keys');
+  const scaleText = h('span', { class: 'scale' });
+  const viewport = createViewport(
+    `Diagram of ${schema.name}`,
+    keysId,
+    (scale) => (scaleText.textContent = `${Math.round(scale * 100)} %`),
+    signal,
+  );
+  const told = h('p', { class: 'hint', role: 'status' });
+  const panel = h('div', { class: 'neighbours' });
+  const names = whole.boxes.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b));
+  const list = h(
+    'ul',
+    {},
+    names.map((name) =>
+      h('li', {}, h('button', { type: 'button', class: 'link', onclick: () => focus(name) }, name)),
+    ),
+  );
+  const depthChoice = selectOf('Neighbours', depths, String(depth), (value) => {
+    depth = Number(value);
+    draw();
+  });
+  const documents = h('input', {
+    type: 'checkbox',
+    id: freshId('documents'),
+    onchange: () => {
+      withDocuments = documents.checked;
+      whole = wholeScene(diagram, withDocuments);
+      if (!withDocuments && focused === documentsTable) focused = null;
+      draw();
+    },
+  });
+  const all = h('button', { type: 'button', onclick: () => focus(null) }, 'Whole diagram');
+  viewport.element.addEventListener('click', (event) => {
+    const name = tableAt(event);
+    if (name !== null) select(name);
+  });
+  viewport.element.addEventListener('dblclick', (event) => {
+    const name = tableAt(event);
+    if (name !== null) focus(name);
+  });
+  viewport.element.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape') focus(null);
+  });
+  const search = searchField(`Search ${counted(names.length, 'table')}`, (text) => {
+    for (const item of list.children)
+      (item as HTMLElement).hidden = !item.textContent.toLowerCase().includes(text);
+  });
+  search.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') list.querySelector<HTMLElement>('li:not([hidden]) button')?.click();
+  });
+  // the stage has its size once it is on the page
+  requestAnimationFrame(() => {
+    if (signal.aborted) return;
+    if (focused === null && viewport.fitScale(whole) < legible) focused = mainTable(whole);
+    draw();
+  });
+
+  return h(
+    'div',
+    { class: 'diagram' },
+    h(
+      'div',
+      { class: 'bar' },
+      all,
+      depthChoice.field,
+      h('span', { class: 'check' }, documents, h('label', { for: documents.id }, 'Show _documents')),
+      h(
+        'div',
+        { class: 'row', role: 'group', 'aria-label': 'Scale' },
+        h('button', { type: 'button', 'aria-label': 'Smaller', onclick: () => viewport.zoom(1 / 1.3) }, '−'),
+        scaleText,
+        h('button', { type: 'button', 'aria-label': 'Larger', onclick: () => viewport.zoom(1.3) }, '+'),
+        h('button', { type: 'button', onclick: () => viewport.fit() }, 'Fit'),
+      ),
+      actionButton('Download SVG', async () => {
+        const answer = await call(`v2/diagram/get/${schema.id_sch}${logicalQuery(place)}`, {
+          accept: 'image/svg+xml',
+          signal,
+        });
+        saveFile(`${schema.name.replaceAll('/', '_')}.svg`, await answer.blob());
+      }),
+    ),
+    h(
+      'div',
+      { class: 'canvas' },
+      h('nav', { class: 'side', 'aria-label': 'Tables of the diagram' }, search, list),
+      h('div', { class: 'board' }, viewport.element, panel),
+    ),
+    told,
+    h(
+      'p',
+      { class: 'hint', id: keysId },
+      'Wheel or pinch: scale. Drag or arrow keys: move. + and −: scale, 0: all of it, Escape: the whole diagram. Double click, or a name in the list: a table with its neighbours.',
+    ),
+  );
+
+  function focus(name: string | null): void {
+    focused = name;
+    draw();
+  }
+
+  function draw(): void {
+    scene = focused === null ? whole : focusScene(whole, focused, depth);
+    drawing = drawScene(scene);
+    viewport.show(drawing, scene);
+    all.disabled = focused === null;
+    depthChoice.input.disabled = focused === null;
+    for (const button of list.querySelectorAll('button'))
+      button.setAttribute('aria-pressed', String(button.textContent === focused));
+    history.replaceState(
+      null,
+      '',
+      linkTo(['schemas', schema.id_sch, 'diagram'], {
+        l: idLschma,
+        table: focused,
+        depth: focused === null || depth === 1 ? null : depth,
+      }),
+    );
+    told.textContent =
+      focused === null
+        ? `All ${counted(scene.boxes.length, 'table')}.`
+        : `${focused} and ${counted(scene.boxes.length - 1, 'neighbour')} of ${count(whole.boxes.length)} tables.`;
+    select(focused);
+    const box = scene.boxes.find(({ name }) => name === focused);
+    if (box !== undefined && viewport.fitScale(scene) < legible)
+      viewport.center(box.x + box.width / 2, box.y + Math.min(box.height / 2, 200));
+  }
+
+  /** Marks a table and its lines, and says what hangs together. */
+  function select(name: string | null): void {
+    drawing?.mark(name);
+    panel.hidden = name === null;
+    if (name === null) return;
+    const parents = new Set(
+      whole.relations.flatMap((one) => (one.from_table === name ? [one.to_table] : [])),
+    );
+    const children = new Set(
+      whole.relations.flatMap((one) => (one.to_table === name ? [one.from_table] : [])),
+    );
+    fill(
+      panel,
+      h(
+        'div',
+        { class: 'row' },
+        h('strong', {}, name),
+        h('a', { href: linkTo(['schemas', schema.id_sch, 'tables', name], { l: idLschma }) }, 'Columns'),
+        name === focused
+          ? null
+          : h(
+              'button',
+              { type: 'button', class: 'small', onclick: () => focus(name) },
+              'Only its neighbours',
+            ),
+      ),
+      neighbours('Above', parents, focus),
+      neighbours('Below', children, focus),
+    );
+  }
+}
+
+/** Name of the table that an event happened on. */
+function tableAt({ target }: Event): string | null {
+  return target instanceof Element
+    ? (target.closest('[data-table]')?.getAttribute('data-table') ?? null)
+    : null;
+}
+
+function neighbours(label: string, tables: ReadonlySet<string>, choose: (name: string) => void): Content {
+  if (tables.size === 0) return null;
+  const buttons = [...tables].map((table) => [
+    h('button', { type: 'button', class: 'link', onclick: () => choose(table) }, table),
+    ' ',
+  ]);
+  return h('p', {}, `${label}: `, buttons);
+}

@@ -1,0 +1,59 @@
+/** What went wrong with what to do next, what is being waited for, and what is said to those who listen. */
+import { RefusedRequest } from '../api/refused.ts';
+import { fill, h, type Content } from './dom.ts';
+
+/** The words of a failure, and what helps. */
+export function failureBox(error: unknown): HTMLElement {
+  if (!(error instanceof RefusedRequest))
+    return h('div', { class: 'notice bad', role: 'alert' }, h('p', {}, messageOf(error)));
+  return h(
+    'div',
+    { class: 'notice bad', role: 'alert' },
+    h('p', {}, h('strong', {}, error.title), error.detail === '' ? null : ': ', error.detail),
+    error.errors.length > 1
+      ? h(
+          'ul',
+          {},
+          error.errors.map(({ pointer, detail }) => h('li', {}, h('code', {}, pointer), ' ', detail)),
+        )
+      : null,
+    error.advice === null ? null : h('p', {}, error.advice),
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function notice(kind: 'info' | 'good' | 'bad', ...content: Content[]): HTMLElement {
+  return h('div', { class: `notice ${kind}`, role: kind === 'bad' ? 'alert' : 'status' }, content);
+}
+
+export function empty(...content: Content[]): HTMLElement {
+  return h('div', { class: 'empty' }, content);
+}
+
+export function waiting(text = 'Loading …'): HTMLElement {
+  return h('p', { class: 'waiting', role: 'status' }, text);
+}
+
+/** Fills a place with what a promise brings, or with why it does not. Nothing comes after `signal`. */
+export async function fillLater(
+  place: Element,
+  signal: AbortSignal,
+  content: () => Promise<Content>,
+): Promise<void> {
+  fill(place, waiting());
+  try {
+    const brought = await content();
+    if (!signal.aborted) fill(place, brought);
+  } catch (error) {
+    if (!signal.aborted) fill(place, failureBox(error));
+  }
+}
+
+/** Says a line to screen readers without moving the focus. */
+export function announce(text: string): void {
+  const region = document.querySelector('#announcements');
+  if (region !== null) region.textContent = text;
+}

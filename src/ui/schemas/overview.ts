@@ -1,0 +1,145 @@
+/** What a schema was made of, and what of it can be downloaded. */
+import { call } from '../api/client.ts';
+import { actionButton, saveFile } from '../parts/controls.ts';
+import { fill, h, type Content } from '../parts/dom.ts';
+import { bytes, count, moment } from '../parts/format.ts';
+import { grid } from '../parts/grid.ts';
+import { failureBox } from '../parts/notices.ts';
+import { linkTo } from '../shell/views.ts';
+import { logicalQuery, type SchemaPlace } from './place.ts';
+import { sourceWord } from './listing.ts';
+
+interface Download {
+  readonly label: string;
+  readonly file: string;
+  readonly path: string;
+  readonly accept: string;
+}
+
+export async function overviewPart(place: SchemaPlace): Promise<Content> {
+  const { schema, family } = place;
+  const facts: readonly [string, Content][] = [
+    ['Made', moment(schema.created)],
+    ['From', sourceWord(schema)],
+    [
+      'By job',
+      schema.id_job === null ? null : h('a', { href: linkTo(['jobs', schema.id_job]) }, `#${schema.id_job}`),
+    ],
+    ['Root elements', h('span', { class: 'path' }, schema.root_elements.join(', '))],
+    [
+      'Target namespace',
+      schema.target_namespace === null ? null : h('span', { class: 'path' }, schema.target_namespace),
+    ],
+    ['Tables', count(schema.table_count)],
+    ['Mappings', count(schema.mapping_count)],
+    ['Map level', schema.map_level],
+    ['Longest name', `${schema.max_length} bytes`],
+  ];
+  return [
+    h(
+      'dl',
+      { class: 'facts' },
+      facts
+        .filter(([, value]) => value !== null)
+        .map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value))),
+    ),
+    downloads(place),
+    family.length < 2
+      ? null
+      : h(
+          'section',
+          { 'aria-label': 'Versions' },
+          h('h2', {}, 'Versions'),
+          grid(
+            'Versions',
+            [
+              {
+                label: 'Version',
+                cell: (one) => h('a', { href: linkTo(['schemas', one.id_sch]) }, `version ${one.version}`),
+              },
+              { label: 'Id', cell: (one) => one.id_sch, number: true },
+              { label: 'Tables', cell: (one) => count(one.table_count), number: true },
+              { label: 'Made', cell: (one) => moment(one.created) },
+              {
+                label: 'Compared',
+                cell: (one) =>
+                  one.id_sch === schema.id_sch
+                    ? 'this one'
+                    : h(
+                        'a',
+                        { href: linkTo(['schemas', schema.id_sch, 'compare'], { from: one.id_sch }) },
+                        'with this one',
+                      ),
+              },
+            ],
+            family,
+          ),
+        ),
+    schema.files.length === 0
+      ? null
+      : h(
+          'section',
+          { 'aria-label': 'Files' },
+          h('h2', {}, 'Files'),
+          grid(
+            'Files of the schema',
+            [
+              { label: 'File', cell: (file) => h('span', { class: 'path' }, file.name), class: 'wide' },
+              { label: 'Size', cell: (file) => bytes(file.bytes), number: true },
+              {
+                label: 'SHA-256',
+                cell: (file) => h('code', { title: file.sha256 }, `${file.sha256.slice(0, 12)}…`),
+              },
+            ],
+            schema.files,
+          ),
+        ),
+  ];
+}
+
+function downloads(place: SchemaPlace): HTMLElement {
+  const { id_sch: id, name } = place.schema;
+  const map = (format: string, accept: string): Download => ({
+    label: `Mappings, ${format}`,
+    file: `${name}-mapping.${format}`,
+    path: `v2/mapping/download/${id}${logicalQuery(place, { format })}`,
+    accept,
+  });
+  const all: readonly Download[] = [
+    {
+      label: 'DDL, sql',
+      file: `${name}.sql`,
+      path: `v2/schema/ddl/${id}${logicalQuery(place)}`,
+      accept: 'text/plain',
+    },
+    {
+      label: 'Diagram, svg',
+      file: `${name}.svg`,
+      path: `v2/diagram/get/${id}${logicalQuery(place)}`,
+      accept: 'image/svg+xml',
+    },
+    map('xlsx', 'application/octet-stream'),
+    map('csv', 'text/csv, application/octet-stream'),
+    map('json', 'application/json'),
+  ];
+  const says = h('div');
+  const save = async ({ file, path, accept }: Download): Promise<void> => {
+    fill(says);
+    try {
+      saveFile(file.replaceAll('/', '_'), await (await call(path, { accept, signal: place.signal })).blob());
+    } catch (error) {
+      fill(says, failureBox(error));
+    }
+  };
+  return h(
+    'section',
+    { 'aria-label': 'Downloads' },
+    h('h2', {}, 'Downloads'),
+    h(
+      'div',
+      { class: 'row wrap' },
+      all.map((one) => actionButton(one.label, () => save(one))),
+    ),
+    says,
+  );
+}

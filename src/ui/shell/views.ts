@@ -1,0 +1,50 @@
+/** Which view an address of the page means: what stands behind its #. */
+
+/** What a view is given. */
+export interface ViewPlace {
+  readonly main: HTMLElement;
+  /** aborted when the view is left */
+  readonly signal: AbortSignal;
+  /** parts of the address: `#/jobs/7` are `jobs` and `7` */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+  /** Heads the page and its tab. */
+  title(text: string): void;
+}
+
+export type View = (place: ViewPlace) => void | Promise<void>;
+
+export interface Address {
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+export function readAddress(hash: string): Address {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
+  return {
+    path: path
+      .split('/')
+      .filter((part) => part !== '')
+      .map(decode),
+    query: new URLSearchParams(query),
+  };
+}
+
+/** What is no encoded text stands for itself. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** `#/schemas/7/tables/a%2Fb?l=4` */
+export function linkTo(
+  path: readonly (string | number)[],
+  query: Readonly<Record<string, string | number | null>> = {},
+): string {
+  const given = Object.entries(query).filter(([, value]) => value !== null);
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `#/${path.map((part) => encodeURIComponent(part)).join('/')}${search === '' ? '' : `?${search}`}`;
+}
