@@ -7,7 +7,7 @@ const rowHeight = 18;
 const padding = 10;
 const keyWidth = 26;
 /** from this scale on columns can be read */
-const readable = 0.42;
+const readable = 0.34;
 
 /** The part of a scene that is seen, in its own pixels. */
 export interface Seen {

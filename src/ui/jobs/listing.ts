@@ -1,5 +1,5 @@
 /** The jobs, newest first, with what is asked for alone; those that run are looked at again and again. */
-import type { JobRecord } from '../../jobs/record.ts';
+import type { ShownJob } from '../api/shapes.ts';
 import { getJson, type PageOf } from '../api/client.ts';
 import { selectOf, searchField } from '../parts/controls.ts';
 import { fill, h, type Content } from '../parts/dom.ts';
@@ -22,7 +22,7 @@ interface Filter {
 
 const jobTypes = ['Schema', 'Parse', 'Write', 'Unload', 'Export', 'Import'];
 
-const columns: readonly GridColumn<JobRecord>[] = [
+const columns: readonly GridColumn<ShownJob>[] = [
   { label: 'Job', cell: (job) => h('a', { href: linkTo(['jobs', job.id_job]) }, `#${job.id_job}`) },
   { label: 'State', cell: (job) => [stateBadge(job.status), progressBar(job)] },
   { label: 'Type', cell: (job) => job.job_type },
@@ -36,7 +36,7 @@ const columns: readonly GridColumn<JobRecord>[] = [
   { label: 'Took', cell: (job) => timeTaken(job), number: true },
 ];
 
-export function timeTaken({ start_date: start, end_date: end }: JobRecord): string {
+export function timeTaken({ start_date: start, end_date: end }: ShownJob): string {
   return start === null ? '—' : duration((end ?? Date.now()) - start);
 }
 
@@ -117,14 +117,14 @@ export async function jobListView({ main, signal, query, title }: ViewPlace): Pr
   }
 
   async function plainPage(): Promise<ShownPage> {
-    const found = await getJson<PageOf<JobRecord>>(`v2/executions/all/${page}?size=${pageSize}`, signal);
+    const found = await getJson<PageOf<ShownJob>>(`v2/executions/all/${page}?size=${pageSize}`, signal);
     if (found.total_elements === 0) return { jobs: [], content: noJobs(), pager: null };
     return { jobs: found.content, content: grid('Jobs', columns, found.content), pager: pagerOf(found) };
   }
 
   /** The interface has no filter of its own: the newest jobs are gone through here, a long page after the other. */
   async function searchedPage(): Promise<ShownPage> {
-    const found = await getJson<PageOf<JobRecord>>(`v2/executions/all/${page}?size=${searchSize}`, signal);
+    const found = await getJson<PageOf<ShownJob>>(`v2/executions/all/${page}?size=${searchSize}`, signal);
     const jobs = found.content.filter((job) => matches(job, filter));
     const last = Math.min(found.total_elements, (page + 1) * searchSize);
     const told = h(
@@ -156,7 +156,7 @@ export async function jobListView({ main, signal, query, title }: ViewPlace): Pr
 }
 
 interface ShownPage {
-  readonly jobs: readonly JobRecord[];
+  readonly jobs: readonly ShownJob[];
   readonly content: Content;
   readonly pager: Content;
 }
@@ -165,7 +165,7 @@ function isEmpty({ states, type, text }: Filter): boolean {
   return states === '' && type === '' && text === '';
 }
 
-function matches(job: JobRecord, { states, type, text }: Filter): boolean {
+function matches(job: ShownJob, { states, type, text }: Filter): boolean {
   if (states !== '' && !states.includes(job.status)) return false;
   if (type !== '' && job.job_type !== type) return false;
   const looked = `#${job.id_job} ${job.parm_path_input ?? ''} ${job.parm_path_output ?? ''} ${job.params} ${job.failure ?? ''}`;

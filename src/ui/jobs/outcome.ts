@@ -1,7 +1,7 @@
 /** What came of a load: rows by table, what was refused, what had no place. */
 import type { FeedRunDetails } from '../../catalog/feeds/runs.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
-import type { JobRecord } from '../../jobs/record.ts';
+import type { ShownJob } from '../api/shapes.ts';
 import { getJson } from '../api/client.ts';
 import { RefusedRequest } from '../api/refused.ts';
 import { h, type Content } from '../parts/dom.ts';
@@ -13,7 +13,7 @@ type Reject = FeedRunDetails['rejects'][number];
 
 /** Null where the job has no schema, or this key may not see runs. */
 export async function jobOutcome(
-  { id_job: id, id_sch: idSch, id_lschma: idLschma }: JobRecord,
+  { id_job: id, id_sch: idSch, id_lschma: idLschma }: ShownJob,
   signal: AbortSignal,
 ): Promise<Content> {
   if (idSch === null) return null;

@@ -1,5 +1,5 @@
 /** One job: how it is, what can be done with it, what came of it, and its log. */
-import type { JobRecord } from '../../jobs/record.ts';
+import type { ShownJob } from '../api/shapes.ts';
 import { call, getJson, type PageOf } from '../api/client.ts';
 import { actionButton, codeBlock, confirm } from '../parts/controls.ts';
 import { fill, h, type Content } from '../parts/dom.ts';
@@ -31,7 +31,7 @@ export async function jobView({ main, signal, path, title }: ViewPlace): Promise
   let timer: ReturnType<typeof setTimeout> | undefined;
   signal.addEventListener('abort', () => clearTimeout(timer));
 
-  const first = await getJson<JobRecord>(`v2/executions/get/${id}`, signal);
+  const first = await getJson<ShownJob>(`v2/executions/get/${id}`, signal);
   fill(
     main,
     h('nav', { class: 'trail', 'aria-label': 'Trail' }, h('a', { href: linkTo(['jobs']) }, 'Jobs')),
@@ -57,7 +57,7 @@ export async function jobView({ main, signal, path, title }: ViewPlace): Promise
   show(first);
   void showOthers(first);
 
-  function show(job: JobRecord): void {
+  function show(job: ShownJob): void {
     clearTimeout(timer);
     fill(facts, factsOf(job));
     if (job.status !== shownStatus) {
@@ -73,7 +73,7 @@ export async function jobView({ main, signal, path, title }: ViewPlace): Promise
 
   async function refresh(): Promise<void> {
     try {
-      const job = await getJson<JobRecord>(`v2/executions/get/${id}`, signal);
+      const job = await getJson<ShownJob>(`v2/executions/get/${id}`, signal);
       if (!signal.aborted) show(job);
     } catch (error) {
       if (!signal.aborted) fill(says, failureBox(error));
@@ -91,7 +91,7 @@ export async function jobView({ main, signal, path, title }: ViewPlace): Promise
     };
   }
 
-  function actionsOf(job: JobRecord): Content {
+  function actionsOf(job: ShownJob): Content {
     const kill = act(async () => {
       if (!(await confirm(`Kill job ${id}?`, 'Kill', h('p', {}, 'Nothing of it is published.')))) return;
       await call(`v2/executions/kill/${id}`, { method: 'POST' });
@@ -119,8 +119,8 @@ export async function jobView({ main, signal, path, title }: ViewPlace): Promise
   }
 
   /** The other jobs of the workflow: compiling a set and loading by it are two. */
-  async function showOthers({ id_workflow: idWorkflow }: JobRecord): Promise<void> {
-    const { content } = await getJson<PageOf<JobRecord>>(`v2/executions/${idWorkflow}?size=100`, signal);
+  async function showOthers({ id_workflow: idWorkflow }: ShownJob): Promise<void> {
+    const { content } = await getJson<PageOf<ShownJob>>(`v2/executions/${idWorkflow}?size=100`, signal);
     if (signal.aborted || content.length < 2) return;
     fill(
       others,
@@ -142,7 +142,7 @@ function path(text: string | null): Content {
   return text === null ? null : h('span', { class: 'path' }, text);
 }
 
-function factsOf(job: JobRecord): Content {
+function factsOf(job: ShownJob): Content {
   const schema =
     job.id_sch === null
       ? null
@@ -174,7 +174,7 @@ function factsOf(job: JobRecord): Content {
     .map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value)));
 }
 
-const tools: Readonly<Record<JobRecord['job_type'], string>> = {
+const tools: Readonly<Record<ShownJob['job_type'], string>> = {
   Schema: 'xsd2er',
   Parse: 'xml2er',
   Write: 'er2xml',
@@ -183,7 +183,7 @@ const tools: Readonly<Record<JobRecord['job_type'], string>> = {
   Import: 'migrate import',
 };
 
-function toolOf({ job_type: type }: JobRecord): string {
+function toolOf({ job_type: type }: ShownJob): string {
   return tools[type];
 }
 

@@ -1,9 +1,9 @@
 /** States of jobs, in words and colours; never in colours alone. */
-import type { JobRecord } from '../../jobs/record.ts';
+import type { ShownJob } from '../api/shapes.ts';
 import { h } from './dom.ts';
 
 const states: Readonly<
-  Record<JobRecord['status'], { readonly word: string; readonly kind: 'idle' | 'busy' | 'good' | 'bad' }>
+  Record<ShownJob['status'], { readonly word: string; readonly kind: 'idle' | 'busy' | 'good' | 'bad' }>
 > = {
   Q: { word: 'queued', kind: 'idle' },
   R: { word: 'running', kind: 'busy' },
@@ -16,20 +16,20 @@ const states: Readonly<
   L: { word: 'lost', kind: 'bad' },
 };
 
-export function stateWord(status: JobRecord['status']): string {
+export function stateWord(status: ShownJob['status']): string {
   return states[status]?.word ?? status;
 }
 
-export function hasEnded(status: JobRecord['status']): boolean {
+export function hasEnded(status: ShownJob['status']): boolean {
   return !'QRWT'.includes(status);
 }
 
-export function stateBadge(status: JobRecord['status']): HTMLElement {
+export function stateBadge(status: ShownJob['status']): HTMLElement {
   return h('span', { class: `badge ${states[status]?.kind ?? 'idle'}` }, stateWord(status));
 }
 
 /** How far a job is; null where there is nothing to tell. */
-export function progressBar({ status, progress, id_job: id }: JobRecord): HTMLElement | null {
+export function progressBar({ status, progress, id_job: id }: ShownJob): HTMLElement | null {
   if (hasEnded(status) || progress === null) return null;
   const percent = Math.round(progress * 100);
   return h(

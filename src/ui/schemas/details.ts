@@ -1,6 +1,6 @@
 /** One schema: its versions and logical schemas to choose from, and a part for each thing that can be known of it. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
-import type { JobRecord } from '../../jobs/record.ts';
+import type { ShownJob } from '../api/shapes.ts';
 import { getJson, type PageOf } from '../api/client.ts';
 import { diagramPart } from '../diagram/view.ts';
 import { selectOf } from '../parts/controls.ts';
@@ -112,7 +112,7 @@ export async function schemaView({ main, signal, path, query, title }: ViewPlace
 }
 
 async function usedLogicalSchemas(idSch: number, signal: AbortSignal): Promise<Set<number>> {
-  const { content } = await getJson<PageOf<JobRecord>>('v2/executions/all?size=500', signal);
+  const { content } = await getJson<PageOf<ShownJob>>('v2/executions/all?size=500', signal);
   return new Set(
     content.flatMap((job) => (job.id_sch === idSch && job.id_lschma !== null ? [job.id_lschma] : [])),
   );
