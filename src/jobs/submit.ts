@@ -142,7 +142,7 @@ async function readExecution(
   const items = executionItems(execution, index);
   const request = parse(tool, items, index, faults);
   if (request === null) return null;
-  const pointer = (long: string): string => pointerOf(items, tool, long, index);
+  const pointer = (long: string, at?: number): string => pointerOf(items, tool, long, index, at);
 
   if (request.originId !== undefined && 'ref' in request.originId) {
     const source = earlier[request.originId.ref];
@@ -158,7 +158,8 @@ async function readExecution(
   const inputPointers = items.filter(({ flag }) => flag === null).map((item) => `${item.pointer}/command`);
   if (request.engine === 'spark' && settings.spark.submit === null)
     faults.push({ pointer: pointer('--engine'), code: 'invalid_option', detail: noSpark });
-  faults.push(...(await checkAccess(adapters, settings, idOrg, request, inputPointers, pointer)));
+  const made = new Set(earlier.flatMap((one) => one?.name ?? []));
+  faults.push(...(await checkAccess(adapters, settings, idOrg, request, inputPointers, pointer, made)));
   return request;
 }
 

@@ -17,20 +17,28 @@ export function checkCombinations(
   const faults: CombinationFault[] = [];
   const fault = (flag: string | null, detail: string): void => void faults.push({ flag, detail });
 
-  const makesOrigin = request.originId === undefined && request.logicalId === undefined;
+  const namesOrigin = request.originId !== undefined && !('auto' in request.originId);
+  const namesLogical = request.logicalId !== undefined || request.logicalName !== undefined;
+  const makesOrigin = !namesOrigin && !namesLogical;
   if (request.tool === 'xsd2er' || request.tool === 'xml2er') {
     if (request.inputs.length === 0) fault(null, `${request.tool} needs an input`);
-    if (request.logicalId !== undefined && request.mapLevel !== undefined) {
+    if (namesLogical && request.mapLevel !== undefined) {
       fault('-g', '-g makes a new logical schema and -l names one: only one of them can be given');
     }
     if (!makesOrigin && request.parent !== undefined)
       fault('--parent', '--parent is for a new origin, not for one that -x or -l names');
+    if (!makesOrigin && request.xsd !== undefined)
+      fault(
+        '--xsd',
+        '--xsd finds or makes the origin, and -x or -l names one: only one of them can be given',
+      );
     if (!makesOrigin && request.name !== undefined)
       fault('--name', '--name is for a new origin, not for one that -x or -l names');
   } else {
     if (request.inputs.length > 0)
       fault(null, `${request.tool} reads rows (-i), not files: ${request.inputs[0]}`);
-    if (makesOrigin) fault(null, `${request.tool} needs -l or -x`);
+    if (request.originId === undefined && !namesLogical)
+      fault(null, `${request.tool} needs -l or -x; -x auto takes the origin that the rows were loaded by`);
     if (request.in === undefined) fault(null, `${request.tool} needs -i, where the rows are`);
     if (request.tool === 'er2xml' && request.out === undefined) fault(null, 'er2xml needs -o, a folder');
     if (request.tool === 'unload' && request.document === undefined)
@@ -43,8 +51,8 @@ export function checkCombinations(
     if (request.outUser !== undefined) fault('-u', '-u needs -o');
     if (request.outPassword !== undefined) fault('-p', '-p needs -o');
   }
-  if (request.parseMode === 'data' && makesOrigin)
-    fault('-e', '-e d takes no statistics and so needs -x or -l');
+  if (request.parseMode === 'data' && makesOrigin && request.xsd === undefined)
+    fault('-e', '-e d takes no statistics and so needs -x or -l, or --xsd');
   if (request.engine === 'spark') {
     if (request.keys !== 'hash')
       fault(

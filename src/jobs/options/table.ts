@@ -5,6 +5,7 @@ import { namePart, ofRequests } from './name-part.ts';
 import { reservedName, reservedStart } from './reserved-names.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 import type { Tool } from '../request/tools.ts';
+import { integer, logical, origin, originName, pathLength, statistics, xsdSet } from './which-schema.ts';
 import type { OptionOrigin, OptionSpec } from './specification.ts';
 
 const all: readonly Tool[] = ['xsd2er', 'xml2er', 'er2xml', 'unload'];
@@ -96,39 +97,7 @@ function flag(
   return { ...withValue(flags, of, ['', meaning], apply, more), takesValue: false };
 }
 
-/** Digits only, exactly representable; null otherwise. */
-function integer(value: string): number | null {
-  const parsed = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
-  return Number.isSafeInteger(parsed) ? parsed : null;
-}
-
-function originName(value: string): string | null {
-  if (value.includes('/')) return 'must not contain "/"';
-  return value === 'group' ? 'is a reserved name' : null;
-}
-
 const maxId = Number.MAX_SAFE_INTEGER;
-
-function origin(draft: RequestDraft, value: string, rest: { readonly index: number } | null): string | null {
-  if (rest !== null && value.startsWith('$')) {
-    const ref = integer(value.slice(1));
-    if (ref === null) return 'must be an id, or $N for execution N of this request';
-    if (ref >= rest.index) return `must name an execution before this one, which is $${rest.index}`;
-    draft.originId = { ref };
-    return null;
-  }
-  const id = integer(value);
-  if (id === null || id < 1) return 'must be the id of an origin';
-  draft.originId = { id };
-  return null;
-}
-
-function statistics(draft: RequestDraft, value: string): string | null {
-  const ids = value.split(',').map((part) => integer(part.trim()));
-  if (ids.some((id) => id === null || id < 1)) return 'must be job ids, separated by commas';
-  draft.useStats = ids.filter((id) => id !== null);
-  return null;
-}
 
 function renames(draft: RequestDraft, value: string): string | null {
   const fault = namePart(value);
@@ -177,8 +146,6 @@ function sparkSetting(
   return null;
 }
 
-const pathLength = 4096;
-
 export const toolOptions: readonly OptionSpec[] = [
   withValue(
     ['-j', '--job'],
@@ -200,14 +167,27 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(
     ['-x', '--origin'],
     users,
-    ['ID', 'use this origin; a target that exists decides by which of its logical schemas'],
+    [
+      'ID|NAME|auto',
+      'use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was)',
+    ],
     origin,
   ),
   withValue(
     ['-l', '--logical'],
     users,
-    ['ID', 'use this logical schema, whatever made the target'],
-    number(1, maxId, (draft, id) => (draft.logicalId = id)),
+    ['ID|NAME', 'use this logical schema, or the only one of that origin, whatever made the target'],
+    logical,
+  ),
+  withValue(
+    [null, '--xsd'],
+    loaders,
+    [
+      'PATH',
+      'load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version',
+    ],
+    xsdSet,
+    { repeatable: true },
   ),
   withValue(['-a', '--use-stats'], makers, ['ID,…', 'use the statistics of these jobs'], statistics),
   withValue(
@@ -330,7 +310,7 @@ export const toolOptions: readonly OptionSpec[] = [
   flag([null, '--skip-loaded'], loaders, 'skipLoaded', 'skip documents whose hash is there already'),
   withValue(
     [null, '--missing'],
-    ['xsd2er'],
+    makers,
     ['fail|wildcard', 'a referenced XSD component that is nowhere (default fail)'],
     oneOf(['fail', 'wildcard'], (draft, missing) => (draft.missing = missing)),
   ),

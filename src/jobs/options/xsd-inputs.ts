@@ -14,7 +14,7 @@ export function xsdIsNoDocument(name: string): string {
 }
 
 export function howToUseXsd(name: string): string {
-  return `xsd2er ${name} makes an origin of it, and xml2er loads documents by that with -x`;
+  return `xsd2er ${name} makes an origin of it, and xml2er loads documents by that with -x; xml2er DOCUMENTS --xsd ${name} does both`;
 }
 
 /** Whether the schema that the options name describes XSDs; null: it is not made yet. One that is not there does not. */
@@ -27,7 +27,7 @@ export async function takesXsdDocuments(
     const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: logicalId });
     return logical?.model.roots.some(({ name }) => isXsdRoot(name)) ?? false;
   }
-  if (originId === undefined) return false;
+  if (originId === undefined || 'auto' in originId) return false;
   if (!('id' in originId)) return null;
   const origin = await catalog.loadOrigin(idOrg, originId.id);
   return origin !== null && startsWith(origin.model, xsdRoot);

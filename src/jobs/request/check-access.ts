@@ -5,6 +5,7 @@ import { parsePathPattern } from '../../files/path-pattern.ts';
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import { isHostAllowed, isReservedSqlSchema, parseTarget } from './target.ts';
+import { knownOrigins, logicalNamed, originNamed } from '../../catalog/schemas/named.ts';
 import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from '../options/xsd-inputs.ts';
 import type { ToolRequest } from './tool-request.ts';
 
@@ -18,14 +19,18 @@ export interface AccessSettings {
   readonly metadbUrl: string | null;
 }
 
-/** `pointerOf` answers the place in the request of an option's value; `inputPointers` those of the inputs. */
+/**
+ * `pointerOf` answers the place in the request of an option's value, `at` which of several; `inputPointers` those of the inputs. `made`:
+ * names of origins that are made before this request runs.
+ */
 export async function checkAccess(
   adapters: { readonly files: FileStore; readonly catalog: CatalogStore },
   settings: AccessSettings,
   idOrg: number,
   request: ToolRequest,
   inputPointers: readonly string[],
-  pointerOf: (long: string) => string,
+  pointerOf: (long: string, at?: number) => string,
+  made: ReadonlySet<string>,
 ): Promise<AccessFault[]> {
   const faults: AccessFault[] = [];
   const path = async (pointer: string, name: string, mustExist: boolean): Promise<void> => {
@@ -39,9 +44,16 @@ export async function checkAccess(
       faults.push({ pointer, code: 'path_not_allowed', detail: 'a job has no standard input' });
     else await path(pointer, input, true);
   }
+  for (const [at, set] of (request.xsd ?? []).entries()) await path(pointerOf('--xsd', at), set, true);
   const schemas =
     request.tool === 'xml2er' ? [...request.inputs.entries()].filter(([, name]) => isXsdName(name)) : [];
-  if (schemas.length > 0 && (await takesXsdDocuments(adapters.catalog, idOrg, request)) === false)
+  // beside documents they are the schema, where no option names one
+  const isSchema = schemas.length < request.inputs.length && !namesSchema(request);
+  if (
+    schemas.length > 0 &&
+    !isSchema &&
+    (await takesXsdDocuments(adapters.catalog, idOrg, request)) === false
+  )
     for (const [at, input] of schemas)
       faults.push({
         pointer: inputPointers[at] ?? '',
@@ -74,11 +86,38 @@ export async function checkAccess(
     },
     { long: '--parent', id: request.parent },
   ];
+  const { catalog } = adapters;
   for (const { long, id } of origins) {
-    if (id === undefined || (await adapters.catalog.findOrigin(idOrg, id)) !== null) continue;
-    faults.push({ pointer: pointerOf(long), code: 'invalid_option', detail: `there is no origin ${id}` });
+    if (id === undefined || (await catalog.findOrigin(idOrg, id)) !== null) continue;
+    const detail = `there is no origin ${id}${await knownOrigins(catalog, idOrg)}`;
+    faults.push({ pointer: pointerOf(long), code: 'invalid_option', detail });
+  }
+  const { originId, logicalName } = request;
+  const name = originId !== undefined && 'name' in originId ? originId.name : logicalName;
+  if (name !== undefined && !made.has(name)) {
+    const long = logicalName === undefined ? '--origin' : '--logical';
+    const detail = await nameFault(() =>
+      (logicalName === undefined ? originNamed : logicalNamed)(catalog, idOrg, name),
+    );
+    if (detail !== null) faults.push({ pointer: pointerOf(long), code: 'invalid_option', detail });
   }
   return faults;
+}
+
+function namesSchema({ originId, logicalId, logicalName, xsd }: ToolRequest): boolean {
+  const isAuto = originId !== undefined && 'auto' in originId;
+  return (originId !== undefined && !isAuto) || (logicalId ?? logicalName ?? xsd) !== undefined;
+}
+
+async function nameFault(find: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await find();
+    return null;
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'not_found' || error.code === 'conflict'))
+      return error.message;
+    throw error;
+  }
 }
 
 const faultsOfPaths: ReadonlySet<ErrorCode> = new Set([

@@ -22,8 +22,17 @@ export function executionItems(execution: Execution, index: number): RequestItem
   return items;
 }
 
-/** JSON pointer of the value of an option, however its flag was written; of the whole execution when it was not given. */
-export function pointerOf(items: readonly RequestItem[], tool: Tool, long: string, index: number): string {
-  const item = items.find(({ flag }) => flag !== null && findOption(tool, flag, 'rest')?.long === long);
+/**
+ * JSON pointer of the value of an option, however its flag was written; of the whole execution when it was not given. `at`: which, of
+ * one that is given several times.
+ */
+export function pointerOf(
+  items: readonly RequestItem[],
+  tool: Tool,
+  long: string,
+  index: number,
+  at = 0,
+): string {
+  const item = items.filter(({ flag }) => flag !== null && findOption(tool, flag, 'rest')?.long === long)[at];
   return item === undefined ? `/executions/${index}` : `${item.pointer}/value`;
 }

@@ -50,9 +50,20 @@ const storedRequest = z
     name: z.string().optional(),
     /** id_sch that the new origin is the next version of */
     parent: id.optional(),
-    /** `ref`: the schema that an earlier execution of the same request (from 0) made, until its job has ended */
-    originId: z.union([z.object({ id }).readonly(), z.object({ ref: position }).readonly()]).optional(),
+    /** `ref`: the schema that an earlier execution of the same request (from 0) made, until its job has ended; `auto`: the target's */
+    originId: z
+      .union([
+        z.object({ id }).readonly(),
+        z.object({ ref: position }).readonly(),
+        z.object({ name: z.string() }).readonly(),
+        z.object({ auto: z.literal(true) }).readonly(),
+      ])
+      .optional(),
     logicalId: id.optional(),
+    /** `-l NAME`: of the origin whose only logical schema is meant */
+    logicalName: z.string().optional(),
+    /** `--xsd`: files, folders and archives of the XSD set that documents are loaded by */
+    xsd: z.array(z.string()).readonly().optional(),
     /** job ids whose statistics are used */
     useStats: z.array(id).readonly().optional(),
     mapLevel: z.literal([0, 1, 2, 3]).optional(),

@@ -25,6 +25,7 @@ export async function sealRequest(request: ToolRequest, secrets: SecretBox): Pro
     if (target !== undefined) stored[member] = await sealIfSecret(target);
   }
   stored['inputs'] = await Promise.all(request.inputs.map(sealIfSecret));
+  if (request.xsd !== undefined) stored['xsd'] = await Promise.all(request.xsd.map(sealIfSecret));
   const settings = Object.entries(request.sparkConf).map(
     async ([key, value]) => [key, settingHoldsSecret(key, value) ? await seal(value) : value] as const,
   );
@@ -71,7 +72,7 @@ export function secretsIn(request: ToolRequest): string[] {
     }
   };
   if (request.outPassword !== undefined) add(request.outPassword);
-  for (const text of [request.out, request.in, ...request.inputs]) {
+  for (const text of [request.out, request.in, ...request.inputs, ...(request.xsd ?? [])]) {
     if (text === undefined) continue;
     for (const [, secret] of text.matchAll(/:\/\/[^\s/?#:@]*:([^\s/?#]*)@/g)) add(secret!);
     for (const [, secret] of text.matchAll(/[?&](?:sig|[\w.-]*(?:password|secret|token)[\w.-]*)=([^&\s]+)/gi))

@@ -24,7 +24,11 @@ export async function chooseSchema(
   const source = await usedSource(context, origin, collected);
   const chosen = origin.pinned ?? (await chooseByTarget(context, origin.idSch, source));
   const { idLschma } = chosen.stored;
-  session.log(`logical schema ${idLschma} of schema ${origin.idSch}: ${chosen.why}`);
+  session.log(
+    origin.idSch < 0
+      ? 'its logical schema is not stored either'
+      : `logical schema ${idLschma} of schema ${origin.idSch}: ${chosen.why}`,
+  );
   await session.report({ idLschma });
   times.end('schema');
   return chosen;

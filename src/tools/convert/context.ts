@@ -1,5 +1,6 @@
 /** What the steps of a conversion share: the session, the documents, the plan, the target once it is open, and the time taken. */
 import type { RowSink } from '../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { openSink } from '../session/open-sink.ts';
 import type { ToolSession } from '../session/tool-session.ts';
@@ -27,6 +28,12 @@ export class TargetOnDemand {
   async open(): Promise<RowSink> {
     this.#sink ??= await openSink(this.#session);
     return this.#sink;
+  }
+
+  /** What it says of its loads, newest first; nothing where rows are to go nowhere. */
+  async loads(): Promise<readonly TargetLoad[]> {
+    const { out, saveMode } = this.#session.request;
+    return out === undefined || saveMode === 'print-schema' ? [] : (await this.open()).loads();
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,5 @@
 /** xml2er: documents become statistics, an origin with its model, and rows in a target. Rarely needed modules are imported lazily. */
 import { InputError } from '../../engine/diagnostics.ts';
-import { takesXsdDocuments } from '../../jobs/options/xsd-inputs.ts';
-import { openDocuments } from '../inputs/document-inputs.ts';
 import type { Conversion } from '../reports/conversion-result.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { checkBeforeCollecting } from './check.ts';
@@ -11,28 +9,27 @@ import { StepTimes, TargetOnDemand, type ConversionContext } from './context.ts'
 import { fillTarget, printTables } from './fill-target.ts';
 import { makeSchema } from './make-schema.ts';
 import { planConversion } from './plan.ts';
+import { settleSchema } from './settle-schema.ts';
 import { outcomeOf, recordCollected, recordLoaded } from './record.ts';
 
 export async function convertXml(session: ToolSession): Promise<Conversion> {
   if (session.request.engine === 'spark')
     (await import('../load/spark/load-on-spark.ts')).requireSpark(session);
-  const { idOrg, home, request } = session;
-  const takesXsd = (await takesXsdDocuments(home.adapters.catalog, idOrg, request)) === true;
-  const inputs = await openDocuments(session, takesXsd);
+  const target = new TargetOnDemand(session);
   try {
-    const times = new StepTimes();
-    const plan = await planConversion(session);
-    const target = new TargetOnDemand(session);
+    const settled = await settleSchema(session, target);
     try {
-      return await convertDocuments({ session, inputs, takesXsd, plan, target, times });
+      const times = new StepTimes();
+      const plan = await planConversion(settled.session);
+      return await convertDocuments({ ...settled, plan, target, times });
     } finally {
-      await target.close();
+      await settled.inputs.dispose();
     }
   } catch (error) {
     if (error instanceof InputError) throw await session.rejects.fatal(error);
     throw error;
   } finally {
-    await inputs.dispose();
+    await target.close();
   }
 }
 

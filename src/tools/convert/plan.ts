@@ -3,6 +3,7 @@ import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { RootRule } from '../../engine/shred/unknown-root.ts';
+import { knownOrigins } from '../../catalog/schemas/named.ts';
 import { AppError } from '../../errors.ts';
 import { parseModeOf } from '../../jobs/request/tool-request.ts';
 import { pinnedLogicalSchema } from '../schemas/choice.ts';
@@ -89,7 +90,10 @@ async function findOrigin(session: ToolSession): Promise<KnownOrigin> {
   else if (request.originId !== undefined && 'id' in request.originId) idSch = request.originId.id;
   else throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
   const origin = await home.adapters.catalog.loadOrigin(idOrg, idSch);
-  if (origin === null) throw new AppError('not_found', `-x ${idSch}: there is no such origin`);
+  if (origin === null) {
+    const known = await knownOrigins(home.adapters.catalog, idOrg);
+    throw new AppError('not_found', `-x ${idSch}: there is no such origin${known}`);
+  }
   await session.report({ idSch });
   return {
     idSch,

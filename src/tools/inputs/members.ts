@@ -31,6 +31,11 @@ export interface MemberSource {
   readonly direct: boolean;
 }
 
+/** Tells a member from all others, whatever else the inputs are asked for. */
+export function sourceKey({ source, name }: Pick<InputMember, 'source' | 'name'>): string {
+  return `${source.file}\n${name}`;
+}
+
 /** A document that is a file by itself. */
 export interface DocumentParts {
   /** needed as fleetingly */

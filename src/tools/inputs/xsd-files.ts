@@ -12,8 +12,9 @@ import { fixedLimits } from '../../config/limits.ts';
 import type { NewOriginFile } from '../../ports/stores/catalog.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archive-members.ts';
 import { openInputs } from './list-files.ts';
+import type { Links } from './open-file.ts';
 import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';
-import type { InputMember } from './members.ts';
+import { sourceKey, type InputMember } from './members.ts';
 
 export interface XsdSetFiles {
   readonly files: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }[];
@@ -21,6 +22,32 @@ export interface XsdSetFiles {
   /** names of the files the set is entered by; undefined: those no other file leads to */
   readonly entries: readonly string[] | undefined;
   readonly bytes: number;
+  /** what of the inputs it was read from */
+  readonly sources: ReadonlySet<string>;
+}
+
+/** Those of the inputs that hold XSDs, by their names. */
+export async function holdingXsds(
+  inputs: readonly string[],
+  limits: ArchiveLimits,
+  links: Links,
+): Promise<readonly string[]> {
+  const holding: string[] = [];
+  for (const input of inputs)
+    if (input !== '-' && (await holdsXsd(input, limits, links))) holding.push(input);
+  return holding;
+}
+
+async function holdsXsd(input: string, limits: ArchiveLimits, links: Links): Promise<boolean> {
+  try {
+    const set = await openInputs([input], isXsd, limits, links);
+    for await (const { name } of set.members()) if (isXsd(name)) return true;
+    return false;
+  } catch (error) {
+    // what cannot be read is told when the documents are read
+    if (error instanceof AppError || error instanceof InputError) return false;
+    throw error;
+  }
 }
 
 /** How a set is compiled: in a job as for the API, as both remember what came of it under one fingerprint. */
@@ -43,12 +70,13 @@ function tooLarge(file: string): InputError {
 
 /**
  * `follow`: a file named by itself brings the files its relative schemaLocations lead to (tools by hand). The service reads
- * nothing but what was given to it.
+ * nothing but what was given to it. `among`: files of other names are none of the set's.
  */
 export async function readXsdSet(
   inputs: readonly string[],
   follow: boolean,
   limits: ArchiveLimits = defaultArchiveLimits,
+  among?: 'among documents',
 ): Promise<XsdSetFiles> {
   const candidates = new Set<string>();
   const accept = (name: string): boolean => {
@@ -58,17 +86,21 @@ export async function readXsdSet(
   };
   const set = await openInputs(inputs, accept, limits, follow ? 'follow' : 'refuse');
   let held = 0;
+  const sources = new Set<string>();
   const members: { name: string; path: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
   const catalogs: { name: string; path: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
   try {
     for await (const member of set.members()) {
       const { name, path } = member;
+      if (among !== undefined && !isXsd(name) && !candidates.has(name)) continue;
       const bytes = candidates.has(name)
         ? await readCatalog(member.chunks())
         : await readMember(member, fixedLimits.xsdSetBytes - held);
       held += bytes?.length ?? 0;
       if (held > fixedLimits.xsdSetBytes) throw tooLarge(name);
-      if (bytes !== null) (candidates.has(name) ? catalogs : members).push({ name, path, bytes });
+      if (bytes === null) continue;
+      (candidates.has(name) ? catalogs : members).push({ name, path, bytes });
+      sources.add(sourceKey(member));
     }
   } finally {
     await set.dispose();
@@ -77,7 +109,7 @@ export async function readXsdSet(
     throw new AppError('input_not_found', `${inputs.join(', ')}: there is no XSD file (*.xsd) in it`);
   const alone =
     follow && inputs.every((input) => input !== '-' && isXsd(input)) && members.length === inputs.length;
-  if (!alone) return described(differentlyNamed([...members, ...catalogs], follow), undefined);
+  if (!alone) return described(differentlyNamed([...members, ...catalogs], follow), undefined, sources);
   const all = await followReferences(members);
   const paths = [...all.keys()];
   const top = commonFolder(paths);
@@ -86,6 +118,7 @@ export async function readXsdSet(
   return described(
     files,
     members.map((member) => nameOf(member.path)),
+    sources,
   );
 }
 
@@ -195,8 +228,10 @@ function commonFolder(paths: readonly string[]): string {
 function described(
   files: readonly { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }[],
   entries: readonly string[] | undefined,
+  sources: ReadonlySet<string>,
 ): XsdSetFiles {
   return {
+    sources,
     files: files.map(({ name, bytes }) => ({ name, bytes })),
     records: files.map(({ name, bytes }) => ({
       name,

@@ -1,6 +1,7 @@
 /** Which logical schema a run works with, and why: the one that an option names, the one that made the target, or the origin's default. */
 import { lineIdentity } from '../../engine/map/deactivate.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { knownLogicals } from '../../catalog/schemas/named.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
@@ -38,7 +39,11 @@ export async function pinnedLogicalSchema({
       'not_found',
       `logical schema ${idLschma}, which job ${repeats.idJob} used, is no more there: send its request again instead of running it again`,
     );
-  if (stored === null) throw new AppError('not_found', `-l ${idLschma}: there is no such logical schema`);
+  if (stored === null)
+    throw new AppError(
+      'not_found',
+      `-l ${idLschma}: there is no such logical schema${await knownLogicals(home.adapters.catalog, idOrg)}`,
+    );
   requireExtras(stored.model, request.extraColumns);
   return {
     stored,

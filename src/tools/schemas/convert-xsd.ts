@@ -1,9 +1,11 @@
 /** xsd2er: an XSD set becomes an origin, its logical schema and mapping. */
 import { formatDiagnostic, type Diagnostic } from '../../engine/diagnostics.ts';
 import { factsOf } from '../../engine/model/facts.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { XsdSetError } from '../../engine/xsd/report.ts';
 import { AppError } from '../../errors.ts';
+import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { compileInThread } from './compile-in-thread.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
 import { choicesAfterParent, storeModel } from './logical-schema.ts';
@@ -18,9 +20,16 @@ import { compileOptions, readXsdSet, type XsdSetFiles } from '../inputs/xsd-file
 /** diagnostics printed one by one; the rest are counted */
 const maxPrinted = 100;
 
+/** What came of an XSD set. */
+export interface DrawnSet {
+  readonly source: SourceModel;
+  readonly model: RelationalModel;
+  /** null: nothing is stored */
+  readonly origin: OriginRecord | null;
+  readonly logical: number | null;
+}
+
 export async function convertXsd(session: ToolSession): Promise<Conversion> {
-  const { request, idOrg, home } = session;
-  const { catalog } = home.adapters;
   const steps: [string, number][] = [];
   let since = performance.now();
   const step = (name: string): void => {
@@ -29,8 +38,35 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   };
   const paths = await inputPaths(session);
   const set = await readXsdSet(paths, session.byHand, session.archiveLimits);
-  const { files, records, bytes } = set;
   step('read');
+  const { model, origin, logical } = await drawXsdSet(session, set, step);
+  return {
+    origin: origin?.id_sch ?? null,
+    logical,
+    chosen: null,
+    documents: set.files.length,
+    does: null,
+    rejected: 0,
+    unknownRoots: 0,
+    kept: nothingKept,
+    rows: {},
+    mapped: factsOf(model).mappedPaths,
+    unknown: 0,
+    bytes: set.bytes,
+    details: noDetails,
+    steps,
+  };
+}
+
+/** Compiles a set, draws its tables, and stores both, but in a dry run; `step` is told what has ended. */
+export async function drawXsdSet(
+  session: ToolSession,
+  set: XsdSetFiles,
+  step: (name: string) => void,
+): Promise<DrawnSet> {
+  const { request, idOrg, home } = session;
+  const { catalog } = home.adapters;
+  const { files, records } = set;
   // the next version of an origin depends on the one before, too
   const fingerprint =
     request.parent === undefined ? await setFingerprint(set, request, session.limits) : null;
@@ -48,36 +84,16 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   session.log(
     `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
   );
-  let origin: number | null = null;
-  let logical: number | null = null;
-  if (!request.dryRun) {
-    const record = await storeOrigin(session, source, 'xsd', records);
-    await session.report({ idSch: record.id_sch });
-    await session.reported();
-    const stored = await storeModel(session, record.id_sch, model);
-    origin = record.id_sch;
-    logical = stored.idLschma;
-    if (fingerprint !== null && known === null)
-      await catalog.rememberCompiledSet(idOrg, fingerprint, logical, diagnostics);
-    await session.report({ idLschma: logical, messages: files.length, progress: 1 });
-    step('store');
-  }
-  return {
-    origin,
-    logical,
-    chosen: null,
-    documents: files.length,
-    does: null,
-    rejected: 0,
-    unknownRoots: 0,
-    kept: nothingKept,
-    rows: {},
-    mapped: factsOf(model).mappedPaths,
-    unknown: 0,
-    bytes,
-    details: noDetails,
-    steps,
-  };
+  if (request.dryRun) return { source, model, origin: null, logical: null };
+  const origin = await storeOrigin(session, source, 'xsd', records);
+  await session.report({ idSch: origin.id_sch });
+  await session.reported();
+  const { idLschma: logical } = await storeModel(session, origin.id_sch, model);
+  if (fingerprint !== null && known === null)
+    await catalog.rememberCompiledSet(idOrg, fingerprint, logical, diagnostics);
+  await session.report({ idLschma: logical, messages: files.length, progress: 1 });
+  step('store');
+  return { source, model, origin, logical };
 }
 
 /** what of a set may be nowhere with `--missing wildcard` */

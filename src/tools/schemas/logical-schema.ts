@@ -3,6 +3,7 @@ import { rootsNamed } from '../../engine/map/chosen-roots.ts';
 import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
+import { knownOrigins } from '../../catalog/schemas/named.ts';
 import { AppError } from '../../errors.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import { inactiveLines } from '../../catalog/schemas/generate.ts';
@@ -135,18 +136,39 @@ export async function namedLogicalSchema(
 ): Promise<ChosenSchema> {
   const pinned = await pinnedLogicalSchema(session);
   if (pinned !== null) return pinned;
-  const { originId } = session.request;
-  if (originId === undefined || !('id' in originId)) {
-    throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
-  }
-  const { stored, why, isEarlierVersion } = await findBasis(session, originId.id, await loads());
   const { catalog } = session.home.adapters;
-  const own =
-    isEarlierVersion === true
-      ? await catalog.loadLogicalSchema(session.idOrg, { idSch: originId.id })
-      : stored;
-  if (own === null) throw new AppError('not_found', `-x ${originId.id}: that origin has no logical schema`);
+  const all = await loads();
+  const idSch = await namedOrigin(session, all);
+  const { stored, why, isEarlierVersion } = await findBasis(session, idSch, all);
+  const own = isEarlierVersion === true ? await catalog.loadLogicalSchema(session.idOrg, { idSch }) : stored;
+  if (own === null) {
+    const known = await knownOrigins(catalog, session.idOrg);
+    throw new AppError('not_found', `-x ${idSch}: there is no such origin${known}`);
+  }
   return { stored: own, why };
+}
+
+/** That of `-x`; with `auto` the only one that the rows were loaded by. */
+async function namedOrigin({ request, home }: ToolSession, loads: readonly TargetLoad[]): Promise<number> {
+  const { originId } = request;
+  if (originId !== undefined && 'id' in originId) return originId.id;
+  if (originId === undefined || !('auto' in originId))
+    throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
+  const installation = await home.adapters.catalog.installation();
+  const ours = loads.filter((load) => load.installation === installation && load.idSch !== null);
+  const holding = ours.filter(({ holds }) => holds);
+  const ids = [...new Set((holding.length > 0 ? holding : ours).map(({ idSch }) => idSch))];
+  const [only] = ids;
+  if (ids.length === 1 && only != null) return only;
+  throw ids.length === 0
+    ? new AppError(
+        'not_found',
+        '-x auto: no origin of this installation has loaded what -i names: give -x or -l',
+      )
+    : new AppError(
+        'conflict',
+        `-x auto: the rows were loaded by origins ${ids.join(', ')}: name one with -x`,
+      );
 }
 
 /** Stores a new model; a --rename that named nothing is told, as a mistyped name would go unnoticed. */

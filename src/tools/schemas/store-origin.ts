@@ -41,7 +41,7 @@ export async function storeOrigin(
 }
 
 /** `uploads/7f3c/donut.xml.gz` -> `donut` */
-function defaultName(input: string): string {
+export function defaultName(input: string): string {
   const name = basename(input)
     .replace(/\.(?:gz|zip|tar|tgz)$/i, '')
     .replace(/\.(?:tar|xml|xsd)$/i, '')

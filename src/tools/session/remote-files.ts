@@ -21,12 +21,18 @@ export function localFolder(session: ToolSession, name: string): string {
 }
 
 /** Paths of copies of what lies at these locations; paths of this machine stay as they are. */
-export async function localCopies(session: ToolSession, locations: readonly string[]): Promise<string[]> {
+export async function localCopies(
+  session: ToolSession,
+  locations: readonly string[],
+  folder = 'in',
+): Promise<string[]> {
   const paths: string[] = [];
   for (const [at, location] of locations.entries()) {
     if (!isRemote(location)) paths.push(location);
     else
-      paths.push(await fetchFiles(session.home.adapters.files, location, localFolder(session, `in/${at}`)));
+      paths.push(
+        await fetchFiles(session.home.adapters.files, location, localFolder(session, `${folder}/${at}`)),
+      );
   }
   return paths;
 }

@@ -6,11 +6,18 @@ import { kindOf, matchingFiles } from '../inputs/matching-files.ts';
 import { localCopies, isRemote, matching } from './remote-files.ts';
 import type { ToolSession } from './tool-session.ts';
 
-/** Paths for `openInputs`. AppError `path_not_allowed`, `invalid_option` or `input_not_found` under a worker. */
-export async function inputPaths(session: ToolSession): Promise<readonly string[]> {
-  if (session.byHand) return session.request.inputs;
-  const located = await Promise.all(session.request.inputs.map((input) => locate(session, input)));
-  return localCopies(session, located.flat());
+/**
+ * Paths for `openInputs`; `folder` is for copies of what lies in a remote store. AppError `path_not_allowed`, `invalid_option` or
+ * `input_not_found` under a worker.
+ */
+export async function inputPaths(
+  session: ToolSession,
+  inputs: readonly string[] = session.request.inputs,
+  folder = 'in',
+): Promise<readonly string[]> {
+  if (session.byHand) return inputs;
+  const located = await Promise.all(inputs.map((input) => locate(session, input)));
+  return localCopies(session, located.flat(), folder);
 }
 
 async function locate(session: ToolSession, input: string): Promise<readonly string[]> {

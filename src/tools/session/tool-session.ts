@@ -9,6 +9,7 @@ import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
 import { openRequest, sealRequest, secretsIn } from '../../jobs/request/stored-request.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { CatalogStore } from '../../ports/stores/catalog.ts';
 import type { JobProgress } from '../../ports/stores/jobs.ts';
 import { newJob } from '../../jobs/submit.ts';
 import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archive-members.ts';
@@ -291,6 +292,23 @@ function session(
       lines.end();
       await kept?.close();
       await home.close();
+    },
+  };
+}
+
+/** The session with a request of which more is settled; `catalog`: what stands in for the stored one. */
+export function settledSession(
+  session: ToolSession,
+  request: ToolRequest,
+  catalog: CatalogStore = session.home.adapters.catalog,
+): ToolSession {
+  const { home } = session;
+  return {
+    ...session,
+    request,
+    home: { ...home, adapters: { ...home.adapters, catalog } },
+    get committing() {
+      return session.committing;
     },
   };
 }

@@ -18,9 +18,11 @@ import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './outp
 import { chooseRowSource } from './open-source.ts';
 import { namedLogicalSchema, type ChosenSchema } from '../schemas/logical-schema.ts';
 import { isRemote, isEmptyRemoteFolder, localFolder, uploadFolder } from '../session/remote-files.ts';
+import { settleNames } from '../schemas/settled-names.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
-export async function convertBack(session: ToolSession): Promise<Conversion> {
+export async function convertBack(given: ToolSession): Promise<Conversion> {
+  const session = await settleNames(given);
   const { request } = session;
   if (request.saveMode === 'write-schema' || request.saveMode === 'print-schema') {
     throw new AppError(

@@ -2,9 +2,11 @@
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
 import { chooseRowRemover } from './open-source.ts';
 import { namedLogicalSchema } from '../schemas/logical-schema.ts';
+import { settleNames } from '../schemas/settled-names.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
-export async function removeDocuments(session: ToolSession): Promise<Conversion> {
+export async function removeDocuments(given: ToolSession): Promise<Conversion> {
+  const session = await settleNames(given);
   const { request, home } = session;
   const started = performance.now();
   const remover = await chooseRowRemover(session);

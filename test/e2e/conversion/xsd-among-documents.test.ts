@@ -50,17 +50,24 @@ describe('an XSD among documents', { timeout: 180_000 }, () => {
   afterAll(() => home?.remove());
 
   const refused =
-    /(?:an XSD is no document|this is an XSD, no document): xsd2er \S+ makes an origin of it, and xml2er loads documents by that with -x$/m;
+    /(?:an XSD is no document|this is an XSD, no document): xsd2er \S+ makes an origin of it, and xml2er loads documents by that with -x; xml2er DOCUMENTS --xsd \S+ does both$/m;
 
-  it('is refused by its name, and in folders and archives that are to tell their schema themselves', async () => {
-    const inputs = [
-      [document, xsd],
-      [xsd],
-      [join(home.directory, 'packed.xsd.gz')],
-      [folder],
-      [join(folder, '*')],
-    ];
-    for (const given of [...inputs, [join(home.directory, 'both.zip')]]) {
+  it('is the schema of the documents beside it, and no document: also in folders and archives', async () => {
+    const inputs = [[document, xsd], [folder], [join(folder, '*.*ml'), xsd]];
+    for (const [at, given] of [...inputs, [join(home.directory, 'both.zip')]].entries()) {
+      const { summary, stdout } = await runTool(home, 'xml2er', [
+        ...given,
+        '-o',
+        `metadb:schema_${at}`,
+        '--json',
+      ]);
+      expect([given, summary]).toMatchObject([given, { status: 'C', documents: 1, origin: Number(origin) }]);
+      expect(stdout).toMatch(/^origin \d+ \(\w+, version 1\) was made of the same XSD set: it goes on$/m);
+    }
+  });
+
+  it('is refused where there is nothing else, or an option names the schema', async () => {
+    for (const given of [[xsd], [join(home.directory, 'packed.xsd.gz')], [join(folder, 'Order.*SD')]]) {
       const { code, stdout, summary } = await runTool(home, 'xml2er', [
         ...given,
         '-o',

@@ -1,0 +1,104 @@
+/** `-x auto`: documents that are loaded into a target again go on with the origin that loaded it. */
+import { InputError } from '../../engine/diagnostics.ts';
+import { startsWith } from '../../engine/map/chosen-roots.ts';
+import type { QName, SourceModel } from '../../engine/model/source-model.ts';
+import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { parseModeOf } from '../../jobs/request/tool-request.ts';
+import type { OriginRecord } from '../../ports/stores/catalog.ts';
+import type { InputSet } from '../inputs/list-files.ts';
+import { peekRootName } from '../inputs/read-document.ts';
+import { elementName } from '../schemas/model-choices.ts';
+import { settledSession, type ToolSession } from '../session/tool-session.ts';
+import type { TargetOnDemand } from './context.ts';
+
+/** origins of a target that are looked into, the last that loaded it first */
+const maxOrigins = 20;
+
+/** The session goes on with that origin where the target has one that knows the documents, else as it is; the log says which, and why. */
+export async function continueTarget(
+  session: ToolSession,
+  inputs: InputSet,
+  target: TargetOnDemand,
+): Promise<ToolSession> {
+  const { request, log } = session;
+  const open = settledSession(session, { ...request, originId: undefined });
+  if (
+    request.out === undefined ||
+    request.saveMode === 'print-schema' ||
+    parseModeOf(request) === 'statistics'
+  )
+    return open;
+  if (request.parent !== undefined || (await hasOwnOrigin(session))) return open;
+  const loads = await target.loads();
+  const installation = await session.home.adapters.catalog.installation();
+  const ids = [
+    ...new Set(loads.filter((load) => load.installation === installation).map((load) => load.idSch)),
+  ];
+  const known = ids.filter((id) => id !== null).slice(0, maxOrigins);
+  if (known.length === 0) return open;
+  const isAsked = request.originId !== undefined;
+  if (request.saveMode === 'overwrite' && !isAsked) {
+    log(
+      `-S o replaces what the target holds: the documents make their schema anew; -x auto goes on with origin ${known[0]}, which loaded it last`,
+    );
+    return open;
+  }
+  const roots = await rootTest(session, inputs);
+  for (const idSch of known) {
+    const origin = await session.home.adapters.catalog.loadOrigin(session.idOrg, idSch);
+    if (origin === null || !fitsName(request.name, origin.record) || !roots.knows(origin.model)) continue;
+    const { name } = origin.record;
+    log(
+      `-x auto: origin ${idSch} (${name}) loaded the target before and goes on${isAsked ? '' : '; --name NAME makes a schema of these documents instead'}`,
+    );
+    return settledSession(session, { ...request, originId: { id: idSch }, name: undefined });
+  }
+  log(
+    request.name === undefined
+      ? `the target was loaded by other schemas (origin ${known.join(', ')}), none of which knows ${roots.names}: the documents make their own`
+      : `the target was loaded by other schemas than ${request.name} (origin ${known.join(', ')}): the documents make their own`,
+  );
+  return open;
+}
+
+/** An attempt before this one stored an origin of its own. */
+async function hasOwnOrigin({ originOfEarlierAttempt, home, idOrg, idJob }: ToolSession): Promise<boolean> {
+  if (originOfEarlierAttempt === null) return false;
+  return (await home.adapters.catalog.findOrigin(idOrg, originOfEarlierAttempt))?.id_job === idJob;
+}
+
+function fitsName(name: string | undefined, origin: OriginRecord): boolean {
+  return name === undefined || origin.name === name;
+}
+
+/** Whether a source model knows what the documents start with. */
+type RootTest = (model: SourceModel) => boolean;
+
+async function rootTest(
+  { request, limits }: ToolSession,
+  inputs: InputSet,
+): Promise<{ readonly names: string; readonly knows: RootTest }> {
+  const given = request.rowTag ?? request.root;
+  if (given !== undefined) {
+    const { namespaceUri, localName } = elementName(given, {});
+    const isMeant = (name: QName): boolean =>
+      name.localName === localName && (namespaceUri === null || name.namespaceUri === namespaceUri);
+    return { names: given, knows: (model) => model.elements.some(({ name }) => isMeant(name)) };
+  }
+  const names = createNameTable();
+  const found = new Map<number, QName>();
+  for await (const member of inputs.members()) {
+    const id = await peekRootName(member, names, limits).catch((error: unknown) => {
+      // it is told, or skipped, when it is read
+      if (error instanceof InputError) return null;
+      throw error;
+    });
+    if (id === null || found.has(id)) continue;
+    found.set(id, { namespaceUri: names.namespaceUri(id), localName: names.localName(id) });
+  }
+  const roots = [...found.values()];
+  return {
+    names: roots.map(({ localName }) => `<${localName}>`).join(', '),
+    knows: (model) => roots.every((name) => startsWith(model, name)),
+  };
+}

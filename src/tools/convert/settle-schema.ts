@@ -1,0 +1,54 @@
+/** What a request leaves open about its schema: an XSD set becomes its origin, or the target tells what it was loaded by. */
+import { takesXsdDocuments } from '../../jobs/options/xsd-inputs.ts';
+import { openDocuments } from '../inputs/document-inputs.ts';
+import type { InputSet } from '../inputs/list-files.ts';
+import type { XsdSetFiles } from '../inputs/xsd-files.ts';
+import { settleNames } from '../schemas/settled-names.ts';
+import { inputPaths } from '../session/resolve-inputs.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import type { TargetOnDemand } from './context.ts';
+
+export interface SettledConversion {
+  readonly session: ToolSession;
+  readonly inputs: InputSet;
+  /** XSDs are documents here, also by their name */
+  readonly takesXsd: boolean;
+}
+
+/** The documents, and an origin where one is named, is made of XSDs, or made what the target holds; else they make their schema themselves. */
+export async function settleSchema(given: ToolSession, target: TargetOnDemand): Promise<SettledConversion> {
+  const named = await settleNames(given);
+  const { idOrg, home, request, repeats } = named;
+  const takesXsd = (await takesXsdDocuments(home.adapters.catalog, idOrg, request)) === true;
+  const paths = await inputPaths(named);
+  const isNamed =
+    request.logicalId !== undefined || (request.originId !== undefined && 'id' in request.originId);
+  // what another run is repeated by is settled
+  const isSettled = isNamed || repeats !== null;
+  const set = isSettled ? null : await xsdSetOf(named, paths);
+  const isAmong = set !== null && request.xsd === undefined;
+  const inputs = await openDocuments(named, paths, { takesXsd, set: isAmong ? set : null });
+  try {
+    if (isSettled) return { session: named, inputs, takesXsd };
+    if (set !== null) {
+      const { originOfSet } = await import('../schemas/set-origin.ts');
+      return { session: await originOfSet(named, set, () => target.loads()), inputs, takesXsd };
+    }
+    const { continueTarget } = await import('./continue-target.ts');
+    return { session: await continueTarget(named, inputs, target), inputs, takesXsd };
+  } catch (error) {
+    await inputs.dispose();
+    throw error;
+  }
+}
+
+/** Of `--xsd`, or of the XSDs among the inputs; null: there are none. */
+async function xsdSetOf(session: ToolSession, paths: readonly string[]): Promise<XsdSetFiles | null> {
+  const { request, byHand, archiveLimits } = session;
+  const { readXsdSet, holdingXsds } = await import('../inputs/xsd-files.ts');
+  if (request.xsd !== undefined)
+    return readXsdSet(await inputPaths(session, request.xsd, 'xsd'), byHand, archiveLimits);
+  const links = byHand ? 'follow' : 'refuse';
+  const holding = await holdingXsds(paths, archiveLimits, links);
+  return holding.length === 0 ? null : readXsdSet(holding, byHand, archiveLimits, 'among documents');
+}

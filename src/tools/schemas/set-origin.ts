@@ -1,0 +1,189 @@
+/** The origin of an XSD set that documents are loaded by: the one that was made of the same files, or the next version of it, or a new one. */
+import { posix } from 'node:path';
+import { familiesOf } from '../../catalog/schemas/origin.ts';
+import { AppError } from '../../errors.ts';
+import type { OriginFile, OriginRecord } from '../../ports/stores/catalog.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
+import type { XsdSetFiles } from '../inputs/xsd-files.ts';
+import { settledSession, type ToolSession } from '../session/tool-session.ts';
+import { drawXsdSet } from './convert-xsd.ts';
+import { defaultName } from './store-origin.ts';
+import { withUnstoredOrigin } from './unstored-origin.ts';
+
+/** The session with that origin; `loads`: what the target says of its loads, newest first. */
+export async function originOfSet(
+  session: ToolSession,
+  set: XsdSetFiles,
+  loads: () => Promise<readonly TargetLoad[]>,
+): Promise<ToolSession> {
+  const { request, idOrg, home, log } = session;
+  const { catalog } = home.adapters;
+  const origins = await catalog.listOrigins(idOrg);
+  const named = request.xsd ?? request.inputs.filter(isXsdName);
+  const name = request.name ?? defaultName(named[0] ?? request.inputs[0] ?? 'stdin');
+  const asked = origins.filter(
+    (origin) =>
+      (request.name === undefined || origin.name === request.name) &&
+      (request.parent === undefined || origin.id_parent_sch === request.parent),
+  );
+  const same = await madeOf(session, asked, set, loads);
+  if (same !== undefined) {
+    const { id_sch: idSch, name: found, version } = same;
+    log(`origin ${idSch} (${found}, version ${version}) was made of the same XSD set: it goes on`);
+    return withOrigin(session, idSch);
+  }
+  const parent =
+    request.parent === undefined ? await earlierVersion(session, origins, name, loads) : undefined;
+  const drawing = settledSession(session, {
+    ...request,
+    inputs: named.length > 0 ? named : request.inputs,
+    // how the documents are cut is a matter of this load
+    rowTag: undefined,
+    ...(parent === undefined ? {} : { parent: parent.id_sch, name: parent.name }),
+  });
+  if (parent === undefined && request.parent === undefined) refuseTaken(origins, request.name);
+  const { source, model, origin } = await drawXsdSet(drawing, set, () => undefined);
+  if (origin === null) {
+    log(
+      parent === undefined
+        ? 'the XSD set would be a new origin, which a dry run does not store'
+        : `the XSD set differs from that of origin ${parent.id_sch} (${parent.name}), which the target knows: it would be its next version, which a dry run does not store`,
+    );
+    return withUnstoredOrigin(session, {
+      name,
+      idParentSch: parent?.id_sch ?? request.parent ?? null,
+      source,
+      model,
+      set,
+    });
+  }
+  log(tellNew(origin, parent, origins, name));
+  return withOrigin(session, origin.id_sch);
+}
+
+function withOrigin(session: ToolSession, idSch: number): ToolSession {
+  const { request } = session;
+  return settledSession(session, {
+    ...request,
+    originId: { id: idSch },
+    xsd: undefined,
+    name: undefined,
+    parent: undefined,
+  });
+}
+
+/**
+ * Of those that were made of the same files the one that is meant: one that loaded the target, the last one first; else one that was
+ * entered by the same files. Undefined: there is none.
+ */
+async function madeOf(
+  session: ToolSession,
+  origins: readonly OriginRecord[],
+  { records, entries }: XsdSetFiles,
+  loads: () => Promise<readonly TargetLoad[]>,
+): Promise<OriginRecord | undefined> {
+  const wanted = contentOf(records);
+  const same = origins.filter((origin) => origin.source_type === 'xsd' && contentOf(origin.files) === wanted);
+  if (same.length === 0) return undefined;
+  // a single file is its only entry, whether it was named or found
+  const alike = new Set(records.length === 1 ? same.map(({ id_sch: id }) => id) : []);
+  for (const { id_sch: idSch } of same) {
+    const files = await session.home.adapters.catalog.loadOriginFiles(session.idOrg, idSch);
+    const entered = files?.filter(({ entry }) => entry === true).map(({ name }) => name);
+    // contents that were not kept tell nothing of their use
+    if (entered === undefined || namesOf(entered) === namesOf(entries ?? [])) alike.add(idSch);
+  }
+  if (same.length === 1 && alike.size === 1) return same[0];
+  const ids = await loadedBy(session, loads);
+  const rank = ({ id_sch: id }: OriginRecord): number =>
+    (ids.includes(id) ? ids.indexOf(id) : ids.length) * 2 + (alike.has(id) ? 0 : 1);
+  return same
+    .filter(({ id_sch: id }) => alike.has(id) || ids.includes(id))
+    .toSorted((a, b) => rank(a) - rank(b))[0];
+}
+
+function namesOf(paths: readonly string[]): string {
+  return paths
+    .map((path) => posix.basename(path))
+    .toSorted()
+    .join('\n');
+}
+
+/** Names and checksums, wherever the folder of all of them lies. */
+function contentOf(files: readonly OriginFile[]): string {
+  const parts = files.map(({ name }) => posix.normalize(name.replaceAll('\\', '/')).split('/'));
+  let above = 0;
+  while (
+    parts.length > 0 &&
+    parts.every((part) => part.length > above + 1 && part[above] === parts[0]![above])
+  )
+    above += 1;
+  return files
+    .map(({ sha256 }, at) => `${sha256} ${parts[at]!.slice(above).join('/')}`)
+    .toSorted()
+    .join('\n');
+}
+
+/** Origins of this installation, the last one first. */
+async function loadedBy(
+  { home }: ToolSession,
+  loads: () => Promise<readonly TargetLoad[]>,
+): Promise<readonly number[]> {
+  const all = await loads();
+  if (all.length === 0) return [];
+  const installation = await home.adapters.catalog.installation();
+  return all.flatMap((load) =>
+    load.installation === installation && load.idSch !== null ? [load.idSch] : [],
+  );
+}
+
+/** The newest version of the schema of that name, where one of its versions loaded the target: the changed set goes on from there. */
+async function earlierVersion(
+  session: ToolSession,
+  origins: readonly OriginRecord[],
+  name: string,
+  loads: () => Promise<readonly TargetLoad[]>,
+): Promise<OriginRecord | undefined> {
+  // a name that nobody chose may have got a number
+  const isNamed = (origin: OriginRecord): boolean =>
+    origin.name === name ||
+    (session.request.name === undefined &&
+      origin.name.startsWith(`${name}-`) &&
+      /^\d+$/.test(origin.name.slice(name.length + 1)));
+  const families = familiesOf(origins).filter((family) => family.some(isNamed));
+  if (families.length === 0) return undefined;
+  const ids = await loadedBy(session, loads);
+  const lastLoad = (family: readonly OriginRecord[]): number =>
+    Math.min(
+      ...family.map(({ id_sch: id }) => (ids.includes(id) ? ids.indexOf(id) : Number.POSITIVE_INFINITY)),
+    );
+  const [nearest] = families.toSorted((a, b) => lastLoad(a) - lastLoad(b));
+  return Number.isFinite(lastLoad(nearest!)) ? nearest!.at(-1) : undefined;
+}
+
+/** AppError `conflict`: the name that was chosen is that of another set. */
+function refuseTaken(origins: readonly OriginRecord[], name: string | undefined): void {
+  const other = origins.find((origin) => origin.name === name);
+  if (other === undefined) return;
+  throw new AppError(
+    'conflict',
+    `--name ${name}: origin ${other.id_sch} has that name and was made of other files, and the target does not know it: --parent ${other.id_sch} makes its next version, another --name a schema of its own`,
+  );
+}
+
+function tellNew(
+  { id_sch: idSch, name: stored, version }: OriginRecord,
+  parent: OriginRecord | undefined,
+  origins: readonly OriginRecord[],
+  name: string,
+): string {
+  if (parent !== undefined)
+    return `the XSD set differs from that of origin ${parent.id_sch} (${parent.name}), which the target knows: it is origin ${idSch}, version ${version} of it, whose tables and names go on; --name NAME makes a schema of its own instead`;
+  const other = origins.find((origin) => origin.name === name && stored !== name);
+  const apart =
+    other === undefined
+      ? ''
+      : `; origin ${other.id_sch} (${name}) was made of other files, and the target does not know it: --parent ${other.id_sch} would make its next version`;
+  return `the XSD set is origin ${idSch} (${stored})${apart}`;
+}
