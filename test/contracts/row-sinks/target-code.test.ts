@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
-import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
+import { encodeRows, libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
 
 let database: TestDatabase;
 let schema = '';
@@ -20,6 +20,22 @@ async function load(plan: SinkPlan): Promise<Awaited<ReturnType<typeof loadLibra
   const sink = createPostgresRowSink({ url: database.url, sqlSchema: schema, createSchema: true });
   try {
     return await loadLibrary(sink, plan, 2);
+  } finally {
+    await sink.close();
+  }
+}
+
+/** With rows beside the tables, too. */
+async function loadBeside(plan: SinkPlan): Promise<void> {
+  const sink = createPostgresRowSink({ url: database.url, sqlSchema: schema, createSchema: true });
+  try {
+    await sink.open(plan);
+    const rows = libraryRows(plan.idJob, 2, await sink.keyOffsets());
+    await writeLibrary(sink, rows);
+    const kept = [1, 2].map((at) => [1, 'library', 1, at, '/library/x', 'element', '<x/>']);
+    await sink.writeSide('unmapped', encodeRows(sink.encoding, kept), kept.length);
+    await sink.writeSide('lexical', encodeRows(sink.encoding, [[1, 'library', 1, 'name', ' x ']]), 1);
+    await sink.publish(async () => true, rows.lastKeys);
   } finally {
     await sink.close();
   }
@@ -63,6 +79,41 @@ test.for([
     message: expect.stringMatching(new RegExp(`^${table}: triggers or rules`)),
   });
   expect([await count('person'), await count('_documents'), await count('_loads')]).toEqual(before);
+});
+
+const side = '_unmapped';
+test.for([
+  ['_loads', () => dropping('_loads')],
+  ['_keys', () => `${dropping('_keys')}; delete from ${schema}._keys`],
+  ['_unmapped', () => dropping(side)],
+  [
+    '_unmapped',
+    () =>
+      `create table ${schema}.away (like ${schema}.${side});
+       create rule away as on insert to ${schema}.${side} do instead insert into ${schema}.away values (new.*)`,
+  ],
+  ['_lexical', () => dropping('_lexical')],
+  [
+    'person',
+    () =>
+      `create function ${schema}.later() returns trigger language plpgsql as 'begin delete from ${schema}.person where person_key = new.person_key; return null; end';
+       create constraint trigger later after insert on ${schema}.person deferrable initially deferred
+         for each row execute function ${schema}.later()`,
+  ],
+] as const)('what is kept out of %s, or taken away again, is no load', async ([table, code]) => {
+  await loadBeside(libraryPlan(1));
+  const before = [await count('person'), await count('_documents'), await count('_loads'), await count(side)];
+  await database.sql.unsafe(code());
+  await expect(loadBeside(libraryPlan(2))).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringMatching(new RegExp(`^${table}: triggers or rules`)),
+  });
+  expect([
+    await count('person'),
+    await count('_documents'),
+    await count('_loads'),
+    await count(side),
+  ]).toEqual(before);
 });
 
 test('triggers that look on do no harm', async () => {

@@ -299,8 +299,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     if (empty.length <= tablesPerTransaction) return;
     for (let from = 0; from < empty.length; from += tablesPerTransaction) {
       await this.#control!.begin(async (begun) => {
-        const tx = begun as unknown as TransactionSql;
-        const publication = await this.#begin(tx);
+        const publication = await this.#begin(begun as unknown as TransactionSql);
         await makeSideTables(publication);
         const some = empty.slice(from, from + tablesPerTransaction);
         await makeTables(
@@ -345,6 +344,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       widened: this.widened,
       keyed: new Set(),
       moved: new Set(),
+      insertions: [],
       changes: [],
       brokenKeys: [],
       keys: new Map(),

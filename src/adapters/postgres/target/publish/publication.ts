@@ -7,6 +7,20 @@ import type { StagedTable } from '../staging/staged-table.ts';
 import type { StagingArea } from '../staging/area.ts';
 import type { ExistingTarget } from '../connection/existing-tables.ts';
 
+/** Rows that went into a table that was there before. */
+export interface Insertion {
+  /** physical name */
+  readonly table: string;
+  readonly key: string | undefined;
+  /** of the table's keys */
+  readonly offset: number;
+  /** quoted, with its schema */
+  readonly staged: string;
+  readonly stagedRows: number;
+  /** as the server tells them */
+  readonly added: number;
+}
+
 export interface Publication {
   readonly tx: TransactionSql;
   readonly sqlSchema: string;
@@ -32,6 +46,8 @@ export interface Publication {
   readonly keyed: Set<string>;
   /** staged tables that became tables of the target */
   readonly moved: Set<StagedTable>;
+  /** into tables that were there before */
+  readonly insertions: Insertion[];
   readonly changes: string[];
   readonly brokenKeys: BrokenKey[];
   /** filled at the end */

@@ -1,36 +1,71 @@
 /** Whether a table that was there before took all rows: its owner's triggers and rules may keep some out, or put them elsewhere. */
-import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
+import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
-import { relation, type Publication } from './publication.ts';
-
-export interface Insertion {
-  /** physical name */
-  readonly table: string;
-  readonly key: string | undefined;
-  /** of the table's keys */
-  readonly offset: number;
-  /** quoted, with its schema */
-  readonly staged: string;
-  readonly stagedRows: number;
-  /** as the server tells them */
-  readonly added: number;
-}
+import { relation, type Insertion, type Publication } from './publication.ts';
 
 /** AppError `conflict` where a row is not there; what triggers made of its values is the owner's own. */
 export async function checkTaken(publication: Publication, insertion: Insertion): Promise<void> {
-  const { table, key, offset, staged, stagedRows, added } = insertion;
-  const hasOwnCode = publication.target.tables.get(table)?.hasOwnCode === true;
+  const { key, stagedRows, added } = insertion;
   // of hashed keys those that are there already are left out
   const isWhole = publication.plan.keys === 'hash' || added === stagedRows;
-  if (key === undefined || (isWhole && !hasOwnCode)) return;
-  const name = doubleQuoted(key);
+  if (key === undefined) return;
+  publication.insertions.push(insertion);
+  if (!isWhole || hasOwnCode(publication, insertion.table)) await checkThere(publication, insertion);
+}
+
+/** Once more at the end: triggers of any table, those that wait for the end of the transaction too, may have taken rows away. */
+export async function checkStillThere(publication: Publication): Promise<void> {
+  if (![...publication.target.tables.keys()].some((table) => hasOwnCode(publication, table))) return;
+  for (const insertion of publication.insertions) await checkThere(publication, insertion);
+}
+
+/** The same for a table without keys. `columns`: quoted; `given`: the query whose rows went into them. */
+export async function checkSideTaken(
+  publication: Publication,
+  { table, columns, given }: { readonly table: string; readonly columns: string; readonly given: string },
+): Promise<void> {
+  if (!hasOwnCode(publication, table)) return;
+  const [{ missing, rows }] = (await publication.tx.unsafe(
+    `WITH given AS (${given})
+     SELECT (SELECT count(*) FROM given)::int8 AS rows, (SELECT count(*) FROM (
+       SELECT * FROM given EXCEPT ALL
+       SELECT ${columns} FROM ${relation(publication, table)} WHERE document_key IN (SELECT document_key FROM given)) x)::int8 AS missing`,
+  )) as unknown as [{ missing: number; rows: number }];
+  if (missing > 0) throw keptOut(table, missing, rows);
+}
+
+/** The same for rows that stand for something: each of the values must be in the column. */
+export async function checkNamed(
+  publication: Publication,
+  table: string,
+  column: string,
+  values: readonly string[],
+): Promise<void> {
+  if (!hasOwnCode(publication, table) || values.length === 0) return;
+  const [{ missing }] = (await publication.tx.unsafe(
+    `SELECT count(*)::int8 AS missing FROM jsonb_array_elements_text(${standardLiteral(JSON.stringify(values))}::jsonb) v
+      WHERE v NOT IN (SELECT ${doubleQuoted(column)}::text FROM ${relation(publication, table)})`,
+  )) as unknown as [{ missing: number }];
+  if (missing > 0) throw keptOut(table, missing, values.length);
+}
+
+function hasOwnCode({ target }: Publication, table: string): boolean {
+  return target.tables.get(table)?.hasOwnCode === true;
+}
+
+async function checkThere(publication: Publication, insertion: Insertion): Promise<void> {
+  const { table, key, offset, staged, stagedRows } = insertion;
+  const name = doubleQuoted(key!);
   const [{ missing }] = (await publication.tx.unsafe(
     `SELECT count(*)::int8 AS missing FROM ${staged} s
       WHERE NOT EXISTS (SELECT FROM ${relation(publication, table)} t WHERE t.${name} = s.${name} + ${offset})`,
   )) as unknown as [{ missing: number }];
-  if (missing === 0) return;
-  throw new AppError(
+  if (missing > 0) throw keptOut(table, missing, stagedRows);
+}
+
+function keptOut(table: string, missing: number, rows: number): AppError {
+  return new AppError(
     'conflict',
-    `${table}: triggers or rules of the target kept out ${missing} of ${stagedRows} rows, so nothing was loaded; switch them off for the load (ALTER TABLE … DISABLE TRIGGER, DISABLE RULE), or load into a target of its own.`,
+    `${table}: triggers or rules of the target kept out ${missing} of ${rows} rows, so nothing was loaded; switch them off for the load (ALTER TABLE … DISABLE TRIGGER, DISABLE RULE), or load into a target of its own.`,
   );
 }

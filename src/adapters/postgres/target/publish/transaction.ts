@@ -6,7 +6,7 @@ import { AppError } from '../../../../errors.ts';
 import { sqlState } from '../../client/connect.ts';
 import { relation, type Publication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
-import { checkTaken } from './taken-rows.ts';
+import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
 import { loosenForeignKeys } from './bulk-append.ts';
 import { clearTables } from './overwrite.ts';
 import { strayReferences } from '../staging/foreign-keys.ts';
@@ -71,6 +71,8 @@ export async function publishRows(
     `INSERT INTO ${relation(publication, sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)
      VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents}, ${total})`,
   );
+  await checkNamed(publication, sideTableNames.loads, 'job', [String(plan.idJob)]);
+  await checkStillThere(publication);
   return rows;
 }
 
@@ -359,10 +361,12 @@ async function addSideRows(publication: Publication, offsets: ReadonlyMap<string
         ? ''
         : ` LEFT JOIN (VALUES ${shifts.join(', ')}) o (name, shift) ON o.name = s.${tableColumn}`;
     const distinct = plan.keys === 'hash' ? 'DISTINCT ' : '';
+    const given = `SELECT ${distinct}${values.join(', ')} FROM ${staged.relation} s${join}`;
+    const list = columns.map(doubleQuoted).join(', ');
     await publication.tx.unsafe(
-      `INSERT INTO ${relation(publication, sideTableNames[side])} (${columns.map(doubleQuoted).join(', ')})
-       SELECT ${distinct}${values.join(', ')} FROM ${staged.relation} s${join}`,
+      `INSERT INTO ${relation(publication, sideTableNames[side])} (${list}) ${given}`,
     );
+    await checkSideTaken(publication, { table: sideTableNames[side], columns: list, given });
   }
 }
 
@@ -384,6 +388,8 @@ async function keepKeys(publication: Publication): Promise<void> {
        ON CONFLICT (table_name) DO UPDATE SET last_value = greatest(k.last_value, excluded.last_value)`,
   );
   await runAll(publication.tx, statements);
+  const names = highest.map(([name]) => name);
+  await checkNamed(publication, sideTableNames.keys, 'table_name', names);
   const given = await publication.tx.unsafe<{ name: string; last: number }[]>(
     `SELECT table_name AS name, last_value AS last FROM ${relation(publication, sideTableNames.keys)}`,
   );
