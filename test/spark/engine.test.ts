@@ -75,6 +75,15 @@ describe('jobs on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }
       'spark',
     );
     expect(summary.documents).toBe(count + 2);
+    expect(summary.steps.map(({ name }) => name)).toEqual([
+      'start',
+      'schema',
+      'inputs',
+      'target',
+      'load',
+      'publish',
+      'record',
+    ]);
     const rows = await contents(postgresReader(sql, 'spark_rows'));
     expect(rows['_documents']).toHaveLength(count + 2);
     expect(rows).toEqual(await contents(postgresReader(sql, 'local_rows')));
@@ -98,6 +107,15 @@ describe('jobs on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }
     expect(run.code).toBe(1);
     expect(run.stdout + run.stderr).toMatch(/broken\.xml: line 1/);
     expect((await contents(postgresReader(sql, 'broken_rows')))['_documents']).toEqual([]);
+    const [record] = await sql<{ result: string }[]>`select result from svc.job order by id_job desc limit 1`;
+    expect(JSON.parse(record!.result)).toMatchObject({
+      origin: Number(origin),
+      status: 'F',
+      documents: 0,
+      unknown_root: 1,
+      bytes: null,
+      steps: expect.arrayContaining([expect.objectContaining({ name: 'load' })]),
+    });
     expect(await readdir(work)).toEqual([]);
   });
 

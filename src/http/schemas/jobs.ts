@@ -55,7 +55,10 @@ export const Job = z
     params_json: z.string().openapi({
       description:
         'The same as JSON: settings of the engine under `spark`, options by their long names under `action`, `in` and `out` ' +
-        'among them; nothing that was not given.',
+        'among them; nothing that was not given. Of a job that has ended, `result` is the summary of its tool, as `--json` ' +
+        'prints it: the schema chosen and why, documents, rows by table, what was rejected or kept as unmapped, and `steps` ' +
+        'with the seconds and CPU seconds of each; of a failed one what was known. It is absent where the tool left none, as ' +
+        'when it was killed.',
     }),
     host: z.string().nullable(),
     os_user: z.string().nullable(),

@@ -3,14 +3,13 @@ import { setImmediate as nextTurn, setTimeout as setTimer } from 'node:timers/pr
 import { InputError } from '../../engine/diagnostics.ts';
 import { AppError, errorCatalogue, isOutage } from '../../errors.ts';
 import { ConfigError } from '../../config/properties.ts';
-import { statusLetters } from '../../jobs/status-letters.ts';
 import { exitCodes, leftBehind, reconcileVariable } from '../../jobs/worker/tool-exit.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
 import { type ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { Tool } from '../../jobs/request/tools.ts';
-import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
+import { noDetails, type Conversion } from '../reports/conversion-result.ts';
 import { Interrupted, watchSignals, type Interruption } from './interruption.ts';
-import { printSummary, type ToolSummary } from '../reports/summary.ts';
+import { printSummary, summaryOfFailure, summaryOfWork } from '../reports/summary.ts';
 import { openSession, type ToolSession } from '../session/tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 import { parseToolArguments } from '../../jobs/request/read-request.ts';
@@ -93,12 +92,12 @@ async function runSession(
   convert: (session: ToolSession) => Promise<Conversion>,
   { terminal, interruption }: { readonly terminal: Terminal; readonly interruption: Interruption | null },
 ): Promise<number> {
-  const started = performance.now();
   let converting: Promise<Conversion> | null = null;
   try {
     session.log(`${tool} started, job ${session.idJob}`);
     // on Spark the application has an id of its own, once there is one
     if (session.request.engine !== 'spark') await session.report({ idApp: `local-${Date.now()}` });
+    session.steps.begin('schema');
     converting = convert(session);
     const conversion = await (interruption === null
       ? converting
@@ -106,7 +105,7 @@ async function runSession(
           // what is being committed is known only when it has been
           error instanceof Interrupted && session.committing ? converting! : Promise.reject(error as Error),
         ));
-    const summary = summaryOf(session, conversion, 'completed', started);
+    const summary = summaryOfWork(session.soFar, conversion);
     await session.report({
       summary: { ...summary, details: conversion.details },
       messages: conversion.documents,
@@ -116,7 +115,7 @@ async function runSession(
     terminal.endProgress();
     if (interruption?.signal.aborted === true)
       session.log(`${interruption.why} when its rows had been published: the job is complete`);
-    for (const line of printSummary(summary, conversion)) session.log(line);
+    for (const line of printSummary(summary, conversion.does)) session.log(line);
     await session.finish('completed', null);
     if (session.request.json) terminal.log(JSON.stringify(summary));
     return exitCodes.completed;
@@ -125,7 +124,7 @@ async function runSession(
     // a terminal's Ctrl-C ends children, too, and they may be heard of first
     await nextTurn();
     if (interruption?.signal.aborted === true)
-      return await endInterrupted(tool, session, interruption, converting);
+      return await endInterrupted(tool, session, { interruption, converting, terminal });
     const { text, again } = describe(error);
     const failure = oneLine(session.mask(text));
     session.log(`failed: ${failure}`);
@@ -134,7 +133,7 @@ async function runSession(
       await session.report({ failure }).catch(() => undefined);
       return exitCodes.tryAgain;
     }
-    const summary = summaryOf(session, null, 'failed', started);
+    const summary = summaryOfFailure(session.soFar, 'failed', session.rejects);
     const details = { ...noDetails, rejects: session.rejects.details };
     await session.report({ failure, summary: { ...summary, details } });
     await session.finish('failed', failure);
@@ -150,12 +149,23 @@ const clearingMs = 5000;
 async function endInterrupted(
   tool: Tool,
   session: ToolSession,
-  { why, exitCode }: Interruption,
-  converting: Promise<Conversion> | null,
+  {
+    interruption,
+    converting,
+    terminal,
+  }: {
+    readonly interruption: Interruption;
+    readonly converting: Promise<Conversion> | null;
+    readonly terminal: Terminal;
+  },
 ): Promise<number> {
+  const { why, exitCode } = interruption;
   const failure = `${why}; ${leftBehind[tool]}`;
   session.log(failure);
+  const summary = summaryOfFailure(session.soFar, 'killed', session.rejects);
+  await session.report({ summary: { ...summary, details: noDetails } });
   await session.finish('killed', failure).catch((error: unknown) => session.log(describe(error).text));
+  if (session.request.json) terminal.log(JSON.stringify(summary));
   // what reads a pipe would go on waiting
   process.stdin.destroy();
   const cleared = converting?.then(
@@ -165,34 +175,6 @@ async function endInterrupted(
   const late = setTimer(clearingMs, false, { ref: true });
   if ((await Promise.race([cleared ?? true, late])) === false) process.exit(exitCode);
   return exitCode;
-}
-
-function summaryOf(
-  session: ToolSession,
-  conversion: Conversion | null,
-  status: 'completed' | 'failed',
-  started: number,
-): ToolSummary {
-  const seconds = (performance.now() - started) / 1000;
-  const bytes = conversion?.bytes ?? 0;
-  const tables = conversion?.rows ?? {};
-  return {
-    job: session.idJob,
-    origin: conversion?.origin ?? null,
-    logical: conversion?.logical ?? null,
-    schema_chosen: conversion?.chosen ?? null,
-    status: statusLetters[status],
-    documents: conversion?.documents ?? 0,
-    rejected: conversion?.rejected ?? session.rejects.messages.length - session.rejects.unknownRoots,
-    unknown_root: conversion?.unknownRoots ?? session.rejects.unknownRoots,
-    unmapped: conversion?.kept ?? nothingKept,
-    rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0),
-    tables,
-    xpaths: { mapped: conversion?.mapped ?? 0, new: conversion?.unknown ?? 0 },
-    bytes,
-    seconds: Math.round(seconds * 1000) / 1000,
-    mb_per_s: seconds > 0 ? Math.round(bytes / 1e4 / seconds) / 100 : 0,
-  };
 }
 
 /** One line that tells what to do next; `again`: an outage that may pass. */

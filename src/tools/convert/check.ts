@@ -7,6 +7,7 @@ export async function checkBeforeCollecting(context: ConversionContext): Promise
   const { onError, validate, engine } = context.session.request;
   const { origin } = context.plan;
   if (onError === 'skip' && !validate) {
+    context.session.steps.begin('check');
     // executors find it with the statistics
     if (engine !== 'spark') await check(context, null);
   } else if (origin !== null) await validateDocuments(context, origin.idSch);
@@ -14,8 +15,9 @@ export async function checkBeforeCollecting(context: ConversionContext): Promise
 
 /** `--validate`: a document that is not valid is rejected before any is read for its rows. */
 export async function validateDocuments(context: ConversionContext, idSch: number): Promise<void> {
-  const { session, times } = context;
+  const { session } = context;
   if (!session.request.validate) return;
+  session.steps.begin('validate');
   const { openValidator } = await import('../validation/open-validator.ts');
   const validator = await openValidator(session, idSch);
   try {
@@ -24,7 +26,6 @@ export async function validateDocuments(context: ConversionContext, idSch: numbe
   } finally {
     await validator.close();
   }
-  times.end('validate');
 }
 
 async function check(

@@ -19,8 +19,8 @@ export async function chooseSchema(
   origin: KnownOrigin,
   collected: CollectedStatistics | null,
 ): Promise<ChosenSchema> {
-  const { session, times } = context;
-  if (collected !== null) times.end('statistics');
+  const { session } = context;
+  session.steps.begin('schema');
   const source = await usedSource(context, origin, collected);
   const chosen = origin.pinned ?? (await chooseByTarget(context, origin.idSch, source));
   const { idLschma } = chosen.stored;
@@ -30,7 +30,7 @@ export async function chooseSchema(
       : `logical schema ${idLschma} of schema ${origin.idSch}: ${chosen.why}`,
   );
   await session.report({ idLschma });
-  times.end('schema');
+  session.choose({ logical: idLschma, why: chosen.why }, chosen.stored.model);
   return chosen;
 }
 

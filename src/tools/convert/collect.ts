@@ -11,9 +11,9 @@ export async function collectStatistics({
   inputs,
   takesXsd,
   plan,
-  times,
 }: ConversionContext): Promise<CollectedStatistics> {
   const { request, rejects } = session;
+  session.steps.begin('statistics');
   const share = request.out === undefined || (plan.origin !== null && !plan.loads) ? 1 : shareBeforeLoad;
   const collect =
     request.engine === 'spark'
@@ -28,6 +28,5 @@ export async function collectStatistics({
     progress: (fraction, done) => session.progress(fraction * share, done),
   });
   if (collected.documents === 0) throw noDocumentsLeft(rejects, request.rowTag);
-  times.end('read for statistics');
   return collected;
 }

@@ -1,4 +1,4 @@
-/** What the steps of a conversion share: the session, the documents, the plan, the target once it is open, and the time taken. */
+/** What the steps of a conversion share: the session, the documents, the plan, and the target once it is open. */
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { InputSet } from '../inputs/list-files.ts';
@@ -13,7 +13,6 @@ export interface ConversionContext {
   readonly takesXsd: boolean;
   readonly plan: ConversionPlan;
   readonly target: TargetOnDemand;
-  readonly times: StepTimes;
 }
 
 /** The sink, opened when a step first needs it. */
@@ -38,18 +37,5 @@ export class TargetOnDemand {
 
   async close(): Promise<void> {
     await this.#sink?.close();
-  }
-}
-
-/** Seconds that each step took. */
-export class StepTimes {
-  readonly all: [name: string, seconds: number][] = [];
-  #since = performance.now();
-
-  /** A step has ended; the next begins. */
-  end(name: string): void {
-    const now = performance.now();
-    this.all.push([name, (now - this.#since) / 1000]);
-    this.#since = now;
   }
 }

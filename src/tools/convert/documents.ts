@@ -5,7 +5,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 import { checkBeforeCollecting } from './check.ts';
 import { chooseSchema } from './choose-schema.ts';
 import { collectStatistics } from './collect.ts';
-import { StepTimes, TargetOnDemand, type ConversionContext } from './context.ts';
+import { TargetOnDemand, type ConversionContext } from './context.ts';
 import { fillTarget, printTables } from './fill-target.ts';
 import { makeSchema } from './make-schema.ts';
 import { planConversion } from './plan.ts';
@@ -19,9 +19,8 @@ export async function convertXml(session: ToolSession): Promise<Conversion> {
   try {
     const settled = await settleSchema(session, target);
     try {
-      const times = new StepTimes();
       const plan = await planConversion(settled.session);
-      return await convertDocuments({ ...settled, plan, target, times });
+      return await convertDocuments({ ...settled, plan, target });
     } finally {
       await settled.inputs.dispose();
     }

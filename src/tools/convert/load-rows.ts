@@ -23,7 +23,6 @@ export interface LoadResult {
   readonly bytes: number;
   /** statistics of the documents that were loaded, when asked for */
   readonly statistics: DocumentStatistics | null;
-  readonly steps: readonly (readonly [string, number])[];
 }
 
 export interface RowLoad extends LoadOptions {
@@ -40,9 +39,8 @@ export async function loadRows(
   sink: RowSink,
   options: RowLoad,
 ): Promise<LoadResult> {
-  const { request } = session;
-  const steps: [string, number][] = [];
-  const started = performance.now();
+  const { request, steps } = session;
+  steps.begin('target');
   const { catalog } = session.home.adapters;
   const naturalKeys = await catalog.listNaturalKeys(session.idOrg, logical.idSch);
   const opened = await sink.open({
@@ -58,6 +56,7 @@ export async function loadRows(
   const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), inputs.totalBytes);
   if (opened === 'load') {
     await options.check();
+    steps.begin('load');
     if (request.engine === 'local') await loader.probe(inputs);
     else if (request.onError === 'skip')
       await (await onSpark()).probeOnSpark(session, { inputs, logical, sink, options });
@@ -74,15 +73,14 @@ export async function loadRows(
   if (opened === 'skip' && request.saveMode === 'ignore')
     session.log('the tables hold rows already: no document was read, nothing was added (-S i)');
   await loader.flush();
-  const loaded = performance.now();
-  steps.push(['load', (loaded - started) / 1000]);
+  steps.begin('publish');
   const { documents, bytes } = loader.findings();
   session.progress(1, { pass: 'publishing', documents, bytes, rows: loader.writtenRows });
   const published = await sink.publish(
     () => session.beginCommit({ ...loader.written(), chosen: options.chosen }),
     loader.lastKeys(),
   );
-  steps.push(['publish', (performance.now() - loaded) / 1000]);
+  steps.begin('record');
   if (published.already)
     session.log('an earlier attempt of this job had published its rows; nothing was added');
   for (const change of published.changes) session.log(`target changed: ${change}`);
@@ -101,6 +99,5 @@ export async function loadRows(
     unknownPaths: findings.unmapped.length,
     bytes: findings.bytes,
     statistics: loader.statistics,
-    steps,
   };
 }

@@ -8,24 +8,25 @@ import { storedStatistics } from './stored-statistics.ts';
 
 /** Reports what it stored; a dry run stores nothing. */
 export async function makeSchema(
-  { session, times }: ConversionContext,
+  { session }: ConversionContext,
   { statistics, files }: CollectedStatistics,
 ): Promise<ChosenSchema> {
-  const { request, home, idOrg } = session;
+  const { request, home, idOrg, steps } = session;
+  steps.begin('infer');
   const earlier = await earlierOrigin(session);
   const all = (await storedStatistics(session, null)).reduce(mergeStatistics, statistics);
   const { inferSourceModel } = await import('../../engine/infer/source-model.ts');
   const source = earlier?.source ?? inferSourceModel(all);
-  times.end('infer');
+  steps.begin('map');
   const { buildModel } = await import('../schemas/build-model.ts');
   const model = buildModel(request, source, await choicesAfterParent(session));
-  times.end('map');
   session.log(
     `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
   );
   const why = 'made of the documents themselves';
   if (request.dryRun)
     return { stored: { idSch: -1, idLschma: -1, model, modelHash: '', variant: false }, why };
+  steps.begin('store');
   const { storeOrigin } = await import('../schemas/store-origin.ts');
   const origin = earlier?.record ?? (await storeOrigin(session, source, 'xml', files));
   // a further attempt goes on with this origin
@@ -34,7 +35,7 @@ export async function makeSchema(
   await home.adapters.catalog.saveStatistics(idOrg, origin.id_sch, session.idJob, statistics, () => all);
   const stored = await storeModel(session, origin.id_sch, model);
   await session.report({ idLschma: stored.idLschma });
-  times.end('store');
+  session.choose({ logical: stored.idLschma, why }, model);
   return { stored, why };
 }
 

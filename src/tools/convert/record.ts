@@ -24,11 +24,10 @@ export async function recordCollected(
 /** After the rows are published. */
 export async function recordLoaded(
   context: ConversionContext,
-  { statistics, steps, documents }: LoadResult,
+  { statistics, documents }: LoadResult,
 ): Promise<void> {
-  const { session, plan, times } = context;
+  const { session, plan } = context;
   if (statistics !== null && plan.origin !== null) await saveStatistics(context, plan.origin, statistics);
-  for (const [name, seconds] of steps) times.all.push([name, seconds]);
   await session.report({ messages: documents, progress: 1 });
 }
 
@@ -45,7 +44,7 @@ function saveStatistics(
 
 /** The outcome: `collected` where documents were read for their statistics, `loaded` where their rows were. */
 export function outcomeOf(
-  { session, times }: ConversionContext,
+  { session }: ConversionContext,
   { stored, why }: ChosenSchema,
   collected: CollectedStatistics | null,
   loaded: LoadResult | null,
@@ -61,11 +60,10 @@ export function outcomeOf(
     rejected: rejects.messages.length - rejects.unknownRoots,
     unknownRoots: rejects.unknownRoots,
     kept: loaded?.kept ?? nothingKept,
-    rows: loaded?.rows ?? {},
+    tables: loaded?.rows ?? {},
     mapped: factsOf(stored.model).mappedPaths,
     unknown: loaded?.unknownPaths ?? 0,
     bytes: loaded?.bytes ?? collected?.bytes ?? 0,
     details: loaded?.details ?? { ...noDetails, rejects: rejects.details },
-    steps: times.all,
   };
 }

@@ -20,14 +20,18 @@ export async function settleSchema(given: ToolSession, target: TargetOnDemand): 
   const named = await settleNames(given);
   const { idOrg, home, request, repeats } = named;
   const takesXsd = (await takesXsdDocuments(home.adapters.catalog, idOrg, request)) === true;
+  named.steps.begin('inputs');
   const paths = await inputPaths(named);
+  named.steps.begin('schema');
   const isNamed =
     request.logicalId !== undefined || (request.originId !== undefined && 'id' in request.originId);
   // what another run is repeated by is settled
   const isSettled = isNamed || repeats !== null;
   const set = isSettled ? null : await xsdSetOf(named, paths);
   const isAmong = set !== null && request.xsd === undefined;
+  named.steps.begin('inputs');
   const inputs = await openDocuments(named, paths, { takesXsd, set: isAmong ? set : null });
+  named.steps.begin('schema');
   try {
     if (isSettled) return { session: named, inputs, takesXsd };
     if (set !== null) {

@@ -287,7 +287,7 @@ export class Loader {
       unknownRoots: this.#rejects.unknownRoots,
       kept: findings.kept,
       tables: Object.fromEntries(named.filter(([, rows]) => rows > 0)),
-      unknownPaths: findings.unmapped.length,
+      unknown: findings.unmapped.length,
       bytes: findings.bytes,
       details: detailsOf(findings, this.#rejects.details),
     };

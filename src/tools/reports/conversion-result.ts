@@ -48,14 +48,13 @@ export interface Conversion {
   readonly rejected: number;
   readonly unknownRoots: number;
   readonly kept: KeptContent;
-  /** by table name; tables without rows are left out */
-  readonly rows: Readonly<Record<string, number>>;
+  /** rows by table name; tables without rows are left out */
+  readonly tables: Readonly<Record<string, number>>;
   /** distinct paths of the mapping, and paths met that it does not know */
   readonly mapped: number;
   readonly unknown: number;
   readonly bytes: number;
   readonly details: ConversionDetails;
-  readonly steps: readonly (readonly [step: string, seconds: number])[];
 }
 
 /** In the summary. */
@@ -65,17 +64,7 @@ export interface SchemaChosen {
 }
 
 /** What a job will have added to its target. */
-export interface WrittenSoFar {
-  readonly origin: number | null;
-  readonly logical: number | null;
-  readonly chosen: SchemaChosen | null;
-  readonly documents: number;
-  readonly rejected: number;
-  readonly unknownRoots: number;
-  readonly kept: KeptContent;
-  /** rows by table */
-  readonly tables: Readonly<Record<string, number>>;
-  readonly unknownPaths: number;
-  readonly bytes: number;
-  readonly details: ConversionDetails;
-}
+export type WrittenSoFar = Omit<Conversion, 'does' | 'mapped'>;
+
+/** What the summary tells of. */
+export type SummarisedWork = Omit<Conversion, 'does' | 'details'>;

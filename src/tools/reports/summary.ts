@@ -1,6 +1,14 @@
 /** The summary that a tool prints at its end, as text and as JSON. */
 import { statusLetters, type StatusLetter } from '../../jobs/status-letters.ts';
-import type { Conversion, KeptContent, SchemaChosen, WrittenSoFar } from './conversion-result.ts';
+import type { Rejects } from '../load/rejects.ts';
+import {
+  nothingKept,
+  type Conversion,
+  type KeptContent,
+  type SchemaChosen,
+  type SummarisedWork,
+} from './conversion-result.ts';
+import type { StepTime, StepTimes } from './step-times.ts';
 
 export interface ToolSummary {
   readonly job: number | null;
@@ -17,22 +25,32 @@ export interface ToolSummary {
   readonly unmapped: KeptContent;
   readonly rows: number;
   readonly tables: Readonly<Record<string, number>>;
-  /** paths of the mapping, and paths met that it does not know */
-  readonly xpaths: { readonly mapped: number; readonly new: number };
-  readonly bytes: number;
+  /** paths of the mapping, and paths met that it does not know; of a run that failed, null is not known */
+  readonly xpaths: { readonly mapped: number | null; readonly new: number | null };
+  readonly bytes: number | null;
+  /** of all steps but `start` */
   readonly seconds: number;
-  readonly mb_per_s: number;
+  readonly mb_per_s: number | null;
+  readonly steps: readonly StepTime[];
 }
 
-/** As the record of a job keeps it until its own summary is there. */
-export function summaryOfWritten(
-  idJob: number,
-  written: WrittenSoFar,
-): ToolSummary & { readonly details: WrittenSoFar['details'] } {
-  const { origin, logical, chosen, documents, rejected, unknownRoots, kept } = written;
-  const { tables, unknownPaths, bytes, details } = written;
+/** What is known of a run before it has ended. */
+export interface RunSoFar {
+  readonly idJob: number;
+  readonly origin: number | null;
+  readonly chosen: SchemaChosen | null;
+  /** paths that the chosen schema maps; null: none is chosen */
+  readonly mapped: number | null;
+  readonly steps: StepTimes;
+}
+
+/** Of a run that is complete; before rows are committed, of what they will have made. */
+export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary {
+  const { origin, logical, chosen, documents, rejected, unknownRoots, kept, tables, mapped, unknown, bytes } =
+    work;
+  const { seconds } = run.steps;
   return {
-    job: idJob,
+    job: run.idJob,
     origin,
     logical,
     schema_chosen: chosen,
@@ -43,18 +61,37 @@ export function summaryOfWritten(
     unmapped: kept,
     rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0),
     tables,
-    xpaths: { mapped: 0, new: unknownPaths },
+    xpaths: { mapped, new: unknown },
     bytes,
-    seconds: 0,
-    mb_per_s: 0,
-    details,
+    seconds: Math.round(seconds * 1000) / 1000,
+    mb_per_s: seconds > 0 ? Math.round(bytes / 1e4 / seconds) / 100 : 0,
+    steps: run.steps.all,
   };
 }
 
-export function printSummary(
-  summary: ToolSummary,
-  { steps, does }: Pick<Conversion, 'steps' | 'does'>,
-): string[] {
+/** Of a run that published nothing: what is not known of it is null. */
+export function summaryOfFailure(run: RunSoFar, status: 'failed' | 'killed', rejects: Rejects): ToolSummary {
+  return {
+    job: run.idJob,
+    origin: run.origin,
+    logical: run.chosen?.logical ?? null,
+    schema_chosen: run.chosen,
+    status: statusLetters[status],
+    documents: 0,
+    rejected: rejects.messages.length - rejects.unknownRoots,
+    unknown_root: rejects.unknownRoots,
+    unmapped: nothingKept,
+    rows: 0,
+    tables: {},
+    xpaths: { mapped: run.mapped, new: null },
+    bytes: null,
+    seconds: Math.round(run.steps.seconds * 1000) / 1000,
+    mb_per_s: null,
+    steps: run.steps.all,
+  };
+}
+
+export function printSummary(summary: ToolSummary, does: Conversion['does']): string[] {
   const lines: string[] = [];
   const tables = Object.entries(summary.tables);
   if (tables.length > 0) {
@@ -62,13 +99,14 @@ export function printSummary(
     lines.push('rows per table:');
     for (const [name, rows] of tables) lines.push(`  ${name.padEnd(width)}  ${grouped(rows)}`);
   }
-  if (steps.length > 0)
-    lines.push(`steps: ${steps.map(([step, seconds]) => `${step} ${seconds.toFixed(2)} s`).join(', ')}`);
+  lines.push(
+    `steps: ${summary.steps.map(({ name, seconds }) => `${name} ${seconds.toFixed(2)} s`).join(', ')}`,
+  );
   const { documents, rejected } = summary;
   const paths = `paths: ${summary.xpaths.mapped} mapped, ${summary.xpaths.new} new`;
   lines.push(
     does === null ? `documents: ${documents} ok, ${rejected} rejected; ${paths}` : paths,
-    `rows: ${grouped(summary.rows)}; ${(summary.bytes / 1e6).toFixed(2)} MB in ${summary.seconds.toFixed(2)} s, ${summary.mb_per_s.toFixed(1)} MB/s`,
+    `rows: ${grouped(summary.rows)}; ${((summary.bytes ?? 0) / 1e6).toFixed(2)} MB in ${summary.seconds.toFixed(2)} s, ${(summary.mb_per_s ?? 0).toFixed(1)} MB/s`,
     `origin ${summary.origin ?? '-'}, logical ${summary.logical ?? '-'}, job ${summary.job ?? '-'}: ${summary.status}`,
   );
   if (does !== null) lines.push(documentLine(summary, does));

@@ -30,16 +30,9 @@ export interface DrawnSet {
 }
 
 export async function convertXsd(session: ToolSession): Promise<Conversion> {
-  const steps: [string, number][] = [];
-  let since = performance.now();
-  const step = (name: string): void => {
-    steps.push([name, (performance.now() - since) / 1000]);
-    since = performance.now();
-  };
   const paths = await inputPaths(session);
   const set = await readXsdSet(paths, session.byHand, session.archiveLimits);
-  step('read');
-  const { model, origin, logical } = await drawXsdSet(session, set, step);
+  const { model, origin, logical } = await drawXsdSet(session, set);
   return {
     origin: origin?.id_sch ?? null,
     logical,
@@ -49,42 +42,38 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
     rejected: 0,
     unknownRoots: 0,
     kept: nothingKept,
-    rows: {},
+    tables: {},
     mapped: factsOf(model).mappedPaths,
     unknown: 0,
     bytes: set.bytes,
     details: noDetails,
-    steps,
   };
 }
 
-/** Compiles a set, draws its tables, and stores both, but in a dry run; `step` is told what has ended. */
-export async function drawXsdSet(
-  session: ToolSession,
-  set: XsdSetFiles,
-  step: (name: string) => void,
-): Promise<DrawnSet> {
-  const { request, idOrg, home } = session;
+/** Compiles a set, draws its tables, and stores both, but in a dry run. */
+export async function drawXsdSet(session: ToolSession, set: XsdSetFiles): Promise<DrawnSet> {
+  const { request, idOrg, home, steps } = session;
   const { catalog } = home.adapters;
   const { files, records } = set;
   // the next version of an origin depends on the one before, too
   const fingerprint =
     request.parent === undefined ? await setFingerprint(set, request, session.limits) : null;
   const known = fingerprint === null ? null : await catalog.findCompiledSet(idOrg, fingerprint);
+  if (known === null) steps.begin('compile');
   const { source, diagnostics } = known ?? (await compile(session, set));
   printDiagnostics(session, diagnostics);
   requireDocumentElements(source, files, diagnostics);
-  step(known === null ? 'compile' : 'compiled before');
   session.log(
     `XSD set: ${files.length} files, ${source.elements.length} elements, ${source.types.length} types, ` +
       `${source.primaryRoots > 0 ? source.primaryRoots : source.roots.length} root elements`,
   );
+  if (known === null) steps.begin('map');
   const model = known?.model ?? buildModel(request, source, await choicesAfterParent(session));
-  if (known === null) step('map');
   session.log(
     `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
   );
   if (request.dryRun) return { source, model, origin: null, logical: null };
+  steps.begin('store');
   const origin = await storeOrigin(session, source, 'xsd', records);
   await session.report({ idSch: origin.id_sch });
   await session.reported();
@@ -92,7 +81,6 @@ export async function drawXsdSet(
   if (fingerprint !== null && known === null)
     await catalog.rememberCompiledSet(idOrg, fingerprint, logical, diagnostics);
   await session.report({ idLschma: logical, messages: files.length, progress: 1 });
-  step('store');
   return { source, model, origin, logical };
 }
 

@@ -43,7 +43,8 @@ export async function originOfSet(
     ...(parent === undefined ? {} : { parent: parent.id_sch, name: parent.name }),
   });
   if (parent === undefined && request.parent === undefined) refuseTaken(origins, request.name);
-  const { source, model, origin } = await drawXsdSet(drawing, set, () => undefined);
+  const { source, model, origin } = await drawXsdSet(drawing, set);
+  session.steps.begin('schema');
   if (origin === null) {
     log(
       parent === undefined

@@ -1,6 +1,8 @@
 /** One run of a tool: its request, its job record, and where it says what it does. */
 import { isAbsolute, resolve } from 'node:path';
 import type { EngineLimits } from '../../engine/limits.ts';
+import { factsOf } from '../../engine/model/facts.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { logName } from '../../adapters/local-files/file-store.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { AppError } from '../../errors.ts';
@@ -15,14 +17,15 @@ import { newJob } from '../../jobs/submit.ts';
 import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archive-members.ts';
 import { watchClaim } from './claim-watch.ts';
 import { watchDisk, type DiskWatch } from './disk-watch.ts';
-import type { WrittenSoFar } from '../reports/conversion-result.ts';
+import type { SchemaChosen, WrittenSoFar } from '../reports/conversion-result.ts';
 import type { Interruption } from '../cli/interruption.ts';
 import { createJobReports } from '../reports/job-reports.ts';
 import { keepLog, type KeptLog } from '../reports/kept-log.ts';
 import { createProgressLines, type PassProgress } from '../reports/progress-lines.ts';
 import { createRejects, type Rejects } from '../load/rejects.ts';
 import { createRootAdvice } from '../load/root-advice.ts';
-import { summaryOfWritten } from '../reports/summary.ts';
+import { StepTimes } from '../reports/step-times.ts';
+import { summaryOfWork, type RunSoFar } from '../reports/summary.ts';
 import { createPathMask } from '../../runtime/host-paths.ts';
 import { openInstallation, type OpenedInstallation } from '../../runtime/open/installation.ts';
 import { rememberReads } from './cached-catalog.ts';
@@ -42,6 +45,9 @@ export interface ToolSession {
   readonly limits: EngineLimits;
   readonly archiveLimits: ArchiveLimits;
   readonly kernels: TokenizerKernels;
+  /** what is known by now, for the summary */
+  readonly soFar: RunSoFar;
+  readonly steps: StepTimes;
   /** documents that are left out */
   readonly rejects: Rejects;
   /** takes the secrets of the request and of this home out of a text */
@@ -54,6 +60,8 @@ export interface ToolSession {
   readonly committing: boolean;
   /** `fraction` 0 … 1; at most a write per second reaches the record. Throws `Interrupted`, and where the disk is full. */
   progress(fraction: number, done?: PassProgress): void;
+  /** The logical schema that the run works by, for the summary. */
+  choose(chosen: SchemaChosen, model: RelationalModel): void;
   /** The record holds it within moments. */
   report(progress: JobProgress): Promise<void>;
   /** Waits until the record holds all that was reported. */
@@ -231,6 +239,13 @@ function session(
   const lines = createProgressLines(log, progressLineMs);
   const interrupted = options.interruption?.signal ?? neverAborted;
   let committing = false;
+  const soFar: { -readonly [member in keyof RunSoFar]: RunSoFar[member] } = {
+    idJob: parts.claim.idJob,
+    origin: null,
+    chosen: null,
+    mapped: null,
+    steps: new StepTimes(),
+  };
   return {
     home: { ...home, adapters: { ...home.adapters, catalog } },
     request,
@@ -241,6 +256,8 @@ function session(
     repeats: parts.repeats,
     limits: home.config.limits.engine,
     kernels: createTokenizerKernels(),
+    soFar,
+    steps: soFar.steps,
     archiveLimits: archiveLimitsOf(home.config.limits),
     rejects: createRejects(log, createRootAdvice(catalog, parts.idOrg)),
     mask,
@@ -268,7 +285,15 @@ function session(
         // progress is a help for people: the next report tells more
         .catch(() => undefined);
     },
+    choose(chosen, model) {
+      soFar.chosen = {
+        ...chosen,
+        logical: chosen.logical === null || chosen.logical < 0 ? null : chosen.logical,
+      };
+      soFar.mapped = factsOf(model).mappedPaths;
+    },
     report(progress) {
+      soFar.origin = progress.idSch ?? soFar.origin;
       reports.add(progress);
       return Promise.resolve();
     },
@@ -277,7 +302,8 @@ function session(
       await reported();
       interrupted.throwIfAborted();
       committing = true;
-      const ours = await jobs.beginCommit(parts.claim, summaryOfWritten(parts.claim.idJob, written));
+      const summary = summaryOfWork(soFar, { ...written, mapped: soFar.mapped ?? 0 });
+      const ours = await jobs.beginCommit(parts.claim, { ...summary, details: written.details });
       if (!ours) committing = false;
       return ours;
     },

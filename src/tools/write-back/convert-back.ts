@@ -36,7 +36,9 @@ export async function convertBack(given: ToolSession): Promise<Conversion> {
     const chosen = await namedLogicalSchema(session, () => source.loads());
     const logical = chosen.stored;
     await session.report({ idSch: logical.idSch, idLschma: logical.idLschma });
+    session.choose({ logical: logical.idLschma, why: chosen.why }, logical.model);
     session.log(`logical schema ${logical.idLschma}: ${chosen.why}`);
+    session.steps.begin('write');
     await source.open(logical.model);
     await session.report({ outputPath: directory });
     if (!isRemote(directory))
@@ -96,10 +98,9 @@ class BackConversion {
 
   async run(): Promise<Conversion> {
     const { request } = this.#session;
-    const started = performance.now();
     if (request.saveMode === 'ignore' && !(await this.#isEmpty())) {
       this.#session.log('the folder is not empty: nothing was written (-S i)');
-      return this.#conversion(started);
+      return this.#conversion();
     }
     const own = this.#session.byHand || !this.#session.home.adapters.files.local;
     const folder = createDocumentFolder({
@@ -126,7 +127,7 @@ class BackConversion {
       });
     }
     this.#tellOthers();
-    return this.#conversion(started);
+    return this.#conversion();
   }
 
   async #document(document: StoredDocument, folder: DocumentFolder): Promise<void> {
@@ -216,7 +217,7 @@ class BackConversion {
     this.#writer = null;
   }
 
-  #conversion(started: number): Conversion {
+  #conversion(): Conversion {
     this.#endWriter();
     return {
       origin: this.#logical.idSch,
@@ -227,12 +228,11 @@ class BackConversion {
       rejected: this.#rejects.length,
       unknownRoots: 0,
       kept: nothingKept,
-      rows: Object.fromEntries(this.#rows),
+      tables: Object.fromEntries(this.#rows),
       mapped: new Set(this.#logical.model.mappings.map((mapping) => mapping.xpath)).size,
       unknown: 0,
       bytes: this.#bytes,
       details: { ...noDetails, rejects: this.#rejects },
-      steps: [['write', (performance.now() - started) / 1000]],
     };
   }
 }

@@ -8,14 +8,15 @@ import type { ToolSession } from '../session/tool-session.ts';
 export async function removeDocuments(given: ToolSession): Promise<Conversion> {
   const session = await settleNames(given);
   const { request, home } = session;
-  const started = performance.now();
   const remover = await chooseRowRemover(session);
   try {
     const { stored, why } = await namedLogicalSchema(session, () => remover.loads());
     const { idSch, idLschma, model } = stored;
     const chosen = { logical: idLschma, why };
     await session.report({ idSch, idLschma });
+    session.choose(chosen, model);
     session.log(`logical schema ${idLschma}: ${why}`);
+    session.steps.begin('remove');
     await session.report({ outputPath: remover.label });
     const removed = await remover.remove(
       {
@@ -37,7 +38,7 @@ export async function removeDocuments(given: ToolSession): Promise<Conversion> {
           unknownRoots: 0,
           kept: nothingKept,
           tables: rows,
-          unknownPaths: 0,
+          unknown: 0,
           bytes: 0,
           details: noDetails,
         }),
@@ -53,12 +54,11 @@ export async function removeDocuments(given: ToolSession): Promise<Conversion> {
       rejected: 0,
       unknownRoots: 0,
       kept: nothingKept,
-      rows: removed.rows,
+      tables: removed.rows,
       mapped: new Set(model.mappings.map(({ xpath }) => xpath)).size,
       unknown: 0,
       bytes: 0,
       details: noDetails,
-      steps: [['remove', (performance.now() - started) / 1000]],
     };
   } finally {
     await remover.close();

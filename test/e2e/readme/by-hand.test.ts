@@ -71,7 +71,13 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
       bytes: expect.any(Number),
       seconds: expect.any(Number),
       mb_per_s: expect.any(Number),
+      steps: expect.any(Array),
     });
+    expect(stepsOf(xsd)).toEqual(['start', 'schema', 'compile', 'map', 'store']);
+    expect(stepsOf(xml)).toEqual(['start', 'schema', 'inputs', 'target', 'load', 'publish', 'record']);
+    for (const { seconds, cpu_seconds: cpu } of [...xsd.steps, ...xml.steps])
+      expect([typeof seconds, typeof cpu]).toEqual(['number', 'number']);
+    expect(resultOf(await service.client.job(xml.job!))).toEqual(xml);
     expect(xml).toMatchObject({ job: 2, origin: 1, logical: 1, status: 'C', documents: 3, rejected: 0 });
     expect(xml.xpaths).toEqual({ mapped: xsd.xpaths.mapped, new: 0 });
     expect(xml.bytes).toBe(freightDocuments.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0));
@@ -100,6 +106,14 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
     expect(await service.client.job(failed.summary!.job!)).toMatchObject({
       status: 'F',
       failure: expect.stringContaining('none.xml'),
+    });
+    expect(resultOf(await service.client.job(failed.summary!.job!))).toEqual(failed.summary);
+    expect(failed.summary).toMatchObject({
+      origin: null,
+      schema_chosen: null,
+      xpaths: { mapped: null, new: null },
+      bytes: null,
+      steps: [{ name: 'start' }, { name: 'schema' }, { name: 'inputs' }],
     });
     const unknown = await runTool(home, 'xml2er', [first, '-x', '999', '--json']);
     expect(unknown.code).toBe(1);
@@ -280,6 +294,14 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
     );
   });
 });
+
+function resultOf({ params_json: params }: { readonly params_json: string }): unknown {
+  return (JSON.parse(params) as { readonly result?: unknown }).result;
+}
+
+function stepsOf({ steps }: Summary): string[] {
+  return steps.map(({ name }) => name);
+}
 
 /** Rows by table of the model; empty tables are left out unless asked for. */
 async function countRows(sql: Sql, sqlSchema: string, all = false): Promise<Record<string, number>> {

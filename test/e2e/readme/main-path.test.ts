@@ -98,10 +98,7 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
         id_job: answer.jobs[0],
         job_type: 'Schema',
         params: `${xsdPath} --name freight`,
-        params_json: JSON.stringify({
-          spark: { master: 'local[*]' },
-          action: { in: xsdPath, name: 'freight' },
-        }),
+        params_json: expect.any(String),
         parm_path_input: xsdPath,
         parm_path_output: null,
         msg_proc_qty: 3,
@@ -121,6 +118,22 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
       expect(JSON.parse(loaded.params_json)).toEqual({
         spark: { master: 'local[*]' },
         action: { in: xmlPath, origin: String(compiled.id_sch), out: 'metadb:zip' },
+        result: expect.objectContaining({
+          job: loaded.id_job,
+          status: 'C',
+          documents: 1,
+          unknown_root: 0,
+          unmapped: { values: 0, documents: 0 },
+          schema_chosen: { logical: loaded.id_lschma, why: expect.any(String) },
+          steps: expect.arrayContaining([
+            { name: 'publish', seconds: expect.any(Number), cpu_seconds: expect.any(Number) },
+          ]),
+        }),
+      });
+      expect(JSON.parse(compiled.params_json)).toMatchObject({
+        spark: { master: 'local[*]' },
+        action: { in: xsdPath, name: 'freight' },
+        result: { job: compiled.id_job, status: 'C', documents: 3 },
       });
       expect([loaded.id_sch, loaded.id_lschma]).toEqual([compiled.id_sch, compiled.id_lschma]);
       expect(loaded.start_date).toBeGreaterThanOrEqual(compiled.end_date!);

@@ -15,6 +15,7 @@ import {
   standingOf,
   sumLoaded,
   workflowRecord,
+  paramsWithResult,
 } from './rows-of-jobs.ts';
 import { defaultJobLimits, type MemoryJobStoreOptions } from './rows-of-jobs.ts';
 import type { Row, WorkflowRow } from './rows-of-jobs.ts';
@@ -49,6 +50,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     if (failure !== null) row.record.failure = failure;
     if (!terminalStatuses.has(status)) return;
     row.record.end_date = clock.nowMs();
+    row.record.params_json = paramsWithResult(row);
     row.leaseUntil = null;
     row.nextAttempt = null;
     if (status === 'completed') {
@@ -179,7 +181,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
           jobType: record.job_type,
           tool: old.tool,
           params: record.params,
-          paramsJson: record.params_json,
+          paramsJson: old.paramsJson,
           request,
           inputPath: record.parm_path_input,
           outputPath: record.parm_path_output,

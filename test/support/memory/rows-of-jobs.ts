@@ -1,4 +1,5 @@
 /** What the job table in memory holds, and how it is read. */
+import { statusLetters } from '../../../src/jobs/status-letters.ts';
 import { terminalStatuses, type JobRecord } from '../../../src/jobs/record.ts';
 import type {
   EndedJob,
@@ -15,6 +16,8 @@ export interface Row {
   readonly record: Mutable<JobRecord>;
   readonly tool: string;
   readonly request: string;
+  /** without a result */
+  readonly paramsJson: string;
   summary: unknown;
   readonly position: number;
   readonly rerunOf: number | null;
@@ -91,6 +94,7 @@ export function newRow(
     },
     tool: job.tool,
     request: job.request,
+    paramsJson: job.paramsJson,
     summary: null,
     position: more.position,
     rerunOf: more.rerunOf ?? null,
@@ -103,6 +107,13 @@ export function newRow(
     nextAttempt: null,
     deadline: more.deadline,
   };
+}
+
+/** `params_json` of a job that has ended. */
+export function paramsWithResult({ paramsJson, summary, record }: Row): string {
+  const { details: _, ...result } = (summary ?? {}) as Readonly<Record<string, unknown>>;
+  if (result['status'] !== statusLetters[record.status]) return paramsJson;
+  return JSON.stringify({ ...(JSON.parse(paramsJson) as object), result });
 }
 
 /** What figures are made of; `row` has ended. */

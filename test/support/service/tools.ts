@@ -9,7 +9,7 @@ export interface Summary {
   readonly origin: number | null;
   readonly logical: number | null;
   readonly schema_chosen: { readonly logical: number; readonly why: string } | null;
-  readonly status: 'C' | 'F';
+  readonly status: 'C' | 'F' | 'K';
   readonly documents: number;
   readonly rejected: number;
   readonly unknown_root: number;
@@ -20,6 +20,11 @@ export interface Summary {
   readonly bytes: number;
   readonly seconds: number;
   readonly mb_per_s: number;
+  readonly steps: readonly {
+    readonly name: string;
+    readonly seconds: number;
+    readonly cpu_seconds: number;
+  }[];
 }
 
 export interface ToolRun {

@@ -255,6 +255,36 @@ export function recordsOfJobs(given: JobStoreUse): void {
     expect(await given.jobs.sumLoadedRows(other)).toEqual([]);
   });
 
+  test('the record of an ended job has what came of it, and nothing that is not so', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const end = async (summary: unknown, status: 'completed' | 'failed' | 'killed'): Promise<number> => {
+      const claim = await given.claimJob(await given.submitOne(idOrg));
+      await given.jobs.report(claim, { summary });
+      expect(JSON.parse((await given.jobs.find(idOrg, claim.idJob))!.params_json)).toEqual(asked);
+      await given.jobs.finish(claim, status, status === 'completed' ? null : 'why');
+      return claim.idJob;
+    };
+    const asked = { spark: {}, action: {} };
+    const shown = async (idJob: number): Promise<unknown> =>
+      JSON.parse((await given.jobs.find(idOrg, idJob))!.params_json) as unknown;
+    const result = {
+      status: 'C',
+      tables: { zebra: 2, a: 1 },
+      steps: [{ name: 'start "x"', seconds: 0.1, cpu_seconds: 0.25 }],
+      schema_chosen: null,
+    };
+    const done = await end({ ...result, details: { rejects: [{ message: '\0\ud800' }] } }, 'completed');
+    expect(await shown(done)).toEqual({ ...asked, result });
+    const [listed] = (await given.jobs.list(idOrg, 0, 1)).content;
+    expect(JSON.parse(listed!.params_json)).toEqual({ ...asked, result });
+    const failed = await end({ status: 'F', rows: 0 }, 'failed');
+    expect(await shown(failed)).toEqual({ ...asked, result: { status: 'F', rows: 0 } });
+    // what it had told of itself is not how it ended
+    expect(await shown(await end(result, 'killed'))).toEqual(asked);
+    const { idJob: again } = await given.jobs.rerun(idOrg, done);
+    expect(await shown(again)).toEqual(asked);
+  });
+
   test('rows that were overwritten or unloaded are summed no more', async () => {
     const idOrg = await given.fixture.createOrg();
     const idSch = await given.fixture.createOrigin(idOrg);

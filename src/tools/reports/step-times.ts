@@ -1,0 +1,52 @@
+/** What a run spends its time on, step by step. */
+
+/** In the summary; the work of the tool's own process, its threads among it. */
+export interface StepTime {
+  readonly name: string;
+  readonly seconds: number;
+  /** user and system time */
+  readonly cpu_seconds: number;
+}
+
+/** Each step ends where the next begins; one that is taken up again is the same step. */
+export class StepTimes {
+  readonly #spent = new Map<string, { ms: number; cpuMs: number }>();
+  #name = startStep;
+  /** the time and the CPU time of this process where the present step began: the first one with the process */
+  #since = { ms: 0, cpuMs: 0 };
+
+  begin(name: string): void {
+    this.#count();
+    this.#name = name;
+  }
+
+  /** In their order, the present one as far as it is. */
+  get all(): readonly StepTime[] {
+    this.#count();
+    return [...this.#spent].map(([name, { ms, cpuMs }]) => ({
+      name,
+      seconds: Math.round(ms) / 1000,
+      cpu_seconds: Math.round(cpuMs) / 1000,
+    }));
+  }
+
+  /** Of all steps but the start. */
+  get seconds(): number {
+    this.#count();
+    let ms = 0;
+    for (const [name, spent] of this.#spent) if (name !== startStep) ms += spent.ms;
+    return ms / 1000;
+  }
+
+  #count(): void {
+    const { user, system } = process.cpuUsage();
+    const now = { ms: performance.now(), cpuMs: (user + system) / 1000 };
+    const spent = this.#spent.get(this.#name) ?? { ms: 0, cpuMs: 0 };
+    spent.ms += now.ms - this.#since.ms;
+    spent.cpuMs += now.cpuMs - this.#since.cpuMs;
+    this.#spent.set(this.#name, spent);
+    this.#since = now;
+  }
+}
+
+const startStep = 'start';
