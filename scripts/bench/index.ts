@@ -118,13 +118,14 @@ async function load({ inputs, small, peers, database }: LoadStage, round: number
     const schema = `bench_${input.shape}`;
     const target = ['-o', `metadb:${schema}`];
     await database.dropTarget(schema);
-    const inferred = await contest(names.infer, input, database.tool(input.path, ...target));
+    // what it is compared with makes no indexes
+    const bare = [...target, '--indexes', 'none'];
+    const inferred = await contest(names.infer, input, database.tool(input.path, ...bare));
+    const known = [input.path, '-x', String(inferred.printed['origin']), '-e', 'd'];
     await database.dropTarget(schema);
-    await contest(
-      names.load,
-      input,
-      database.tool(input.path, '-x', String(inferred.printed['origin']), '-e', 'd', ...target),
-    );
+    await contest(names.indexed, input, database.tool(...known, ...target));
+    await database.dropTarget(schema);
+    await contest(names.load, input, database.tool(...known, ...bare));
     if (round === 0) expectSame(names.load, 'rows', await database.countRows(schema), input.counts.rows + 1);
     const copyAlone = await database.prepareCopyAlone(schema);
     for (const [name, connections] of [
@@ -197,7 +198,14 @@ function print(peers: Peers): void {
   const parsers = peers.parsers.map(({ name }) => name);
   const base = parsers[0] ?? names.tokenise;
   const heading = { byCpu: options.cpu, rounds, megabytes, columns: shapes, base };
-  const loading = [names.copyBytes, names.load, names.infer, names.copyAlone, names.copyAtOnce];
+  const loading = [
+    names.copyBytes,
+    names.load,
+    names.indexed,
+    names.infer,
+    names.copyAlone,
+    names.copyAtOnce,
+  ];
   const tables = [
     renderRates(results, [names.tokenise, names.plain, ...parsers], heading),
     renderRates(results, [...loading, ...peers.loaders.map(({ name }) => name)], {

@@ -4,6 +4,7 @@ export const contestants = {
   plain: 'tokenise, without WebAssembly (ours)',
   copyBytes: 'XML to COPY bytes (ours)',
   load: 'XML to PostgreSQL (ours)',
+  indexed: 'XML to PostgreSQL, indexes on keys (ours)',
   infer: 'infer, then XML to PostgreSQL (ours)',
   copyAlone: 'COPY alone, one connection',
   copyAtOnce: 'COPY alone, a connection for each table',

@@ -4,6 +4,7 @@ import { sideTableDefinitions } from '../model/side-tables.ts';
 import { dialectOf } from './dialects/every-dialect.ts';
 import { addForeignKey, commentStatements, createTable, indexStatements } from './statements.ts';
 import type { Dialect, DialectName } from './dialect.ts';
+import { createIndexNames, keyIndexes, keyIndexStatement, type IndexChoice } from './key-indexes.ts';
 import { withListTables } from './list-tables.ts';
 import { physicalSideTable, physicalTables, type PhysicalTable } from './physical-model.ts';
 
@@ -14,6 +15,8 @@ export interface DdlOptions {
   readonly sqlSchema?: string;
   /** indexes of the tables to write; keys to others are left out (all) */
   readonly tables?: ReadonlySet<number>;
+  /** beside primary and unique keys (keys) */
+  readonly indexes?: IndexChoice;
 }
 
 /** CREATE TABLE for every table, parents before children, the tables beside the data among them; ends with a line end. */
@@ -26,7 +29,7 @@ export function renderDdl(model: RelationalModel, options: DdlOptions = {}): str
 export interface DdlParts {
   /** paragraphs that make the tables with their primary and unique keys */
   readonly before: readonly string[];
-  /** paragraphs that refer from table to table, best run when the rows are there */
+  /** paragraphs that refer from table to table, and indexes for that: best run when the rows are there */
   readonly after: readonly string[];
 }
 
@@ -39,7 +42,9 @@ export interface DdlPartsOptions extends DdlOptions {
 
 export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlPartsOptions): DdlParts {
   const sqlSchema = options.sqlSchema ?? null;
-  const { foreignKeys, indexes } = dialect.capabilities;
+  const { foreignKeys, indexes, keyIndexes: keyIndexKind } = dialect.capabilities;
+  const choice = keyIndexKind === 'none' ? 'none' : (options.indexes ?? 'keys');
+  const indexName = createIndexNames(dialect);
   const { model: drawn, lists } = withListTables(model, dialect);
   const ownerOf = new Map(lists.map(({ table, owner }) => [table, owner]));
   const wanted = (index: number): boolean =>
@@ -48,6 +53,7 @@ export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlP
     foreignKeys === 'inline' || !(forward || (foreignKeys === 'alter' && options.foreignKeysLast === true));
   const before: string[] = [];
   const after: string[] = [];
+  const last: string[] = [];
   const schema = sqlSchema === null ? null : dialect.createSchema(sqlSchema);
   if (schema !== null) before.push(`${schema};`);
   const paragraph = (
@@ -74,10 +80,16 @@ export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlP
     }
     const inline = keys.filter(({ forward }) => isInline(forward));
     before.push([...notes.map(note), paragraph(table, options.ifNotExists ?? false, inline)].join('\n'));
+    const indexed = keyIndexes(drawn, index, { ...table, foreignKeys: keys }, choice).map((key) => {
+      const name = indexName(table.name, key.column);
+      const ifNotExists = (options.ifNotExists ?? false) && indexes === 'if-not-exists';
+      return `${keyIndexStatement(dialect, sqlSchema, table.name, key, { name, ifNotExists })};`;
+    });
+    if (indexed.length > 0) last.push(indexed.join('\n'));
   }
   for (const definition of Object.values(others))
     before.push(paragraph(physicalSideTable(definition, dialect, model), true, []));
-  return { before, after };
+  return { before, after: [...after, ...last] };
 }
 
 function note(text: string): string {

@@ -60,6 +60,8 @@ export interface DialectCapabilities {
   readonly uniqueKeys: 'constraint' | 'filtered-index' | 'none';
   /** CREATE INDEX, with IF NOT EXISTS or without it; or inside CREATE TABLE */
   readonly indexes: 'if-not-exists' | 'plain' | 'inline' | 'none';
+  /** whether foreign keys want an index of their own: `partial` leaves rows without a value out; `none` where the database has its own */
+  readonly keyIndexes: 'partial' | 'whole' | 'none';
   /** longest text column that a key can have, in characters; null: any */
   readonly keyTextMaxLength: number | null;
   /** bytes that all bounded text columns of a row may take together, at 4 a character; null: any */

@@ -307,6 +307,12 @@ export const toolOptions: readonly OptionSpec[] = [
     ['used|all', 'create tables when first needed (default), or all'],
     oneOf(['used', 'all'], (draft, tables) => (draft.tables = tables)),
   ),
+  withValue(
+    [null, '--indexes'],
+    loaders,
+    ['none|keys|all', 'indexes of foreign keys (keys, default), of ids and references of the XSD, too (all)'],
+    oneOf(['none', 'keys', 'all'], (draft, indexes) => (draft.indexes = indexes)),
+  ),
   flag([null, '--skip-loaded'], loaders, 'skipLoaded', 'skip documents whose hash is there already'),
   withValue(
     [null, '--missing'],

@@ -106,6 +106,8 @@ const storedRequest = z
     onError: z.enum(['fail', 'skip']),
     prune: z.boolean(),
     tables: z.enum(['used', 'all']),
+    /** absent: keys, on the tables and columns that the job makes; given: on those that are there, too */
+    indexes: z.enum(['none', 'keys', 'all']).optional(),
     skipLoaded: z.boolean(),
     missing: z.enum(['fail', 'wildcard']),
     noSamples: z.boolean(),

@@ -1,5 +1,6 @@
 /** Where rows go. A sink takes encoded rows by table, keeps them invisible, and publishes them whole or not at all. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { IndexChoice } from '../../engine/sql/key-indexes.ts';
 import type { TargetLoad } from './target-load.ts';
 
 export type RowEncoding = 'copy-text' | 'csv' | 'tsv';
@@ -28,6 +29,9 @@ export interface SinkPlan {
   /** `--keys sequence`: keys are numbers from 1 within the job; the sink adds each table's offset when it publishes into tables
    *  that hold rows already. `hash`: keys are final, they follow from the documents, and a document that is there already is not written again. */
   readonly keys: 'sequence' | 'hash';
+  /** Beside primary and unique keys, where the target keeps any. Absent: `keys`, on the tables and columns that this job makes; given: on
+   *  those that are there, too. */
+  readonly indexes?: IndexChoice;
 }
 
 /** A value that its column's type cannot hold: the column is widened to text when the job publishes. */
@@ -46,6 +50,8 @@ export interface Published {
   readonly already: boolean;
   /** changes made to the target beyond rows: widened types, dropped NOT NULLs; for the log */
   readonly changes: readonly string[];
+  /** made beside primary and unique keys, and the time that took on all connections together; absent: none */
+  readonly indexes?: { readonly count: number; readonly seconds: number };
   /** natural keys that the target does not have, as values of these rows break them */
   readonly brokenKeys?: readonly BrokenKey[];
   /** the highest keys given out, by table name; absent where keys follow from the documents */

@@ -52,6 +52,7 @@ export async function loadRows(
     idLschma: logical.idLschma,
     allTables: request.tables === 'all' || request.saveMode === 'write-schema',
     keys: request.keys,
+    ...(request.indexes === undefined ? {} : { indexes: request.indexes }),
   });
   const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), inputs.totalBytes);
   if (opened === 'load') {
@@ -83,6 +84,12 @@ export async function loadRows(
   steps.begin('record');
   if (published.already)
     session.log('an earlier attempt of this job had published its rows; nothing was added');
+  if (published.indexes !== undefined) {
+    const { count, seconds } = published.indexes;
+    session.log(
+      `${count} ${count === 1 ? 'index' : 'indexes'} on keys: ${seconds.toFixed(2)} s of the database`,
+    );
+  }
   for (const change of published.changes) session.log(`target changed: ${change}`);
   const findings = loader.findings();
   for (const line of linesOf(findings)) session.log(line);

@@ -268,3 +268,26 @@ COMMENT ON COLUMN "lib""rary"."_keys"."table_name" IS 'table';
 COMMENT ON COLUMN "lib""rary"."_keys"."last_value" IS 'highest key given out';
 
 ALTER TABLE "lib""rary"."group" ADD FOREIGN KEY ("note_key") REFERENCES "lib""rary"."note" ("note_key") DEFERRABLE INITIALLY DEFERRED;
+
+CREATE INDEX "library_document_key_idx" ON "lib""rary"."library" ("document_key");
+
+CREATE INDEX "book_library_key_idx" ON "lib""rary"."book" ("library_key");
+
+CREATE INDEX "person_library_key_idx" ON "lib""rary"."person" ("library_key");
+CREATE INDEX "person_book_key_idx" ON "lib""rary"."person" ("book_key");
+
+CREATE INDEX "section_book_key_idx" ON "lib""rary"."section" ("book_key");
+CREATE INDEX "section_parent_section_key_idx" ON "lib""rary"."section" ("parent_section_key");
+
+CREATE INDEX "section_text_section_key_idx" ON "lib""rary"."section_text" ("section_key");
+
+CREATE INDEX "group_library_key_idx" ON "lib""rary"."group" ("library_key");
+CREATE INDEX "group_note_key_idx" ON "lib""rary"."group" ("note_key");
+
+CREATE INDEX "note_group_key_idx" ON "lib""rary"."note" ("group_key");
+
+CREATE INDEX "odd _name_ 😀_54ffe19c_library_key_idx" ON "lib""rary"."odd _name_ 😀_54ffe19c" ("library_key");
+
+CREATE INDEX "book_keywords_book_key_idx" ON "lib""rary"."book_keywords" ("book_key");
+
+CREATE INDEX "book_years_book_key_idx" ON "lib""rary"."book_years" ("book_key");

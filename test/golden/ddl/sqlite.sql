@@ -162,3 +162,26 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_keys" (
   "last_value" INTEGER NOT NULL /* highest key given out */,
   PRIMARY KEY ("table_name")
 ) /* highest row key in use by table */;
+
+CREATE INDEX "library_document_key_idx" ON "lib""rary"."library" ("document_key") WHERE "document_key" IS NOT NULL;
+
+CREATE INDEX "book_library_key_idx" ON "lib""rary"."book" ("library_key");
+
+CREATE INDEX "person_library_key_idx" ON "lib""rary"."person" ("library_key") WHERE "library_key" IS NOT NULL;
+CREATE INDEX "person_book_key_idx" ON "lib""rary"."person" ("book_key") WHERE "book_key" IS NOT NULL;
+
+CREATE INDEX "section_book_key_idx" ON "lib""rary"."section" ("book_key") WHERE "book_key" IS NOT NULL;
+CREATE INDEX "section_parent_section_key_idx" ON "lib""rary"."section" ("parent_section_key") WHERE "parent_section_key" IS NOT NULL;
+
+CREATE INDEX "section_text_section_key_idx" ON "lib""rary"."section_text" ("section_key");
+
+CREATE INDEX "group_library_key_idx" ON "lib""rary"."group" ("library_key") WHERE "library_key" IS NOT NULL;
+CREATE INDEX "group_note_key_idx" ON "lib""rary"."group" ("note_key") WHERE "note_key" IS NOT NULL;
+
+CREATE INDEX "note_group_key_idx" ON "lib""rary"."note" ("group_key");
+
+CREATE INDEX "odd ""name"" 😀_library_key_idx" ON "lib""rary"."odd ""name"" 😀" ("library_key");
+
+CREATE INDEX "book_keywords_book_key_idx" ON "lib""rary"."book_keywords" ("book_key");
+
+CREATE INDEX "book_years_book_key_idx" ON "lib""rary"."book_years" ("book_key");

@@ -1,5 +1,6 @@
 /** Connections to PostgreSQL, set up the one way that the stores expect. Runs wherever postgres.js does. */
 import postgres from 'postgres';
+import { createPoolSockets, type PoolSocket } from './pool-sockets.ts';
 
 /** What the stores are written against: a pool. */
 export type Sql = postgres.Sql<{ bigint: number }>;
@@ -31,7 +32,10 @@ export interface ConnectOptions {
 }
 
 /** A socket that connects to one of these hosts; it need not be connected yet. */
-export type OpenSocket = (hosts: readonly string[], ports: readonly number[]) => unknown;
+export type OpenSocket = (
+  hosts: readonly string[],
+  ports: readonly number[],
+) => PoolSocket | Promise<PoolSocket>;
 
 /** How the server ends sessions whose client is gone: what they have locked is free within a minute. */
 const noticeGoneClients = {
@@ -49,12 +53,14 @@ const noticeGoneClients = {
 export function connectPostgres(url: string, options: ConnectOptions): Sql {
   const { addresses, openSocket } = options;
   const port = Number(URL.parse(url)?.port || 5432);
+  const sockets = createPoolSockets();
   const sql = postgres(url, {
     ...(addresses === undefined ? {} : { host: [...addresses], port: addresses.map(() => port) }),
     ...(openSocket === undefined || !isTcp(url)
       ? {}
       : {
-          socket: ({ host, port: ports }: { host: string[]; port: number[] }) => openSocket(host, ports),
+          socket: async ({ host, port: ports }: { host: string[]; port: number[] }) =>
+            sockets.add(await openSocket(host, ports)),
           keep_alive: 15,
         }),
     max: options.max ?? 10,
@@ -76,7 +82,7 @@ export function connectPostgres(url: string, options: ConnectOptions): Sql {
     },
     types: { bigint: { to: 20, from: [20], serialize: String, parse: parseBigint } },
   } as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
-  return withoutLateQueries(sql);
+  return withoutLateQueries(sockets.endWith(sql));
 }
 
 /** What a query fails with when its connection is lost. */

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { keyIndexes } from '../../../engine/sql/key-indexes.ts';
 import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { ownPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
@@ -31,7 +32,7 @@ import {
 } from './staging/orphaned-staging.ts';
 import { readLoadedDocuments, readTargetLoads } from './ledger.ts';
 import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
-import { reportOf, type Publication } from './publish/publication.ts';
+import { nothingDone, reportOf, type Publication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
 import { defineStaged } from './staging/staged-forms.ts';
 import { StagingArea } from './staging/area.ts';
@@ -283,6 +284,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       staging,
       this.#tables,
       (name) => mayMove && (saveMode === 'overwrite' || !target.tables.has(name)),
+      (table) => keyIndexes(this.plan.model, table, this.#tables[table]!, this.plan.indexes ?? 'keys'),
     );
     return staging;
   }
@@ -337,17 +339,11 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       staging: this.#staging!,
       countedFrom: this.#countedFrom,
       target,
-      made: new Set(),
-      present: new Set(target.tables.keys()),
-      rekeyed: new Set(),
       nullAllowed: this.nullAllowed,
       widened: this.widened,
-      keyed: new Set(),
-      moved: new Set(),
-      insertions: [],
-      changes: [],
-      brokenKeys: [],
-      keys: new Map(),
+      present: new Set(target.tables.keys()),
+      indexes: { ...this.#staging!.indexes },
+      ...nothingDone(),
     };
   }
 

@@ -29,6 +29,7 @@ export const oracle: Dialect = {
     createIfNotExists: false,
     deferrable: true,
     indexes: 'plain',
+    keyIndexes: 'whole',
     keyTextMaxLength: 1000,
   },
   comments: commentOn(doubleQuoted, standardLiteral, 1000),

@@ -31,6 +31,7 @@ export const postgresql: Dialect = {
     arraysNotNull: true,
     deferrable: true,
     indexes: 'if-not-exists',
+    keyIndexes: 'partial',
   },
   typeName: (type) => `${itemType(type)}${type.list ? '[]' : ''}`,
 };

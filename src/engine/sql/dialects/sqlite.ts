@@ -28,6 +28,7 @@ export const sqlite: Dialect = {
     foreignKeys: 'inline',
     deferrable: true,
     indexes: 'if-not-exists',
+    keyIndexes: 'partial',
   },
   comments: { kind: 'inline', maxLength: null, table: block, column: block },
   typeName,

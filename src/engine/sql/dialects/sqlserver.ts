@@ -27,6 +27,7 @@ export const sqlserver: Dialect = {
     createIfNotExists: false,
     uniqueKeys: 'filtered-index',
     indexes: 'plain',
+    keyIndexes: 'partial',
     keyTextMaxLength: 425,
   },
   comments: {

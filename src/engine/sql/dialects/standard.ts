@@ -15,6 +15,7 @@ export const standardDialect: Omit<Dialect, 'name' | 'identifierMaxBytes' | 'typ
     notEnforced: '',
     uniqueKeys: 'constraint',
     indexes: 'none',
+    keyIndexes: 'none',
     keyTextMaxLength: null,
     boundedTextMaxBytes: null,
     inRow: null,

@@ -74,16 +74,19 @@ const others = (statements: readonly Statement[]): Record<string, number> => {
   return counts;
 };
 
-const [comments, circle, indexes] = [95, 1, 2];
+const [comments, circle] = [95, 1];
+// of the tables beside the data, and one for each foreign key
+const [sideIndexes, keyIndexes, listIndexes] = [2, 11, 2];
+const indexes = sideIndexes + keyIndexes;
 // two tables of lists, four columns each
 const listComments = comments + 2 * 5;
 const expectedOthers: Readonly<Record<(typeof dialectNames)[number], Record<string, number>>> = {
   postgresql: { Comment: comments, Create: indexes, Alter: circle },
-  duckdb: { Comment: comments, Create: indexes },
-  sqlite: { Create: indexes },
+  duckdb: { Comment: comments, Create: sideIndexes },
+  sqlite: { Create: indexes + listIndexes },
   mysql: { Alter: circle },
-  sqlserver: { Execute: listComments, Create: indexes, Alter: circle },
-  oracle: { Comment: listComments, Create: indexes, Alter: circle },
+  sqlserver: { Execute: listComments, Create: indexes + listIndexes, Alter: circle },
+  oracle: { Comment: listComments, Create: indexes + listIndexes, Alter: circle },
   snowflake: { Alter: circle },
   bigquery: { Alter: circle },
   redshift: { Comment: listComments, Alter: circle },

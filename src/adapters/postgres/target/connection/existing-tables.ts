@@ -45,6 +45,9 @@ export interface ExistingTarget {
   foreignKeys: TargetForeignKey[];
 }
 
+/** Comment of an index that a load made: a table with no others may be dropped, to be made anew. */
+export const keyIndexMark = 'made by the load, for rows by their key';
+
 interface TableRow {
   readonly oid: number;
   readonly name: string;
@@ -92,7 +95,8 @@ export async function readTarget(
              AND NOT EXISTS (SELECT FROM pg_publication_rel p WHERE p.prrelid = t.oid)
              AND NOT EXISTS (SELECT FROM pg_inherits i WHERE t.oid IN (i.inhrelid, i.inhparent))
              AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND NOT EXISTS (
-                   SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.conrelid = t.oid))
+                   SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.conrelid = t.oid)
+                   AND obj_description(i.indexrelid, 'pg_class') IS DISTINCT FROM ${standardLiteral(keyIndexMark)})
              AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid
                    AND d.deptype = 'n' AND d.classid <> 'pg_constraint'::regclass) AS bare
       FROM wanted t;

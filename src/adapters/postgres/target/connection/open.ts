@@ -5,6 +5,7 @@ import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
 import { createCheckedSockets, ServerFault } from '../../client/checked-socket.ts';
 import { withoutLateQueries, type Sql, type TransactionSql } from '../../client/connect.ts';
+import { createPoolSockets } from '../../client/pool-sockets.ts';
 import { closeWhenStalled } from '../../client/watched-socket.ts';
 
 export interface TargetAddress {
@@ -62,12 +63,14 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
     longestMessageBytes: address.longestMessageBytes ?? 1024 ** 3,
     mayAskPlainPassword: address.mayAskPlainPassword ?? false,
   });
+  const poolSockets = createPoolSockets();
   const sql = postgres({
     host: [host],
     port: [port],
     socket: async () => {
       const { socket, plain } = await openSocket();
       closeWhenStalled(socket, stallMs);
+      poolSockets.add(socket);
       sockets.all?.add(socket);
       if (plain) sockets.onPlain?.(socket);
       return socket;
@@ -97,7 +100,7 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
     },
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
   } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
-  return withoutLateQueries(sql);
+  return withoutLateQueries(poolSockets.endWith(sql));
 }
 
 /**

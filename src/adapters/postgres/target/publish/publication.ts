@@ -48,10 +48,32 @@ export interface Publication {
   readonly moved: Set<StagedTable>;
   /** into tables that were there before */
   readonly insertions: Insertion[];
+  /** columns that tables of the target got in this transaction, `0:3`, and those tables, `0:` */
+  readonly addedColumns: Set<string>;
+  /** made beside primary and unique keys, in staging and here; milliseconds */
+  readonly indexes: { count: number; elapsedMs: number };
   readonly changes: string[];
   readonly brokenKeys: BrokenKey[];
   /** filled at the end */
   readonly keys: Map<string, number>;
+}
+
+/** What has been done in a transaction that has just begun. */
+export function nothingDone(): Pick<
+  Publication,
+  'made' | 'rekeyed' | 'keyed' | 'moved' | 'insertions' | 'addedColumns' | 'changes' | 'brokenKeys' | 'keys'
+> {
+  return {
+    made: new Set(),
+    rekeyed: new Set(),
+    keyed: new Set(),
+    moved: new Set(),
+    insertions: [],
+    addedColumns: new Set(),
+    changes: [],
+    brokenKeys: [],
+    keys: new Map(),
+  };
 }
 
 /** What is told of it beside the rows. */
@@ -60,8 +82,15 @@ export function reportOf({
   changes,
   brokenKeys,
   keys,
+  indexes,
 }: Publication): Omit<Published, 'rows' | 'already'> {
-  return { changes, brokenKeys, ...(plan.keys === 'hash' ? {} : { keys: Object.fromEntries(keys) }) };
+  const { count, elapsedMs } = indexes;
+  return {
+    changes,
+    brokenKeys,
+    ...(count === 0 ? {} : { indexes: { count, seconds: elapsedMs / 1000 } }),
+    ...(plan.keys === 'hash' ? {} : { keys: Object.fromEntries(keys) }),
+  };
 }
 
 /** Quoted, with the target's SQL schema. */

@@ -13,6 +13,7 @@ import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import { sqlState } from '../../client/connect.ts';
 import { columnId } from '../../../row-sinks/staged-rows.ts';
 import { relation, type Publication } from './publication.ts';
+import { addKeyIndexes } from './key-indexes.ts';
 import { converted, settledType } from '../connection/types.ts';
 import { refuseForViews, type ColumnChange } from './dependent-views.ts';
 import { runAll } from '../staging/lane.ts';
@@ -74,6 +75,7 @@ export async function adaptTable(
       comments.push(column.name);
       columns.set(column.name, { name: column.name, type, notNull: false, hasDefault: false });
       changes.push(`${table.name}.${column.name}: added`);
+      publication.addedColumns.add(columnId(index, at)).add(`${index}:`);
       continue;
     }
     const settled = settledType(known.type, type);
@@ -103,7 +105,7 @@ export async function adaptTable(
   await runAll(tx, commentStatements(postgresql, publication.sqlSchema, added).slice(1));
 }
 
-/** Primary keys, NOT NULL, unique keys, foreign keys and comments of the tables that this transaction made. */
+/** Primary keys, NOT NULL, unique keys, foreign keys, indexes and comments of the tables that this transaction made. */
 export async function finishTables(publication: Publication): Promise<void> {
   const { tx, sqlSchema, plan } = publication;
   const comments: string[] = [];
@@ -123,6 +125,7 @@ export async function finishTables(publication: Publication): Promise<void> {
   await runAll(tx, keys);
   for (const [, table] of made) await addUniqueKeys(publication, table);
   await addForeignKeys(publication);
+  await addKeyIndexes(publication);
   await runAll(tx, comments);
 }
 

@@ -8,6 +8,7 @@ import type { Sql, TransactionSql } from '../../client/connect.ts';
 import { backendAfter, quickCompression, sessionSettings } from '../connection/open.ts';
 import { startCopy } from './copy-stream.ts';
 import { createReferenceChecks, type ReferenceChecks } from './foreign-keys.ts';
+import { createIndexBuilds, type IndexBuilds } from './key-indexes.ts';
 import { StagedTable, type Release, type StagedForm } from './staged-table.ts';
 import type { Lane } from './lane.ts';
 import { runAll } from './lane.ts';
@@ -39,6 +40,8 @@ export interface StagingOptions {
 export class StagingArea {
   /** process ids of the server's ends of the connections */
   readonly backends: number[] = [];
+  /** indexes that staged tables got, and what they took, in milliseconds */
+  indexes: IndexBuilds['done'] = { count: 0, elapsedMs: 0 };
   readonly #options: StagingOptions;
   readonly #tables = new Map<number | string, StagedTable>();
   /** tables with bytes that another lane may take */
@@ -103,7 +106,9 @@ export class StagingArea {
       this.#check();
     }
     const checks = createReferenceChecks(this.#tables);
-    await Promise.all(this.#lanes.map((lane) => this.#finish(lane, checks)));
+    const builds = createIndexBuilds(this.#tables);
+    await Promise.all(this.#lanes.map((lane) => this.#finish(lane, checks, builds)));
+    this.indexes = builds.done;
     await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 5 })));
     this.#checkCounts();
   }
@@ -331,13 +336,13 @@ export class StagingArea {
     if (table.pendingBytes > 0 && table.takesLane) this.#waiting.add(table);
   }
 
-  /** While one lane gives the largest table its key, the others check references of those that have theirs. */
-  async #finish(lane: Lane<StagedTable>, checks: ReferenceChecks): Promise<void> {
+  /** While one lane gives the largest table its key, the others check references of those that have theirs, and index them. */
+  async #finish(lane: Lane<StagedTable>, checks: ReferenceChecks, builds: IndexBuilds): Promise<void> {
     await this.#leave(lane);
     this.#signal();
     for (;;) {
       this.#check();
-      if (await checks.next(lane.sql)) continue;
+      if ((await checks.next(lane.sql)) || (await builds.next(lane.sql))) continue;
       if (this.#lanes.every((other) => other.table === null)) return;
       await this.#wake.promise;
     }

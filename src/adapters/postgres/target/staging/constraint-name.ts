@@ -2,7 +2,7 @@
 import { truncateToBytes } from '../../../../engine/map/names/identifiers.ts';
 
 /** What PostgreSQL calls a constraint that nobody named: `makeObjectName` of its source, in at most 63 bytes. */
-export function constraintName(table: string, column: string, label: 'fkey' | 'not_null'): string {
+export function constraintName(table: string, column: string, label: 'fkey' | 'not_null' | 'idx'): string {
   const room = 63 - `__${label}`.length;
   let tableBytes = Buffer.byteLength(table);
   let columnBytes = Buffer.byteLength(column);

@@ -1,5 +1,6 @@
 /** One table whose rows lie unseen until their job publishes: the bytes that wait for it, and what the server has of it. */
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
+import type { KeyIndex } from '../../../../engine/sql/key-indexes.ts';
 import type { Lane } from './lane.ts';
 import { constraintName } from './constraint-name.ts';
 
@@ -19,6 +20,8 @@ export interface StagedForm {
   readonly logged: boolean;
   /** foreign keys to other staged tables, wanted where both tables have got their keys */
   readonly references?: readonly StagedReference[];
+  /** wanted where the table has got its keys */
+  readonly indexes?: readonly KeyIndex[];
 }
 
 export interface StagedReference {
@@ -44,6 +47,7 @@ export class StagedTable {
   /** quoted, with its SQL schema */
   readonly relation: string;
   readonly name: string;
+  readonly sqlSchema: string;
   /** see StagingOptions.mark */
   readonly #mark: string | null;
   readonly #makeForm: () => StagedForm;
@@ -79,6 +83,7 @@ export class StagedTable {
   ) {
     this.key = key;
     this.name = name;
+    this.sqlSchema = sqlSchema;
     this.relation = `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
     this.#mark = mark;
     this.#makeForm = form;
