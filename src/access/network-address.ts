@@ -32,7 +32,7 @@ export function formatAddress(address: AddressBytes): string {
  */
 export function specialRange(address: AddressBytes): string | null {
   const inner = embeddedIpv4(address);
-  if (inner !== null) return specialRange(inner);
+  if (inner.length > 0) return inner.map(specialRange).find((name) => name !== null) ?? null;
   const ranges = address.length === 4 ? specialIpv4 : specialIpv6;
   return ranges.find(({ prefix, bits }) => startsWith(address, prefix, bits))?.name ?? null;
 }
@@ -76,24 +76,38 @@ const specialIpv6: readonly Range[] = [
   range('fd20:ce::254/128', metadata),
   range('ff00::/8', 'a multicast address'),
   range('2001::/32', 'a tunnel (Teredo)'),
-  range('100::/64', 'the discard-only range'),
+  range('100::/32', 'the discard-only range'),
   range('5f00::/16', 'a segment routing address'),
 ];
 
-/** Where IPv6 carries an address of IPv4: the prefix, and the byte it begins at. */
-const carriers: readonly { readonly range: Range; readonly at: number }[] = [
-  { range: range('::ffff:0:0/96', 'IPv4-mapped'), at: 12 },
-  { range: range('::ffff:0:0:0/96', 'IPv4-translated'), at: 12 },
-  { range: range('64:ff9b::/96', 'NAT64'), at: 12 },
-  { range: range('64:ff9b:1::/48', 'NAT64 of a local network'), at: 12 },
-  { range: range('2002::/16', '6to4'), at: 2 },
-  { range: range('::/96', 'IPv4-compatible'), at: 12 },
+const last = [12, 13, 14, 15];
+
+/**
+ * Where IPv6 carries an address of IPv4: the prefix, and its four bytes. A translator for a local network chooses one of several
+ * places (RFC 6052 §2.2, byte 8 is left out): each of them counts.
+ */
+const carriers: readonly { readonly range: Range; readonly at: readonly (readonly number[])[] }[] = [
+  { range: range('::ffff:0:0/96', 'IPv4-mapped'), at: [last] },
+  { range: range('::ffff:0:0:0/96', 'IPv4-translated'), at: [last] },
+  { range: range('64:ff9b::/96', 'NAT64'), at: [last] },
+  {
+    range: range('64:ff9b:1::/48', 'NAT64 of a local network'),
+    at: [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], last],
+  },
+  { range: range('2002::/16', '6to4'), at: [[2, 3, 4, 5]] },
+  { range: range('::/96', 'IPv4-compatible'), at: [last] },
 ];
 
-function embeddedIpv4(address: AddressBytes): AddressBytes | null {
-  if (address.length !== 16 || address.slice(0, 15).every((byte) => byte === 0)) return null;
-  const carrier = carriers.find(({ range: { prefix, bits } }) => startsWith(address, prefix, bits));
-  return carrier === undefined ? null : address.slice(carrier.at, carrier.at + 4);
+/** Each that the address may stand for; none: it carries no other. */
+function embeddedIpv4(address: AddressBytes): readonly AddressBytes[] {
+  if (address.length !== 16 || address.slice(0, 15).every((byte) => byte === 0)) return [];
+  const places = carriers.find(({ range: { prefix, bits } }) => startsWith(address, prefix, bits))?.at;
+  if (places !== undefined) return places.map((bytes) => bytes.map((at) => address[at]!));
+  // ISATAP (RFC 5214 §6.1), under any prefix; what is special by its prefix stays so
+  const isTunnel = (address[8]! & 0xfd) === 0 && startsWith(address.slice(9), [0, 0x5e, 0xfe], 24);
+  return isTunnel && !specialIpv6.some(({ prefix, bits }) => startsWith(address, prefix, bits))
+    ? [last.map((at) => address[at]!)]
+    : [];
 }
 
 function startsWith(address: AddressBytes, prefix: AddressBytes, bits: number): boolean {

@@ -14,11 +14,17 @@ export function parseCloudLocation(text: string): CloudLocation | { readonly fau
   if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text))
     return { fault: 'must be the address of a location' };
   const url = new URL(text);
+  if (url.username !== '' || url.password !== '' || text.includes('#'))
+    return { fault: 'must have neither a user nor a fragment' };
+  const spelled = /^https?:\/\/([^/?]*)/i.exec(text)?.[1]?.toLowerCase();
+  const defaultPort = url.protocol === 'https:' ? ':443' : ':80';
+  if (spelled !== url.host && spelled !== `${url.host}${defaultPort}`)
+    return { fault: 'must spell its host plainly: two slashes in front, in lower ASCII letters, no escapes' };
+  if (/\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(text.slice(0, text.indexOf('?'))))
+    return { fault: 'must not have . or .. in its path' };
   const local = url.hostname === 'localhost' || isLoopbackAddress(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && local))
     return { fault: 'must be an https: address' };
-  if (url.username !== '' || url.password !== '' || text.includes('#'))
-    return { fault: 'must have neither a user nor a fragment' };
   if (!url.pathname.endsWith('/') || url.pathname === '/')
     return { fault: 'must name a container, and end in a slash before its query' };
   if (url.search.length < 2) return { fault: 'must have the query with the token behind its slash' };

@@ -1,7 +1,7 @@
 /** Tokens of an OpenID Connect provider, checked with the keys that it publishes or that lie in a file. */
 import { readFile } from 'node:fs/promises';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
-import type { FetchImplementation, JSONWebKeySet, JWTVerifyGetKey } from 'jose';
+import type { FetchImplementation, JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import type { TokenVerifier } from '../../ports/network/token-verifier.ts';
@@ -28,19 +28,36 @@ export async function createOidcVerifier(options: OidcVerifierOptions): Promise<
         cooldownDuration: 30_000,
         [customFetch]: fetchBounded,
       });
-  const algorithms = [...options.algorithms];
+  const wanted = {
+    issuer,
+    audience,
+    algorithms: [...options.algorithms],
+    clockTolerance: toleranceSeconds,
+    requiredClaims: ['exp', 'sub'],
+  };
+
+  async function payloadOf(token: string): Promise<JWTPayload> {
+    try {
+      return (await jwtVerify(token, keys, wanted)).payload;
+    } catch (error) {
+      // a token that names no key, or one of several of that name, was signed by any of them
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      for await (const key of error) {
+        try {
+          return (await jwtVerify(token, key, wanted)).payload;
+        } catch (fault) {
+          if (!(fault instanceof errors.JWSSignatureVerificationFailed)) throw fault;
+        }
+      }
+      throw new errors.JWSSignatureVerificationFailed();
+    }
+  }
+
   return {
     async verify(token) {
       if (token.length > longestToken) return null;
       try {
-        const { payload } = await jwtVerify(token, keys, {
-          issuer,
-          audience,
-          algorithms,
-          clockTolerance: toleranceSeconds,
-          requiredClaims: ['exp', 'sub'],
-        });
-        return payload;
+        return await payloadOf(token);
       } catch (error) {
         if (isOutage(error))
           throw new AppError('service_unavailable', 'the keys of the identity provider cannot be had now', {

@@ -153,6 +153,34 @@ describe('tokens of an identity provider', () => {
     expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
   });
 
+  it('that name no key, or one that several have, are checked with each that may be meant', async () => {
+    const second = await generateKeyPair('RS256');
+    const before = keySet as { readonly keys: readonly object[] };
+    const twin = { ...(await exportJWK(second.publicKey)), alg: 'RS256', use: 'sig' };
+    const claims = { org: 1, scope: 'jobs:read' };
+    const nameless = (key: Keys['privateKey']): Promise<string> =>
+      new SignJWT({ sub: 'alice', iss: issuer, aud: audience, ...claims })
+        .setProtectedHeader({ alg: 'RS256' })
+        .setExpirationTime('5m')
+        .sign(key);
+    try {
+      for (const kid of ['rsa', undefined]) {
+        keySet = { keys: [...before.keys, kid === undefined ? twin : { ...twin, kid }] };
+        const { status } = await appWith();
+        const tokens = [
+          await nameless(rsa.privateKey),
+          await nameless(second.privateKey),
+          await sign(claims),
+          await nameless(stranger.privateKey),
+          await sign(claims, { key: stranger.privateKey }),
+        ];
+        expect(await Promise.all(tokens.map((token) => status(token)))).toEqual([200, 200, 200, 401, 401]);
+      }
+    } finally {
+      keySet = before;
+    }
+  });
+
   it('are no concern of the keys, nor of a service without a provider', async () => {
     const { send } = await appWith();
     expect((await send('/v2/executions/all')).status).toBe(200);
