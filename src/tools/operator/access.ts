@@ -1,0 +1,179 @@
+/** Keys, organisations, targets and the audit log by hand: what /v2/admin does, for whoever may read the home folder. */
+import { userInfo } from 'node:os';
+import { issueKey } from '../../access/issue-key.ts';
+import { AppError } from '../../errors.ts';
+import { allScopes, type AccessStore, type Scope } from '../../ports/stores/access.ts';
+import { textTable } from '../cli/text-table.ts';
+import { number, time, UsageError, type Command } from './specification.ts';
+
+export const accessCommands: Readonly<Record<string, Command>> = {
+  'keys issue': {
+    words: [],
+    meaning: 'a new key, shown once',
+    options: ['name', 'scopes', 'org', 'expires'],
+    async run({ adapters: { access } }, _, { name = '', scopes = '', org = '1', expires }) {
+      if (name === '' || name.length > 200)
+        throw new UsageError('--name is needed, with at most 200 characters');
+      const idOrg = number('--org', org, 1);
+      const issued = await issueKey(access, {
+        idOrg,
+        name,
+        scopes: scopesOf(scopes),
+        expiresAt: expiryOf(expires),
+      });
+      await record(access, idOrg, 'keys issue', `key ${issued.idKey} of organisation ${idOrg}: ${scopes}`);
+      return { text: issued.key, json: { id_key: issued.idKey, id_org: idOrg, key: issued.key } };
+    },
+  },
+  'keys list': {
+    words: [],
+    meaning: 'keys, their scopes and when they end',
+    options: ['org'],
+    async run({ adapters: { access } }, _, { org }) {
+      const keys = (await access.listKeys(org === undefined ? null : number('--org', org, 1))).map((key) => ({
+        id_key: key.idKey,
+        id_org: key.idOrg,
+        name: key.name,
+        scopes: key.scopes,
+        created: key.created,
+        expires_at: key.expiresAt,
+        revoked_at: key.revokedAt,
+      }));
+      const rows = keys.map((key) => [
+        key.id_key,
+        String(key.id_org),
+        key.name,
+        key.scopes.join(' '),
+        time(key.created),
+        time(key.expires_at),
+        time(key.revoked_at),
+      ]);
+      return {
+        text: textTable(['KEY', 'ORG', 'NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'REVOKED'], rows),
+        json: keys,
+      };
+    },
+  },
+  'keys revoke': {
+    words: ['ID'],
+    meaning: 'ends a key',
+    options: [],
+    async run({ adapters: { access } }, [idKey = '']) {
+      if (!(await access.revoke(null, idKey))) throw new AppError('not_found', `there is no key ${idKey}`);
+      await record(access, 1, 'keys revoke', `key ${idKey}`);
+      return { text: `key ${idKey} has ended`, json: { id_key: idKey } };
+    },
+  },
+  'orgs create': {
+    words: ['NAME'],
+    meaning: 'a new organisation',
+    options: ['description'],
+    async run({ adapters: { access } }, [name = ''], { description = null }) {
+      if (name === '' || name.length > 200) throw new UsageError('the name has 1 to 200 characters');
+      const org = await access.createOrg({ name, description });
+      await record(access, 1, 'orgs create', `organisation ${org.id_org}`);
+      return { text: `organisation ${org.id_org}`, json: org };
+    },
+  },
+  'orgs list': {
+    words: [],
+    meaning: 'organisations',
+    options: [],
+    async run({ adapters: { access } }) {
+      const orgs = await access.listOrgs();
+      const rows = orgs.map((org) => [
+        String(org.id_org),
+        org.name,
+        String(org.schema_count),
+        String(org.job_count),
+        time(org.created),
+      ]);
+      return { text: textTable(['ORG', 'NAME', 'SCHEMAS', 'JOBS', 'CREATED'], rows), json: orgs };
+    },
+  },
+  'targets list': {
+    words: [],
+    meaning: 'SQL schemas of the metadata database that rows were loaded into',
+    options: ['org'],
+    async run({ adapters: { catalog } }, _, { org = '1' }) {
+      const targets = await catalog.listTargetSchemas(number('--org', org, 1));
+      const rows = targets.map(({ name, created }) => [name, time(created)]);
+      return { text: textTable(['TARGET', 'CREATED'], rows), json: targets };
+    },
+  },
+  'targets remove': {
+    words: ['NAME'],
+    meaning: 'removes one with its rows',
+    options: ['org'],
+    async run({ adapters: { access, catalog } }, [name = ''], { org = '1' }) {
+      const idOrg = number('--org', org, 1);
+      if (!(await catalog.removeTargetSchema(idOrg, name)))
+        throw new AppError('not_found', `organisation ${idOrg} has no target metadb:${name}`);
+      await record(access, idOrg, 'targets remove', `metadb:${name}`);
+      return { text: `metadb:${name} is removed`, json: { name } };
+    },
+  },
+  audit: {
+    words: [],
+    meaning: 'who changed what',
+    options: ['org', 'page', 'size'],
+    async run({ adapters: { access } }, _, { org, page = '0', size = '50' }) {
+      const idOrg = org === undefined ? null : number('--org', org, 1);
+      const found = await access.listAudit(idOrg, number('--page', page, 0), number('--size', size, 1));
+      const rows = found.content.map((line) => [
+        time(line.at),
+        String(line.idOrg),
+        line.actor,
+        line.action,
+        line.status === null ? '' : String(line.status),
+        line.subject ?? '',
+      ]);
+      return {
+        text: textTable(['TIME', 'ORG', 'ACTOR', 'ACTION', 'STATUS', 'SUBJECT'], rows),
+        json: found.content,
+      };
+    },
+  },
+};
+
+function scopesOf(text: string): Scope[] {
+  const names = text.split(',').map((name) => name.trim());
+  return names.map((name) => {
+    const scope = allScopes.find((known) => known === name);
+    if (scope === undefined)
+      throw new UsageError(
+        `--scopes: ${name === '' ? 'at least one' : name} must be one of ${allScopes.join(', ')}`,
+      );
+    return scope;
+  });
+}
+
+/** `90d` from now, or the beginning of a day; null for never. */
+function expiryOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const days = /^(\d{1,5})d$/.exec(text)?.[1];
+  const at =
+    days === undefined
+      ? Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? text : '')
+      : Date.now() + Number(days) * 86_400_000;
+  if (!(at > Date.now()))
+    throw new UsageError('--expires must be a number of days such as 90d, or a date to come');
+  return at;
+}
+
+async function record(access: AccessStore, idOrg: number, action: string, subject: string): Promise<void> {
+  let user = String(process.getuid?.() ?? 'unknown');
+  try {
+    user = userInfo().username;
+  } catch {
+    // a user id without an entry in the user database, as containers have
+  }
+  await access.recordAudit({
+    idOrg,
+    actor: `command line ${user}`,
+    action,
+    subject,
+    status: null,
+    requestId: null,
+  });
+}

@@ -1,0 +1,32 @@
+/** The commands of `conversion-job-service`, beside the service itself, its worker, and the tools that are commands of it. */
+import { accessCommands } from './access.ts';
+import { jobCommands } from './jobs.ts';
+import { schemaCommands } from './schemas.ts';
+import type { Command, OptionName } from './specification.ts';
+
+export const commands: Readonly<Record<string, Command>> = {
+  ...jobCommands,
+  ...schemaCommands,
+  ...accessCommands,
+};
+
+/** What stands behind an option; '' for one without a value. */
+export const optionValues: Readonly<Record<OptionName, string>> = {
+  name: 'NAME',
+  scopes: 'SCOPE,…',
+  org: 'ID',
+  expires: '90d|2027-01-31',
+  description: 'TEXT',
+  page: 'N',
+  size: 'N',
+  dialect: 'NAME',
+  logical: 'ID',
+  out: 'FILE',
+  follow: '',
+  json: '',
+};
+
+/** Programs of their own, which are commands of this one, too. */
+export const toolCommands = ['migrate', 'unload'] as const;
+
+export const shells = ['bash', 'zsh', 'fish'] as const;

@@ -1,0 +1,64 @@
+/** What a command of `conversion-job-service` is: its words, its options, and what it answers. */
+import type { Adapters } from '../../ports/adapters.ts';
+import type { Home } from '../../runtime/home.ts';
+
+/** Wrong usage, in words. */
+export class UsageError extends Error {}
+
+/** Of each command those that it names; `json` of all. */
+export interface Options {
+  readonly name?: string | undefined;
+  readonly scopes?: string | undefined;
+  readonly org?: string | undefined;
+  readonly expires?: string | undefined;
+  readonly description?: string | undefined;
+  readonly page?: string | undefined;
+  readonly size?: string | undefined;
+  readonly dialect?: string | undefined;
+  readonly logical?: string | undefined;
+  readonly out?: string | undefined;
+  readonly follow?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+export type OptionName = keyof Options;
+
+/** What a command answers: for people, and as JSON. `text` may come bit by bit; `exitCode` is 0 where it is not given. */
+export interface Answer {
+  readonly text: string | AsyncIterable<string>;
+  readonly json: unknown;
+}
+
+/** What the commands ask. */
+export interface Opened {
+  readonly adapters: Adapters;
+  readonly home: Home;
+  /** where the metadata database is, without secrets */
+  readonly database: string;
+}
+
+export interface Command {
+  /** words behind its name, as the usage text calls them */
+  readonly words: readonly string[];
+  readonly options: readonly OptionName[];
+  /** one line for the usage text */
+  readonly meaning: string;
+  run(opened: Opened, words: readonly string[], options: Options): Promise<Answer>;
+}
+
+/** AppError-like in words: `option` must be a whole number. */
+export function number(option: string, text: string, min: number): number {
+  if (!/^\d{1,9}$/.test(text) || Number(text) < min)
+    throw new UsageError(`${option} must be a whole number from ${min} on`);
+  return Number(text);
+}
+
+/** UTC, to the second; nothing for never. */
+export function time(at: number | null): string {
+  return at === null ? '' : new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** `--org`, by hand the first. */
+export function organisation({ org = '1' }: Options): number {
+  return number('--org', org, 1);
+}
