@@ -50,7 +50,7 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
   async function loop(receiver: Receiver): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        const events = await outbox.claim(receiver.kind, batch, leaseMs);
+        const events = await outbox.claimEvents(receiver.kind, batch, leaseMs);
         await Promise.all(
           byJob(await readable(receiver, events)).map(async (ofJob) => {
             for (const event of ofJob) await deliver(options, receiver, event, stopping.signal);

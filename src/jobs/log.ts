@@ -149,7 +149,7 @@ async function unlessOutage<T>(answer: Promise<T>): Promise<T | null> {
 }
 
 async function statusOf(jobs: JobStore, idOrg: number, idJob: number): Promise<JobStatus> {
-  const record = await jobs.find(idOrg, idJob);
+  const record = await jobs.findJob(idOrg, idJob);
   if (record === null) throw new AppError('not_found', 'there is no such job');
   return record.status;
 }

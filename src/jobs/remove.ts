@@ -8,6 +8,6 @@ export async function removeJob(
   idOrg: number,
   idJob: number,
 ): Promise<void> {
-  if (!(await jobs.remove(idOrg, idJob))) throw new AppError('not_found', 'there is no such job');
+  if (!(await jobs.removeJob(idOrg, idJob))) throw new AppError('not_found', 'there is no such job');
   await files.removeLog(idJob);
 }

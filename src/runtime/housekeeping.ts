@@ -31,7 +31,7 @@ export async function startHousekeeping(
   const stopping = new AbortController();
   const outbox = createPostgresEventOutbox(sql);
   const receivers = receiversOf(opened, build);
-  await outbox.record(receivers.map(({ kind }) => kind));
+  await outbox.recordKinds(receivers.map(({ kind }) => kind));
   const delivery = createEventDelivery({
     outbox,
     guard: createOutgoingGuard(config.allowedHosts, createHostResolver()),

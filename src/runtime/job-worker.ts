@@ -67,7 +67,7 @@ function clearing(runner: ProcessRunner, home: Home): ProcessRunner {
 /** Takes the secrets of the home and of the job's own request, and this machine's paths, out of what its tool, and whatever that starts, prints. A request that no tool understands starts none. */
 async function maskOf(opened: OpenedInstallation, idJob: number): Promise<(text: string) => string> {
   const { jobs, secrets } = opened.adapters;
-  const { request, record } = await jobs.request(idJob);
+  const { request, record } = await jobs.findStoredJob(idJob);
   const toRun = await openRequest(request, secrets);
   checkStoredRequest(toRun);
   const known = secretsIn(toRun);

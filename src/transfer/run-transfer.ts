@@ -141,7 +141,7 @@ async function keepLease(
     if (answer === 'kill') return true;
     if (answer !== 'lost') continue;
     // an import ends its record with what it stores, and has then only to say so
-    const ends = await answerWithin(jobs.find(claim.idOrg, claim.idJob), limits.leaseMs / 4);
+    const ends = await answerWithin(jobs.findJob(claim.idOrg, claim.idJob), limits.leaseMs / 4);
     if (ends !== null) return ends.status !== 'completed';
   }
 }

@@ -36,7 +36,7 @@ describe(`a log of ${megabytes} MB`, { timeout: 600_000 }, () => {
     const sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
     const jobs = createPostgresJobStore(sql);
     const idJob = (await jobs.submit(submission(1, 1))).idJobs[0]!;
-    const claim = await jobs.claim(worker, 3_600_000);
+    const claim = await jobs.claimJob(worker, 3_600_000);
     expect(claim?.idJob).toBe(idJob);
     await mkdir(join(home.directory, 'logs'), { recursive: true });
     const file = await open(join(home.directory, 'logs', `job-${idJob}.log`), 'a');

@@ -37,7 +37,7 @@ describe(`${total} queued jobs`, { timeout: 300_000 }, () => {
       try {
         while (seen.size < claimed) {
           const asked = performance.now();
-          const claim = await own.claim(worker, minute);
+          const claim = await own.claimJob(worker, minute);
           waits.push(performance.now() - asked);
           if (claim === null) {
             await delay(2);

@@ -32,7 +32,7 @@ export function createWorker(options: WorkerOptions): Worker {
           await race([...running], draining.signal);
           continue;
         }
-        const claim = await jobs.claim(options.identity, options.leaseMs);
+        const claim = await jobs.claimJob(options.identity, options.leaseMs);
         failures = 0;
         if (claim === null) {
           await jobs.waitForWork(options.pollMs, draining.signal);

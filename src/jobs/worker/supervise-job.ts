@@ -79,7 +79,7 @@ async function settle(
   handBack: AbortSignal,
 ): Promise<void> {
   const { jobs } = options;
-  const stored = await persistently(options, claim, () => jobs.request(claim.idJob));
+  const stored = await persistently(options, claim, () => jobs.findStoredJob(claim.idJob));
   if (stored.epoch !== claim.epoch) return;
   let open = false;
   if (stored.committing) {
@@ -119,7 +119,7 @@ async function recordEnd(
   open: boolean,
 ): Promise<boolean> {
   const { jobs } = options;
-  const stored = await jobs.request(claim.idJob);
+  const stored = await jobs.findStoredJob(claim.idJob);
   const standing = await jobs.checkClaim(claim);
   if (standing === 'lost') return false;
   if (open) {

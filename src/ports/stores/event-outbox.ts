@@ -17,9 +17,9 @@ export interface StoredEvent {
 
 export interface EventOutbox {
   /** From now on events of these kinds are recorded, in the transactions that change the jobs, and of no other kinds. */
-  record(kinds: readonly EventKind[]): Promise<void>;
+  recordKinds(kinds: readonly EventKind[]): Promise<void>;
   /** The oldest events that are due; each comes back by itself when it is not settled within `leaseMs`. */
-  claim(kind: EventKind, limit: number, leaseMs: number): Promise<readonly StoredEvent[]>;
+  claimEvents(kind: EventKind, limit: number, leaseMs: number): Promise<readonly StoredEvent[]>;
   delivered(idEvent: number): Promise<void>;
   /** `retryMs` null: given up, it is dead. `reason` holds no secret. */
   failed(idEvent: number, reason: string, retryMs: number | null): Promise<void>;

@@ -129,10 +129,10 @@ export interface EndedJob {
 
 export interface JobStore {
   submit(submission: Submission): Promise<Submitted>;
-  find(idOrg: number, idJob: number): Promise<JobRecord | null>;
-  list(idOrg: number, page: number, size: number): Promise<Page<JobRecord>>;
+  findJob(idOrg: number, idJob: number): Promise<JobRecord | null>;
+  listJobs(idOrg: number, page: number, size: number): Promise<Page<JobRecord>>;
   /** null: no such workflow in this organisation */
-  listOfWorkflow(
+  listWorkflowJobs(
     idOrg: number,
     idWorkflow: number,
     page: number,
@@ -142,7 +142,7 @@ export interface JobStore {
    * The rerun of a terminal job; an unended rerun of it is given again. `not_found`, `job_not_terminal` as AppError. Of a run that
    * moves rows the record has the logical schema from the start.
    */
-  rerun(
+  rerunJob(
     idOrg: number,
     idJob: number,
   ): Promise<{ readonly idJob: number; readonly idWorkflow: number; readonly tool: string }>;
@@ -153,7 +153,7 @@ export interface JobStore {
    * Takes the next runnable job, oldest first and fair between organisations, with a lease; null when there is none. Where there are
    * several organisations, none gets the last of a worker's slots, so that a job of another one need not wait.
    */
-  claim(worker: WorkerIdentity, leaseMs: number): Promise<Claim | null>;
+  claimJob(worker: WorkerIdentity, leaseMs: number): Promise<Claim | null>;
   /** Registers a job a person runs by hand: it is running at once, and has one attempt. */
   startByHand(job: NewJob, idOrg: number, worker: WorkerIdentity, leaseMs: number): Promise<Claim>;
   /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (it is terminating, or its deadline passed). */
@@ -161,7 +161,7 @@ export interface JobStore {
   /** What a heartbeat would answer; extends nothing. */
   checkClaim(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<'ok' | 'kill' | 'lost'>;
   /** The request of a claimed job, with `$N` references resolved to origin ids where their jobs have ended. */
-  request(idJob: number): Promise<StoredJob>;
+  findStoredJob(idJob: number): Promise<StoredJob>;
   report(claim: Pick<Claim, 'idJob' | 'epoch'>, progress: JobProgress): Promise<boolean>;
   /**
    * The fence, in the last moment before rows are committed: false when the job is killed, expired or another's by now. From
@@ -214,7 +214,7 @@ export interface JobStore {
    * Removes the record of an ended job, and its workflow when it was the last there. False: no such job.
    * AppError `job_not_terminal` while a job of its workflow has not ended.
    */
-  remove(idOrg: number, idJob: number): Promise<boolean>;
+  removeJob(idOrg: number, idJob: number): Promise<boolean>;
   findWorkflow(
     idOrg: number,
     idWorkflow: number,

@@ -67,7 +67,7 @@ export const jobCommands: Readonly<Record<string, Command>> = {
     meaning: 'jobs, the newest first',
     async run({ adapters }, _, options) {
       const { page = '0', size = '20' } = options;
-      const found = await adapters.jobs.list(
+      const found = await adapters.jobs.listJobs(
         organisation(options),
         number('--page', page, 0),
         number('--size', size, 1),
@@ -155,9 +155,9 @@ async function* decoded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<strin
 /** AppError `not_found` tells the newest job. */
 async function findJob({ adapters }: Opened, idOrg: number, text: string): Promise<JobRecord> {
   const idJob = number('ID', text, 1);
-  const job = await adapters.jobs.find(idOrg, idJob);
+  const job = await adapters.jobs.findJob(idOrg, idJob);
   if (job !== null) return job;
-  const [newest] = (await adapters.jobs.list(idOrg, 0, 1)).content;
+  const [newest] = (await adapters.jobs.listJobs(idOrg, 0, 1)).content;
   const next =
     newest === undefined
       ? 'there is none yet'

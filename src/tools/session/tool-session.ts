@@ -121,7 +121,7 @@ async function sessionOfJob(
     );
   }
   const { jobs, secrets, files } = home.adapters;
-  const stored = await jobs.request(idJob);
+  const stored = await jobs.findStoredJob(idJob);
   const request = await openRequest(stored.request, secrets);
   const claim = { idJob, epoch };
   const { id_parent_job: repeated, id_lschma: idLschma } = stored.record;

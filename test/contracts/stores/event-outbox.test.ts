@@ -28,33 +28,33 @@ describe('the outbox', () => {
     await submitJobs(jobs, 1, 1);
     await (await startNextJob(jobs)).end('completed');
     expect(await database.sql`select * from svc.event`).toEqual([]);
-    await outbox.record(['webhook']);
+    await outbox.recordKinds(['webhook']);
     await submitJobs(jobs, 1, 1);
     await (await startNextJob(jobs)).end('completed');
-    expect(await outbox.claim('openlineage', 9, 60_000)).toEqual([]);
-    expect(await outbox.claim('webhook', 9, 60_000)).toHaveLength(1);
-    await outbox.record(['openlineage']);
+    expect(await outbox.claimEvents('openlineage', 9, 60_000)).toEqual([]);
+    expect(await outbox.claimEvents('webhook', 9, 60_000)).toHaveLength(1);
+    await outbox.recordKinds(['openlineage']);
     await submitJobs(jobs, 1, 1);
     await (await startNextJob(jobs)).end('completed');
-    expect(await outbox.claim('webhook', 9, 60_000)).toEqual([]);
-    const moments = (await outbox.claim('openlineage', 9, 60_000)).map(({ moment }) => moment);
+    expect(await outbox.claimEvents('webhook', 9, 60_000)).toEqual([]);
+    const moments = (await outbox.claimEvents('openlineage', 9, 60_000)).map(({ moment }) => moment);
     expect(moments).toEqual(['started', 'ended']);
   });
 
   it('tells of every end, those that follow from another too, with the record as it is read', async () => {
-    await outbox.record(['webhook', 'openlineage']);
+    await outbox.recordKinds(['webhook', 'openlineage']);
     const { idJobs } = await submitJobs(jobs, 1, 3);
     await (await startNextJob(jobs)).end('failed');
-    const events = (await outbox.claim('webhook', 9, 60_000)).map(readStoredEvent);
+    const events = (await outbox.claimEvents('webhook', 9, 60_000)).map(readStoredEvent);
     expect(events.map(({ job }) => [job.id_job, job.status])).toEqual(
       idJobs.map((id, at) => [id, at === 0 ? 'failed' : 'killed']),
     );
     for (const { job, occurred } of events) {
-      expect(job).toEqual(await jobs.find(1, job.id_job));
+      expect(job).toEqual(await jobs.findJob(1, job.id_job));
       expect(occurred).toBe(job.end_date);
     }
     // those that never started have no run that could end
-    const lineage = (await outbox.claim('openlineage', 9, 60_000)).map(readStoredEvent);
+    const lineage = (await outbox.claimEvents('openlineage', 9, 60_000)).map(readStoredEvent);
     expect(lineage.map(({ job, moment }) => [job.id_job, moment])).toEqual([
       [idJobs[0], 'started'],
       [idJobs[0], 'ended'],
@@ -63,7 +63,7 @@ describe('the outbox', () => {
   });
 
   it('holds nothing of a transaction that did not commit', async () => {
-    await outbox.record(['webhook']);
+    await outbox.recordKinds(['webhook']);
     await submitJobs(jobs, 1, 1);
     const { idJob } = await startNextJob(jobs);
     const broken = database.sql.begin(async (tx) => {
@@ -76,21 +76,24 @@ describe('the outbox', () => {
   });
 
   it('gives each event to one delivery at a time, and again when that falls silent', async () => {
-    await outbox.record(['webhook']);
+    await outbox.recordKinds(['webhook']);
     await submitJobs(jobs, 1, 1);
     await (await startNextJob(jobs)).end('completed');
     const other = createPostgresEventOutbox(database.sql);
-    const claims = await Promise.all([outbox.claim('webhook', 9, 200), other.claim('webhook', 9, 200)]);
+    const claims = await Promise.all([
+      outbox.claimEvents('webhook', 9, 200),
+      other.claimEvents('webhook', 9, 200),
+    ]);
     expect(claims.flat()).toHaveLength(1);
     const [first] = claims.flat();
     await database.sql`update svc.event set next_attempt = now() - interval '1 second'`;
-    const [again] = await other.claim('webhook', 9, 60_000);
+    const [again] = await other.claimEvents('webhook', 9, 60_000);
     expect(again).toMatchObject({ idEvent: first!.idEvent, message: first!.message, attempt: 2 });
 
     await outbox.failed(again!.idEvent, 'answered 500', 3_600_000);
-    expect(await outbox.claim('webhook', 9, 60_000)).toEqual([]);
+    expect(await outbox.claimEvents('webhook', 9, 60_000)).toEqual([]);
     await database.sql`update svc.event set next_attempt = now() - interval '1 second'`;
-    expect(await outbox.claim('webhook', 9, 60_000)).toHaveLength(1);
+    expect(await outbox.claimEvents('webhook', 9, 60_000)).toHaveLength(1);
     await outbox.delivered(again!.idEvent);
     // what comes late changes nothing any more
     await outbox.failed(again!.idEvent, 'too late', null);

@@ -84,19 +84,19 @@ describe('the job table', () => {
     };
     const request = '{"tool":"xml2er","originId":{"ref":0}}';
     const { idJobs } = await jobs.submit({ ...wanted, jobs: [made, { ...reading, ...shown, request }] });
-    const claim = (await jobs.claim(worker, 60_000))!;
+    const claim = (await jobs.claimJob(worker, 60_000))!;
     await jobs.report(claim, { idSch });
     await jobs.finish(claim, 'completed', null);
-    const next = (await jobs.claim(worker, 60_000))!;
+    const next = (await jobs.claimJob(worker, 60_000))!;
     const expected = {
       params: `a.xml -x ${idSch} --name '$0'`,
       params_json: JSON.stringify({ spark: {}, action: { origin: String(idSch), name: '$0' } }),
     };
-    expect((await jobs.request(next.idJob)).record).toMatchObject(expected);
-    expect(await jobs.find(1, idJobs[1]!)).toMatchObject(expected);
+    expect((await jobs.findStoredJob(next.idJob)).record).toMatchObject(expected);
+    expect(await jobs.findJob(1, idJobs[1]!)).toMatchObject(expected);
     await jobs.finish(next, 'failed', 'no');
-    const again = await jobs.rerun(1, next.idJob);
-    expect(await jobs.find(1, again.idJob)).toMatchObject(expected);
+    const again = await jobs.rerunJob(1, next.idJob);
+    expect(await jobs.findJob(1, again.idJob)).toMatchObject(expected);
     await jobs.requestKill(1, again.idJob);
     await jobs.close();
   });
@@ -172,15 +172,15 @@ describe('the job table', () => {
   test('a kill that no worker answers ends the job all the same, and soon', async () => {
     const jobs = createPostgresJobStore(database.sql, { maxRunningPerOrg: 1000 });
     const idJob = (await jobs.submit(submission(1, 1))).idJobs[0] ?? 0;
-    for (let claim = await jobs.claim(worker, 3_600_000); claim?.idJob !== idJob;)
-      claim = await jobs.claim(worker, 3_600_000);
+    for (let claim = await jobs.claimJob(worker, 3_600_000); claim?.idJob !== idJob;)
+      claim = await jobs.claimJob(worker, 3_600_000);
     await jobs.requestKill(1, idJob);
     const [left] = await database.sql<{ seconds: number }[]>`
       select extract(epoch from lease_until - clock_timestamp())::int as seconds from svc.job where id_job = ${idJob}`;
     expect(left!.seconds).toBeLessThanOrEqual(10);
     await database.sql`update svc.job set lease_until = clock_timestamp() where id_job = ${idJob}`;
     await jobs.reap();
-    expect(await jobs.find(1, idJob)).toMatchObject({ status: 'killed' });
+    expect(await jobs.findJob(1, idJob)).toMatchObject({ status: 'killed' });
     await jobs.close();
   });
 
@@ -211,9 +211,9 @@ describe('the job table', () => {
     const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
       explain select id_job from svc.job where id_org = 1 and ready and status = 'Q' order by id_job + 0 limit 1`;
     expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toMatch(/Index.*job_next/);
-    const listed = await jobs.list(1, 400, 20);
+    const listed = await jobs.listJobs(1, 400, 20);
     expect(listed.totalElements).toBeGreaterThan(11_000);
     expect(listed.content).toHaveLength(20);
-    expect(await jobs.claim(worker, 60_000)).not.toBeNull();
+    expect(await jobs.claimJob(worker, 60_000)).not.toBeNull();
   });
 });

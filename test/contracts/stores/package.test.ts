@@ -241,7 +241,7 @@ describe('a package', { timeout: 60_000 }, () => {
       const claim = await startImport(jobs);
       const { origins } = await importAs(claim.idJob);
       // whoever ran it may be dead by now
-      const record = await jobs.find(idOrg, claim.idJob);
+      const record = await jobs.findJob(idOrg, claim.idJob);
       expect(record).toMatchObject({ status: 'completed', progress: 1, id_sch: origins.at(-1) });
       expect(await jobs.finish(claim, 'failed', 'its worker died')).toBe(false);
 

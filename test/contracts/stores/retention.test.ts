@@ -82,8 +82,8 @@ describe('what has been kept long enough', () => {
     expect(forgotten).toEqual(old[0]);
 
     expect(await sweep()).toMatchObject({ jobs: 4 });
-    for (const id of old.flat()) expect(await jobs.find(1, id)).toBeNull();
-    for (const id of [...young, ...open]) expect(await jobs.find(1, id)).not.toBeNull();
+    for (const id of old.flat()) expect(await jobs.findJob(1, id)).toBeNull();
+    for (const id of [...young, ...open]) expect(await jobs.findJob(1, id)).not.toBeNull();
     expect(logs([...old[1]!, ...old[2]!])).toEqual([false, false, false, false]);
     expect(logs([...young, ...open])).toEqual([true, true, true]);
     const [left] = await database.sql`select count(*)::int as n from svc.workflow`;
@@ -98,7 +98,7 @@ describe('what has been kept long enough', () => {
       Promise.reject(new Error('no disk')),
     );
     await expect(failing).rejects.toThrow('no disk');
-    expect(await jobs.find(1, id!)).not.toBeNull();
+    expect(await jobs.findJob(1, id!)).not.toBeNull();
   });
 
   it('removes uploads that no open job reads, and what was left of broken ones', async () => {

@@ -175,7 +175,7 @@ describe('row-level security', () => {
 
   it('lets workers claim across organisations, by a policy of their own', async () => {
     const jobs = createPostgresJobStore(database.service);
-    const claims = [await jobs.claim(worker, 30_000), await jobs.claim(worker, 30_000)];
+    const claims = [await jobs.claimJob(worker, 30_000), await jobs.claimJob(worker, 30_000)];
     expect(claims.map((claim) => claim?.idOrg).toSorted()).toEqual([1, other]);
     for (const claim of claims) await jobs.finish(claim!, 'completed', null);
     await jobs.close();

@@ -33,7 +33,7 @@ export async function submitJobs(
 export async function startNextJob(
   jobs: JobStore,
 ): Promise<{ idJob: number; end(status: 'completed' | 'failed'): Promise<boolean> }> {
-  const claim = await jobs.claim(worker, 30_000);
+  const claim = await jobs.claimJob(worker, 30_000);
   if (claim === null) throw new Error('no job may run');
   return {
     idJob: claim.idJob,

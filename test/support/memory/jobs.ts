@@ -147,8 +147,8 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         });
       return { idWorkflow: workflow.idWorkflow, idJobs, replayed: false };
     },
-    find: async (idOrg, idJob) => copyOf(own(idOrg, idJob)),
-    list: async (idOrg, page, size) =>
+    findJob: async (idOrg, idJob) => copyOf(own(idOrg, idJob)),
+    listJobs: async (idOrg, page, size) =>
       paged(
         rows
           .filter(({ record }) => record.id_org === idOrg)
@@ -157,11 +157,11 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         page,
         size,
       ),
-    async listOfWorkflow(idOrg, idWorkflow, page, size) {
+    async listWorkflowJobs(idOrg, idWorkflow, page, size) {
       const found = workflows.some((one) => one.idWorkflow === idWorkflow && one.idOrg === idOrg);
       return found ? paged(jobsOf(idWorkflow).map(recordOf), page, size) : null;
     },
-    async rerun(idOrg, idJob) {
+    async rerunJob(idOrg, idJob) {
       const old = own(idOrg, idJob);
       if (old === undefined) throw new AppError('not_found', 'there is no such job');
       if (!terminalStatuses.has(old.record.status))
@@ -201,7 +201,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       else if (row !== undefined && isIdle(row.record.status)) move(row, 'killed', 'killed on request');
       return copyOf(row);
     },
-    async claim(worker, leaseMs) {
+    async claimJob(worker, leaseMs) {
       const left = rows.find(
         (row) => row.committing && !row.byHand && (row.leaseUntil ?? Infinity) <= clock.nowMs(),
       );
@@ -251,7 +251,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       return standingOf(row, clock.nowMs());
     },
     checkClaim: async (claim) => standingOf(held(claim), clock.nowMs()),
-    async request(idJob) {
+    async findStoredJob(idJob) {
       const row = rows.find(({ record }) => record.id_job === idJob);
       if (row === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
       const { epoch, committing, summary } = row;
@@ -375,7 +375,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       return row === undefined ? null : runOf(row);
     },
     sumLoadedRows: async (idOrg) => sumLoaded(rows.filter(({ record }) => record.id_org === idOrg)),
-    async remove(idOrg, idJob) {
+    async removeJob(idOrg, idJob) {
       const row = own(idOrg, idJob);
       if (row === undefined) return false;
       if (jobsOf(row.record.id_workflow).some(({ record }) => record.end_date === null))

@@ -30,8 +30,8 @@ it('gives up an event whose record is none, by itself, and delivers the others a
   const ended = Promise.withResolvers<void>();
   const delivery = createEventDelivery({
     outbox: {
-      record: async () => undefined,
-      claim: async () => {
+      recordKinds: async () => undefined,
+      claimEvents: async () => {
         const claimed = waiting;
         waiting = [];
         return claimed;

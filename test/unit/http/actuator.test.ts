@@ -87,8 +87,8 @@ describe('/actuator/metrics', () => {
     await submitJobs(jobs, 2, 1);
     await submitJobs(jobs, 2, 1);
     time.nowMs += 4000;
-    const done = (await jobs.claim(worker, 30_000))!;
-    const failed = (await jobs.claim(worker, 30_000))!;
+    const done = (await jobs.claimJob(worker, 30_000))!;
+    const failed = (await jobs.claimJob(worker, 30_000))!;
     time.nowMs += 2000;
     await jobs.report(done, { summary: { rows: 50, bytes: 7000, documents: 3 } });
     await jobs.finish(done, 'completed', null);

@@ -256,6 +256,6 @@ describe('another organisation', () => {
     }
     const killed = await send(`/v2/executions/kill/${idJobs[0]}`, { key, method: 'POST' });
     expect(killed.status).toBe(404);
-    expect((await adapters.jobs.find(1, idJobs[0]!))?.status).toBe('queued');
+    expect((await adapters.jobs.findJob(1, idJobs[0]!))?.status).toBe('queued');
   });
 });

@@ -33,7 +33,7 @@ describe('problems', () => {
     const { send, adapters } = await createTestApp(
       {},
       {
-        jobs: { ...base.adapters.jobs, list: () => Promise.reject(new Error(secret)) },
+        jobs: { ...base.adapters.jobs, listJobs: () => Promise.reject(new Error(secret)) },
       },
     );
     const answer = await send('/v2/executions/all');
@@ -114,9 +114,9 @@ describe('methods', () => {
       const answer = await send('/v2/run/rerun/1', { method: 'HEAD', key });
       expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'GET']);
     }
-    expect((await adapters.jobs.list(1, 0, 10)).totalElements).toBe(1);
+    expect((await adapters.jobs.listJobs(1, 0, 10)).totalElements).toBe(1);
     expect((await send('/v2/run/rerun/1')).status).toBe(200);
-    expect((await adapters.jobs.list(1, 0, 10)).totalElements).toBe(2);
+    expect((await adapters.jobs.listJobs(1, 0, 10)).totalElements).toBe(2);
   });
 
   it('lets a literal path win over its parameter sibling', async () => {

@@ -36,7 +36,7 @@ describe('job log', () => {
     idJob = idJobs[0]!;
   });
   const end = async (status: 'completed' | 'failed' = 'completed'): Promise<void> => {
-    const claim = await adapters.jobs.claim(worker, 30_000);
+    const claim = await adapters.jobs.claimJob(worker, 30_000);
     await adapters.jobs.finish(claim!, status, null);
   };
   const read = (range: Parameters<typeof readJobLog>[3]) => readJobLog(adapters, 1, idJob, range);
@@ -130,7 +130,7 @@ describe('job log', () => {
     const jobs = {
       ...adapters.jobs,
       find: (idOrg: number, id: number) =>
-        (asked += 1) % 3 === 0 ? adapters.jobs.find(idOrg, id) : Promise.reject(lost),
+        (asked += 1) % 3 === 0 ? adapters.jobs.findJob(idOrg, id) : Promise.reject(lost),
     };
     const may = (): Promise<boolean> => ((asked += 1) % 5 === 0 ? Promise.reject(lost) : mayGoOn());
     const follower = followJobLog({ ...adapters, jobs }, 1, idJob, {

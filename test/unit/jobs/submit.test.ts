@@ -38,7 +38,7 @@ describe('submitting', () => {
       (reason: AppError) => reason,
     );
     if (error === null) throw new Error('it was accepted');
-    expect((await adapters.jobs.list(1, 0, 10)).totalElements).toBe(0);
+    expect((await adapters.jobs.listJobs(1, 0, 10)).totalElements).toBe(0);
     return error;
   };
 
@@ -54,7 +54,7 @@ describe('submitting', () => {
     ]);
     const settings = { 'svc.spark.submit': '/opt/spark/bin/spark-submit', 'svc.spark.master': 'yarn' };
     await submit(onSpark, readConfig({ 'cmd.enabled': 'true', ...settings }));
-    const record = await adapters.jobs.find(1, 1);
+    const record = await adapters.jobs.findJob(1, 1);
     expect(record).toMatchObject({ status: 'queued', id_app: null });
     expect(JSON.parse(record!.params_json)).toMatchObject({
       spark: { master: 'yarn', 'executor.memory': '1g' },
@@ -78,14 +78,14 @@ describe('submitting', () => {
       jobs: [1, 2],
       id_workflow: 1,
     });
-    expect(await adapters.jobs.find(1, 2)).toMatchObject({
+    expect(await adapters.jobs.findJob(1, 2)).toMatchObject({
       job_type: 'Parse',
       status: 'queued',
       params: "uploads/1/a.xml -x '$0' -o metadb:donuts -S o",
       parm_path_input: 'uploads/1/a.xml',
       parm_path_output: 'metadb:donuts',
     });
-    const { request } = await adapters.jobs.request(2);
+    const { request } = await adapters.jobs.findStoredJob(2);
     expect(await openRequest(request, adapters.secrets)).toMatchObject({
       originId: { ref: 0 },
       saveMode: 'overwrite',
@@ -157,7 +157,7 @@ describe('submitting', () => {
     expect(JSON.stringify([error.message, error.errors])).not.toContain('c4n4ry');
     const open = readConfig({ 'cmd.enabled': 'true', 'svc.allow.hosts': '127.0.0.1:5432' });
     const answer = await submit([execution('uploads/1/a.xml', target)], open);
-    const record = await adapters.jobs.find(1, answer.jobs[0]!);
+    const record = await adapters.jobs.findJob(1, answer.jobs[0]!);
     expect(JSON.stringify(record)).not.toContain('c4n4ry');
   });
 
@@ -193,6 +193,6 @@ describe('submitting', () => {
     const first = await once('h');
     expect(await once('h')).toEqual(first);
     await expect(once('other')).rejects.toMatchObject({ code: 'idempotency_key_reused' });
-    expect((await adapters.jobs.list(1, 0, 10)).totalElements).toBe(1);
+    expect((await adapters.jobs.listJobs(1, 0, 10)).totalElements).toBe(1);
   });
 });

@@ -57,8 +57,8 @@ async function queue(jobs: JobStore, ...tools: string[]): Promise<readonly numbe
 function reporting(jobs: JobStore, idJob: number, failure: string): JobStore {
   return {
     ...jobs,
-    claim: async (...options) => {
-      const claim = await jobs.claim(...options);
+    claimJob: async (...options) => {
+      const claim = await jobs.claimJob(...options);
       if (claim?.idJob === idJob) await jobs.report(claim, { failure });
       return claim;
     },
@@ -66,7 +66,7 @@ function reporting(jobs: JobStore, idJob: number, failure: string): JobStore {
 }
 
 async function find(jobs: JobStore, idJob: number): Promise<JobRecord> {
-  const record = await jobs.find(1, idJob);
+  const record = await jobs.findJob(1, idJob);
   if (record === null) throw new Error(`job ${idJob} is gone`);
   return record;
 }
@@ -270,7 +270,7 @@ describe('worker', () => {
     const asked = new Set<string>();
     const jobs = new Proxy(store, {
       get: (target, name: keyof JobStore) =>
-        name !== 'find' && broken
+        name !== 'findJob' && broken
           ? async () => {
               asked.add(name);
               throw new Error('connection refused');
@@ -279,7 +279,7 @@ describe('worker', () => {
     });
     const [idJob] = await queue(store, 'exits-0');
     startWorker(jobs, test);
-    await eventually(() => (asked.has('claim') && asked.has('reap') ? true : null));
+    await eventually(() => (asked.has('claimJob') && asked.has('reap') ? true : null));
     broken = false;
     expect((await ended(store, idJob!)).status).toBe('completed');
   });

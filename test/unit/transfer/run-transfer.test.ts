@@ -49,7 +49,7 @@ describe('a run of the migration program', () => {
       caller,
       plan,
     );
-  const job = async () => (await adapters.jobs.list(1, 0, 1)).content[0]!;
+  const job = async () => (await adapters.jobs.listJobs(1, 0, 1)).content[0]!;
 
   it('writes its end through an outage of the database', async () => {
     let failures = 0;

@@ -8,7 +8,7 @@ const longestReason = 500;
 /** `sql` goes across organisations. */
 export function createPostgresEventOutbox(sql: Sql): EventOutbox {
   return {
-    async record(kinds) {
+    async recordKinds(kinds) {
       const wanted = sql`select json_array_elements_text(${JSON.stringify(kinds)}::text::json)`;
       await sql.begin(async (tx) => {
         await tx`delete from svc.event_kind where kind not in (${wanted})`;
@@ -16,7 +16,7 @@ export function createPostgresEventOutbox(sql: Sql): EventOutbox {
       });
     },
 
-    async claim(kind, limit, leaseMs) {
+    async claimEvents(kind, limit, leaseMs) {
       const rows = await sql<StoredEvent[]>`
         with due as (
           select id_event from svc.event

@@ -48,11 +48,11 @@ function sharedOf(
   const killGuard = guards.require('jobs:run');
 
   async function listAll(idOrg: number, page: number, size = defaultPageSize) {
-    return wire(toWirePage(mapPage(await adapters.jobs.list(idOrg, page, size), withStatusLetter)));
+    return wire(toWirePage(mapPage(await adapters.jobs.listJobs(idOrg, page, size), withStatusLetter)));
   }
 
   async function listOfWorkflow(idOrg: number, idWorkflow: number, page: number, size = defaultPageSize) {
-    const found = await adapters.jobs.listOfWorkflow(idOrg, idWorkflow, page, size);
+    const found = await adapters.jobs.listWorkflowJobs(idOrg, idWorkflow, page, size);
     if (found === null) throw new AppError('not_found', 'there is no such workflow');
     return wire(toWirePage(mapPage(found, withStatusLetter)));
   }
@@ -111,7 +111,7 @@ function getOperation({ adapters, guard }: Shared) {
       responses: { 200: json(Job, 'The job record.'), ...problems(400) },
     }),
     async (c) => {
-      const job = await adapters.jobs.find(c.get('principal').idOrg, c.req.valid('param').id);
+      const job = await adapters.jobs.findJob(c.get('principal').idOrg, c.req.valid('param').id);
       if (job === null) throw new AppError('not_found', 'there is no such job');
       return c.json(withStatusLetter(job), 200);
     },

@@ -37,7 +37,7 @@ async function removeLeftOver({ idJob, home }: ToolSession, parent: string, pref
 
 async function hasEnded(jobs: ToolSession['home']['adapters']['jobs'], idJob: number): Promise<boolean> {
   try {
-    const { record } = await jobs.request(idJob);
+    const { record } = await jobs.findStoredJob(idJob);
     return terminalStatuses.has(record.status);
   } catch (error) {
     // records of old jobs are removed

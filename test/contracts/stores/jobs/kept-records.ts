@@ -11,11 +11,11 @@ export function recordsOfJobs(given: JobStoreUse): void {
     const idOrg = await given.fixture.createOrg();
     const store = given.fixture.store({ deadlineMs: 300 });
     const running = (await store.submit(submission(idOrg, 1))).idJobs[0] ?? 0;
-    const claim = await store.claim(worker, minute);
+    const claim = await store.claimJob(worker, minute);
     expect(claim?.idJob).toBe(running);
     const { idJobs } = await store.submit(submission(idOrg, 2));
     await delay(350);
-    expect(await store.claim(worker, minute)).toBeNull();
+    expect(await store.claimJob(worker, minute)).toBeNull();
     await store.reap();
     expect(await given.statusOf(idOrg, idJobs[0] ?? 0)).toBe('expired');
     expect(['killed', 'expired']).toContain(await given.statusOf(idOrg, idJobs[1] ?? 0));
@@ -23,7 +23,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
     if (claim === null) return;
     expect(await store.heartbeat(claim, minute)).toBe('kill');
     expect(await store.finish(claim, 'expired', 'its deadline passed')).toBe(true);
-    expect(await given.jobs.find(idOrg, running)).toMatchObject({
+    expect(await given.jobs.findJob(idOrg, running)).toMatchObject({
       status: 'expired',
       failure: 'its deadline passed',
     });
@@ -38,7 +38,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
       1,
     );
     expect(claim).toMatchObject({ epoch: 1, attempt: 1, tool: 'xsd2er', idOrg });
-    expect(await given.jobs.find(idOrg, claim.idJob)).toMatchObject({
+    expect(await given.jobs.findJob(idOrg, claim.idJob)).toMatchObject({
       status: 'running',
       job_type: 'Schema',
       log_file: null,
@@ -58,7 +58,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
       }),
     );
     const [first = 0, second = 0] = idJobs;
-    expect(JSON.parse((await given.jobs.request(second)).request)).toEqual({
+    expect(JSON.parse((await given.jobs.findStoredJob(second)).request)).toEqual({
       tool: 'xml2er',
       originId: { ref: 0 },
       n: [1],
@@ -67,27 +67,30 @@ export function recordsOfJobs(given: JobStoreUse): void {
     await given.jobs.report(claim, { idSch: origin });
     await given.jobs.finish(claim, 'completed', null);
     const next = await given.claimJob(second);
-    const { request, record, epoch } = await given.jobs.request(second);
+    const { request, record, epoch } = await given.jobs.findStoredJob(second);
     expect(JSON.parse(request)).toEqual({ tool: 'xml2er', originId: { id: origin }, n: [1] });
-    expect(record).toEqual(await given.jobs.find(idOrg, second));
+    expect(record).toEqual(await given.jobs.findJob(idOrg, second));
     expect(epoch).toBe(next.epoch);
     await given.jobs.finish(next, 'failed', 'no');
-    const again = await given.jobs.rerun(idOrg, second);
-    const repeated = await given.jobs.request(again.idJob);
+    const again = await given.jobs.rerunJob(idOrg, second);
+    const repeated = await given.jobs.findStoredJob(again.idJob);
     expect(JSON.parse(repeated.request)).toEqual({ tool: 'xml2er', originId: { id: origin }, n: [1] });
     expect(repeated.record).toMatchObject({ id_sch: origin, status: 'queued' });
-    await expect(given.jobs.request(987_654_321)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(given.jobs.findStoredJob(987_654_321)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('a rerun repeats a job in a workflow of its own; until it has ended it is given again', async () => {
     const idOrg = await given.fixture.createOrg();
     const idJob = await given.submitOne(idOrg, { params: 'x.xml' });
-    await expect(given.jobs.rerun(idOrg, idJob)).rejects.toMatchObject({ code: 'job_not_terminal' });
+    await expect(given.jobs.rerunJob(idOrg, idJob)).rejects.toMatchObject({ code: 'job_not_terminal' });
     await given.jobs.finish(await given.claimJob(idJob), 'failed', 'bad');
-    const [one, two] = await Promise.all([given.jobs.rerun(idOrg, idJob), given.jobs.rerun(idOrg, idJob)]);
+    const [one, two] = await Promise.all([
+      given.jobs.rerunJob(idOrg, idJob),
+      given.jobs.rerunJob(idOrg, idJob),
+    ]);
     expect(two).toEqual(one);
     expect(one.tool).toBe('xml2er');
-    const record = await given.jobs.find(idOrg, one.idJob);
+    const record = await given.jobs.findJob(idOrg, one.idJob);
     expect(record).toMatchObject({
       id_parent_job: idJob,
       status: 'queued',
@@ -96,10 +99,10 @@ export function recordsOfJobs(given: JobStoreUse): void {
       start_date: null,
       failure: null,
     });
-    expect(one.idWorkflow).not.toBe((await given.jobs.find(idOrg, idJob))?.id_workflow);
+    expect(one.idWorkflow).not.toBe((await given.jobs.findJob(idOrg, idJob))?.id_workflow);
     await given.jobs.finish(await given.claimJob(one.idJob), 'completed', null);
-    expect((await given.jobs.rerun(idOrg, idJob)).idJob).not.toBe(one.idJob);
-    await expect(given.jobs.rerun(idOrg, 987_654_321)).rejects.toMatchObject({ code: 'not_found' });
+    expect((await given.jobs.rerunJob(idOrg, idJob)).idJob).not.toBe(one.idJob);
+    await expect(given.jobs.rerunJob(idOrg, 987_654_321)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('an idempotency key gives the first answer again, also to requests at the same time', async () => {
@@ -112,7 +115,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
     ]);
     expect(answers.filter((answer) => !answer.replayed)).toHaveLength(1);
     expect(new Set(answers.map((answer) => JSON.stringify([answer.idWorkflow, answer.idJobs]))).size).toBe(1);
-    expect((await given.jobs.list(idOrg, 0, 20)).totalElements).toBe(2);
+    expect((await given.jobs.listJobs(idOrg, 0, 20)).totalElements).toBe(2);
     await expect(
       given.jobs.submit({ ...request, idempotency: { key: 'k1', bodyHash: 'h2' } }),
     ).rejects.toMatchObject({
@@ -130,7 +133,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
     const store = given.fixture.store({ maxQueuedPerOrg: 3 });
     await store.submit(submission(idOrg, 2));
     await expect(store.submit(submission(idOrg, 2))).rejects.toMatchObject({ code: 'too_many_requests' });
-    expect((await given.jobs.list(idOrg, 0, 20)).totalElements).toBe(2);
+    expect((await given.jobs.listJobs(idOrg, 0, 20)).totalElements).toBe(2);
     await store.submit(submission(idOrg, 1));
   });
 
@@ -145,7 +148,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
     let most = 0;
     const work = async (): Promise<void> => {
       while (taken.length < wanted.length) {
-        const claim = await store.claim(worker, minute);
+        const claim = await store.claimJob(worker, minute);
         if (claim === null) {
           await delay(2);
           continue;
@@ -160,7 +163,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
     await Promise.all(Array.from({ length: 8 }, work));
     expect(taken.toSorted((a, b) => a - b)).toEqual(wanted);
     expect(most).toBeLessThanOrEqual(3);
-    const page = await given.jobs.list(idOrg, 0, 500);
+    const page = await given.jobs.listJobs(idOrg, 0, 500);
     expect(page.content.every((job) => job.status === 'completed' && job.attempt === 1)).toBe(true);
   });
 
@@ -260,13 +263,13 @@ export function recordsOfJobs(given: JobStoreUse): void {
     const end = async (summary: unknown, status: 'completed' | 'failed' | 'killed'): Promise<number> => {
       const claim = await given.claimJob(await given.submitOne(idOrg));
       await given.jobs.report(claim, { summary });
-      expect(JSON.parse((await given.jobs.find(idOrg, claim.idJob))!.params_json)).toEqual(asked);
+      expect(JSON.parse((await given.jobs.findJob(idOrg, claim.idJob))!.params_json)).toEqual(asked);
       await given.jobs.finish(claim, status, status === 'completed' ? null : 'why');
       return claim.idJob;
     };
     const asked = { spark: {}, action: {} };
     const shown = async (idJob: number): Promise<unknown> =>
-      JSON.parse((await given.jobs.find(idOrg, idJob))!.params_json) as unknown;
+      JSON.parse((await given.jobs.findJob(idOrg, idJob))!.params_json) as unknown;
     const result = {
       status: 'C',
       tables: { zebra: 2, a: 1 },
@@ -275,13 +278,13 @@ export function recordsOfJobs(given: JobStoreUse): void {
     };
     const done = await end({ ...result, details: { rejects: [{ message: '\0\ud800' }] } }, 'completed');
     expect(await shown(done)).toEqual({ ...asked, result });
-    const [listed] = (await given.jobs.list(idOrg, 0, 1)).content;
+    const [listed] = (await given.jobs.listJobs(idOrg, 0, 1)).content;
     expect(JSON.parse(listed!.params_json)).toEqual({ ...asked, result });
     const failed = await end({ status: 'F', rows: 0 }, 'failed');
     expect(await shown(failed)).toEqual({ ...asked, result: { status: 'F', rows: 0 } });
     // what it had told of itself is not how it ended
     expect(await shown(await end(result, 'killed'))).toEqual(asked);
-    const { idJob: again } = await given.jobs.rerun(idOrg, done);
+    const { idJob: again } = await given.jobs.rerunJob(idOrg, done);
     expect(await shown(again)).toEqual(asked);
   });
 
@@ -313,16 +316,16 @@ export function recordsOfJobs(given: JobStoreUse): void {
     const idOrg = await given.fixture.createOrg();
     const { idJobs, idWorkflow } = await given.jobs.submit(submission(idOrg, 2));
     const [one = 0, two = 0] = idJobs;
-    await expect(given.jobs.remove(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
+    await expect(given.jobs.removeJob(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
     await given.jobs.finish(await given.claimJob(one), 'completed', null);
-    await expect(given.jobs.remove(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
+    await expect(given.jobs.removeJob(idOrg, one)).rejects.toMatchObject({ code: 'job_not_terminal' });
     await given.jobs.finish(await given.claimJob(two), 'completed', null);
-    expect(await given.jobs.remove(await given.fixture.createOrg(), one)).toBe(false);
-    expect(await given.jobs.remove(idOrg, one)).toBe(true);
-    expect(await given.jobs.remove(idOrg, one)).toBe(false);
-    expect(await given.jobs.find(idOrg, one)).toBeNull();
+    expect(await given.jobs.removeJob(await given.fixture.createOrg(), one)).toBe(false);
+    expect(await given.jobs.removeJob(idOrg, one)).toBe(true);
+    expect(await given.jobs.removeJob(idOrg, one)).toBe(false);
+    expect(await given.jobs.findJob(idOrg, one)).toBeNull();
     expect(await given.jobs.findWorkflow(idOrg, idWorkflow)).toMatchObject({ job_count: 1 });
-    expect(await given.jobs.remove(idOrg, two)).toBe(true);
+    expect(await given.jobs.removeJob(idOrg, two)).toBe(true);
     expect(await given.jobs.findWorkflow(idOrg, idWorkflow)).toBeNull();
   });
 
@@ -341,7 +344,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
     await given.jobs.finish(failed, 'failed', 'line 3, column 7: what');
     const ended = await given.jobs.listEnded(before);
     const [first, second] = idJobs.map((id) => ended.find(({ idJob }) => idJob === id)!);
-    const { start_date: startMs, end_date: endMs } = (await given.jobs.find(idOrg, idJobs[0]!))!;
+    const { start_date: startMs, end_date: endMs } = (await given.jobs.findJob(idOrg, idJobs[0]!))!;
     expect({ ...first, startMs, endMs }).toEqual({
       idJob: idJobs[0],
       type: 'Parse',
@@ -371,7 +374,7 @@ export function recordsOfJobs(given: JobStoreUse): void {
       () => given.jobs.finish(claim, 'killed', null),
     ]) {
       await step();
-      for (const job of (await given.jobs.list(idOrg, 0, 20)).content) {
+      for (const job of (await given.jobs.listJobs(idOrg, 0, 20)).content) {
         expect(job.end_date !== null).toBe(terminalStatuses.has(job.status));
       }
     }

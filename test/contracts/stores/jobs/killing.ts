@@ -24,7 +24,7 @@ export function killedJobs(given: JobStoreUse): void {
     expect(await given.jobs.requestKill(idOrg, running)).toMatchObject({ status: 'terminating' });
     expect(await given.jobs.heartbeat(claim, minute)).toBe('kill');
     expect(await given.jobs.finish(claim, 'failed', null)).toBe(true);
-    expect(await given.jobs.find(idOrg, running)).toMatchObject({
+    expect(await given.jobs.findJob(idOrg, running)).toMatchObject({
       status: 'killed',
       failure: 'killed on request',
     });
@@ -38,7 +38,7 @@ export function killedJobs(given: JobStoreUse): void {
     const last = await given.claimJob(published);
     await given.jobs.requestKill(idOrg, published);
     expect(await given.jobs.finish(last, 'completed', null)).toBe(true);
-    expect(await given.jobs.find(idOrg, published)).toMatchObject({ status: 'completed', failure: null });
+    expect(await given.jobs.findJob(idOrg, published)).toMatchObject({ status: 'completed', failure: null });
     expect(await given.jobs.requestKill(idOrg, published)).toMatchObject({ status: 'completed' });
   });
 
@@ -85,23 +85,23 @@ export function killedJobs(given: JobStoreUse): void {
     const idJob = await given.submitOne(idOrg);
     const dead = await given.claimJob(idJob, 50);
     expect(await given.jobs.beginCommit(dead, { rows: 7 })).toBe(true);
-    expect(await given.jobs.request(idJob)).toMatchObject({ committing: true, summary: { rows: 7 } });
+    expect(await given.jobs.findStoredJob(idJob)).toMatchObject({ committing: true, summary: { rows: 7 } });
     await delay(80);
     await given.jobs.reap();
     expect(await given.statusOf(idOrg, idJob)).toBe('running');
-    const adopted = await given.jobs.claim(worker, minute);
+    const adopted = await given.jobs.claimJob(worker, minute);
     expect(adopted).toMatchObject({ idJob, epoch: 2, attempt: 1, purpose: 'reconcile' });
     expect(await given.jobs.beginCommit(dead, null)).toBe(false);
     expect(await given.jobs.finish(dead, 'completed', null)).toBe(false);
     if (adopted === null) return;
     expect(await given.jobs.settleCommit(adopted)).toBe(true);
-    expect(await given.jobs.request(idJob)).toMatchObject({ committing: false, summary: null });
+    expect(await given.jobs.findStoredJob(idJob)).toMatchObject({ committing: false, summary: null });
     expect(await given.jobs.handBack(adopted, 0, 'its worker died')).toBe(true);
     const again = await given.claimJob(idJob);
     expect(again).toMatchObject({ epoch: 3, attempt: 2, purpose: 'run' });
     expect(await given.jobs.beginCommit(again, { rows: 8 })).toBe(true);
     expect(await given.jobs.finish(again, 'completed', null)).toBe(true);
-    expect(await given.jobs.request(idJob)).toMatchObject({ committing: false, summary: { rows: 8 } });
+    expect(await given.jobs.findStoredJob(idJob)).toMatchObject({ committing: false, summary: { rows: 8 } });
   });
 
   test('a killed job may not publish', async () => {

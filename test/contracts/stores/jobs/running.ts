@@ -14,7 +14,7 @@ export function runningJobs(given: JobStoreUse): void {
       }),
     );
     expect(replayed).toBe(false);
-    expect(await given.jobs.find(idOrg, idJobs[0] ?? 0)).toEqual({
+    expect(await given.jobs.findJob(idOrg, idJobs[0] ?? 0)).toEqual({
       id_job: idJobs[0],
       id_parent_job: parent,
       id_org: idOrg,
@@ -39,8 +39,8 @@ export function runningJobs(given: JobStoreUse): void {
       progress: null,
       failure: null,
     });
-    expect(await given.jobs.find(idOrg, 2 ** 60)).toBeNull();
-    expect(await given.jobs.find(idOrg, 0)).toBeNull();
+    expect(await given.jobs.findJob(idOrg, 2 ** 60)).toBeNull();
+    expect(await given.jobs.findJob(idOrg, 0)).toBeNull();
   });
 
   test('lists are newest first, paged from 0, with the right total, and one organisation’s alone', async () => {
@@ -49,25 +49,30 @@ export function runningJobs(given: JobStoreUse): void {
     const ids: number[] = [];
     for (let i = 0; i < 5; i++) ids.push(await given.submitOne(idOrg));
     const foreign = await given.submitOne(other);
-    const page = await given.jobs.list(idOrg, 1, 2);
+    const page = await given.jobs.listJobs(idOrg, 1, 2);
     expect(page.content.map((job) => job.id_job)).toEqual([ids[2], ids[1]]);
     expect(page).toMatchObject({ page: 1, size: 2, totalElements: 5 });
-    expect(await given.jobs.list(idOrg, 3, 2)).toEqual({ content: [], page: 3, size: 2, totalElements: 5 });
-    expect(await given.jobs.find(idOrg, foreign)).toBeNull();
+    expect(await given.jobs.listJobs(idOrg, 3, 2)).toEqual({
+      content: [],
+      page: 3,
+      size: 2,
+      totalElements: 5,
+    });
+    expect(await given.jobs.findJob(idOrg, foreign)).toBeNull();
     expect(await given.jobs.requestKill(idOrg, foreign)).toBeNull();
-    await expect(given.jobs.rerun(idOrg, foreign)).rejects.toMatchObject({ code: 'not_found' });
-    const workflow = (await given.jobs.find(other, foreign))?.id_workflow ?? 0;
-    expect(await given.jobs.listOfWorkflow(idOrg, workflow, 0, 20)).toBeNull();
+    await expect(given.jobs.rerunJob(idOrg, foreign)).rejects.toMatchObject({ code: 'not_found' });
+    const workflow = (await given.jobs.findJob(other, foreign))?.id_workflow ?? 0;
+    expect(await given.jobs.listWorkflowJobs(idOrg, workflow, 0, 20)).toBeNull();
     expect(await given.jobs.findWorkflow(idOrg, workflow)).toBeNull();
   });
 
   test('the jobs of a workflow are listed in their order', async () => {
     const idOrg = await given.fixture.createOrg();
     const { idWorkflow, idJobs } = await given.jobs.submit(submission(idOrg, 3));
-    const page = await given.jobs.listOfWorkflow(idOrg, idWorkflow, 0, 2);
+    const page = await given.jobs.listWorkflowJobs(idOrg, idWorkflow, 0, 2);
     expect(page?.content.map((job) => job.id_job)).toEqual([idJobs[0], idJobs[1]]);
     expect(page?.totalElements).toBe(3);
-    expect(await given.jobs.listOfWorkflow(idOrg, idWorkflow, 7, 2)).toMatchObject({
+    expect(await given.jobs.listWorkflowJobs(idOrg, idWorkflow, 7, 2)).toMatchObject({
       content: [],
       totalElements: 3,
     });
@@ -81,7 +86,7 @@ export function runningJobs(given: JobStoreUse): void {
     const before = Date.now();
     const claim = await given.claimJob(idJob);
     expect(claim).toEqual({ idJob, idOrg, epoch: 1, attempt: 1, tool: 'xml2er', purpose: 'run' });
-    const running = await given.jobs.find(idOrg, idJob);
+    const running = await given.jobs.findJob(idOrg, idJob);
     expect(running).toMatchObject({
       status: 'running',
       host: 'etl-1/10.0.0.5',
@@ -103,7 +108,7 @@ export function runningJobs(given: JobStoreUse): void {
       }),
     ).toBe(true);
     expect(await given.jobs.report(claim, { outputPath: 'out' })).toBe(true);
-    expect(await given.jobs.find(idOrg, idJob)).toMatchObject({
+    expect(await given.jobs.findJob(idOrg, idJob)).toMatchObject({
       progress: 0.5,
       id_sch: origin,
       id_app: 'local-1',
@@ -111,7 +116,7 @@ export function runningJobs(given: JobStoreUse): void {
       parm_path_output: 'out',
     });
     expect(await given.jobs.finish(claim, 'completed', null)).toBe(true);
-    const ended = await given.jobs.find(idOrg, idJob);
+    const ended = await given.jobs.findJob(idOrg, idJob);
     expect(ended).toMatchObject({
       status: 'completed',
       progress: 1,
@@ -130,12 +135,12 @@ export function runningJobs(given: JobStoreUse): void {
     const idOrg = await given.fixture.createOrg();
     const { idJobs } = await given.jobs.submit(submission(idOrg, 3));
     for (const idJob of idJobs) {
-      const claim = await given.jobs.claim(worker, minute);
+      const claim = await given.jobs.claimJob(worker, minute);
       expect(claim?.idJob).toBe(idJob);
-      expect(await given.jobs.claim(worker, minute)).toBeNull();
+      expect(await given.jobs.claimJob(worker, minute)).toBeNull();
       if (claim !== null) await given.jobs.finish(claim, 'completed', null);
     }
-    expect(await given.jobs.claim(worker, minute)).toBeNull();
+    expect(await given.jobs.claimJob(worker, minute)).toBeNull();
   });
 
   test('a job that does not complete ends the later ones of its workflow', async () => {
@@ -143,7 +148,7 @@ export function runningJobs(given: JobStoreUse): void {
     const { idWorkflow, idJobs } = await given.jobs.submit(submission(idOrg, 4));
     await given.jobs.finish(await given.claimJob(idJobs[0] ?? 0), 'completed', null);
     await given.jobs.finish(await given.claimJob(idJobs[1] ?? 0), 'failed', 'line 1, column 2: bad');
-    const records = (await given.jobs.listOfWorkflow(idOrg, idWorkflow, 0, 20))?.content ?? [];
+    const records = (await given.jobs.listWorkflowJobs(idOrg, idWorkflow, 0, 20))?.content ?? [];
     expect(records.map((job) => job.status)).toEqual(['completed', 'failed', 'killed', 'killed']);
     expect(records[1]?.failure).toBe('line 1, column 2: bad');
     for (const job of records.slice(2)) {
@@ -160,16 +165,16 @@ export function runningJobs(given: JobStoreUse): void {
     for (let i = 0; i < 4; i++) await given.submitOne(one);
     const late = await given.submitOne(two);
     const claims = [
-      await store.claim(worker, minute),
-      await store.claim(worker, minute),
-      await store.claim(worker, minute),
+      await store.claimJob(worker, minute),
+      await store.claimJob(worker, minute),
+      await store.claimJob(worker, minute),
     ];
     expect(claims.map((claim) => claim?.idOrg)).toEqual([one, two, one]);
     expect(claims[1]?.idJob).toBe(late);
-    expect(await store.claim(worker, minute)).toBeNull();
+    expect(await store.claimJob(worker, minute)).toBeNull();
     const first = claims[0];
     if (first !== undefined && first !== null) await store.finish(first, 'completed', null);
-    expect((await store.claim(worker, minute))?.idOrg).toBe(one);
+    expect((await store.claimJob(worker, minute))?.idOrg).toBe(one);
   });
 
   test('a slot of each process stays free for other organisations', async () => {
@@ -180,16 +185,16 @@ export function runningJobs(given: JobStoreUse): void {
     const there = { ...worker, workerId: 'w-there', slots: 3 };
     const alone = { ...worker, workerId: 'w-alone', slots: 1 };
     await given.submitOne(two);
-    expect((await store.claim(here, minute))?.idOrg).toBe(two);
+    expect((await store.claimJob(here, minute))?.idOrg).toBe(two);
     for (let i = 0; i < 8; i++) await given.submitOne(one);
-    expect((await store.claim(here, minute))?.idOrg).toBe(one);
-    expect(await store.claim(here, minute)).toBeNull();
-    expect((await store.claim(there, minute))?.idOrg).toBe(one);
-    expect((await store.claim(there, minute))?.idOrg).toBe(one);
-    expect(await store.claim(there, minute)).toBeNull();
+    expect((await store.claimJob(here, minute))?.idOrg).toBe(one);
+    expect(await store.claimJob(here, minute)).toBeNull();
+    expect((await store.claimJob(there, minute))?.idOrg).toBe(one);
+    expect((await store.claimJob(there, minute))?.idOrg).toBe(one);
+    expect(await store.claimJob(there, minute)).toBeNull();
     const newcomer = await given.submitOne(two);
-    expect((await store.claim(there, minute))?.idJob).toBe(newcomer);
-    expect((await store.claim(alone, minute))?.idOrg).toBe(one);
+    expect((await store.claimJob(there, minute))?.idJob).toBe(newcomer);
+    expect((await store.claimJob(alone, minute))?.idOrg).toBe(one);
     await given.drain();
   });
 
@@ -198,10 +203,10 @@ export function runningJobs(given: JobStoreUse): void {
     const store = given.fixture.store({ retryDelayMs: 0 });
     const idJob = await given.submitOne(idOrg);
     const old = await given.claimJob(idJob, 1);
-    const started = (await given.jobs.find(idOrg, idJob))?.start_date;
+    const started = (await given.jobs.findJob(idOrg, idJob))?.start_date;
     await delay(20);
     expect(await store.reap()).toBeGreaterThanOrEqual(1);
-    expect(await given.jobs.find(idOrg, idJob)).toMatchObject({
+    expect(await given.jobs.findJob(idOrg, idJob)).toMatchObject({
       status: 'waiting',
       end_date: null,
       failure: 'its worker died',
@@ -209,7 +214,7 @@ export function runningJobs(given: JobStoreUse): void {
     expect(await given.jobs.heartbeat(old, minute)).toBe('lost');
     const next = await given.claimJob(idJob);
     expect(next).toMatchObject({ epoch: 2, attempt: 2 });
-    expect(await given.jobs.find(idOrg, idJob)).toMatchObject({
+    expect(await given.jobs.findJob(idOrg, idJob)).toMatchObject({
       status: 'running',
       attempt: 2,
       start_date: started,
@@ -243,7 +248,7 @@ export function runningJobs(given: JobStoreUse): void {
       await store.reap();
       expect(await given.statusOf(idOrg, idJob)).toBe(status);
     }
-    expect((await given.jobs.find(idOrg, idJob))?.end_date).not.toBeNull();
+    expect((await given.jobs.findJob(idOrg, idJob))?.end_date).not.toBeNull();
     expect(await given.statusOf(idOrg, idJobs[1] ?? 0)).toBe('killed');
   });
 
@@ -253,8 +258,8 @@ export function runningJobs(given: JobStoreUse): void {
     const store = given.fixture.store({ maxAttempts: 2 });
     const idJob = (await store.submit(submission(idOrg, 1))).idJobs[0] ?? 0;
     expect(await store.handBack(await given.claimJob(idJob, minute, store), minute, 'drained')).toBe(true);
-    expect(await given.jobs.find(idOrg, idJob)).toMatchObject({ status: 'waiting', failure: 'drained' });
-    expect(await store.claim(worker, minute)).toBeNull();
+    expect(await given.jobs.findJob(idOrg, idJob)).toMatchObject({ status: 'waiting', failure: 'drained' });
+    expect(await store.claimJob(worker, minute)).toBeNull();
 
     const soon = (await store.submit(submission(idOrg, 1))).idJobs[0] ?? 0;
     // a draining worker's hand-back is none of the job's fault
@@ -266,6 +271,6 @@ export function runningJobs(given: JobStoreUse): void {
     const again = await given.claimJob(soon, minute, store);
     expect(again.attempt).toBe(2);
     expect(await store.handBack(again, 0, 'disk full')).toBe(true);
-    expect(await given.jobs.find(idOrg, soon)).toMatchObject({ status: 'lost', failure: 'disk full' });
+    expect(await given.jobs.findJob(idOrg, soon)).toMatchObject({ status: 'lost', failure: 'disk full' });
   });
 }

@@ -86,20 +86,20 @@ export function useJobStore(open: () => Promise<JobStoreFixture>): JobStoreUse {
   /** Claims until it gets the job: other tests of this file may have left some that wait. */
   const claimJob = async (idJob: number, leaseMs = minute, from = store): Promise<Claim> => {
     for (;;) {
-      const claim = await from.claim(worker, leaseMs);
+      const claim = await from.claimJob(worker, leaseMs);
       if (claim === null) throw new Error(`job ${idJob} cannot be claimed`);
       if (claim.idJob === idJob) return claim;
       await from.finish(claim, 'completed', null);
     }
   };
   const statusOf = async (idOrg: number, idJob: number): Promise<string | undefined> =>
-    (await store.find(idOrg, idJob))?.status;
+    (await store.findJob(idOrg, idJob))?.status;
   /** Ends what other tests left queued, so that claims are this test's alone. */
   const drain = async (): Promise<void> => {
     for (
-      let claim = await store.claim(worker, minute);
+      let claim = await store.claimJob(worker, minute);
       claim !== null;
-      claim = await store.claim(worker, minute)
+      claim = await store.claimJob(worker, minute)
     ) {
       await store.finish(claim, 'completed', null);
     }

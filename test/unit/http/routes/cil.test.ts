@@ -43,7 +43,7 @@ async function createWithRuns() {
     idOrg = 1,
   ) => {
     await jobs.submit({ idOrg, workflowName: null, jobs: [newDonutJob], idempotency: null });
-    const claim = (await jobs.claim(worker, 60_000))!;
+    const claim = (await jobs.claimJob(worker, 60_000))!;
     const { idLschma } = (await catalog.loadLogicalSchema(idOrg, { idSch }))!;
     await jobs.report(claim, { idSch, idLschma, summary });
     await jobs.finish(claim, status, status === 'failed' ? 'bad' : null);

@@ -27,7 +27,10 @@ describe('DELETE /v2/schema/{id}', () => {
     expect((await send(path, { ...remove, key: foreign })).status).toBe(404);
     expect((await send(path, { ...remove, key: reader })).status).toBe(403);
     await submitJobs(jobs, 1, 1);
-    const claim = (await jobs.claim({ workerId: 'w', host: 'h/1', osUser: 'svc', basePath: '/' }, 60_000))!;
+    const claim = (await jobs.claimJob(
+      { workerId: 'w', host: 'h/1', osUser: 'svc', basePath: '/' },
+      60_000,
+    ))!;
     await jobs.report(claim, { idSch });
     expect((await send(path, remove)).status).toBe(409);
     await jobs.finish(claim, 'completed', null);

@@ -26,7 +26,7 @@ async function run({ send }: TestApp, body: unknown, headers: Record<string, str
 }
 
 async function jobCount({ adapters }: TestApp): Promise<number> {
-  return (await adapters.jobs.list(1, 0, 1)).totalElements;
+  return (await adapters.jobs.listJobs(1, 0, 1)).totalElements;
 }
 
 describe('POST /v2/run/cmd', () => {
@@ -50,7 +50,7 @@ describe('POST /v2/run/cmd', () => {
       jobs: [1, 2],
       id_workflow: 1,
     });
-    expect(await app.adapters.jobs.find(1, 1)).toMatchObject({
+    expect(await app.adapters.jobs.findJob(1, 1)).toMatchObject({
       status: 'queued',
       job_type: 'Parse',
       parm_path_input: input,
@@ -65,7 +65,7 @@ describe('POST /v2/run/cmd', () => {
     };
     expect((await run(app, body)).status).toBe(200);
     const kept = enabled === true || enabled === 'true';
-    expect((await app.adapters.jobs.find(1, 1))?.params.includes('-g')).toBe(kept);
+    expect((await app.adapters.jobs.findJob(1, 1))?.params.includes('-g')).toBe(kept);
   });
 
   it('is refused whole when one execution is wrong', async () => {
@@ -170,7 +170,7 @@ describe('GET /v2/run/rerun/{id_job}', () => {
     const body = RerunJobResponse.parse(await answer.json());
     expect(body).toEqual({ error: false, id_job: 2, id_parent_job: 1, cmds: ['xml2er -j 2'], jobs: [2] });
     expect(await (await app.send('/v2/run/rerun/1')).json()).toEqual(body);
-    expect(await app.adapters.jobs.find(1, 2)).toMatchObject({
+    expect(await app.adapters.jobs.findJob(1, 2)).toMatchObject({
       id_parent_job: 1,
       id_workflow: 2,
       status: 'queued',

@@ -125,7 +125,7 @@ describe('what is refused', () => {
     expect(answer.status).toBe(400);
     expect(JSON.stringify(answer.body)).not.toContain('c4nary');
     expect(calls).toEqual([]);
-    expect((await adapters.jobs.list(1, 0, 10)).totalElements).toBe(0);
+    expect((await adapters.jobs.listJobs(1, 0, 10)).totalElements).toBe(0);
   });
 
   it('an origin that is absent, or of another organisation: 404, the same', async () => {
@@ -327,7 +327,7 @@ describe('how a run ends', () => {
     const { post, adapters } = await createApp({ run, lines: [`copying to ${location}`] });
     const answer = await post('import', { input_path: 'in', az_input_path: location });
     expect(answer).toEqual({ status: 200, body: { error: true, origin_ids: '' } });
-    const record = (await adapters.jobs.find(1, 1))!;
+    const record = (await adapters.jobs.findJob(1, 1))!;
     expect(record).toMatchObject({
       job_type: 'Import',
       parm_path_input: 'https://cloud.example/packages/x/',
@@ -351,7 +351,7 @@ describe('how a run ends', () => {
     const database = { metadb_host: 'other.example', metadb_port: '6000', metadb_db: "d'b" };
     const asked = { input_path: 'in', ...database, metadb_user: '', metadb_password: 'given-c4nary' };
     expect((await post('import', asked)).body['error']).toBe(false);
-    const record = (await adapters.jobs.find(1, 1))!;
+    const record = (await adapters.jobs.findJob(1, 1))!;
     expect(record.params).toBe(
       `import -i in --metadb-host other.example --metadb-port 6000 --metadb-db 'd'\\''b' --metadb-password '***'`,
     );
@@ -379,7 +379,7 @@ describe('how a run ends', () => {
   it('with a record of its type, its schema and its place', async () => {
     const { post, adapters, idSch } = await createApp();
     await post('export', { origin_id: String(idSch), az_output_path: location });
-    expect(await adapters.jobs.find(1, 1)).toMatchObject({
+    expect(await adapters.jobs.findJob(1, 1)).toMatchObject({
       job_type: 'Export',
       status: 'completed',
       id_sch: idSch,

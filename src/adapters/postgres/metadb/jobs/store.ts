@@ -50,18 +50,18 @@ export function createPostgresJobStore(
     withinOrganisation(sql, idOrg, work, mode);
   return {
     submit: (submission) => within(submission.idOrg, (tx) => submit(tx, settings, submission)),
-    find: (idOrg, idJob) => read(idOrg, (tx) => find(tx, idOrg, idJob)),
-    list: (idOrg, page, size) => read(idOrg, (tx) => list(tx, idOrg, page, size)),
-    listOfWorkflow: (idOrg, idWorkflow, page, size) =>
+    findJob: (idOrg, idJob) => read(idOrg, (tx) => find(tx, idOrg, idJob)),
+    listJobs: (idOrg, page, size) => read(idOrg, (tx) => list(tx, idOrg, page, size)),
+    listWorkflowJobs: (idOrg, idWorkflow, page, size) =>
       read(idOrg, (tx) => listOfWorkflow(tx, idOrg, idWorkflow, page, size)),
-    rerun: (idOrg, idJob) => within(idOrg, (tx) => rerun(tx, settings, idOrg, idJob)),
+    rerunJob: (idOrg, idJob) => within(idOrg, (tx) => rerun(tx, settings, idOrg, idJob)),
     requestKill: (idOrg, idJob) => within(idOrg, (tx) => requestKill(tx, idOrg, idJob)),
-    claim: (worker, leaseMs) => claim(sql, settings, worker, leaseMs),
+    claimJob: (worker, leaseMs) => claim(sql, settings, worker, leaseMs),
     startByHand: (job, idOrg, worker, leaseMs) =>
       within(idOrg, (tx) => startByHand(tx, job, idOrg, worker, leaseMs)),
     heartbeat: (held, leaseMs) => heartbeat(sql, held, leaseMs),
     checkClaim: (held) => checkClaim(sql, held),
-    request: (idJob) => request(sql, idJob),
+    findStoredJob: (idJob) => request(sql, idJob),
     report: (held, progress) => report(sql, held, progress),
     beginCommit: (held, summary) => beginCommit(sql, held, summary),
     settleCommit: (held) => settleCommit(sql, held),
@@ -80,7 +80,7 @@ export function createPostgresJobStore(
     listRuns: (idOrg, idSchs, page, size) => read(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size)),
     findRun: (idOrg, idJob) => read(idOrg, (tx) => findRun(tx, idOrg, idJob)),
     sumLoadedRows: (idOrg) => read(idOrg, (tx) => sumLoadedRows(tx, idOrg)),
-    remove: (idOrg, idJob) => within(idOrg, (tx) => removeJob(tx, idOrg, idJob)),
+    removeJob: (idOrg, idJob) => within(idOrg, (tx) => removeJob(tx, idOrg, idJob)),
     close: () => notifications.close(),
   };
 }
