@@ -67,4 +67,4 @@ export interface SchemaChosen {
 export type WrittenSoFar = Omit<Conversion, 'does' | 'mapped'>;
 
 /** What the summary tells of. */
-export type SummarisedWork = Omit<Conversion, 'does' | 'details'>;
+export type SummarisedWork = Omit<Conversion, 'does'>;

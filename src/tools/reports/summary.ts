@@ -1,5 +1,6 @@
 /** The summary that a tool prints at its end, as text and as JSON. */
 import { statusLetters, type StatusLetter } from '../../jobs/status-letters.ts';
+import type { BrokenKey } from '../../ports/rows/sink.ts';
 import type { Rejects } from '../load/rejects.ts';
 import {
   nothingKept,
@@ -31,6 +32,8 @@ export interface ToolSummary {
   /** of all steps but `start` */
   readonly seconds: number;
   readonly mb_per_s: number | null;
+  /** natural keys that the target does not have, as values broke them; absent for none */
+  readonly broken_keys?: readonly BrokenKey[];
   readonly steps: readonly StepTime[];
 }
 
@@ -48,6 +51,7 @@ export interface RunSoFar {
 export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary {
   const { origin, logical, chosen, documents, rejected, unknownRoots, kept, tables, mapped, unknown, bytes } =
     work;
+  const { broken_keys: broken } = work.details;
   const { seconds } = run.steps;
   return {
     job: run.idJob,
@@ -65,6 +69,7 @@ export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary 
     bytes,
     seconds: Math.round(seconds * 1000) / 1000,
     mb_per_s: seconds > 0 ? Math.round(bytes / 1e4 / seconds) / 100 : 0,
+    ...(broken === undefined ? {} : { broken_keys: broken }),
     steps: run.steps.all,
   };
 }

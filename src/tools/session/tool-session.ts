@@ -309,6 +309,7 @@ function session(
     },
     resolvePath: parts.resolvePath,
     async finish(status, failure) {
+      lines.end();
       await reported();
       await parts.finish(status, failure);
     },

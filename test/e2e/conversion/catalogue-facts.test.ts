@@ -57,7 +57,8 @@ describe('a natural key', { timeout: 120_000 }, () => {
       200,
     );
     expect(await ddl()).toContain('CONSTRAINT "wagon_natural_key" UNIQUE ("number")');
-    const { job } = await load('twice.xml', 'metadb:repeated');
+    const { job, broken_keys: broken } = await load('twice.xml', 'metadb:repeated');
+    expect(broken).toEqual([{ table: 'wagon', columns: ['number'] }]);
     expect(await service.client.get(`/v2/extensions/cil/job/${feed}/${job}`)).toMatchObject({
       status: 'C',
       broken_keys: [{ table_name: 'wagon', columns: ['number'] }],
