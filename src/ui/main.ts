@@ -108,6 +108,10 @@ async function show(moved: boolean): Promise<void> {
   const { signal } = leaving;
   const place = h('div', { class: 'view' });
   fill(main, place);
+  if (moved) {
+    main.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }
   const title = (text: string): void => {
     document.title = `${text} · Conversion Job Service`;
     if (moved) announce(text);
@@ -129,9 +133,5 @@ async function show(moved: boolean): Promise<void> {
     } else await section.view(path)({ main: place, signal, path, query, title });
   } catch (error) {
     if (!signal.aborted) place.append(failureBox(error));
-  }
-  if (moved && !signal.aborted && !main.contains(document.activeElement)) {
-    main.focus({ preventScroll: true });
-    scrollTo(0, 0);
   }
 }

@@ -54,7 +54,7 @@ export function grid<Row>(
   };
   add();
   const scroller = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, table);
-  return h('div', { class: columns.length < 3 ? 'grid-box slim' : 'grid-box' }, scroller, more);
+  return h('div', { class: columns.length < 3 ? 'grid-box slim' : 'grid-box wide-grid' }, scroller, more);
 }
 
 function cellOf<Row>({ label, cell, number, class: kind }: GridColumn<Row>, row: Row): HTMLElement {
