@@ -1,4 +1,5 @@
 /** How two source-to-target maps differ, path by path (docs/decisions/service/catalogue.md, MappingComparison). */
+import { mapInSlices } from '../../engine/in-slices.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
 import { listMappings } from '../schemas/logical-schema.ts';
 
@@ -51,7 +52,7 @@ export async function compareMappings(
   );
   const left = byPath(after!);
   const result: MappingComparison[] = [];
-  for (const [xpath, lines] of byPath(before!)) {
+  await mapInSlices(byPath(before!), ([xpath, lines]) => {
     const others = left.get(xpath) ?? [];
     left.delete(xpath);
     for (const [line, other] of pairs(lines, others)) {
@@ -67,7 +68,7 @@ export async function compareMappings(
       if (change === 'changed' || options.all)
         result.push({ xpath, change, differences, from: line, to: other });
     }
-  }
+  });
   for (const [xpath, lines] of left)
     for (const line of lines) result.push({ xpath, change: 'added', differences: [], from: null, to: line });
   return result;

@@ -1,4 +1,5 @@
 /** The source-to-target map as a file. */
+import { mapInSlices } from '../../engine/in-slices.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
 import { listMappings } from '../schemas/logical-schema.ts';
 import { findOrigin } from '../schemas/origin.ts';
@@ -47,10 +48,15 @@ async function render(
   mappings: readonly MappingRecord[],
   format: DownloadFormat,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (format === 'json') return new TextEncoder().encode(JSON.stringify(mappings, null, 2));
-  const rows: (readonly Cell[])[] = [
-    columns,
-    ...mappings.map((line) => columns.map((column) => line[column])),
-  ];
-  return format === 'csv' ? new TextEncoder().encode(renderCsv(rows)) : renderXlsx('mapping', rows);
+  if (format === 'json') return new TextEncoder().encode(await renderJson(mappings));
+  const lines = await mapInSlices(mappings, (line) => columns.map((column) => line[column]));
+  const rows: (readonly Cell[])[] = [columns, ...lines];
+  return format === 'csv' ? new TextEncoder().encode(await renderCsv(rows)) : renderXlsx('mapping', rows);
+}
+
+/** As `JSON.stringify` with an indent of two. */
+async function renderJson(values: readonly unknown[]): Promise<string> {
+  if (values.length === 0) return '[]';
+  const texts = await mapInSlices(values, (value) => JSON.stringify([value], null, 2).slice(2, -2));
+  return `[\n${texts.join(',\n')}\n]`;
 }

@@ -1,4 +1,5 @@
 /** Tables for spreadsheet programs: CSV (RFC 4180) and XLSX (ECMA-376, one sheet, inline strings). */
+import { mapInSlices } from '../../engine/in-slices.ts';
 import { zip } from './zip.ts';
 
 export type Cell = string | number | boolean | null;
@@ -12,8 +13,8 @@ function escapeFormula(text: string): string {
 }
 
 /** With a byte order mark: without one, spreadsheet programs do not take it for UTF-8. */
-export function renderCsv(rows: readonly (readonly Cell[])[]): string {
-  const lines = rows.map((row) => `${row.map(csvCell).join(',')}\r\n`);
+export async function renderCsv(rows: readonly (readonly Cell[])[]): Promise<string> {
+  const lines = await mapInSlices(rows, (row) => `${row.map(csvCell).join(',')}\r\n`);
   return `\u{FEFF}${lines.join('')}`;
 }
 
@@ -78,15 +79,15 @@ export async function renderXlsx(
         '<cellXfs count="2"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>' +
         '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs></styleSheet>',
     },
-    { name: 'xl/worksheets/sheet1.xml', content: sheet(rows) },
+    { name: 'xl/worksheets/sheet1.xml', content: await sheet(rows) },
   ]);
 }
 
-function sheet(rows: readonly (readonly Cell[])[]): string {
+async function sheet(rows: readonly (readonly Cell[])[]): Promise<string> {
   const pane =
     '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
     '</sheetView></sheetViews>';
-  const lines = rows.map((row, at) => {
+  const lines = await mapInSlices(rows, (row, at) => {
     const cells = row.map((cell, column) =>
       xlsxCell(cell, `${columnName(column)}${at + 1}`, at === 0 ? 1 : 0),
     );

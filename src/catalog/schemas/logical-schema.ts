@@ -1,4 +1,5 @@
 /** Reading logical schemas and what is made from them. */
+import { mapInSlices } from '../../engine/in-slices.ts';
 import { renderDdl } from '../../engine/sql/ddl.ts';
 import type { DialectName } from '../../engine/sql/dialect.ts';
 import { AppError } from '../../errors.ts';
@@ -55,12 +56,12 @@ export async function nameLengths(
   let longest: string | null = null;
   let longestBytes = 0;
   const encoder = new TextEncoder();
-  for (const table of stored?.model.tables ?? []) {
+  await mapInSlices(stored?.model.tables ?? [], (table) => {
     for (const name of [table.name, ...table.columns.map((column) => column.name)]) {
       const bytes = encoder.encode(name).byteLength;
       if (bytes > longestBytes) [longest, longestBytes] = [name, bytes];
     }
-  }
+  });
   return { id_sch: origin.id_sch, name: origin.name, max_length: origin.max_length, longest_name: longest };
 }
 

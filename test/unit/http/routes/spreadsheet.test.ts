@@ -15,7 +15,7 @@ it.for([
   ['', false],
 ] as const)('%j begins a formula: %s', async ([text, begins]) => {
   const shown = begins ? `'${text}` : text;
-  const csv = renderCsv([[text, 'x']]);
+  const csv = await renderCsv([[text, 'x']]);
   expect(csv.replaceAll('"', '')).toBe(`\u{FEFF}${shown},x\r\n`);
   const sheet = (await readZip(await renderXlsx('s', [[text]]))).get('xl/worksheets/sheet1.xml')!;
   expect(sheet).toContain(`<t xml:space="preserve">${shown}</t>`);

@@ -1,5 +1,6 @@
 /** What the catalogue tells of a relational model: its tables, its columns, and the lines of its source-to-target map. */
 import { bareTypeName } from '../../../../engine/sql/dialects/postgresql.ts';
+import { mapInSlices } from '../../../../engine/in-slices.ts';
 import type { MappingEntry, RelationalModel, Table } from '../../../../engine/model/relational-model.ts';
 import type { MappingRecord, TableRecord } from '../../../../ports/stores/catalog.ts';
 
@@ -87,8 +88,8 @@ export function mappingRecords(
   lines: readonly MappingEntry[],
   ids: LineIds,
   inactive: ReadonlySet<number>,
-): MappingRecord[] {
-  return lines.map((line, place) => {
+): Promise<MappingRecord[]> {
+  return mapInSlices(lines, (line, place) => {
     const table = model.tables[line.table]!;
     const column = line.column === null ? undefined : table.columns[line.column];
     return {

@@ -248,7 +248,7 @@ export async function listMappings(
   const inactive = new Set(JSON.parse(row.inactive) as number[]);
   // most maps have none, and to read a map takes seconds where it is long
   if (which === 'inactive' && inactive.size === 0) return [];
-  const lines = mappingRecords(
+  const lines = await mappingRecords(
     readModel(row),
     readLines(row),
     {
