@@ -21,7 +21,7 @@ import { needs, some } from '../support/needs.ts';
 const rounds = Number(process.env['FAULT_ROUNDS'] ?? 3);
 const megabytes = Number(process.env['FAULT_MEGABYTES'] ?? 60);
 
-describe('kill -9 of the service in a job', { timeout: 180_000 }, () => {
+describe('kill -9 of the service in a job', { timeout: 180_000, ...needs('whole run') }, () => {
   let load: LargeLoad;
   let service: RunningService;
   let sql: Sql;

@@ -23,7 +23,7 @@ import {
 } from '../support/documents/large-target.ts';
 import { toolProcesses } from '../support/service/processes.ts';
 import { eventually } from '../support/service/waiting.ts';
-import { some } from '../support/needs.ts';
+import { needs, some } from '../support/needs.ts';
 
 const megabytes = Number(process.env['FAULT_MEGABYTES'] ?? 30);
 
@@ -130,6 +130,7 @@ describe('kills, stops and clocks', { timeout: 180_000 }, () => {
 
   it.each(some([3_600_000, -3_600_000], 1))(
     'a clock that is %i ms off: the job completes at its first attempt',
+    needs('whole run'),
     async (off) => {
       const skew = join(load.home.directory, `skew-${off}.mjs`);
       await writeFile(

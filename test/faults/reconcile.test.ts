@@ -16,7 +16,7 @@ import { execution } from '../support/service/client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service/fixtures.ts';
 import { shortLeases } from '../support/service/leases.ts';
 import { convert } from '../support/service/tools.ts';
-import { some } from '../support/needs.ts';
+import { needs, some } from '../support/needs.ts';
 
 describe('a job left while it published', { timeout: 120_000 }, () => {
   let home: ServiceHome;
@@ -96,7 +96,7 @@ describe('a job left while it published', { timeout: 120_000 }, () => {
     },
   );
 
-  it('killed meanwhile: C where the rows are there, K where they are not', async () => {
+  it('killed meanwhile: C where the rows are there, K where they are not', needs('whole run'), async () => {
     const { client } = service;
     const run = await client.run([
       execution(

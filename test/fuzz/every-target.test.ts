@@ -5,9 +5,9 @@ import { createMemoryWatch } from './memory-watch.ts';
 import { mutate } from './mutate.ts';
 import { createRandom, type Random } from './random.ts';
 import { fuzzTargets } from './targets/all.ts';
-import { some } from '../support/needs.ts';
+import { isHere, some } from '../support/needs.ts';
 
-const seconds = Number(process.env['FUZZ_SECONDS'] ?? 2);
+const seconds = Number(process.env['FUZZ_SECONDS'] ?? (isHere('whole run') ? 2 : 1));
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 
 describe('fuzzers', { timeout: seconds * 1000 + 120_000 }, () => {

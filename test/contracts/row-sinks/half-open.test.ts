@@ -93,7 +93,7 @@ test('the acknowledgement of the publication is swallowed: the rows are there, a
   expect(await again()).toEqual({ already: true, people });
 });
 
-test('an answer to a reader is swallowed', async () => {
+test('an answer to a reader is swallowed', needs('whole run'), async () => {
   const sink = openSink(database.url);
   await write(sink);
   await publish(sink);

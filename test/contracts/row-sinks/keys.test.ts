@@ -26,7 +26,7 @@ afterAll(async () => {
 describe.each(
   some(
     targetKinds(() => ({ database, folders })),
-    2,
+    1,
   ),
 )('%s', (kind, targetOf) => {
   let target: TestTarget;

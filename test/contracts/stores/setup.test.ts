@@ -8,6 +8,7 @@ import { createSocketOpener } from '../../../src/adapters/postgres/client/watche
 import { openGate } from '../../support/gate.ts';
 import { createEmptyDatabase, createTestDatabase } from '../../support/servers/postgres.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
+import { needs } from '../../support/needs.ts';
 
 const databases: TestDatabase[] = [];
 const open = async (make: () => Promise<TestDatabase>): Promise<TestDatabase> => {
@@ -45,6 +46,7 @@ describe('connections', () => {
   // what the driver would throw where nobody can catch it ends the process, and this run
   test.each(['while it asks', 'between two questions'])(
     'a transaction whose connection is lost %s fails',
+    needs('whole run'),
     async (when) => {
       const { sql } = await open(createEmptyDatabase);
       const end = (pid: number): PromiseLike<unknown> => sql`select pg_terminate_backend(${pid})`;

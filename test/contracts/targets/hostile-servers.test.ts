@@ -19,7 +19,7 @@ import {
 } from '../../support/servers/hostile-postgres.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { libraryPlan } from './library-rows.ts';
-import { some } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 
 const longestMessageBytes = 1024 * 1024;
 /** What may have been on its way when the client hung up: buffers of both ends of a socket. */
@@ -180,7 +180,7 @@ const cases: readonly (readonly [string, Behaviour, RegExp])[] = [
 ];
 
 describe('a server that sends', () => {
-  it.each(some(cases, 3))('%s', async (_, behaviour, reason) => {
+  it.each(some(cases, 1))('%s', async (_, behaviour, reason) => {
     server = await startHostilePostgres(behaviour);
     const error = (await load()) as Error & { code: string };
     expect(error.message).toMatch(reason);
@@ -219,7 +219,7 @@ describe('a server that sends', () => {
     expect(server.connections()).toBeLessThan(3);
   });
 
-  it('all this to one who reads', async () => {
+  it('all this to one who reads', needs('whole run'), async () => {
     server = await startHostilePostgres(cases[0]![1]);
     const source = createPostgresRowSource({
       url: server.url,

@@ -21,6 +21,7 @@ import {
   type RunningService,
   type ServiceHome,
 } from '../../support/service/start.ts';
+import { needs } from '../../support/needs.ts';
 
 interface JobEvent {
   readonly type: string;
@@ -119,27 +120,31 @@ describe('events of jobs', { timeout: 120_000 }, () => {
     }
   });
 
-  it('gives up after the last attempt, at once where the receiver says that it is gone', async () => {
-    receiver.answer = ({ path }) => (path.startsWith('/hooks') ? 503 : 204);
-    const failed = await runBroken(service, made.idSch);
-    expect(await settled(failed.idJob, 'webhook')).toEqual({
-      state: 'dead',
-      attempts: 3,
-      last_error: 'answered 503',
-    });
-    const events = hooks(failed.idJob);
-    expect(events).toHaveLength(3);
-    expect(JSON.parse(events[0]!.body)).toMatchObject({ type: 'job.failed', data: { status: 'F' } });
+  it(
+    'gives up after the last attempt, at once where the receiver says that it is gone',
+    needs('whole run'),
+    async () => {
+      receiver.answer = ({ path }) => (path.startsWith('/hooks') ? 503 : 204);
+      const failed = await runBroken(service, made.idSch);
+      expect(await settled(failed.idJob, 'webhook')).toEqual({
+        state: 'dead',
+        attempts: 3,
+        last_error: 'answered 503',
+      });
+      const events = hooks(failed.idJob);
+      expect(events).toHaveLength(3);
+      expect(JSON.parse(events[0]!.body)).toMatchObject({ type: 'job.failed', data: { status: 'F' } });
 
-    receiver.answer = ({ path }) => (path.startsWith('/hooks') ? 410 : 204);
-    const gone = await runBroken(service, made.idSch);
-    expect(await settled(gone.idJob, 'webhook')).toEqual({
-      state: 'dead',
-      attempts: 1,
-      last_error: 'answered 410',
-    });
-    receiver.answer = () => 204;
-  });
+      receiver.answer = ({ path }) => (path.startsWith('/hooks') ? 410 : 204);
+      const gone = await runBroken(service, made.idSch);
+      expect(await settled(gone.idJob, 'webhook')).toEqual({
+        state: 'dead',
+        attempts: 1,
+        last_error: 'answered 410',
+      });
+      receiver.answer = () => 204;
+    },
+  );
 
   it('sends lineage events that their own schemas allow, with the source of every column', async () => {
     const { loaded } = made;
@@ -267,31 +272,35 @@ describe('without settings, or without leave', { timeout: 120_000 }, () => {
     await receiver?.close();
   });
 
-  it('records and sends nothing by default; a host that is not allowed is never reached', async () => {
-    const quiet = await startService(home);
-    const sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 1 });
-    await convertFreight(quiet.client, 'quiet');
-    expect(await sql`select * from svc.event`).toEqual([]);
-    await sql.end({ timeout: 1 });
-    await quiet.end('SIGTERM');
+  it(
+    'records and sends nothing by default; a host that is not allowed is never reached',
+    needs('whole run'),
+    async () => {
+      const quiet = await startService(home);
+      const sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 1 });
+      await convertFreight(quiet.client, 'quiet');
+      expect(await sql`select * from svc.event`).toEqual([]);
+      await sql.end({ timeout: 1 });
+      await quiet.end('SIGTERM');
 
-    const service = await startService(home, {
-      SVC_WEBHOOKS_URL: `http://127.0.0.1:${receiver.port}/hooks`,
-      SVC_WEBHOOKS_SECRET: secret,
-      SVC_WEBHOOKS_ATTEMPTS: '2',
-      SVC_WEBHOOKS_RETRY: '10 ms',
-    });
-    const database = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 1 });
-    await convertFreight(service.client, 'loud');
-    const dead = await eventually('dead events', async () => {
-      const rows = await database<
-        { state: string; last_error: string }[]
-      >`select state, last_error from svc.event`;
-      return rows.length === 2 && rows.every(({ state }) => state === 'dead') ? rows : null;
-    });
-    for (const { last_error: reason } of dead) expect(reason).toContain('svc.allow.hosts');
-    expect(receiver.received).toEqual([]);
-    await database.end({ timeout: 1 });
-    await service.end('SIGTERM');
-  });
+      const service = await startService(home, {
+        SVC_WEBHOOKS_URL: `http://127.0.0.1:${receiver.port}/hooks`,
+        SVC_WEBHOOKS_SECRET: secret,
+        SVC_WEBHOOKS_ATTEMPTS: '2',
+        SVC_WEBHOOKS_RETRY: '10 ms',
+      });
+      const database = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 1 });
+      await convertFreight(service.client, 'loud');
+      const dead = await eventually('dead events', async () => {
+        const rows = await database<
+          { state: string; last_error: string }[]
+        >`select state, last_error from svc.event`;
+        return rows.length === 2 && rows.every(({ state }) => state === 'dead') ? rows : null;
+      });
+      for (const { last_error: reason } of dead) expect(reason).toContain('svc.allow.hosts');
+      expect(receiver.received).toEqual([]);
+      await database.end({ timeout: 1 });
+      await service.end('SIGTERM');
+    },
+  );
 });

@@ -8,6 +8,7 @@ import {
   type ServiceHome,
 } from '../../support/service/start.ts';
 import { eventually } from '../../support/service/waiting.ts';
+import { needs } from '../../support/needs.ts';
 
 interface Opened {
   readonly socket: Socket;
@@ -106,35 +107,39 @@ describe('who holds many connections', { timeout: 120_000 }, () => {
     });
   });
 
-  it('the oldest gives way where connections run short, cleanly, and resumes', async () => {
-    await restart({
-      SVC_LIMITS_CONNECTIONS: '100',
-      SVC_LIMITS_REQUEST_BURST: '5000',
-      SVC_LIMITS_FOLLOWERS_PER_KEY: '5000',
-      SVC_LIMITS_FOLLOWERS_PER_ORG: '5000',
-    });
-    const other = await newKey();
-    const [quiet] = follow(1, other);
-    await eventually('the first', async () => count([quiet!], '200') || null);
-    for (let wave = 0; wave < 10; wave += 1) {
-      const those = follow(40, service.key);
-      await eventually('all answers', async () => (count(those, '') === 0 ? true : null));
-      expect(count(those, '200')).toBe(40);
-      await othersAreServed(other);
-    }
-    const crowd = opened.slice(1);
-    await eventually('those before', async () =>
-      crowd.slice(0, 300).every(({ closed }) => closed) ? true : null,
-    );
-    // the end of a chunked answer: nothing was cut off
-    expect(crowd.slice(0, 300).filter(({ text }) => text.endsWith('\r\n0\r\n\r\n'))).toHaveLength(300);
-    // who holds one is not who gives way
-    expect([quiet!.closed, crowd.filter(({ closed }) => !closed).length]).toEqual([false, 89]);
-    const [again] = follow(1, service.key, 'Last-Event-ID: 0\r\n');
-    await eventually('the resumed one', async () => count([again!], '200') || null);
-  });
+  it(
+    'the oldest gives way where connections run short, cleanly, and resumes',
+    needs('whole run'),
+    async () => {
+      await restart({
+        SVC_LIMITS_CONNECTIONS: '100',
+        SVC_LIMITS_REQUEST_BURST: '5000',
+        SVC_LIMITS_FOLLOWERS_PER_KEY: '5000',
+        SVC_LIMITS_FOLLOWERS_PER_ORG: '5000',
+      });
+      const other = await newKey();
+      const [quiet] = follow(1, other);
+      await eventually('the first', async () => count([quiet!], '200') || null);
+      for (let wave = 0; wave < 10; wave += 1) {
+        const those = follow(40, service.key);
+        await eventually('all answers', async () => (count(those, '') === 0 ? true : null));
+        expect(count(those, '200')).toBe(40);
+        await othersAreServed(other);
+      }
+      const crowd = opened.slice(1);
+      await eventually('those before', async () =>
+        crowd.slice(0, 300).every(({ closed }) => closed) ? true : null,
+      );
+      // the end of a chunked answer: nothing was cut off
+      expect(crowd.slice(0, 300).filter(({ text }) => text.endsWith('\r\n0\r\n\r\n'))).toHaveLength(300);
+      // who holds one is not who gives way
+      expect([quiet!.closed, crowd.filter(({ closed }) => !closed).length]).toEqual([false, 89]);
+      const [again] = follow(1, service.key, 'Last-Event-ID: 0\r\n');
+      await eventually('the resumed one', async () => count([again!], '200') || null);
+    },
+  );
 
-  it('slow bodies and slow readers make room for others', async () => {
+  it('slow bodies and slow readers make room for others', needs('whole run'), async () => {
     await restart({ SVC_LIMITS_CONNECTIONS: '100', SVC_LIMITS_REQUEST_BURST: '5000' });
     const other = await newKey();
     open(
@@ -169,19 +174,23 @@ describe('who holds many connections', { timeout: 120_000 }, () => {
     await eventually('an answer', async () => count([again!], '401') || null);
   });
 
-  it('without a key, neither slow heads nor bodies that do not come keep others from being served', async () => {
-    await restart({ SVC_LIMITS_CONNECTIONS: '100' });
-    const other = await newKey();
-    open(300, 'GET /v2/executions/all HTTP/1.1\r\nAccept: applic');
-    await othersAreServed(other);
-    for (const path of ['/v2/run/cmd', '/v2/file/upload/xml?token=none&name=a.xml'])
-      open(
-        200,
-        `POST ${path} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`,
-      );
-    await othersAreServed(other);
-    const refused = opened.slice(300).filter(({ text }) => text !== '');
-    expect(refused.length).toBeGreaterThan(100);
-    expect(new Set(statuses(refused))).toEqual(new Set(['401']));
-  });
+  it(
+    'without a key, neither slow heads nor bodies that do not come keep others from being served',
+    needs('whole run'),
+    async () => {
+      await restart({ SVC_LIMITS_CONNECTIONS: '100' });
+      const other = await newKey();
+      open(300, 'GET /v2/executions/all HTTP/1.1\r\nAccept: applic');
+      await othersAreServed(other);
+      for (const path of ['/v2/run/cmd', '/v2/file/upload/xml?token=none&name=a.xml'])
+        open(
+          200,
+          `POST ${path} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`,
+        );
+      await othersAreServed(other);
+      const refused = opened.slice(300).filter(({ text }) => text !== '');
+      expect(refused.length).toBeGreaterThan(100);
+      expect(new Set(statuses(refused))).toEqual(new Set(['401']));
+    },
+  );
 });

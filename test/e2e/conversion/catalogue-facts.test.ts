@@ -10,6 +10,7 @@ import {
   type ServiceHome,
 } from '../../support/service/start.ts';
 import { convert } from '../../support/service/tools.ts';
+import { some } from '../../support/needs.ts';
 
 const rows = (...ids: readonly string[]): string =>
   `<wagons>${ids.map((id) => `<wagon number="${id}"><axle>4</axle><axle>6</axle></wagon>`).join('')}</wagons>`;
@@ -87,22 +88,24 @@ describe('a natural key', { timeout: 120_000 }, () => {
 });
 
 describe('sequences', { timeout: 120_000 }, () => {
-  it.each([
-    ['csv', (folder: string) => folder, ['-f', 'csv']],
-    ['duckdb', (folder: string) => `duckdb:${folder}.duckdb`, []],
-  ] as const)(
-    'after a target of %s have its last key, not how many rows there were',
-    async (name, place, more) => {
-      const target = place(join(work, `rows-${name}`));
-      await load('one.xml', target, ...more);
-      expect(await lastAxle()).toBe(4);
-      await load('twice.xml', target, ...more);
-      expect(await lastAxle()).toBe(10);
-      await load('one.xml', target, ...more, '-S', 'o');
-      // no key is given twice
-      expect(await lastAxle()).toBe(14);
-    },
-  );
+  it.each(
+    some(
+      [
+        ['csv', (folder: string) => folder, ['-f', 'csv']],
+        ['duckdb', (folder: string) => `duckdb:${folder}.duckdb`, []],
+      ] as const,
+      1,
+    ),
+  )('after a target of %s have its last key, not how many rows there were', async (name, place, more) => {
+    const target = place(join(work, `rows-${name}`));
+    await load('one.xml', target, ...more);
+    expect(await lastAxle()).toBe(4);
+    await load('twice.xml', target, ...more);
+    expect(await lastAxle()).toBe(10);
+    await load('one.xml', target, ...more, '-S', 'o');
+    // no key is given twice
+    expect(await lastAxle()).toBe(14);
+  });
 });
 
 describe('an imported schema', { timeout: 120_000 }, () => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
-import { some } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 const known = join(fixtures, 'first.xml');
@@ -110,7 +110,7 @@ describe('documents with another root', { timeout: 120_000 }, () => {
     expect(own).toMatchObject({ documents: 2, unknown_root: 0 });
   });
 
-  it('rows of another root are refused likewise, with the file they are in', async () => {
+  it('rows of another root are refused likewise, with the file they are in', needs('whole run'), async () => {
     const logical = String((await convert(home, 'xml2er', known, '-x', origin)).logical);
     const argv = [known, '--row-tag', 'item', '-l', logical, '--on-error', 'skip', '--json'];
     for (const more of [['-o', 'metadb:rows'], ['-o', 'metadb:rows', '--workers', '2'], []]) {
@@ -161,7 +161,7 @@ describe('documents with another root', { timeout: 120_000 }, () => {
     },
   );
 
-  it('leave the target like others do', async () => {
+  it('leave the target like others do', needs('whole run'), async () => {
     const first = await load('metadb:leaving', known, note, ...keep);
     const argv = ['-l', String(first.summary!.logical), '-i', 'metadb:leaving'];
     expect(await convert(home, 'unload', ...argv, '-D', 'note.xml')).toMatchObject({ documents: 1 });

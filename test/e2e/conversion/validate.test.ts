@@ -154,7 +154,7 @@ describe('--validate', { timeout: 120_000 }, () => {
     expect(await client.log(jobs[1]!)).toMatch(/checking the documents with (?:xmllint|libxml2)/);
   });
 
-  it('works with schemas that are made of uploads at once', async () => {
+  it('works with schemas that are made of uploads at once', needs('whole run'), async () => {
     const { client } = service;
     const path = await client.upload('xsd', 'freight.zip', zipped(filesBelow(freightXsdFolder)));
     const { status, body } = await client.post<{ id_sch: number }>('/v2/schema/create', {
@@ -168,7 +168,7 @@ describe('--validate', { timeout: 120_000 }, () => {
     expect({ code, told: stdout.includes('2-bad.xml: line') }).toEqual({ code: 1, told: true });
   });
 
-  it('says what is missing where there is no XSD set', async () => {
+  it('says what is missing where there is no XSD set', needs('whole run'), async () => {
     const file = join(folder, '1-good.xml');
     const none = await runTool(home, 'xml2er', [file, '--validate', '-o', 'metadb:v_none']);
     expect(none.code).toBe(1);
@@ -178,7 +178,7 @@ describe('--validate', { timeout: 120_000 }, () => {
     expect((await runTool(home, 'xml2er', argv)).stdout).toContain('was made from documents alone');
   });
 
-  it('shares the files of versions, and removes them with the last', async () => {
+  it('shares the files of versions, and removes them with the last', needs('whole run'), async () => {
     const before = await contents();
     const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="alone" type="xs:int"/></xs:schema>`;
     const file = join(folder, 'alone.xsd');
@@ -192,19 +192,34 @@ describe('--validate', { timeout: 120_000 }, () => {
     expect(await contents()).toBe(before);
   });
 
-  it('agrees with an independent validator on documents of the corpus', needs('corpus'), async () => {
-    const { origin } = await convert(home, 'xsd2er', corpus('musicxml/schema/schema/musicxml.xsd'));
-    const argv = ['-x', String(origin), '-o', 'metadb:v_music', '--validate', '--on-error', 'skip', '--json'];
-    const documents = ['testIncorrectMidiProgram.xml', 'testAccidentals1.xml', 'testBarStyles.xml'];
-    const inputs = documents.map((name) => corpus(`musicxml/io/${name}`));
-    const { summary } = await runTool(home, 'xml2er', [...inputs, ...argv]);
-    expect(summary).toMatchObject({ documents: 2, rejected: 1 });
-    expect(await rejectsOf(summary!.job!)).toMatchObject([
-      {
-        document: 'testIncorrectMidiProgram.xml',
-        line: 35,
-        message: expect.stringContaining("The value '129' is greater than the maximum value allowed ('128')"),
-      },
-    ]);
-  });
+  it(
+    'agrees with an independent validator on documents of the corpus',
+    needs(['corpus', 'whole run']),
+    async () => {
+      const { origin } = await convert(home, 'xsd2er', corpus('musicxml/schema/schema/musicxml.xsd'));
+      const argv = [
+        '-x',
+        String(origin),
+        '-o',
+        'metadb:v_music',
+        '--validate',
+        '--on-error',
+        'skip',
+        '--json',
+      ];
+      const documents = ['testIncorrectMidiProgram.xml', 'testAccidentals1.xml', 'testBarStyles.xml'];
+      const inputs = documents.map((name) => corpus(`musicxml/io/${name}`));
+      const { summary } = await runTool(home, 'xml2er', [...inputs, ...argv]);
+      expect(summary).toMatchObject({ documents: 2, rejected: 1 });
+      expect(await rejectsOf(summary!.job!)).toMatchObject([
+        {
+          document: 'testIncorrectMidiProgram.xml',
+          line: 35,
+          message: expect.stringContaining(
+            "The value '129' is greater than the maximum value allowed ('128')",
+          ),
+        },
+      ]);
+    },
+  );
 });

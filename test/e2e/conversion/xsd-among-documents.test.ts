@@ -12,6 +12,7 @@ import {
   type ServiceHome,
 } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
+import { needs } from '../../support/needs.ts';
 
 const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
 const schema = `<xs:schema ${xs}><xs:element name="order" type="xs:string"/></xs:schema>`;
@@ -87,7 +88,7 @@ describe('an XSD among documents', { timeout: 180_000 }, () => {
       });
   });
 
-  it('is refused by its root element, too, and is one reject among others', async () => {
+  it('is refused by its root element, too, and is one reject among others', needs('whole run'), async () => {
     const hidden = join(folder, 'hidden.dat');
     for (const more of [
       [],
@@ -128,7 +129,7 @@ describe('an XSD among documents', { timeout: 180_000 }, () => {
     }
   });
 
-  it('is a document of an origin that describes XSDs', async () => {
+  it('is a document of an origin that describes XSDs', needs('whole run'), async () => {
     for (const workers of ['1', '2']) {
       const argv = ['-x', ofSchemas, '-o', `metadb:schemas${workers}`, '--workers', workers];
       const loaded = await convert(

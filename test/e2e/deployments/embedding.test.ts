@@ -14,6 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/servers/pos
 import { createServiceClient, execution, type Send } from '../../support/service/client.ts';
 import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
 import { eventually } from '../../support/service/waiting.ts';
+import { needs } from '../../support/needs.ts';
 
 async function addressOf(server: Server): Promise<string> {
   if (!server.listening) await once(server, 'listening');
@@ -161,37 +162,41 @@ describe('services in one process', { timeout: 120_000 }, () => {
     expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before + 1);
   });
 
-  it('are opened and closed again and again, each with a job, and nothing adds up', async () => {
-    const database = await createTestDatabase();
-    const home = await createServiceHome({ 'metadb.url': database.url, 'cmd.enabled': 'true' });
-    const rounds = Number(process.env['EMBEDDING_ROUNDS'] ?? 6);
-    const taken: Traces[] = [];
-    for (let round = 0; round < rounds; round += 1) {
-      const service = await openService({
-        environment: { SVC_HOME: home.directory },
-        write: () => undefined,
-      });
-      await service.start();
-      const send: Send = async (address, init) => service.app.request(address, init);
-      const client = createServiceClient('http://host', await adminKey(home), send);
-      const path = await client.upload('xml', 'a.xml', new TextEncoder().encode('<a><b>1</b></a>'));
-      const { jobs } = await client.run([execution('xml2er', path, [['-e', 's']])]);
-      // the first half ends with its jobs done, the second in the middle of them
-      if (round < rounds / 2)
-        expect(await client.ended(jobs[0]!)).toMatchObject({ status: 'C', failure: null });
-      await service.close();
-      await service.close();
-      taken.push(await traces(database));
-    }
-    // the first round loads modules and warms pools; from then on it is the same
-    expect(taken.slice(1)).toEqual(taken.slice(1).map(() => taken[1]));
-    const states = await database.sql`select distinct status from svc.job`;
-    expect(states.map(({ status }) => status as string).filter((status) => !'CQW'.includes(status))).toEqual(
-      [],
-    );
-    await home.remove();
-    await database.drop();
-  });
+  it(
+    'are opened and closed again and again, each with a job, and nothing adds up',
+    needs('whole run'),
+    async () => {
+      const database = await createTestDatabase();
+      const home = await createServiceHome({ 'metadb.url': database.url, 'cmd.enabled': 'true' });
+      const rounds = Number(process.env['EMBEDDING_ROUNDS'] ?? 6);
+      const taken: Traces[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        const service = await openService({
+          environment: { SVC_HOME: home.directory },
+          write: () => undefined,
+        });
+        await service.start();
+        const send: Send = async (address, init) => service.app.request(address, init);
+        const client = createServiceClient('http://host', await adminKey(home), send);
+        const path = await client.upload('xml', 'a.xml', new TextEncoder().encode('<a><b>1</b></a>'));
+        const { jobs } = await client.run([execution('xml2er', path, [['-e', 's']])]);
+        // the first half ends with its jobs done, the second in the middle of them
+        if (round < rounds / 2)
+          expect(await client.ended(jobs[0]!)).toMatchObject({ status: 'C', failure: null });
+        await service.close();
+        await service.close();
+        taken.push(await traces(database));
+      }
+      // the first round loads modules and warms pools; from then on it is the same
+      expect(taken.slice(1)).toEqual(taken.slice(1).map(() => taken[1]));
+      const states = await database.sql`select distinct status from svc.job`;
+      expect(
+        states.map(({ status }) => status as string).filter((status) => !'CQW'.includes(status)),
+      ).toEqual([]);
+      await home.remove();
+      await database.drop();
+    },
+  );
 });
 
 interface Traces {

@@ -48,7 +48,7 @@ describe('every deployment', { timeout: 120_000 }, () => {
 
   for (const deployment of some(
     deploymentsOf(() => installation),
-    2,
+    1,
   ))
     describe(deployment.name, needs(deployment.parts ?? []), () => {
       let opened: OpenDeployment | null = null;

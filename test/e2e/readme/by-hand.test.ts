@@ -16,7 +16,7 @@ import { startExternalPostgres, type ExternalPostgres } from '../../support/serv
 import { freightDocumentFolder, freightDocuments, freightXsdFolder } from '../../support/service/fixtures.ts';
 import { expectDocumentsIn, readSchema, tablesOf } from '../../support/service/schema.ts';
 import { convert, runTool, type Summary } from '../../support/service/tools.ts';
-import { needs, programOf } from '../../support/needs.ts';
+import { needs, programOf, some } from '../../support/needs.ts';
 
 const first = join(freightDocumentFolder, 'manifest-1.xml');
 const second = join(freightDocumentFolder, 'manifest-2.xml');
@@ -190,7 +190,7 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
     expect(await tablesOf(sql, 'printed')).toEqual([]);
   });
 
-  it.each([0, 1, 2, 3])('map level %i: other tables, the same content', async (level) => {
+  it.each(some([1, 0, 2, 3], 2))('map level %i: other tables, the same content', async (level) => {
     const { schema, mapping } = await (async () => {
       const xsd = await convert(
         home,

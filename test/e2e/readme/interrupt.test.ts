@@ -14,7 +14,7 @@ import {
 } from '../../support/service/start.ts';
 import { convert, startTool, type StartedTool } from '../../support/service/tools.ts';
 import { eventually } from '../../support/service/waiting.ts';
-import { some } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 
 const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="rows"><xs:complexType><xs:sequence>
   <xs:element name="row" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="text" type="xs:string"/></xs:sequence></xs:complexType></xs:element>
@@ -102,7 +102,7 @@ describe('a tool by hand that is interrupted', { timeout: 240_000 }, () => {
     },
   );
 
-  it('a program that checks documents ends, too', async () => {
+  it('a program that checks documents ends, too', needs('whole run'), async () => {
     const before = await latest();
     const tool = startTool(home, 'xml2er', [large, '-x', origin, '-o', 'metadb:checked', '--validate']);
     const job = await begun(tool, /^checking the documents with/m, before);
@@ -124,7 +124,7 @@ describe('a tool by hand that is interrupted', { timeout: 240_000 }, () => {
     );
   });
 
-  it('one that waits for its input ends', async () => {
+  it('one that waits for its input ends', needs('whole run'), async () => {
     const before = await latest();
     const tool = startTool(home, 'xml2er', ['-', '-x', origin, '-o', 'metadb:piped'], null);
     const job = await begun(tool, /started, job/, before);
@@ -133,7 +133,7 @@ describe('a tool by hand that is interrupted', { timeout: 240_000 }, () => {
     expect(await service.client.job(job)).toMatchObject({ status: 'K' });
   });
 
-  it('what is being published then is told to be complete', async () => {
+  it('what is being published then is told to be complete', needs('whole run'), async () => {
     // to commit takes long
     await sql`create function slow_fence() returns trigger language plpgsql as
       $$ begin perform pg_sleep(3); return new; end $$`;

@@ -42,7 +42,7 @@ async function expectSame(folder: string, wanted: readonly string[]): Promise<vo
   }
 }
 
-describe.each(some(kinds, 3))('%s', { timeout: 120_000 }, (kind) => {
+describe.each(some(kinds, 1))('%s', { timeout: 120_000 }, (kind) => {
   it.each(some(['sequence', 'hash'], 1))('gives every document back, keys by %s', async (keys) => {
     const { place, argv } = targetOf(kind, keys);
     const load = (...documents: string[]) =>

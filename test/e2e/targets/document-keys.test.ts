@@ -65,7 +65,7 @@ describe('camt.053, whose root is Document', { ...needs('corpus'), timeout: 300_
     ),
   ];
 
-  it.each(some(targets, 2))('%s', async (kind, argvOf, readerOf) => {
+  it.each(some(targets, 1))('%s', async (kind, argvOf, readerOf) => {
     const [a, b, c, d] = paths as [string, string, string, string];
     const given = { documents: new Set<string>(), rows: new Set<string>() };
     let logical = '';

@@ -11,6 +11,7 @@ import {
   type ServiceHome,
 } from '../../support/service/start.ts';
 import { createServiceClient, execution, type ServiceClient } from '../../support/service/client.ts';
+import { needs } from '../../support/needs.ts';
 
 const load = async (
   client: ServiceClient,
@@ -84,33 +85,37 @@ describe('names of targets', { timeout: 120_000 }, () => {
     );
   });
 
-  it('are so many, and given back: by a request, and where the SQL schema is dropped', async () => {
-    expect((await load(own, 'second')).status).toBe('C');
-    expect((await load(own, 'third')).status).toBe('C');
-    const refused = await load(own, 'fourth');
-    expect([refused.status, refused.failure]).toEqual([
-      'F',
-      expect.stringContaining('svc.limits.target_names'),
-    ]);
-    expect([await remove(other, 'second'), await remove(own, 'nothing'), await remove(own, '')]).toEqual([
-      404, 404, 400,
-    ]);
-    expect(await remove(own, 'second')).toBe(204);
-    expect(await remove(own, 'second')).toBe(404);
-    expect(await load(other, 'second')).toMatchObject({ status: 'C', failure: null });
-    const run = promisify(execFile);
-    const command = async (...words: string[]) =>
-      (
-        await run(
-          process.execPath,
-          [join(projectRoot, 'src/tools/bin/conversion-job-service.mjs'), ...words],
-          {
-            env: { ...process.env, SVC_HOME: home.directory },
-          },
-        )
-      ).stdout;
-    expect(await command('targets', 'list', '--org', String(otherOrg))).toMatch(/second[^]*wanted/);
-    await command('targets', 'remove', 'wanted', '--org', String(otherOrg));
-    expect((await load(own, 'wanted')).status).toBe('C');
-  });
+  it(
+    'are so many, and given back: by a request, and where the SQL schema is dropped',
+    needs('whole run'),
+    async () => {
+      expect((await load(own, 'second')).status).toBe('C');
+      expect((await load(own, 'third')).status).toBe('C');
+      const refused = await load(own, 'fourth');
+      expect([refused.status, refused.failure]).toEqual([
+        'F',
+        expect.stringContaining('svc.limits.target_names'),
+      ]);
+      expect([await remove(other, 'second'), await remove(own, 'nothing'), await remove(own, '')]).toEqual([
+        404, 404, 400,
+      ]);
+      expect(await remove(own, 'second')).toBe(204);
+      expect(await remove(own, 'second')).toBe(404);
+      expect(await load(other, 'second')).toMatchObject({ status: 'C', failure: null });
+      const run = promisify(execFile);
+      const command = async (...words: string[]) =>
+        (
+          await run(
+            process.execPath,
+            [join(projectRoot, 'src/tools/bin/conversion-job-service.mjs'), ...words],
+            {
+              env: { ...process.env, SVC_HOME: home.directory },
+            },
+          )
+        ).stdout;
+      expect(await command('targets', 'list', '--org', String(otherOrg))).toMatch(/second[^]*wanted/);
+      await command('targets', 'remove', 'wanted', '--org', String(otherOrg));
+      expect((await load(own, 'wanted')).status).toBe('C');
+    },
+  );
 });

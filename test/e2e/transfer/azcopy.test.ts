@@ -14,37 +14,41 @@ const azcopy = await installAzcopy(scratch);
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 describe('azcopy', { timeout: 60_000, ...needs('azcopy', azcopy !== null) }, () => {
-  it('is ended where the server takes the first requests, then never answers', async () => {
-    let requests = 0;
-    const server = createServer((request, response) => {
-      requests += 1;
-      if (requests <= 2) request.resume().on('end', () => response.writeHead(201).end());
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const folder = await mkdtemp(join(scratch, 'package-'));
-    for (const name of ['manifest.json', 'a.ndjson', 'b.ndjson', 'c.ndjson'])
-      await writeFile(join(folder, name), `{"part":"${name}"}\n`);
-    const transfer = createAzcopyTransfer({
-      binary: azcopy!,
-      location: new URL(`http://127.0.0.1:${port}/account/packages/x/?sv=1&sig=c4nary`),
-      checked: { host: '127.0.0.1', port, addresses: ['127.0.0.1'] },
-      manifestName: 'manifest.json',
-      silenceMs: 3000,
-    });
-    const fault = await transfer.upload(folder).then(
-      () => null,
-      (error: Error) => error.message,
-    );
-    expect(fault).toMatch(/stood still/);
-    expect(fault).not.toContain('c4nary');
-    const empty = await mkdtemp(join(scratch, 'empty-'));
-    await expect(transfer.download(empty)).rejects.toThrow(/stood still|does not answer/);
-    expect(await readdir(empty)).toEqual([]);
-    server.closeAllConnections();
-    server.close();
-    expect((await readdir(tmpdir())).filter((name) => /^azcopy-(?!test)/.test(name))).toEqual([]);
-  });
+  it(
+    'is ended where the server takes the first requests, then never answers',
+    needs('whole run'),
+    async () => {
+      let requests = 0;
+      const server = createServer((request, response) => {
+        requests += 1;
+        if (requests <= 2) request.resume().on('end', () => response.writeHead(201).end());
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const folder = await mkdtemp(join(scratch, 'package-'));
+      for (const name of ['manifest.json', 'a.ndjson', 'b.ndjson', 'c.ndjson'])
+        await writeFile(join(folder, name), `{"part":"${name}"}\n`);
+      const transfer = createAzcopyTransfer({
+        binary: azcopy!,
+        location: new URL(`http://127.0.0.1:${port}/account/packages/x/?sv=1&sig=c4nary`),
+        checked: { host: '127.0.0.1', port, addresses: ['127.0.0.1'] },
+        manifestName: 'manifest.json',
+        silenceMs: 3000,
+      });
+      const fault = await transfer.upload(folder).then(
+        () => null,
+        (error: Error) => error.message,
+      );
+      expect(fault).toMatch(/stood still/);
+      expect(fault).not.toContain('c4nary');
+      const empty = await mkdtemp(join(scratch, 'empty-'));
+      await expect(transfer.download(empty)).rejects.toThrow(/stood still|does not answer/);
+      expect(await readdir(empty)).toEqual([]);
+      server.closeAllConnections();
+      server.close();
+      expect((await readdir(tmpdir())).filter((name) => /^azcopy-(?!test)/.test(name))).toEqual([]);
+    },
+  );
 
   it('is ended where more arrives than a package may have', async () => {
     const size = 64 * 1024 * 1024;

@@ -17,7 +17,7 @@ import {
 } from '../../support/service/start.ts';
 import type { Answer } from '../../support/service/client.ts';
 import { runTool } from '../../support/service/tools.ts';
-import { some } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 
 interface Exported {
   readonly error: boolean;
@@ -103,7 +103,7 @@ describe('a schema in cloud storage', { timeout: 120_000 }, () => {
     expect(await traces(to.signature)).toEqual([]);
   });
 
-  it('is read by the real program, from what the client wrote', async () => {
+  it('is read by the real program, from what the client wrote', needs('whole run'), async () => {
     const from = await cloud.location('client/freight');
     const answer = await importFrom(withProgram, from.url, 'from-client');
     expect(answer.body).toEqual({ error: false, origin_ids: '1, 2' });
@@ -125,7 +125,7 @@ describe('a schema in cloud storage', { timeout: 120_000 }, () => {
     expect(await traces(location.signature)).toEqual([]);
   });
 
-  it('is refused whole where a part was changed on its way', async () => {
+  it('is refused whole where a part was changed on its way', needs('whole run'), async () => {
     const location = await cloud.location('changed');
     await exportTo(withClient, schema.origins[0], location.url);
     await location.replace('origins.ndjson', '\\! touch /tmp/changed\n');
@@ -153,7 +153,7 @@ describe('a schema in cloud storage', { timeout: 120_000 }, () => {
     'a server that is gone': () =>
       Promise.resolve(`https://${addressOf(plain)}/packages/x/?sv=1&sig=c4naryc4nary`),
   };
-  it.each(some(Object.keys(failures) as (keyof typeof failures)[], 2))(
+  it.each(some(Object.keys(failures) as (keyof typeof failures)[], 1))(
     'fails at %s, and shows its token nowhere',
     async (name) => {
       if (name === 'a server that is gone') await new Promise((resolve) => plain.close(resolve));

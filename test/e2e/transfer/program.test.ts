@@ -11,6 +11,7 @@ import {
   type ServiceHome,
 } from '../../support/service/start.ts';
 import { eventually } from '../../support/service/waiting.ts';
+import { needs } from '../../support/needs.ts';
 
 const program = join(projectRoot, 'test/fixtures/processes/migrates.mjs');
 
@@ -117,7 +118,7 @@ describe('an external migration program', { timeout: 60_000 }, () => {
     for (const process of [pid, ...children]) await eventually('the end of the group', () => isGone(process));
   });
 
-  it('ends with the service', async () => {
+  it('ends with the service', needs('whole run'), async () => {
     const waiting = service.client
       .post('/v2/schema/export', { origin_id: '1', output_path: 'uploads/waits', metadb_db: 'other' })
       .catch(() => null);

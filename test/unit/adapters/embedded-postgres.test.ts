@@ -152,7 +152,7 @@ describe('the embedded database', () => {
     await expect(query(owner?.url ?? '', 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('has one server when processes start it at once', async () => {
+  test('has one server when processes start it at once', needs('whole run'), async () => {
     const all = await Promise.all([1, 2, 3].map(() => inProcess('startEmbeddedPostgres')));
     expect(all.filter((entry) => !entry.adopted)).toHaveLength(1);
     expect(new Set(all.map((entry) => entry.url)).size).toBe(1);
@@ -171,35 +171,43 @@ describe('the embedded database', () => {
     expect(await gone(pid)()).toBe(true);
   });
 
-  test('recovers when parent and server were both killed, and what was committed is there', async () => {
-    const { url, child } = await inProcess('startEmbeddedPostgres');
-    await query(url, 'create table kept as select generate_series(1, 1000) as n');
-    child.kill('SIGKILL');
-    await until(gone(child.pid ?? 0));
-    process.kill(await serverPid(), 'SIGKILL');
-    const next = await startEmbeddedPostgres({ directory });
-    expect(next).toMatchObject({ adopted: false, url });
-    expect(await query(next.url, 'select count(*)::int as n from kept')).toEqual([{ n: 1000 }]);
-    await next.stop();
-  });
+  test(
+    'recovers when parent and server were both killed, and what was committed is there',
+    needs('whole run'),
+    async () => {
+      const { url, child } = await inProcess('startEmbeddedPostgres');
+      await query(url, 'create table kept as select generate_series(1, 1000) as n');
+      child.kill('SIGKILL');
+      await until(gone(child.pid ?? 0));
+      process.kill(await serverPid(), 'SIGKILL');
+      const next = await startEmbeddedPostgres({ directory });
+      expect(next).toMatchObject({ adopted: false, url });
+      expect(await query(next.url, 'select count(*)::int as n from kept')).toEqual([{ n: 1000 }]);
+      await next.stop();
+    },
+  );
 
-  test('is started again at the same address when the server dies under a running service', async () => {
-    const service = await startEmbeddedPostgres({ directory });
-    await query(service.url, 'create table kept as select 1 as n');
-    const pid = await serverPid();
-    process.kill(pid, 'SIGKILL');
-    await until(() =>
-      query(service.url, 'select n from kept').then(
-        () => true,
-        () => false,
-      ),
-    );
-    expect(await serverPid()).not.toBe(pid);
-    await service.stop();
-    await expect(query(service.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-  });
+  test(
+    'is started again at the same address when the server dies under a running service',
+    needs('whole run'),
+    async () => {
+      const service = await startEmbeddedPostgres({ directory });
+      await query(service.url, 'create table kept as select 1 as n');
+      const pid = await serverPid();
+      process.kill(pid, 'SIGKILL');
+      await until(() =>
+        query(service.url, 'select n from kept').then(
+          () => true,
+          () => false,
+        ),
+      );
+      expect(await serverPid()).not.toBe(pid);
+      await service.stop();
+      await expect(query(service.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    },
+  );
 
-  test('starts although its old process number belongs to a stranger now', async () => {
+  test('starts although its old process number belongs to a stranger now', needs('whole run'), async () => {
     await (await startEmbeddedPostgres({ directory })).stop();
     const uid = (await stat(join(directory, 'data'))).uid;
     const stranger = spawn('sleep', ['60'], process.getuid?.() === 0 ? { uid, gid: uid } : {});
@@ -217,7 +225,7 @@ describe('the embedded database', () => {
     await next.stop();
   });
 
-  test('takes another port when its own is taken', async () => {
+  test('takes another port when its own is taken', needs('whole run'), async () => {
     const first = await startEmbeddedPostgres({ directory });
     await first.stop();
     const { createServer } = await import('node:net');
@@ -254,7 +262,7 @@ describe('a database that a tool started', () => {
     expect(await exists(join(directory, 'owner.json'))).toBe(false);
   });
 
-  test('is joined by other tools and taken over by a service', async () => {
+  test('is joined by other tools and taken over by a service', needs('whole run'), async () => {
     const first = await joinEmbeddedPostgres({ directory, idleMs: 1000 });
     expect(await joinEmbeddedPostgres({ directory, idleMs: 1000 })).toEqual({
       url: first.url,

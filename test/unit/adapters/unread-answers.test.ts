@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { boundConnections, needsNoAnswer } from '../../../src/adapters/server/connection-limits.ts';
+import { needs } from '../../support/needs.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -91,36 +92,40 @@ describe('answers that nobody reads', () => {
 });
 
 describe('silence', () => {
-  it('ends a connection without a request, or with half of one, and none that waits for its answer', async () => {
-    const answered = Promise.withResolvers<void>();
-    const server = createServer((request, answer) => {
-      request.resume().once('end', () => void answered.promise.then(() => answer.end('at last')));
-    });
-    server.setTimeout(50);
-    boundConnections(server, { connections: 100, unreadBytes: mebibyte });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const open = (text: string): { readonly socket: Socket; readonly closed: Promise<string> } => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(text));
-      let heard = '';
-      socket.on('data', (bytes) => (heard += String(bytes)));
-      return { socket, closed: new Promise((resolve) => void socket.once('close', () => resolve(heard))) };
-    };
-    const [idle, half, whole] = [
-      open(''),
-      open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf'),
-      open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody'),
-    ];
-    try {
-      expect(await Promise.all([idle.closed, half.closed])).toEqual(['', '']);
-      expect(whole.socket.destroyed).toBe(false);
-      answered.resolve();
-      // Read, it is silent once more, and ends.
-      expect(await whole.closed).toContain('at last');
-    } finally {
-      for (const { socket } of [idle, half, whole]) socket.destroy();
-      server.close();
-      server.closeAllConnections();
-    }
-  });
+  it(
+    'ends a connection without a request, or with half of one, and none that waits for its answer',
+    needs('whole run'),
+    async () => {
+      const answered = Promise.withResolvers<void>();
+      const server = createServer((request, answer) => {
+        request.resume().once('end', () => void answered.promise.then(() => answer.end('at last')));
+      });
+      server.setTimeout(50);
+      boundConnections(server, { connections: 100, unreadBytes: mebibyte });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const open = (text: string): { readonly socket: Socket; readonly closed: Promise<string> } => {
+        const socket = connect(port, '127.0.0.1', () => socket.write(text));
+        let heard = '';
+        socket.on('data', (bytes) => (heard += String(bytes)));
+        return { socket, closed: new Promise((resolve) => void socket.once('close', () => resolve(heard))) };
+      };
+      const [idle, half, whole] = [
+        open(''),
+        open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf'),
+        open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody'),
+      ];
+      try {
+        expect(await Promise.all([idle.closed, half.closed])).toEqual(['', '']);
+        expect(whole.socket.destroyed).toBe(false);
+        answered.resolve();
+        // Read, it is silent once more, and ends.
+        expect(await whole.closed).toContain('at last');
+      } finally {
+        for (const { socket } of [idle, half, whole]) socket.destroy();
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  );
 });

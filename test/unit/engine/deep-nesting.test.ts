@@ -14,7 +14,7 @@ import type { MapLevel } from '../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
 import { roundTrip } from '../../support/round-trip/in-memory.ts';
 import { compiled, modelOf, statisticsOf } from '../../support/models/shredding.ts';
-import { some } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 
 const names = Array.from({ length: 4_000 }, (_, at) => `n${at}`);
 const document = `${names.map((name) => `<${name}>`).join('')}end${names
@@ -54,7 +54,7 @@ async function goesThrough(source: SourceModel, level: MapLevel): Promise<void> 
 describe('4,000 nested elements of different names', { timeout: 120_000 }, () => {
   const levels: readonly MapLevel[] = [0, 1, 2, 3];
 
-  it.each(some(levels, 1))('inferred, at level %i', async (level) => {
+  it.each(some(levels, 1))('inferred, at level %i', needs('whole run'), async (level) => {
     const statistics = statisticsOf([document]);
     const all = mergeStatistics(statistics, statistics);
     const source = inferSourceModel(all);

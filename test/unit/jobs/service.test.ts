@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
 import { openInstallation } from '../../../src/runtime/open/installation.ts';
 import { eventually, temporaryFolder } from './tool-runner.ts';
+import { needs } from '../../support/needs.ts';
 
 const entry = fileURLToPath(new URL('../../../src/runtime/service-main.ts', import.meta.url));
 
@@ -109,7 +110,7 @@ describe('service', () => {
     expect(service.output()).toMatch(/^cmd\.enabled: .*\nsvc\.limits\.upload: .*\n$/);
   });
 
-  it('says so when its port is taken', async () => {
+  it('says so when its port is taken', needs('whole run'), async () => {
     const home = await newHome();
     const first = start(home);
     const { port } = new URL(await urlOf(first));

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createBlobTransfer } from '../../../src/adapters/transfer/azure-blob.ts';
+import { some } from '../../support/needs.ts';
 
 const mebibyte = 1024 * 1024;
 const block = Buffer.alloc(mebibyte, ' ');
@@ -109,15 +110,18 @@ describe('cloud storage', { timeout: 20_000 }, () => {
     expect(length).toBe(0);
   });
 
-  it.each(['a file', 'a list'])('that breaks off in the middle of %s is not waited for', async (what) => {
-    if (what === 'a file') blob = half;
-    else list = half;
-    await expect(download(undefined, 3000)).rejects.toMatchObject({
-      code: 'service_unavailable',
-      message: expect.stringContaining('cloud storage refused or broke off the copy'),
-    });
-    for (const name of await readdir(folder)) await rm(join(folder, name));
-  });
+  it.each(some(['a file', 'a list'], 1))(
+    'that breaks off in the middle of %s is not waited for',
+    async (what) => {
+      if (what === 'a file') blob = half;
+      else list = half;
+      await expect(download(undefined, 3000)).rejects.toMatchObject({
+        code: 'service_unavailable',
+        message: expect.stringContaining('cloud storage refused or broke off the copy'),
+      });
+      for (const name of await readdir(folder)) await rm(join(folder, name));
+    },
+  );
 
   it.each(['nothing', 'another protocol'])('that answers with %s is given up', async (what) => {
     list = (answer) => {

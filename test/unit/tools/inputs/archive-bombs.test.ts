@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { inputFileChunks } from '../../../../src/tools/inputs/open-file.ts';
 import { overlappingZip, tarOf, tarred, zipped } from '../../../support/service/archives.ts';
+import { needs } from '../../../support/needs.ts';
 
 const isXml = (name: string): boolean => name.endsWith('.xml');
 const utf8 = new TextEncoder();
@@ -49,7 +50,7 @@ describe('archives', () => {
     await expect(readAll('many.zip', zipped(members))).rejects.toEqual(limit);
   });
 
-  it('of members that are packed twice end at the limit of the outer one', async () => {
+  it('of members that are packed twice end at the limit of the outer one', needs('whole run'), async () => {
     const inner = gzipSync(new Uint8Array(20 * mebibyte));
     const members = Array.from({ length: 12 }, (_, at) => ({ name: `${at}.xml.gz`, bytes: inner }));
     await expect(readAll('nested.zip', zipped(members))).rejects.toEqual(limit);
@@ -74,7 +75,7 @@ describe('archives', () => {
     },
   );
 
-  it('that hide what bursts in a member nobody reads end at the limit', async () => {
+  it('that hide what bursts in a member nobody reads end at the limit', needs('whole run'), async () => {
     const members = [
       { name: 'a.xml', bytes: utf8.encode('<a/>') },
       { name: 'z.bin', bytes: new Uint8Array(160 * mebibyte) },

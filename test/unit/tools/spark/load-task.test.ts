@@ -19,6 +19,7 @@ import {
   type UnitReport,
 } from '../../../../src/tools/load/spark/work.ts';
 import { inferred, modelOf } from '../../../support/models/shredding.ts';
+import { needs } from '../../../support/needs.ts';
 
 const task = fileURLToPath(new URL('../../../../src/tools/load/spark/load-task.ts', import.meta.url));
 const limits = defaultEngineLimits;
@@ -110,36 +111,40 @@ describe('a task', () => {
     return Object.fromEntries(Object.entries(rows).map(([table, lines]) => [table, lines.toSorted()]));
   }
 
-  it('gives a unit once, however many attempts there are, also of some that are cut off', async () => {
-    // the executor of this one is gone at once
-    const orphan = attempt(1);
-    orphan.child.stdin.end();
-    expect((await orphan.ended)[1]).toBe('SIGKILL');
-    expect(await readdir(join(work, 'done'))).toEqual([]);
+  it(
+    'gives a unit once, however many attempts there are, also of some that are cut off',
+    needs('whole run'),
+    async () => {
+      // the executor of this one is gone at once
+      const orphan = attempt(1);
+      orphan.child.stdin.end();
+      expect((await orphan.ended)[1]).toBe('SIGKILL');
+      expect(await readdir(join(work, 'done'))).toEqual([]);
 
-    // this one is killed when it has written
-    const killed = attempt(0);
-    for (;;) {
-      const [name] = (await readdir(join(work, 'attempts'))).filter((entry) => entry.startsWith('0-'));
-      const rows =
-        name === undefined ? null : await readFile(join(work, 'attempts', name, 'rows')).catch(() => null);
-      if ((rows?.length ?? 0) > 0) break;
-    }
-    killed.child.kill('SIGKILL');
-    await killed.ended;
-    // all of it, or nothing
-    expect(['', '0']).toContain((await readdir(join(work, 'done'))).join());
+      // this one is killed when it has written
+      const killed = attempt(0);
+      for (;;) {
+        const [name] = (await readdir(join(work, 'attempts'))).filter((entry) => entry.startsWith('0-'));
+        const rows =
+          name === undefined ? null : await readFile(join(work, 'attempts', name, 'rows')).catch(() => null);
+        if ((rows?.length ?? 0) > 0) break;
+      }
+      killed.child.kill('SIGKILL');
+      await killed.ended;
+      // all of it, or nothing
+      expect(['', '0']).toContain((await readdir(join(work, 'done'))).join());
 
-    const ranges = Array.from({ length: units - 1 }, (_, index) => index + 1);
-    for (const number of [0, ...ranges]) {
-      const twice = number === 2 ? [attempt(number), attempt(number)] : [attempt(number)];
-      for (const { ended } of twice) expect((await ended)[0]).toBe(0);
-    }
-    const left = await readdir(join(work, 'attempts'));
-    expect(left.every((name) => name.startsWith('0-') || name.startsWith('1-'))).toBe(true);
-    expect(left.length).toBeLessThanOrEqual(2);
-    const whole = await rowsOf([0]);
-    expect(whole['documents']).toHaveLength(9000);
-    expect(await rowsOf(ranges)).toEqual(whole);
-  });
+      const ranges = Array.from({ length: units - 1 }, (_, index) => index + 1);
+      for (const number of [0, ...ranges]) {
+        const twice = number === 2 ? [attempt(number), attempt(number)] : [attempt(number)];
+        for (const { ended } of twice) expect((await ended)[0]).toBe(0);
+      }
+      const left = await readdir(join(work, 'attempts'));
+      expect(left.every((name) => name.startsWith('0-') || name.startsWith('1-'))).toBe(true);
+      expect(left.length).toBeLessThanOrEqual(2);
+      const whole = await rowsOf([0]);
+      expect(whole['documents']).toHaveLength(9000);
+      expect(await rowsOf(ranges)).toEqual(whole);
+    },
+  );
 });
