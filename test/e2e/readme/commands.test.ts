@@ -1,120 +1,240 @@
-/** What `conversion-job-service` shows a person of jobs and schemas, and programs as JSON; completion in a real shell. */
-import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+/** Every command of the README and of the pages in docs/ is run, and what they show is what comes out. */
+import { chmod, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toolOptions } from '../../../src/jobs/options/table.ts';
-import {
-  createServiceHome,
-  projectRoot,
-  serviceEnvironment,
-  type ServiceHome,
-} from '../../support/service/start.ts';
-import { convert, type Summary } from '../../support/service/tools.ts';
+import { properties } from '../../../src/config/properties.ts';
+import { legalTransitions } from '../../../src/jobs/record.ts';
+import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import { listFiles, projectRoot, readText } from '../../rules/project-files.ts';
+import { needs } from '../../support/needs.ts';
+import { createEmptyDatabase } from '../../support/servers/postgres.ts';
+import { blockIn, readBlocks } from './blocks.ts';
+import { runShell, startShell } from './shell.ts';
 
-describe('conversion-job-service', { timeout: 120_000 }, () => {
-  let home: ServiceHome;
-  let loaded: Summary;
+/** Pages for users, and the commands in them. Queries of docs/querying.md are those of test/e2e/readme/querying.test.ts. */
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...listFiles('docs').filter((path) => /^docs\/[\w-]+\.md$/.test(path)),
+];
+const textOf = new Map(pages.map((page) => [page, readText(page)]));
+const blocksOf = new Map(pages.map((page) => [page, readBlocks(textOf.get(page)!)]));
+
+function code(page: string, heading: string, language: string, index = 0): string {
+  return blockIn(blocksOf.get(page)!, heading, language, index);
+}
+
+/** A page with the folders and the address that a reader would choose. */
+function adapt(script: string, folder: string, url = ''): string {
+  return script
+    .replaceAll('/tmp/conversions', join(folder, 'home'))
+    .replaceAll('/tmp/other-home', join(folder, 'other'))
+    .replaceAll('/tmp/orders', join(folder, 'orders'))
+    .replaceAll('http://127.0.0.1:8080', url)
+    .replace(/\bnpm start$/m, 'exec npm start');
+}
+
+describe('README and docs', { timeout: 180_000 }, () => {
+  let folder: string;
+
   beforeAll(async () => {
-    home = await createServiceHome();
-    const document = join(home.directory, 'fleet.xml');
-    await writeFile(
-      document,
-      '<fleet><ship><name>Aurora</name></ship><ship><name>Fram</name></ship></fleet>',
-    );
-    loaded = await convert(home, 'xml2er', document, '-o', 'metadb:fleet');
-  });
-  afterAll(() => home?.remove());
-
-  async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    const bin = join(projectRoot, 'src/tools/bin/conversion-job-service.mjs');
-    const options = { env: serviceEnvironment(home), cwd: home.directory };
-    return promisify(execFile)(process.execPath, [bin, ...args], options).then(
-      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-      (error: { code: number; stdout: string; stderr: string }) => error,
-    );
-  }
-  const json = async (...args: string[]): Promise<unknown> =>
-    JSON.parse((await run(...args, '--json')).stdout);
-
-  it('tells how it goes, and what was loaded', async () => {
-    const job = String(loaded.job);
-    expect((await run('status')).stdout).toMatch(/^jobs +1 completed$/m);
-    expect(await json('status')).toMatchObject({ jobs: { completed: 1 }, schemas: 1, targets: ['fleet'] });
-    expect((await run('jobs')).stdout).toMatch(
-      new RegExp(`^${job} +completed +Parse +${loaded.origin} `, 'm'),
-    );
-    expect(await json('jobs')).toMatchObject([{ id_job: loaded.job, status: 'C', job_type: 'Parse' }]);
-    expect((await run('job', job)).stdout).toMatch(/^status +completed$/m);
-    expect(await json('job', job)).toMatchObject({ id_job: loaded.job, status: 'C' });
-    for (const follow of [[], ['--follow']])
-      expect((await run('log', job, ...follow)).stdout).toMatch(/^xml2er started, job \d+\n[^]*loaded 1, /);
-    expect((await run('targets')).stdout).toMatch(/^fleet /m);
+    folder = await mkdtemp(join(tmpdir(), 'readme-'));
+    // a server of root's that has no other way enters it as somebody else
+    await chmod(folder, 0o755);
   });
 
-  it('tells schemas by name and id: tables, statements, drawing', async () => {
-    expect((await run('schemas')).stdout).toMatch(/^1 +fleet +1 +xml .* fleet$/m);
-    for (const which of ['fleet', String(loaded.origin)]) {
-      expect((await run('schema', which)).stdout).toMatch(/^ship +\d+ +fleet +\/fleet\/ship$/m);
-      expect((await run('ddl', which, '--dialect', 'mysql')).stdout).toContain('CREATE TABLE `ship`');
+  afterAll(async () => {
+    for (const name of ['home', 'by-hand', 'demo', 'other', 'inside', 'trial']) {
+      await stopEmbeddedPostgres(join(folder, name, 'db')).catch(() => undefined);
     }
-    expect(await json('schema', 'fleet')).toMatchObject({
-      id_sch: loaded.origin,
-      tables: [{ name: 'fleet' }, {}],
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('has no block of commands that is not run below', () => {
+    const counted = pages.flatMap((page) =>
+      blocksOf
+        .get(page)!
+        .filter(({ language }) => language !== 'text' && language !== 'sql')
+        .map(({ heading, language }) => `${page}, ${heading}: ${language}`),
+    );
+    expect(counted.toSorted()).toEqual([
+      'CONTRIBUTING.md, One job by hand: sh',
+      // whose scripts are looked at by test/rules/links.test.ts
+      'CONTRIBUTING.md, Set up: sh',
+      'README.md, Five calls: sh',
+      'README.md, Five calls: sh',
+      'README.md, One conversion: xml',
+      'README.md, Try it: sh',
+      'README.md, Try it: sh',
+      'docs/converting.md, By hand: sh',
+      'docs/embedding.md, Inside another application: ts',
+      'docs/moving.md, Moving between installations: sh',
+      'docs/operating.md, Many machines: sh',
+    ]);
+    for (const page of pages)
+      expect([page, blocksOf.get(page)!.every(({ language }) => language !== '')]).toEqual([page, true]);
+    const withQueries = pages.filter((page) =>
+      blocksOf.get(page)!.some(({ language }) => language === 'sql'),
+    );
+    expect(withQueries).toEqual(['docs/querying.md']);
+  });
+
+  it('Try it: the demo shows what the README shows', async () => {
+    expect(code('README.md', 'Try it', 'sh', 0)).toBe('npm ci && npm run demo\n');
+    const { code: exit, output } = await runShell('npm run demo -- --home "$FOLDER"', {
+      FOLDER: join(folder, 'demo'),
     });
-    const drawn = await run('diagram', 'fleet', '-o', 'fleet.svg');
-    expect(drawn.stdout).toContain('is the diagram of schema 1');
-    expect(await readFile(join(home.directory, 'fleet.svg'), 'utf8')).toMatch(/^<svg [^]*ship/);
+    expect(exit, output).toBe(0);
+    const lines = new Set(output.split('\n').map((line) => line.trim()));
+    const shown = code('README.md', 'One conversion', 'text')
+      .split('\n')
+      .map((line) => line.trim());
+    expect(shown.filter((line) => !lines.has(line))).toEqual([]);
   });
 
-  it('has the programs that packages of other names might take for theirs', async () => {
-    const gone = await run('unload', '-l', String(loaded.logical), '-i', 'metadb:fleet', '-D', 'none.xml');
-    expect(gone.code + gone.stdout).toMatch(/none\.xml/);
-    const folder = join(home.directory, 'package');
-    const moved = await run('migrate', 'export', '-x', String(loaded.origin), '-o', folder);
-    expect([moved.code, moved.stdout]).toEqual([0, expect.stringContaining('"error":false')]);
+  it('One conversion: the document is one of the demo, in part', () => {
+    const lines = readText('scripts/demo/documents/orders-2026-03-04-a.xml')
+      .split('\n')
+      .map((line) => line.trim());
+    const shown = code('README.md', 'One conversion', 'xml').trimEnd().split('\n');
+    let at = 0;
+    for (const line of shown) {
+      at = lines.indexOf(line.trim(), at);
+      expect([line, at >= 0]).toEqual([line, true]);
+    }
   });
 
-  it.each([
-    [['jbos'], 2, 'did you mean jobs?'],
-    [['keys'], 2, 'there are keys issue, keys list, keys revoke'],
-    [['schemas', '--jsn'], 2, 'did you mean json?'],
-    [['schema'], 2, 'schema takes NAME|ID'],
-    [['schema', 'flete'], 1, 'did you mean fleet? there is 1 (fleet)'],
-    [['schema', '77'], 1, 'there is no schema 77; there is 1 (fleet)'],
-    [['job', '77'], 1, 'there is no job 77; the newest is'],
-    [['ddl', 'fleet', '--dialect', 'mysq'], 2, 'did you mean mysql?'],
-    [['diagram', 'fleet', '-o', 'no/such/folder.svg'], 1, 'no/such'],
-    [['completion', 'csh'], 2, 'bash, zsh, fish'],
-  ] as const)('%j: says what to do instead', async (args, code, text) => {
-    const ran = await run(...args);
-    expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(text)]);
+  it('Try it: the tests are run by .ci/run with the same command', () => {
+    expect(code('README.md', 'Try it', 'sh', 1)).toBe('npm ci && npm test\n');
+    const ci = readText('.ci/run');
+    expect(ci).toMatch(/^npm ci\b/m);
+    expect(ci).toMatch(/^PATH=\$\(scripts\/bare-path\) npm test\b/m);
+    expect(ci).toMatch(/^npm run test:all\b/m);
   });
 
-  it('completes commands, options and values in bash', async () => {
-    const { stdout: script } = await run('completion', 'bash');
-    const file = join(home.directory, 'completion.bash');
-    await writeFile(file, script);
-    const complete = async (...words: string[]): Promise<string[]> => {
-      const [program, word, before] = [words[0]!, words.at(-1)!, words.at(-2)!];
-      const list = words.map((one) => `'${one}'`).join(' ');
-      const text = `source ${file}; COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}
-        fn=$(complete -p ${program} | sed 's/.*-F \\([^ ]*\\).*/\\1/'); $fn ${program} '${word}' '${before}'; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      return (await promisify(execFile)('bash', ['-c', text], { cwd: home.directory })).stdout
-        .trim()
-        .split('\n');
+  it('Five calls: curl streams what it uploads, and an older one takes every option', () => {
+    const calls = [...textOf.get('README.md')!.matchAll(/\bcurl\b(?:[^\n]*\\\n)*[^\n]*/g)].map(
+      ([call]) => call,
+    );
+    expect(calls.length).toBeGreaterThan(4);
+    // --data-binary reads the whole file into memory; --json is of 7.82
+    expect(calls.filter((call) => /\s--(?:json|data-binary|data-raw|fail-with-body)\b/.test(call))).toEqual(
+      [],
+    );
+  });
+
+  it('Five calls: from an upload to the tables', needs('curl'), async () => {
+    const service = startShell(adapt(code('README.md', 'Five calls', 'sh', 0), folder), { PORT: '0' });
+    try {
+      const [, url] = await service.waitFor(/listening on (http:\/\/\S+)/);
+      const { code: exit, output } = await runShell(
+        adapt(code('README.md', 'Five calls', 'sh', 1), folder, url),
+        {},
+      );
+      expect(exit, output).toBe(0);
+      expect(output).toContain('"error":false');
+      expect(output).toMatch(/^event: end\ndata: .*"status":"C"/m);
+      expect(output).toMatch(/^create table /im);
+    } finally {
+      expect((await service.stop()).code).toBe(0);
+    }
+  });
+
+  it('By hand: the tools start the database themselves', async () => {
+    const environment = { SVC_HOME: join(folder, 'by-hand') };
+    const { code: exit, output } = await runShell(
+      adapt(code('docs/converting.md', 'By hand', 'sh'), folder),
+      environment,
+    );
+    expect(exit, output).toBe(0);
+    expect(await readdir(join(folder, 'orders'))).toContain('load.sql');
+    expect(output).toContain('--savemode');
+  });
+
+  it('One job by hand: its log is where the page says', needs('whole run'), async () => {
+    const script = code('CONTRIBUTING.md', 'One job by hand', 'sh').replace(
+      '$(mktemp -d)',
+      join(folder, 'trial'),
+    );
+    const { code: exit, output } = await runShell(script, {});
+    expect(exit, output).toBe(0);
+    expect(output.match(/^loaded 4, unknown root 0/gm)).toHaveLength(2);
+  });
+
+  it(
+    'Moving between installations: what was made by hand arrives elsewhere',
+    needs('whole run'),
+    async () => {
+      const script = adapt(code('docs/moving.md', 'Moving between installations', 'sh'), folder);
+      const environment = { SVC_HOME: join(folder, 'by-hand') };
+      const { code: exit, output } = await runShell(script, environment);
+      expect(exit, output).toBe(0);
+      expect(output.trimEnd().split('\n').at(-1)).toBe('{"error":false,"origin_ids":"1"}');
+      expect(script).toContain('# {"error":false,"origin_ids":"1"}');
+    },
+  );
+
+  it('Configuration: the table is that of src/config', () => {
+    const rows = textOf
+      .get('docs/configuration.md')!
+      .split('\n')
+      .flatMap((line) => {
+        const [, name, initial, meaning] =
+          /^\| `([^`]+)`\s*\|\s*(?:`([^`]*)`)?\s*\| (.*?)\s*\|$/.exec(line) ?? [];
+        return name === undefined ? [] : [{ name, initial: initial ?? '', meaning }];
+      });
+    expect(rows).toEqual(properties.map(({ name, initial, meaning }) => ({ name, initial, meaning })));
+  });
+
+  it('States of a job: the table is that of the record', () => {
+    const table = textOf
+      .get('docs/operating.md')!
+      .matchAll(/^\| `([A-Z])` +\| [^|]+ \| +((?:`[A-Z]`(?:, )?)*) *\|$/gm);
+    const shown = [...table].map(([, state, next]) => [state, next!.match(/[A-Z]/g) ?? []]);
+    expect(Object.fromEntries(shown)).toEqual(legalTransitions);
+  });
+
+  it('Inside another application: the example answers', { timeout: 60_000 }, async () => {
+    const home = join(folder, 'inside');
+    const entry = pathToFileURL(join(projectRoot, 'src/runtime/open-service.ts')).href;
+    const example = code('docs/embedding.md', 'Inside another application', 'ts')
+      .replace("'conversion-job-service/node'", `'${entry}'`)
+      .replace("'hono'", `'${import.meta.resolve('hono')}'`)
+      .replace('/srv/conversions', home);
+    const file = join(folder, 'host.ts');
+    await writeFile(file, `${example}\nexport { host, service };\n`);
+    const { host, service } = (await import(file)) as {
+      host: { request(path: string): Promise<Response> };
+      service: { close(): Promise<void> };
     };
-    expect(await complete('xml2er', 'fleet.xml', '--xs')).toEqual(['--xsd']);
-    expect(await complete('xml2er', '-S', '')).toEqual(['e', 'a', 'o', 'i', 'w', 'p']);
-    expect(await complete('xml2er', 'fl')).toContain('fleet.xml');
-    expect(await complete('conversion-job-service', 'sch')).toEqual(['schemas', 'schema']);
-    expect(await complete('conversion-job-service', 'keys', '')).toEqual(['issue', 'list', 'revoke']);
-    for (const { long, tools } of toolOptions)
-      for (const tool of tools) expect(await complete(tool, long)).toContain(long);
-    for (const shell of ['zsh', 'fish']) {
-      const other = (await run('completion', shell)).stdout;
-      expect(toolOptions.filter(({ long }) => !other.includes(long.slice(2)))).toEqual([]);
+    try {
+      expect((await host.request('/convert/actuator/health/liveness')).status).toBe(200);
+      expect((await host.request('/convert/v2/schema/all')).status).toBe(401);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('Many machines: a service and a worker share one database', async () => {
+    const database = await createEmptyDatabase();
+    const script = adapt(code('docs/operating.md', 'Many machines', 'sh'), folder).replace(
+      /postgresql:\/\/\S+/,
+      database.url,
+    );
+    const shells = startShell(`trap 'kill $(jobs -p); wait' TERM\n${script}\nwait`, {
+      PORT: '0',
+      SVC_HOME: join(folder, 'shared'),
+    });
+    try {
+      await shells.waitFor(/listening on /);
+      await shells.waitFor(/waiting for jobs/);
+      const key = (await readFile(join(folder, 'shared', 'admin.key'), 'utf8')).trim();
+      expect(key).toMatch(/^svk_/);
+    } finally {
+      await shells.stop();
+      await database.drop();
     }
   });
 });
