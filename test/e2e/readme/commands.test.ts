@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { properties } from '../../../src/config/properties.ts';
-import { legalTransitions } from '../../../src/jobs/record.ts';
+import { legalTransitions, type JobStatus } from '../../../src/jobs/record.ts';
+import { statusLetters } from '../../../src/jobs/status-letters.ts';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
 import { listFiles, projectRoot, readText } from '../../rules/project-files.ts';
 import { needs } from '../../support/needs.ts';
@@ -69,8 +70,10 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'README.md, Try it: sh',
       'README.md, Try it: sh',
       'docs/converting.md, By hand: sh',
+      'docs/converting.md, By hand: sh',
       'docs/embedding.md, Inside another application: ts',
       'docs/moving.md, Moving between installations: sh',
+      'docs/operating.md, At the machine: sh',
       'docs/operating.md, Many machines: sh',
     ]);
     for (const page of pages)
@@ -144,13 +147,22 @@ describe('README and docs', { timeout: 180_000 }, () => {
 
   it('By hand: the tools start the database themselves', async () => {
     const environment = { SVC_HOME: join(folder, 'by-hand') };
-    const { code: exit, output } = await runShell(
-      adapt(code('docs/converting.md', 'By hand', 'sh'), folder),
-      environment,
-    );
+    const scripts = [0, 1].map((index) => adapt(code('docs/converting.md', 'By hand', 'sh', index), folder));
+    const { code: exit, output } = await runShell(scripts.join('\n'), environment);
     expect(exit, output).toBe(0);
     expect(await readdir(join(folder, 'orders'))).toContain('load.sql');
     expect(output).toContain('--savemode');
+  });
+
+  it('At the machine: what was done by hand is seen', async () => {
+    const script = code('docs/operating.md', 'At the machine', 'sh')
+      .replaceAll('orders.svg', join(folder, 'orders.svg'))
+      .replaceAll(/\b(schema|ddl|diagram) orders\b/g, '$1 xsd')
+      .replaceAll(/\b(job|log) 7\b/g, '$1 1');
+    const { code: exit, output } = await runShell(script, { SVC_HOME: join(folder, 'by-hand') });
+    expect(exit, output).toBe(0);
+    expect(output).toContain('CREATE TABLE `');
+    expect(await readFile(join(folder, 'orders.svg'), 'utf8')).toMatch(/^<svg /);
   });
 
   it('One job by hand: its log is where the page says', needs('whole run'), async () => {
@@ -193,7 +205,14 @@ describe('README and docs', { timeout: 180_000 }, () => {
       .get('docs/operating.md')!
       .matchAll(/^\| `([A-Z])` +\| [^|]+ \| +((?:`[A-Z]`(?:, )?)*) *\|$/gm);
     const shown = [...table].map(([, state, next]) => [state, next!.match(/[A-Z]/g) ?? []]);
-    expect(Object.fromEntries(shown)).toEqual(legalTransitions);
+    expect(Object.fromEntries(shown)).toEqual(
+      Object.fromEntries(
+        Object.entries(legalTransitions).map(([state, next]) => [
+          statusLetters[state as JobStatus],
+          next.map((one) => statusLetters[one]),
+        ]),
+      ),
+    );
   });
 
   it('Inside another application: the example answers', { timeout: 60_000 }, async () => {
