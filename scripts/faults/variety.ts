@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { execution, terminalStatuses } from '../../test/support/service/client.ts';
 import { ended, noCounts, submit, type Counts } from './cycles.ts';
-import { placeKinds, placeOf, type Counted, type Place } from './places.ts';
+import { targetKinds, targetOf, type Counted, type FaultTarget } from './targets.ts';
 import { toolDescendants, type Scene } from './scene.ts';
 
 /** A job that is to be there once, and how that is seen. */
@@ -33,7 +33,7 @@ export interface VarietyOptions {
 export async function runVariety(options: VarietyOptions): Promise<Counts> {
   const { scene, tell } = options;
   const counts = noCounts();
-  const expected = await placeOf(scene, 'metadb', 'undisturbed').count();
+  const expected = await targetOf(scene, 'metadb', 'undisturbed').count();
   const [logical] = await scene.sql<{ id: number }[]>`
     select max(id_lschma) as id from svc.job where job_type = 'Parse' and status = 'C'`;
   for (let round = 1; round <= options.rounds; round += 1) {
@@ -42,7 +42,7 @@ export async function runVariety(options: VarietyOptions): Promise<Counts> {
         scene,
         options.xsd,
         `v${round}_${at}`,
-        (round * options.tasks + at) % (placeKinds.length * 2 + 3),
+        (round * options.tasks + at) % (targetKinds.length * 2 + 3),
         expected,
         logical!.id,
       ),
@@ -95,33 +95,33 @@ function makeTask(
   expected: Counted,
   logical: number,
 ): Task {
-  if (kind < placeKinds.length * 2) {
-    const place = placeOf(scene, placeKinds[kind >> 1]!, name);
-    return kind % 2 === 0 ? appended(scene, place, expected) : overwritten(scene, place, expected);
+  if (kind < targetKinds.length * 2) {
+    const target = targetOf(scene, targetKinds[kind >> 1]!, name);
+    return kind % 2 === 0 ? appended(scene, target, expected) : overwritten(scene, target, expected);
   }
-  if (kind === placeKinds.length * 2) return compiled(xsd);
-  if (kind === placeKinds.length * 2 + 1) return inferred(scene, name, expected);
+  if (kind === targetKinds.length * 2) return compiled(xsd);
+  if (kind === targetKinds.length * 2 + 1) return inferred(scene, name, expected);
   return writtenBack(scene, name, logical);
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-function appended(scene: Scene, place: Place, expected: Counted): Task {
+function appended(scene: Scene, target: FaultTarget, expected: Counted): Task {
   return {
-    executions: [execution('xml2er', scene.input, place.options, String(scene.origin))],
-    check: (completed) => compare(place, completed ? expected : { rows: 0, documents: 0 }),
-    remove: place.remove,
+    executions: [execution('xml2er', scene.input, target.options, String(scene.origin))],
+    check: (completed) => compare(target, completed ? expected : { rows: 0, documents: 0 }),
+    remove: target.remove,
   };
 }
 
 /** Twice in one workflow: what the first wrote must be gone. */
-function overwritten(scene: Scene, place: Place, expected: Counted): Task {
-  const one = execution('xml2er', scene.input, [...place.options, ['-S', 'o']], String(scene.origin));
+function overwritten(scene: Scene, target: FaultTarget, expected: Counted): Task {
+  const one = execution('xml2er', scene.input, [...target.options, ['-S', 'o']], String(scene.origin));
   return {
     executions: [one, one],
     // where the second failed, the first has its say
-    check: async (completed) => (completed ? compare(place, expected) : { lost: 0, doubled: 0 }),
-    remove: place.remove,
+    check: async (completed) => (completed ? compare(target, expected) : { lost: 0, doubled: 0 }),
+    remove: target.remove,
   };
 }
 
@@ -135,18 +135,18 @@ function compiled(xsd: string): Task {
 
 /** Documents alone: statistics and a model of their own, then their rows. */
 function inferred(scene: Scene, name: string, { documents }: Counted): Task {
-  const place = placeOf(scene, 'metadb', name);
+  const target = targetOf(scene, 'metadb', name);
   return {
-    executions: [execution('xml2er', scene.input, place.options)],
+    executions: [execution('xml2er', scene.input, target.options)],
     async check(completed) {
-      if (!completed) return compare(place, { rows: 0, documents: 0 });
-      const found = await place.count();
+      if (!completed) return compare(target, { rows: 0, documents: 0 });
+      const found = await target.count();
       return {
         lost: Math.max(0, documents - found.documents),
         doubled: Math.max(0, found.documents - documents),
       };
     },
-    remove: place.remove,
+    remove: target.remove,
   };
 }
 
@@ -176,8 +176,8 @@ function writtenBack(scene: Scene, name: string, logical: number): Task {
   };
 }
 
-async function compare(place: Place, expected: Counted): Promise<{ lost: number; doubled: number }> {
-  const found = await place.count().catch((error: unknown) => {
+async function compare(target: FaultTarget, expected: Counted): Promise<{ lost: number; doubled: number }> {
+  const found = await target.count().catch((error: unknown) => {
     // a place that no job came to
     if (expected.rows === 0) return { rows: 0, documents: 0 };
     throw error;

@@ -14,11 +14,11 @@ export interface NamedDatabase {
 }
 
 /** What a job read from or wrote to: a file, a folder, or all tables of a target. */
-export function placeName(place: string, job: JobRecord, metadb: NamedDatabase): DatasetName {
-  const ofMetadb = /^metadb:(.+)$/.exec(place)?.[1];
+export function locationName(location: string, job: JobRecord, metadb: NamedDatabase): DatasetName {
+  const ofMetadb = /^metadb:(.+)$/.exec(location)?.[1];
   if (ofMetadb !== undefined)
     return { namespace: `postgres://${metadb.address}`, name: `${metadb.name}.${ofMetadb}` };
-  const url = /^postgres(?:ql)?:\/\//.test(place) ? URL.parse(place) : null;
+  const url = /^postgres(?:ql)?:\/\//.test(location) ? URL.parse(location) : null;
   if (url !== null) {
     const sqlSchema = url.searchParams.get('schema') ?? 'public';
     return {
@@ -26,14 +26,19 @@ export function placeName(place: string, job: JobRecord, metadb: NamedDatabase):
       name: `${decodeURIComponent(url.pathname.slice(1))}.${sqlSchema}`,
     };
   }
-  const path = place.replace(/^duckdb:/, '');
+  const path = location.replace(/^duckdb:/, '');
   // where the organisation's own files lie, as paths of requests are meant
   const absolute = path.startsWith('/') ? path : `${job.base_path ?? ''}/files/${job.id_org}/${path}`;
   return { namespace: 'file', name: absolute };
 }
 
 /** A table of a target. */
-export function tableName(place: string, table: string, job: JobRecord, metadb: NamedDatabase): DatasetName {
-  const { namespace, name } = placeName(place, job, metadb);
+export function tableName(
+  location: string,
+  table: string,
+  job: JobRecord,
+  metadb: NamedDatabase,
+): DatasetName {
+  const { namespace, name } = locationName(location, job, metadb);
   return { namespace, name: `${name}${namespace === 'file' ? '/' : '.'}${table}` };
 }

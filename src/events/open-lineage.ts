@@ -4,7 +4,7 @@ import { columnType, isText, transformationOf } from '../catalog/feeds/lineage.t
 import type { JobRecord, JobStatus } from '../jobs/record.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { MappingRecord, TableRecord } from '../ports/stores/catalog.ts';
-import { placeName, tableName } from './datasets.ts';
+import { locationName, tableName } from './datasets.ts';
 import type { DatasetName, NamedDatabase } from './datasets.ts';
 import { actionOf, rowsByTable, runEventJson } from './shapes.ts';
 import type { Dataset, Facet, JobEvent, RunEvent } from './shapes.ts';
@@ -66,9 +66,10 @@ export async function openLineageBody(
   });
 
   async function outputsOf(): Promise<Dataset[]> {
-    const place = job.parm_path_output;
-    if (place === null) return [];
-    if (job.id_lschma === null || job.job_type !== 'Parse') return [placeName(place, job, settings.metadb)];
+    const location = job.parm_path_output;
+    if (location === null) return [];
+    if (job.id_lschma === null || job.job_type !== 'Parse')
+      return [locationName(location, job, settings.metadb)];
     const run = await jobs.findRun(job.id_org, job.id_job);
     const rows = rowsByTable(run?.summary ?? null);
     const [tables, mappings] = await Promise.all([
@@ -79,7 +80,7 @@ export async function openLineageBody(
     return tables
       .filter(({ name }) => Object.hasOwn(rows, name))
       .map((table) => ({
-        ...tableName(place, table.name, job, settings.metadb),
+        ...tableName(location, table.name, job, settings.metadb),
         facets: {
           schema: facet('1-2-0/SchemaDatasetFacet.json#/$defs/SchemaDatasetFacet', {
             fields: fieldsOf(table),
@@ -131,7 +132,7 @@ function runFacets(job: JobRecord, eventType: string, facet: MakeFacet): Readonl
 }
 
 function inputsOf(job: JobRecord, metadb: NamedDatabase): DatasetName[] {
-  return job.parm_path_input === null ? [] : [placeName(job.parm_path_input, job, metadb)];
+  return job.parm_path_input === null ? [] : [locationName(job.parm_path_input, job, metadb)];
 }
 
 function fieldsOf({ columns }: TableRecord): readonly object[] {

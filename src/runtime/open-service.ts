@@ -91,7 +91,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
       ...(options.callers === undefined ? {} : { callers: options.callers }),
       transfers,
     };
-    const madeKey = await ensureAdminKey(adapters.access, home.adminKeyFile);
+    const createdKey = await ensureAdminKey(adapters.access, home.adminKeyFile);
     const app = createApp(adapters, config, { basePath: options.basePath ?? '' });
     const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
     // where no worker runs here, somebody must notice that those elsewhere have died
@@ -120,7 +120,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
       adapters,
       config,
       opened,
-      notices: noticesOf(opened, madeKey, environment),
+      notices: noticesOf(opened, createdKey, environment),
       async start() {
         worker?.start();
         if (worker === null)
@@ -138,12 +138,12 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
 
 function noticesOf(
   { config, home, roles }: OpenedInstallation,
-  madeKey: boolean,
+  createdKey: boolean,
   environment: Environment,
 ): string[] {
   return [
     ...unknownSettings(environment).map((name) => `${name}: there is no such setting, it is ignored`),
-    ...(madeKey ? [`the first API key is in ${home.adminKeyFile}`] : []),
+    ...(createdKey ? [`the first API key is in ${home.adminKeyFile}`] : []),
     ...(roles.service
       ? []
       : [

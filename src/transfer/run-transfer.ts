@@ -91,8 +91,8 @@ export async function runTransfer(
   const ended = new AbortController();
   const killed = keepLease(adapters, settings, claim, ended.signal);
   const stop = new AbortController();
-  void killed.then((told) => {
-    if (told) stop.abort();
+  void killed.then((wasKilled) => {
+    if (wasKilled) stop.abort();
   });
   let run: EndedRun & { readonly failure: string | null };
   let late = false;

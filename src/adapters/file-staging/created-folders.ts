@@ -3,12 +3,12 @@ import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder } from './create-folder.ts';
 
-export interface MadeFolders {
+export interface CreatedFolders {
   /** Removes those of them that are empty. */
   remove(): Promise<void>;
 }
 
-export async function makeFolders(directory: string): Promise<MadeFolders> {
+export async function makeFolders(directory: string): Promise<CreatedFolders> {
   const outermost = await makeFolder(directory);
   return {
     remove: async () => {

@@ -21,7 +21,7 @@ import { renderMysqlScript } from './load-scripts/mysql.ts';
 import { renderLoadScript } from './load-scripts/psql.ts';
 import { renderSqliteScript } from './load-scripts/sqlite.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
-import { makeFolders, type MadeFolders } from '../file-staging/created-folders.ts';
+import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
 import {
   commitJournal,
   finishJournal,
@@ -65,7 +65,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   readonly #names = new Map<string, string>();
   readonly #writers = new Map<string, (rows: Uint8Array) => Uint8Array>();
   #lock: FileLock | null = null;
-  #madeFolders: MadeFolders | null = null;
+  #createdFolders: CreatedFolders | null = null;
   #manifest!: TargetManifest;
   /** the manifest's tables that stay, after an overwrite */
   #kept: readonly ManifestTable[] = [];
@@ -140,7 +140,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     // the journal needs the staged files now, whatever happens to this process
     this.outcome = 'nothing';
     this.#staging = '';
-    this.#madeFolders = null;
+    this.#createdFolders = null;
     await finishJournal(this.#directory);
     return {
       rows: this.#added(manifest),
@@ -162,7 +162,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
         await rm(join(this.#directory, this.#staging), { recursive: true, force: true });
       await this.#lock?.release();
       this.#lock = null;
-      await this.#madeFolders?.remove();
+      await this.#createdFolders?.remove();
     });
   }
 
@@ -177,7 +177,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
     const plan = this.plan;
-    this.#madeFolders = await makeFolders(this.#directory);
+    this.#createdFolders = await makeFolders(this.#directory);
     this.#pinned = await pinFolder(this.#directory, this.#options.refuseLinks === true ? 'refuse' : 'follow');
     this.#directory = this.#pinned.path;
     this.#lock = await lockFolder(this.#directory, this.#options.lockTimeoutMs ?? 15 * 60_000, this.label);

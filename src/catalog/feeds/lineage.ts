@@ -170,8 +170,8 @@ async function latestKeys(
   );
   const sqlSchema = /^metadb:(.+)$/.exec(latest?.record.parm_path_output ?? '')?.[1];
   const summary = latest?.summary as { readonly details?: { readonly keys?: Record<string, number> } } | null;
-  const told = summary?.details?.keys;
-  const known = told === undefined ? null : new Map(Object.entries(told));
+  const recordedKeys = summary?.details?.keys;
+  const known = recordedKeys === undefined ? null : new Map(Object.entries(recordedKeys));
   return sqlSchema === undefined ? known : ((await catalog.targetKeys(idOrg, sqlSchema)) ?? known);
 }
 

@@ -255,13 +255,13 @@ class Checker implements IdentityChecker {
     const { kind, refers } = this.#rules.rules[rule]!;
     if (ambiguous || values.includes(null)) {
       // only a key demands its fields
-      if (ambiguous || kind === 'key') this.#faults.note(rule, 'incomplete', values, this.#place());
+      if (ambiguous || kind === 'key') this.#faults.note(rule, 'incomplete', values, this.#location());
       return;
     }
     const tuple = values.join(betweenFields);
     if (kind !== 'keyref') {
       const keys = setAt(scope.keys, rule);
-      if (keys.has(tuple)) this.#faults.note(rule, 'repeated', values, this.#place());
+      if (keys.has(tuple)) this.#faults.note(rule, 'repeated', values, this.#location());
       else {
         keys.add(tuple);
         this.#hold(scope, tuple);
@@ -274,13 +274,13 @@ class Checker implements IdentityChecker {
     const known = references.get(tuple);
     if (known !== undefined) known.count += 1;
     else {
-      references.set(tuple, { count: 1, place: this.#place() });
+      references.set(tuple, { count: 1, location: this.#location() });
       this.#hold(scope, tuple);
     }
   }
 
   /** Where the element ends that has just ended. */
-  #place(): TextLocation {
+  #location(): TextLocation {
     return this.#locate(this.#at);
   }
 
@@ -308,9 +308,9 @@ class Checker implements IdentityChecker {
       const { refers } = this.#rules.rules[rule]!;
       const keys = scope.keys.get(refers!);
       const inner = scope.inner.get(refers!);
-      for (const [tuple, { count, place }] of references) {
+      for (const [tuple, { count, location }] of references) {
         if (keys?.has(tuple) !== true && inner?.has(tuple) !== true)
-          this.#faults.note(rule, 'dangling', tuple.split(betweenFields), place, count);
+          this.#faults.note(rule, 'dangling', tuple.split(betweenFields), location, count);
       }
     }
     for (const outer of this.#scopes) {

@@ -23,7 +23,7 @@ export interface Selection {
 
 export interface Reference {
   count: number;
-  readonly place: TextLocation;
+  readonly location: TextLocation;
 }
 
 /** An element that a selector found. */

@@ -45,7 +45,7 @@ export interface PathNode {
   readonly text: ValueCollector;
   /** in the order they were met, which most later elements repeat */
   readonly attributes: PathAttribute[];
-  readonly attributePlaces: Map<number, number>;
+  readonly attributeIndexes: Map<number, number>;
   readonly children: PathChild[];
   readonly ordinals: Map<number, number>;
   /** elements that have ended: what is new now, they did not have */
@@ -90,7 +90,7 @@ export function newPathNode(
     nil: 0,
     text: new ValueCollector(samples),
     attributes: [],
-    attributePlaces: new Map(),
+    attributeIndexes: new Map(),
     children: [],
     ordinals: new Map(),
     ended: 0,

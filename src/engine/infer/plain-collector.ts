@@ -256,10 +256,10 @@ export class PlainCollector {
     const { node } = frame;
     let attribute = node.attributes[frame.attributes];
     if (attribute === undefined || attribute.nameId !== nameId) {
-      const place = node.attributePlaces.get(nameId) ?? this.#newAttribute(node, nameId);
-      if (place < 0) return;
-      frame.attributes = place;
-      attribute = node.attributes[place]!;
+      const index = node.attributeIndexes.get(nameId) ?? this.#newAttribute(node, nameId);
+      if (index < 0) return;
+      frame.attributes = index;
+      attribute = node.attributes[index]!;
     }
     frame.attributes += 1;
     attribute.count += 1;
@@ -277,7 +277,7 @@ export class PlainCollector {
     if (this.#notContent.all.has(nameId)) return -1;
     const value = new ValueCollector(this.#samples);
     const count = node.attributes.push({ nameId, count: 0, documents: 0, lastDocument: 0, value });
-    node.attributePlaces.set(nameId, count - 1);
+    node.attributeIndexes.set(nameId, count - 1);
     return count - 1;
   }
 }

@@ -150,7 +150,7 @@ class Pruning {
   /** by table: where the columns of its rows lie */
   readonly #rows: (table: number) => readonly RowColumn[];
   /** by table: of its old columns, counted through as the plan does, the new places in the row */
-  #rowPlaces: readonly ReadonlyMap<number, number>[] = [];
+  #rowPositions: readonly ReadonlyMap<number, number>[] = [];
 
   constructor(model: RelationalModel, ignored: ReadonlySet<string>, inactive: ReadonlySet<string>) {
     this.#model = model;
@@ -173,7 +173,7 @@ class Pruning {
       );
       this.#columns.push(new Map(columns.map((c, position) => [c, position])));
     }
-    this.#rowPlaces = this.#settledRows();
+    this.#rowPositions = this.#settledRows();
     for (const index of [...kept].toSorted((a, b) => a - b)) this.#nodes.set(index, this.#nodes.size);
     return {
       ...model,
@@ -189,16 +189,16 @@ class Pruning {
 
   #settledRows(): ReadonlyMap<number, number>[] {
     return this.#model.tables.map((_, first) => {
-      const places = new Map<number, number>();
+      const positions = new Map<number, number>();
       let before = 0;
       let offset = 0;
       for (const table of rowTables(this.#model, first)) {
         const columns = this.#tables.has(table) ? this.#columns[table]! : new Map<number, number>();
-        for (const [from, to] of columns) places.set(before + from, offset + to);
+        for (const [from, to] of columns) positions.set(before + from, offset + to);
         before += this.#model.tables[table]!.columns.length;
         offset += columns.size;
       }
-      return places;
+      return positions;
     });
   }
 
@@ -288,7 +288,7 @@ class Pruning {
   }
 
   #column(table: number, column: number): number {
-    return column < 0 ? -1 : (this.#rowPlaces[table]!.get(column) ?? -1);
+    return column < 0 ? -1 : (this.#rowPositions[table]!.get(column) ?? -1);
   }
 
   #node(index: number): PlanNode {

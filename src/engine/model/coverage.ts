@@ -8,8 +8,8 @@ export function coversModel(reading: RelationalModel, written: RelationalModel):
   if (!namesAlike(reading, written)) return false;
   // what columns stand for is compared where both say so: earlier releases do not
   const byUse = [reading, written].every(({ tables }) => tables.every(({ path }) => path !== undefined));
-  const known = placesOf(reading, byUse);
-  for (const place of placesOf(written, byUse)) if (!known.has(place)) return false;
+  const known = mappedTargets(reading, byUse);
+  for (const target of mappedTargets(written, byUse)) if (!known.has(target)) return false;
   return ordersAlike(reading, written);
 }
 
@@ -24,22 +24,22 @@ function ordersAlike(reading: RelationalModel, written: RelationalModel): boolea
     edges: readonly Pick<PlanEdge, 'name' | 'node'>[],
     others: readonly Pick<PlanEdge, 'name' | 'node'>[],
   ): number[] => {
-    const places = new Map(others.map(({ name }, at) => [clarkName(name), at]));
+    const positions = new Map(others.map(({ name }, at) => [clarkName(name), at]));
     return edges.flatMap(({ name, node }) => {
-      const place = places.get(clarkName(name));
-      if (place === undefined) return [];
-      const pair = [node, others[place]!.node] as const;
+      const position = positions.get(clarkName(name));
+      if (position === undefined) return [];
+      const pair = [node, others[position]!.node] as const;
       if (!met.has(pair.join(' '))) open.push(pair);
       met.add(pair.join(' '));
       const { opensRow, foldedPositionColumn } = written.nodes[node]!;
-      return opensRow || foldedPositionColumn >= 0 ? [] : [place];
+      return opensRow || foldedPositionColumn >= 0 ? [] : [position];
     });
   };
   meet(written.roots, reading.roots);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [node, other] = [written.nodes[next[0]]!, reading.nodes[next[1]]!];
-    const places = meet(node.edges, other.edges);
-    if (places.some((place, at) => at > 0 && places[at - 1]! > place)) return false;
+    const positions = meet(node.edges, other.edges);
+    if (positions.some((position, at) => at > 0 && positions[at - 1]! > position)) return false;
     meet(node.typeEdges, other.typeEdges);
   }
   return true;
@@ -54,19 +54,19 @@ function namesAlike(reading: RelationalModel, written: RelationalModel): boolean
   );
 }
 
-function placesOf({ tables, mappings }: RelationalModel, byUse: boolean): Set<string> {
-  const places = new Set<string>();
+function mappedTargets({ tables, mappings }: RelationalModel, byUse: boolean): Set<string> {
+  const targets = new Set<string>();
   for (const { name, columns } of tables)
     for (const column of columns) {
       if (column.role === 'extra') continue;
       const use = byUse ? useOf(column, tables)! : column.role;
       const parent = column.references === null ? '' : tables[column.references]!.name;
-      places.add([name, column.name, use, parent].join('\n'));
+      targets.add([name, column.name, use, parent].join('\n'));
     }
   for (const { xpath, table, column, active } of mappings) {
     if (xpath === null || active === false) continue;
     const { name, columns } = tables[table]!;
-    places.add(`${xpath}\n${name}\n${column === null ? '' : columns[column]!.name}`);
+    targets.add(`${xpath}\n${name}\n${column === null ? '' : columns[column]!.name}`);
   }
-  return places;
+  return targets;
 }

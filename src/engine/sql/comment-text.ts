@@ -6,8 +6,8 @@ const mostRules = 8;
 
 /** `rules`: what `identityNotes` says of the table. */
 export function tableComment(table: Table, rules: readonly string[] = []): string {
-  const told = rules.slice(0, mostRules);
-  if (rules.length > mostRules) told.push(`${rules.length - mostRules} further keys and references`);
+  const shownRules = rules.slice(0, mostRules);
+  if (rules.length > mostRules) shownRules.push(`${rules.length - mostRules} further keys and references`);
   const what =
     table.continues !== undefined
       ? ' (further columns of the same rows)'
@@ -16,7 +16,7 @@ export function tableComment(table: Table, rules: readonly string[] = []): strin
         : table.kind === 'wildcard'
           ? ' (content of wildcards, as XML)'
           : '';
-  return withDocumentation([`${table.xpath}${what}`, ...told].join('; '), table.documentation);
+  return withDocumentation([`${table.xpath}${what}`, ...shownRules].join('; '), table.documentation);
 }
 
 /**

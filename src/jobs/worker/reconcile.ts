@@ -31,7 +31,7 @@ export async function askTarget(
     current?.stop(0);
   };
   const hurry = (): void => void (timer ??= setTimeout(end, patienceMs));
-  const told = keepLease(
+  const endReason = keepLease(
     options,
     claim,
     // no grace means that the job is another's; else there is time for one answer
@@ -61,5 +61,5 @@ export async function askTarget(
   }
   if (timer !== null) clearTimeout(timer);
   done.abort();
-  return (await told) === 'lost' ? 'lost' : answer;
+  return (await endReason) === 'lost' ? 'lost' : answer;
 }

@@ -17,7 +17,7 @@ interface Ending {
   readonly outOfMemory: string | null;
   /** the limit of ours past which it was ended */
   readonly overLimit: string | null;
-  readonly told: EndReason | null;
+  readonly endReason: EndReason | null;
 }
 
 const never: AbortSignal = new AbortController().signal;
@@ -50,7 +50,7 @@ export async function superviseJob(
   if (ending.code === exitCodes.completed) {
     return persist(options, claim, () => jobs.finish(claim, 'completed', null));
   }
-  if (ending.told !== 'lost') await settle(options, claim, ending, handBack);
+  if (ending.endReason !== 'lost') await settle(options, claim, ending, handBack);
 }
 
 async function runProcess(options: WorkerOptions, claim: Claim, handBack: AbortSignal): Promise<Ending> {
@@ -65,7 +65,7 @@ async function runProcess(options: WorkerOptions, claim: Claim, handBack: AbortS
   const reason = keepLease(options, claim, child, ended.signal, handBack);
   const end = await child.ended;
   ended.abort();
-  return { ...end, told: await reason };
+  return { ...end, endReason: await reason };
 }
 
 /**
@@ -83,7 +83,7 @@ async function settle(
   if (stored.epoch !== claim.epoch) return;
   let open = false;
   if (stored.committing) {
-    const hurried = stored.record.status === 'terminating' || ending?.told === 'kill';
+    const hurried = stored.record.status === 'terminating' || ending?.endReason === 'kill';
     const answer = await askTarget(options, claim, hurried, handBack);
     options.logger.info('the target was asked', { job: claim.idJob, answer });
     if (answer === 'lost') return;
@@ -93,7 +93,7 @@ async function settle(
       return persist(options, claim, () => jobs.finish(claim, 'completed', null));
     }
     // A worker that drains leaves the question to the next one
-    if (answer === 'unknown' && handBack.aborted && ending?.told !== 'kill') return;
+    if (answer === 'unknown' && handBack.aborted && ending?.endReason !== 'kill') return;
     open = answer === 'unknown';
   }
   await persist(options, claim, async () => {
@@ -138,7 +138,7 @@ async function recordEnd(
     return killed ? jobs.finish(claim, 'killed', null) : jobs.finish(claim, 'expired', why);
   }
   if (ending === null) return tryAgain(options, claim, 'its worker died');
-  if (ending.told === 'handed back') return jobs.handBack(claim, 0, null);
+  if (ending.endReason === 'handed back') return jobs.handBack(claim, 0, null);
   return recordFault(options, claim, ending, stored);
 }
 

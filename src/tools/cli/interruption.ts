@@ -10,7 +10,7 @@ export interface Interruption {
   /** aborted by the first signal; children end with it */
   readonly signal: AbortSignal;
   /** Rejects with `Interrupted` at the first signal. */
-  readonly told: Promise<never>;
+  readonly whenInterrupted: Promise<never>;
   /** As a signal does. */
   interrupt(why: string): void;
   /** what ended it, and the code to exit with */
@@ -24,9 +24,9 @@ export class Interrupted extends Error {}
 
 export function watchSignals(): Interruption {
   const abort = new AbortController();
-  const told = Promise.withResolvers<never>();
+  const interrupted = Promise.withResolvers<never>();
   // a run that ends before anybody waits for it was not interrupted
-  told.promise.catch(() => undefined);
+  interrupted.promise.catch(() => undefined);
   let since = 0;
   let why = 'interrupted';
   let exitCode = 128 + constants.signals.SIGTERM;
@@ -35,7 +35,7 @@ export function watchSignals(): Interruption {
     why = reason;
     since = performance.now();
     abort.abort(new Interrupted(reason));
-    told.reject(new Interrupted(reason));
+    interrupted.reject(new Interrupted(reason));
   };
   const take = (signal: NodeJS.Signals): void => {
     if (abort.signal.aborted && performance.now() - since > repeatMs)
@@ -46,7 +46,7 @@ export function watchSignals(): Interruption {
   for (const signal of signals) process.on(signal, take);
   return {
     signal: abort.signal,
-    told: told.promise,
+    whenInterrupted: interrupted.promise,
     interrupt,
     get why() {
       return why;

@@ -101,7 +101,7 @@ async function runSession(
     converting = convert(session);
     const conversion = await (interruption === null
       ? converting
-      : Promise.race([converting, interruption.told]).catch((error: unknown) =>
+      : Promise.race([converting, interruption.whenInterrupted]).catch((error: unknown) =>
           // what is being committed is known only when it has been
           error instanceof Interrupted && session.committing ? converting! : Promise.reject(error as Error),
         ));

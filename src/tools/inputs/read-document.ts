@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { InputError } from '../../engine/diagnostics.ts';
 import type { EngineLimits } from '../../engine/limits.ts';
-import { placesBehind } from '../../engine/shred/row-tag/ranges.ts';
+import { locationsBehind } from '../../engine/shred/row-tag/ranges.ts';
 import { createFastXmlTokenizer, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { createXmlTokenizer } from '../../engine/xml/tokenizer/portable.ts';
 import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../../engine/xml/tokens.ts';
@@ -70,7 +70,7 @@ async function walkWhole(
 async function walkRange(member: InputMember, range: DocumentRange, reader: DocumentReader): Promise<number> {
   const encoder = new TextEncoder();
   const lead = encoder.encode(range.lead);
-  const placeOf = placesBehind(lead, range.location);
+  const placeOf = locationsBehind(lead, range.location);
   const locate = (recordIndex: number): TextLocation => placeOf(tokenizer.locate(recordIndex));
   // what entities expand to was counted when the document was cut, and is a matter of its whole
   const limits = {

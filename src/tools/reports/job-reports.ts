@@ -12,16 +12,16 @@ export interface JobReports {
 }
 
 export function createJobReports(write: (progress: JobProgress) => Promise<unknown>): JobReports {
-  let told: JobProgress | null = null;
+  let pending: JobProgress | null = null;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<unknown> = Promise.resolve();
 
   function send(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (told === null) return;
-    const progress = told;
-    told = null;
+    if (pending === null) return;
+    const progress = pending;
+    pending = null;
     written = written.then(() => write(progress));
     // told by flush
     written.catch(() => undefined);
@@ -29,7 +29,7 @@ export function createJobReports(write: (progress: JobProgress) => Promise<unkno
 
   return {
     add(progress) {
-      told = { ...told, ...progress };
+      pending = { ...pending, ...progress };
       timer ??= setTimeout(send, delayMs).unref();
     },
     async flush() {

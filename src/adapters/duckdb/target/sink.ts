@@ -26,7 +26,7 @@ import { fileFault } from '../../file-staging/faults.ts';
 import { passFence, StagedRowSink } from '../../row-sinks/staged-rows.ts';
 import { refuseLink } from '../../folder/loaded-documents.ts';
 import { StagedFiles } from '../../file-staging/staged-files.ts';
-import { makeFolders, type MadeFolders } from '../../file-staging/created-folders.ts';
+import { makeFolders, type CreatedFolders } from '../../file-staging/created-folders.ts';
 import { syncPath } from '../../folder/contents/manifest.ts';
 import { pinFolder, type PinnedFolder } from '../../local-files/open-folder.ts';
 
@@ -56,7 +56,7 @@ class DuckDbRowSink extends StagedRowSink implements RowSink {
   #file: string;
   #pinned: PinnedFolder | null = null;
   #tables: readonly PhysicalTable[] = [];
-  #madeFolders: MadeFolders | null = null;
+  #createdFolders: CreatedFolders | null = null;
   #staging: StagingFolder | null = null;
   #files!: StagedFiles;
 
@@ -145,7 +145,7 @@ class DuckDbRowSink extends StagedRowSink implements RowSink {
         await passFence(fence);
       });
       this.outcome = published.already ? 'already' : 'nothing';
-      this.#madeFolders = null;
+      this.#createdFolders = null;
       await this.#staging?.remove();
       this.#staging = null;
       return published;
@@ -161,7 +161,7 @@ class DuckDbRowSink extends StagedRowSink implements RowSink {
       await this.#files.settle();
       await this.#staging?.remove();
       this.#staging = null;
-      await this.#madeFolders?.remove();
+      await this.#createdFolders?.remove();
     });
   }
 
@@ -176,7 +176,7 @@ class DuckDbRowSink extends StagedRowSink implements RowSink {
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
     const { saveMode, idJob } = this.plan;
-    this.#madeFolders = await makeFolders(dirname(this.#file));
+    this.#createdFolders = await makeFolders(dirname(this.#file));
     await this.#pin();
     const lock = await this.#lock();
     try {

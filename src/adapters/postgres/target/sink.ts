@@ -80,7 +80,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   #token = '';
   #stagingSchema = '';
   /** the staging schema exists outside of any transaction */
-  #stagingMade = false;
+  #stagingExists = false;
   #countedFrom: ReadonlyMap<string, number> = new Map();
   #closed = false;
 
@@ -156,9 +156,9 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     );
     this.outcome = published.already ? 'already' : 'nothing';
     // What cannot be dropped now, the next job there drops.
-    if (this.#stagingMade)
+    if (this.#stagingExists)
       await dropStaging(this.#control!, this.#token, this.#options.sqlSchema).catch(() => undefined);
-    this.#stagingMade = false;
+    this.#stagingExists = false;
     return published;
   }
 
@@ -168,14 +168,14 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     await this.#control?.end({ timeout: 0 });
     this.#control = null;
     // What cannot be removed now, the next job there removes.
-    if (this.#stagingMade) await this.#removeStaging().catch(() => undefined);
+    if (this.#stagingExists) await this.#removeStaging().catch(() => undefined);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#staging?.destroy();
-    if (this.#stagingMade) await this.abort();
+    if (this.#stagingExists) await this.abort();
     await this.#control?.end({ timeout: 5 });
     this.#control = null;
   }
@@ -187,7 +187,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       await sql.unsafe(sessionSettings);
       await endBackends(sql, [this.#controlPid, ...this.#staging!.backends], this.#options.setRole);
       await dropStaging(sql, this.#token, this.#options.sqlSchema);
-      this.#stagingMade = false;
+      this.#stagingExists = false;
     } finally {
       await sql.end({ timeout: 5 });
     }
@@ -270,7 +270,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       prepare: async () => {
         // the lock first: what is seen without it counts as dead
         await this.#control!.unsafe(`SELECT pg_advisory_lock(${stagingLock(this.#token)})`);
-        this.#stagingMade = true;
+        this.#stagingExists = true;
         if (this.#stagingSchema !== sqlSchema)
           await this.#control!.unsafe(
             `CREATE SCHEMA ${doubleQuoted(this.#token)}; COMMENT ON SCHEMA ${doubleQuoted(this.#token)} IS ${stagingMark(this.#token)}`,

@@ -99,20 +99,20 @@ export class CollectedTree {
   /** A copy as of now. */
   thaw(): TreeOfPaths {
     const nodes: PathNode[] = [];
-    const places = new Map<Known, PathNode>();
+    const nodeOf = new Map<Known, PathNode>();
     for (const [index, known] of this.#nodes.entries()) {
-      const node = newPathNode(index, known.nameId, places.get(known.parent!) ?? null, this.#samples);
+      const node = newPathNode(index, known.nameId, nodeOf.get(known.parent!) ?? null, this.#samples);
       nodes.push(node);
-      places.set(known, node);
+      nodeOf.set(known, node);
     }
-    for (const [index, known] of this.#nodes.entries()) this.#fill(nodes[index]!, known, places);
-    const roots = this.#top.targets.map((known) => places.get(known)!);
+    for (const [index, known] of this.#nodes.entries()) this.#fill(nodes[index]!, known, nodeOf);
+    const roots = this.#top.targets.map((known) => nodeOf.get(known)!);
     return { nodes, roots: new Map(roots.map((root) => [root.nameId, root])) };
   }
 
   /** The `depth` open elements, from `frames` on in memory, on the nodes of a thawed tree. */
   thawFrames(frames: number, depth: number, { nodes }: TreeOfPaths): Frame[] {
-    const index = new Map(this.#nodes.map(({ address }, place) => [address, place]));
+    const index = new Map(this.#nodes.map(({ address }, at) => [address, at]));
     return Array.from({ length: depth }, (_, level) => {
       const at = frames + (level + 1) * layout.FRAME_BYTES;
       const int = (offset: number): number => this.#ints[(at + offset) >> 2]!;
@@ -130,7 +130,7 @@ export class CollectedTree {
     });
   }
 
-  #fill(node: PathNode, known: Known, places: ReadonlyMap<Known, PathNode>): void {
+  #fill(node: PathNode, known: Known, nodeOf: ReadonlyMap<Known, PathNode>): void {
     const { address } = known;
     const int = (offset: number): number => this.#ints[(address + offset) >> 2]!;
     const float = (offset: number): number => this.#floats[(address + offset) >> 3]!;
@@ -151,17 +151,17 @@ export class CollectedTree {
       node.ordinals.set(nameId, ordinal);
       node.children.push({
         nameId,
-        target: places.get(target)!,
+        target: nodeOf.get(target)!,
         minOccurs: least === int32Max ? Infinity : least,
         maxOccurs: this.#ints[(int(layout.NODE_MOST) >> 2) + ordinal]!,
         precededBy: Array.from(this.#ints.subarray(preceded, preceded + words)),
       });
     }
-    for (const [nameId, place] of known.attributes) {
-      const at = int(layout.NODE_ATTRIBUTES) + place * layout.ATTRIBUTE_BYTES;
+    for (const [nameId, index] of known.attributes) {
+      const at = int(layout.NODE_ATTRIBUTES) + index * layout.ATTRIBUTE_BYTES;
       const value = new ValueCollector(this.#samples);
       this.#fillValue(value, this.#ints[(at + layout.ATTRIBUTE_VALUE) >> 2]!);
-      node.attributePlaces.set(nameId, place);
+      node.attributeIndexes.set(nameId, index);
       node.attributes.push({
         nameId,
         count: this.#floats[(at + layout.ATTRIBUTE_COUNT) >> 3]!,
@@ -259,16 +259,16 @@ export class CollectedTree {
     const wordsBefore = this.#ints[at + (layout.NODE_WORDS >> 2)]!;
     const capacity = Math.max(4, before * 2);
     const words = (capacity + 31) >>> 5;
-    const place = this.#allocate(4 * capacity * (4 + words));
-    if (place === null) return false;
+    const moved = this.#allocate(4 * capacity * (4 + words));
+    if (moved === null) return false;
     for (const [n, column] of childColumns.entries()) {
-      const to = (place >> 2) + n * capacity;
+      const to = (moved >> 2) + n * capacity;
       const from = this.#ints[at + (column >> 2)]! >> 2;
       this.#ints.copyWithin(to, from, from + before);
       this.#ints.fill(column === layout.NODE_LEAST ? int32Max : 0, to + before, to + capacity);
       this.#ints[at + (column >> 2)] = to << 2;
     }
-    const bits = (place >> 2) + childColumns.length * capacity;
+    const bits = (moved >> 2) + childColumns.length * capacity;
     const bitsBefore = this.#ints[at + (layout.NODE_PRECEDED >> 2)]! >> 2;
     this.#ints.fill(0, bits, bits + capacity * words);
     for (let ordinal = 0; ordinal < before; ordinal += 1) {
@@ -283,25 +283,25 @@ export class CollectedTree {
 
   #newAttribute(node: Known, nameId: number): number | null {
     const { address } = node;
-    const place = node.attributes.size;
-    if (place >= mostOfOne) return null;
-    if (place === node.attributeCapacity) {
-      const capacity = Math.max(4, place * 2);
+    const index = node.attributes.size;
+    if (index >= mostOfOne) return null;
+    if (index === node.attributeCapacity) {
+      const capacity = Math.max(4, index * 2);
       const moved = this.#allocate(capacity * layout.ATTRIBUTE_BYTES);
       if (moved === null) return null;
       const from = this.#ints[(address + layout.NODE_ATTRIBUTES) >> 2]!;
-      this.#bytes.copyWithin(moved, from, from + place * layout.ATTRIBUTE_BYTES);
+      this.#bytes.copyWithin(moved, from, from + index * layout.ATTRIBUTE_BYTES);
       this.#ints[(address + layout.NODE_ATTRIBUTES) >> 2] = moved;
       node.attributeCapacity = capacity;
     }
     if (this.#room < layout.VALUE_BYTES) return null;
-    const at = this.#ints[(address + layout.NODE_ATTRIBUTES) >> 2]! + place * layout.ATTRIBUTE_BYTES;
+    const at = this.#ints[(address + layout.NODE_ATTRIBUTES) >> 2]! + index * layout.ATTRIBUTE_BYTES;
     this.#bytes.fill(0, at, at + layout.ATTRIBUTE_BYTES);
     this.#ints[(at + layout.ATTRIBUTE_NAME) >> 2] = nameId;
     this.#ints[(at + layout.ATTRIBUTE_VALUE) >> 2] = this.#newValue();
-    node.attributes.set(nameId, place);
-    this.#ints[(address + layout.NODE_ATTRIBUTE_COUNT) >> 2] = place + 1;
-    return place;
+    node.attributes.set(nameId, index);
+    this.#ints[(address + layout.NODE_ATTRIBUTE_COUNT) >> 2] = index + 1;
+    return index;
   }
 
   /** There is room for it. */

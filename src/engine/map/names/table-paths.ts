@@ -12,7 +12,7 @@ export function settleTablePaths(
 ): void {
   const settled = new Set<string>();
   for (const table of tables) {
-    const { place } = table;
+    const { origin: place } = table;
     const paths = 'under' in place ? [place.under.usePath + place.steps] : place.declared;
     const free = paths.filter((path) => !settled.has(path));
     let path = free.find((candidate) => previous.hasPath(candidate)) ?? free[0];

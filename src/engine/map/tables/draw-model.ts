@@ -14,7 +14,7 @@ import { createDeclaredPaths } from '../names/declared-paths.ts';
 import { createPathPrinter, type PathPrinter } from '../names/paths.ts';
 import { createUsePrinter, type UsePrinter } from '../names/use-paths.ts';
 import type { DrawingContext } from './draw/context.ts';
-import { key, type Place } from './draw/place.ts';
+import { key, type RowContext } from './draw/row-context.ts';
 import { DrawnTables } from './draw/drawn-tables.ts';
 import { fillElement } from './draw/element-content.ts';
 import { drawRow } from './draw/rows.ts';
@@ -70,8 +70,8 @@ class ModelDrawing implements DrawingContext {
     this.tables = new DrawnTables(model, this.choices, this.uses, declared);
   }
 
-  fill(node: NodeDraft, place: Place): void {
-    fillElement(this, node, place);
+  fill(node: NodeDraft, row: RowContext): void {
+    fillElement(this, node, row);
   }
 
   later(work: () => void): void {
@@ -95,10 +95,10 @@ class ModelDrawing implements DrawingContext {
 
   #rootTable(element: number): TableDraft {
     const { name, type } = this.model.elements[element]!;
-    const place = { declared: [`/${this.uses.element(name)}`] };
+    const row = { declared: [`/${this.uses.element(name)}`] };
     return this.tables.tableFor(element, type, [name.localName], this.paths.root(element), {
       identity: `root/${element}`,
-      place,
+      origin: row,
     });
   }
 

@@ -51,7 +51,7 @@ export interface TableDraft {
   /** local names of the first path, root first; the last is the table's own */
   readonly path: readonly string[];
   readonly xpath: string;
-  readonly place: TableOrigin;
+  readonly origin: TableOrigin;
   /** which use of the source it stands for, in every version of the model (`src/engine/map/names/use-paths.ts`); set by `settleTablePaths` */
   usePath: string;
   /** name to start from instead of the last step of the path (a shared type's) */
@@ -110,7 +110,7 @@ export interface NodeDraft {
 }
 
 export function newTable(
-  fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'place' | 'ownName' | 'shared' | 'documentation'>,
+  fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'origin' | 'ownName' | 'shared' | 'documentation'>,
 ): TableDraft {
   return {
     ...fields,

@@ -24,9 +24,9 @@ export interface KernelMemory {
 }
 
 /** Start and length of a constant value. */
-type Place = readonly [at: number, length: number];
+type ByteRange = readonly [at: number, length: number];
 
-const noPlace: Place = [0, 0];
+const noBytes: ByteRange = [0, 0];
 
 export class LearnedPlan {
   readonly #plan: CompiledPlan;
@@ -46,12 +46,12 @@ export class LearnedPlan {
   #edgesUsed = 0;
   readonly #labels: Uint8Array;
   #labelsUsed = 0;
-  readonly #labelPlaces = new Map<string, Place>();
+  readonly #labelRanges = new Map<string, ByteRange>();
   /** NULL, and behind it the values of the extra columns */
   readonly #constants: Uint8Array;
   readonly #nullLength: number;
   #extra: readonly (string | null)[] = [];
-  #extraPlaces: readonly Place[] = [];
+  #extraRanges: readonly ByteRange[] = [];
 
   /** Bytes that a plan takes at most. */
   static bytesFor(plan: CompiledPlan): number {
@@ -101,7 +101,7 @@ export class LearnedPlan {
       return;
     this.#extra = extra;
     let used = this.#nullLength + layout.MARGIN_BYTES;
-    this.#extraPlaces = extra.map((value): Place => {
+    this.#extraRanges = extra.map((value): ByteRange => {
       const bytes = this.#encoded(value);
       if (used + bytes.length > CONSTANT_BYTES) return [0, NEVER];
       this.#constants.set(bytes, used);
@@ -174,14 +174,14 @@ export class LearnedPlan {
   learnElement(parent: number, nameId: number, edge: PlanEdge, label: string | null): void {
     // a row that is opened together with its head's is left to others
     if (edge.head !== undefined) return;
-    const place = label === null ? noPlace : this.#placeOfLabel(label);
-    if (place === null) return;
+    const range = label === null ? noBytes : this.#rangeOfLabel(label);
+    if (range === null) return;
     this.learnNode(edge.node);
-    this.#learnEdge([parent, nameId, edge.node, edge.parentKeyColumn, ...place]);
+    this.#learnEdge([parent, nameId, edge.node, edge.parentKeyColumn, ...range]);
   }
 
   learnAttribute(node: number, nameId: number, column: number): void {
-    this.#learnEdge([node + layout.ATTRIBUTE_OF, nameId, column, -1, ...noPlace]);
+    this.#learnEdge([node + layout.ATTRIBUTE_OF, nameId, column, -1, ...noBytes]);
   }
 
   /** NOT NULL columns that the kernel has left empty for the first time. */
@@ -206,8 +206,8 @@ export class LearnedPlan {
     let bytes = isWide(table) ? NEVER : table.columns.length;
     let extraAt = 0;
     for (const [index, { role }] of table.columns.entries()) {
-      const place = role === 'extra' ? this.#extraPlaces[extraAt++] : undefined;
-      const [start, length] = place ?? [this.#constants.byteOffset, this.#nullLength];
+      const range = role === 'extra' ? this.#extraRanges[extraAt++] : undefined;
+      const [start, length] = range ?? [this.#constants.byteOffset, this.#nullLength];
       bytes = Math.min(NEVER, bytes + length);
       this.#columns.set([start, length], (first + index) * layout.COLUMN_INTS + layout.COLUMN_DEFAULT);
     }
@@ -231,16 +231,16 @@ export class LearnedPlan {
     edges.set(edge, slot * layout.EDGE_INTS);
   }
 
-  #placeOfLabel(label: string): Place | null {
-    const known = this.#labelPlaces.get(label);
+  #rangeOfLabel(label: string): ByteRange | null {
+    const known = this.#labelRanges.get(label);
     if (known !== undefined) return known;
     const bytes = this.#encoded(label);
     if (this.#labelsUsed + bytes.length > LABEL_BYTES) return null;
-    const place: Place = [this.#labels.byteOffset + this.#labelsUsed, bytes.length];
+    const range: ByteRange = [this.#labels.byteOffset + this.#labelsUsed, bytes.length];
     this.#labels.set(bytes, this.#labelsUsed);
     this.#labelsUsed += bytes.length;
-    this.#labelPlaces.set(label, place);
-    return place;
+    this.#labelRanges.set(label, range);
+    return range;
   }
 
   #encoded(value: string | null): Uint8Array {

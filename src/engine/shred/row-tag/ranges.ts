@@ -107,7 +107,7 @@ export function endTagsOf(openTags: string): string {
  * Places of the document, from those of a text that begins with `lead` and goes on with what stands in the document at `from`.
  * A place within the lead has none, and stays as it is.
  */
-export function placesBehind(
+export function locationsBehind(
   lead: Uint8Array,
   from: TextLocation,
 ): <Place extends Omit<TextLocation, 'offset'> & { readonly offset?: number }>(place: Place) => Place {

@@ -32,7 +32,7 @@ export function createReferenceResolver(
   report: XsdReport,
 ): ReferenceResolver {
   const missingByNamespace = new Map(set.missing.map((missing) => [missing.namespace, missing]));
-  const toldNotImported = new Set<string>();
+  const reportedImports = new Set<string>();
 
   const expand = (qualifiedName: string, at: Origin): QName | null => {
     const text = collapse(qualifiedName);
@@ -66,8 +66,9 @@ export function createReferenceResolver(
       return;
     }
     report.fatal('xsd_missing_component', message, at, path);
-    const told = report.diagnostics[missing.diagnostic];
-    if (told !== undefined) report.diagnostics[missing.diagnostic] = { ...told, severity: 'error' };
+    const diagnostic = report.diagnostics[missing.diagnostic];
+    if (diagnostic !== undefined)
+      report.diagnostics[missing.diagnostic] = { ...diagnostic, severity: 'error' };
   };
 
   return {
@@ -89,8 +90,8 @@ export function createReferenceResolver(
       const { document } = at;
       if (name.namespaceUri !== document.targetNamespace && !document.imports.has(name.namespaceUri)) {
         const told = `${document.file.name} ${name.namespaceUri}`;
-        if (!toldNotImported.has(told)) {
-          toldNotImported.add(told);
+        if (!reportedImports.has(told)) {
+          reportedImports.add(told);
           const namespace = name.namespaceUri === '' ? 'no namespace' : `the namespace ${name.namespaceUri}`;
           report.error(
             'xsd_not_imported',

@@ -37,7 +37,7 @@ interface Entry {
   readonly match: MatchKind;
   /** normalised */
   readonly text: string;
-  readonly target: Place;
+  readonly target: CatalogLocation;
   /** whether the entry rewrites: what stands behind the matched start goes on behind the target */
   readonly rewrites: boolean;
   readonly line: number;
@@ -45,7 +45,7 @@ interface Entry {
 
 interface Delegation {
   readonly start: string;
-  readonly catalog: Place;
+  readonly catalog: CatalogLocation;
 }
 
 /** Entries for identifiers of one kind. */
@@ -59,11 +59,11 @@ type IdentifierKind = 'uri' | 'system' | 'public';
 interface Catalog {
   readonly name: string;
   readonly lookups: Readonly<Record<IdentifierKind, Lookup>>;
-  readonly next: readonly Place[];
+  readonly next: readonly CatalogLocation[];
 }
 
 /** A resolved reference. */
-interface Place {
+interface CatalogLocation {
   readonly path: string | null;
   readonly uri: string;
 }
@@ -97,7 +97,7 @@ export function isCatalog({ name }: XmlElement): boolean {
 /** All catalogs of a set. Those that another names are asked where that says so; the others in the order of their depth and name. */
 export function createXmlCatalogs(files: readonly XmlCatalogFile[]): XmlCatalogs {
   const catalogs = new Map(files.map((file) => [file.name, readCatalog(file)]));
-  const named = new Set([...catalogs.values()].flatMap(placesOfCatalogs));
+  const named = new Set([...catalogs.values()].flatMap(locationsOfCatalogs));
   const ordered = [...catalogs.values()].toSorted(
     (a, b) => depthOf(a.name) - depthOf(b.name) || (a.name < b.name ? -1 : 1),
   );
@@ -109,12 +109,12 @@ export function createXmlCatalogs(files: readonly XmlCatalogFile[]): XmlCatalogs
       if (reached.has(catalog.name) || (isFree && named.has(catalog.name))) continue;
       first.push(catalog);
       const below = new Set([catalog.name]);
-      for (const name of below) for (const other of placesOfCatalogs(catalogs.get(name))) below.add(other);
+      for (const name of below) for (const other of locationsOfCatalogs(catalogs.get(name))) below.add(other);
       for (const name of below) reached.add(name);
     }
   }
-  const at = (places: readonly Place[]): Catalog[] =>
-    places.flatMap(({ path }) => (path === null ? [] : (catalogs.get(path) ?? [])));
+  const at = (locations: readonly CatalogLocation[]): Catalog[] =>
+    locations.flatMap(({ path }) => (path === null ? [] : (catalogs.get(path) ?? [])));
 
   /** `null`: no entry; the catalogs of a delegation have the last word. */
   const ask = (kind: IdentifierKind, text: string, from: readonly Catalog[]): CatalogAnswer | null => {
@@ -156,7 +156,7 @@ export function createXmlCatalogs(files: readonly XmlCatalogFile[]): XmlCatalogs
   };
 }
 
-function placesOfCatalogs(catalog: Catalog | undefined): string[] {
+function locationsOfCatalogs(catalog: Catalog | undefined): string[] {
   if (catalog === undefined) return [];
   const { lookups, next } = catalog;
   const delegated = Object.values(lookups).flatMap((lookup) =>
@@ -189,12 +189,12 @@ function answerOf(
   text: string,
 ): CatalogAnswer {
   const rest = rewrites ? text.slice(start.length) : '';
-  const place = rest === '' ? target : placeOf(target, rest);
-  return { ...place, catalog: name, line };
+  const located = rest === '' ? target : locationOf(target, rest);
+  return { ...located, catalog: name, line };
 }
 
 /** What a rewrite leads to: the prefix with the rest behind it, which may climb. */
-function placeOf({ path, uri }: Place, rest: string): Place {
+function locationOf({ path, uri }: CatalogLocation, rest: string): CatalogLocation {
   const whole = `${uri}${rest}`;
   return { path: path === null ? null : climbed(`${path}${decoded(rest)}`.split('/')), uri: whole };
 }
@@ -205,7 +205,7 @@ function emptyLookup(): Lookup {
 
 function readCatalog({ name, root }: XmlCatalogFile): Catalog {
   const lookups = { uri: emptyLookup(), system: emptyLookup(), public: emptyLookup() };
-  const next: Place[] = [];
+  const next: CatalogLocation[] = [];
   // entries of groups count where those stand
   const pending: { readonly node: XmlElement; readonly base: string }[] = [{ node: root, base: name }];
   for (let item = pending.pop(); item !== undefined; item = pending.pop()) {
@@ -257,7 +257,7 @@ function attributeOf(node: XmlElement, localName: string): string | undefined {
 const scheme = /^[a-z][a-z0-9+.-]*:/i;
 
 /** A reference seen from a path in the set, or from a URL; it keeps the slash that it ends with. */
-function resolved(base: string, reference: string): Place {
+function resolved(base: string, reference: string): CatalogLocation {
   const uri = normalised(reference.replace(/#.*$/s, ''));
   if (scheme.test(uri)) return { path: null, uri };
   if (scheme.test(base)) return { path: null, uri: URL.canParse(uri, base) ? new URL(uri, base).href : uri };

@@ -24,9 +24,9 @@ export async function listEnded(sql: Sql, sinceMs: number): Promise<readonly End
 
 /** A summary is what a tool wrote: another version may have written another one. */
 function sums(summary: string | null): Pick<EndedJob, 'documents' | 'rows' | 'bytes'> {
-  const told = (summary === null ? {} : JSON.parse(summary)) as Readonly<Record<string, unknown>>;
+  const members = (summary === null ? {} : JSON.parse(summary)) as Readonly<Record<string, unknown>>;
   const count = (name: string): number => {
-    const value = told[name];
+    const value = members[name];
     return typeof value === 'number' && value >= 0 ? value : 0;
   };
   return { documents: count('documents'), rows: count('rows'), bytes: count('bytes') };

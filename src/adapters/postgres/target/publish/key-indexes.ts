@@ -25,7 +25,7 @@ interface PresentIndex {
  * Tables that were there before get theirs only where the job asked for indexes: who took one away has a reason.
  */
 export async function addKeyIndexes(publication: Publication): Promise<void> {
-  const { plan, tables, made, present, addedColumns, sqlSchema, tx } = publication;
+  const { plan, tables, createdTables: made, present, addedColumns, sqlSchema, tx } = publication;
   const choice = plan.indexes ?? 'keys';
   if (choice === 'none') return;
   const wanted: { readonly table: string; readonly index: KeyIndex }[] = [];

@@ -33,7 +33,7 @@ export interface Publication {
   /** by physical table name: the key after which this job counts, where that is not 0 */
   readonly countedFrom: ReadonlyMap<string, number>;
   /** physical names of the tables that this transaction made */
-  readonly made: Set<string>;
+  readonly createdTables: Set<string>;
   /** physical names of the target's tables that are there now */
   readonly present: Set<string>;
   /** tables that were emptied and lost their foreign keys meanwhile */
@@ -61,10 +61,18 @@ export interface Publication {
 /** What has been done in a transaction that has just begun. */
 export function nothingDone(): Pick<
   Publication,
-  'made' | 'rekeyed' | 'keyed' | 'moved' | 'insertions' | 'addedColumns' | 'changes' | 'brokenKeys' | 'keys'
+  | 'createdTables'
+  | 'rekeyed'
+  | 'keyed'
+  | 'moved'
+  | 'insertions'
+  | 'addedColumns'
+  | 'changes'
+  | 'brokenKeys'
+  | 'keys'
 > {
   return {
-    made: new Set(),
+    createdTables: new Set(),
     rekeyed: new Set(),
     keyed: new Set(),
     moved: new Set(),

@@ -44,7 +44,7 @@ export async function makeTables(publication: Publication, indexes: readonly num
       return `${doubleQuoted(column.name)} ${type}`;
     });
     if (publication.plan.keys === 'hash' && table.primaryKey.length > 0) columns.push(primaryKey(table));
-    publication.made.add(table.name);
+    publication.createdTables.add(table.name);
     publication.present.add(table.name);
     return `CREATE TABLE ${relation(publication, table.name)} (${columns.join(', ')})`;
   });
@@ -110,7 +110,9 @@ export async function finishTables(publication: Publication): Promise<void> {
   const { tx, sqlSchema, plan } = publication;
   const comments: string[] = [];
   const keys: string[] = [];
-  const made = [...publication.tables.entries()].filter(([, { name }]) => publication.made.has(name));
+  const made = [...publication.tables.entries()].filter(([, { name }]) =>
+    publication.createdTables.has(name),
+  );
   for (const [index, table] of made) {
     for (const [at, column] of table.columns.entries()) {
       if (column.nullable || !publication.nullAllowed.has(columnId(index, at))) continue;
@@ -168,7 +170,7 @@ async function addUniqueKeys(publication: Publication, table: PhysicalTable): Pr
 
 /** Foreign keys of which one end is new; a key whose parent does not exist yet waits for the job that makes it. */
 async function addForeignKeys(publication: Publication): Promise<void> {
-  const { made, present, target } = publication;
+  const { createdTables: made, present, target } = publication;
   const known = new Set(target.foreignKeys.map((key) => JSON.stringify([key.table, key.column, key.parent])));
   const statements: string[] = [];
   for (const [index, table] of publication.tables.entries()) {

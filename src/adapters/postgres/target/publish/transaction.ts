@@ -44,7 +44,7 @@ export async function publishRows(
     let added = staged.rows;
     if (!publication.moved.has(staged)) {
       const type = types.get(staged.name)!;
-      const isNew = publication.made.has(table.name);
+      const isNew = publication.createdTables.has(table.name);
       if (!isNew) await adaptTable(publication, index, type);
       const known = isNew ? undefined : target.tables.get(table.name)!.columns;
       added = await insert(publication, index, staged, offsets, type, known);
@@ -203,7 +203,7 @@ async function moveTables(publication: Publication, indexes: readonly number[]):
     statements.push(`ALTER TABLE ${there} RENAME TO ${doubleQuoted(name)}`);
     if (staged.keyed) publication.keyed.add(name);
     publication.moved.add(staged);
-    publication.made.add(name);
+    publication.createdTables.add(name);
     publication.present.add(name);
   }
   await runAll(tx, statements);

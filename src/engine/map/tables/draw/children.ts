@@ -3,7 +3,7 @@ import type { SourceChild } from '../../../model/source-model.ts';
 import type { NodeDraft } from '../model-builder.ts';
 import { variantsOf } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
-import { ordinal, type Place } from './place.ts';
+import { ordinal, type RowContext } from './row-context.ts';
 import { addEdge } from './edges.ts';
 import { foldChild } from './folded-child.ts';
 import { drawGroup } from './substitution-group.ts';
@@ -12,28 +12,28 @@ import { drawRow } from './rows.ts';
 export function drawChild(
   drawing: DrawingContext,
   parent: NodeDraft,
-  place: Place,
+  row: RowContext,
   child: SourceChild,
 ): void {
   const declared = drawing.model.elements[child.element]!;
   const variants = variantsOf(drawing.model, child.element);
   const polymorphic = variants.length > 1 || (variants.length === 1 && variants[0]!.substitution);
   if (drawing.choices.isFolded(parent.type, child)) {
-    foldChild(drawing, parent, place, child, variants, polymorphic);
+    foldChild(drawing, parent, row, child, variants, polymorphic);
     return;
   }
-  const path = [...place.path, declared.name.localName];
+  const path = [...row.path, declared.name.localName];
   const types = variants.map((variant) => drawing.model.elements[variant.element]!.type);
   const together = polymorphic && drawing.choices.unionColumns(types) <= drawing.choices.maxUnionColumns();
   if (together) {
-    const xpath = drawing.paths.child(place.xpath, declared.name);
+    const xpath = drawing.paths.child(row.xpath, declared.name);
     const table = drawing.tables.groupTable(
       child.element,
       path,
       xpath,
-      drawing.tables.placeOf(place, declared.name),
+      drawing.tables.identityAt(row, declared.name),
     );
-    const parentKey = drawing.tables.childKey(table, place, declared.name);
+    const parentKey = drawing.tables.childKey(table, row, declared.name);
     drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
     for (const variant of variants) {
       addEdge(drawing, parent, child, variant, drawRow(drawing, table, variant, true), parentKey);
@@ -41,16 +41,16 @@ export function drawChild(
     return;
   }
   if (polymorphic) {
-    drawGroup(drawing, parent, place, child, variants, path);
+    drawGroup(drawing, parent, row, child, variants, path);
     return;
   }
   for (const variant of variants) {
     const element = drawing.model.elements[variant.element]!;
-    const ownPath = [...place.path, element.name.localName];
-    const xpath = drawing.paths.child(place.xpath, element.name);
-    const at = drawing.tables.placeOf(place, element.name);
+    const ownPath = [...row.path, element.name.localName];
+    const xpath = drawing.paths.child(row.xpath, element.name);
+    const at = drawing.tables.identityAt(row, element.name);
     const table = drawing.tables.tableFor(variant.element, element.type, ownPath, xpath, at);
-    const parentKey = drawing.tables.childKey(table, place, element.name);
+    const parentKey = drawing.tables.childKey(table, row, element.name);
     drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
     addEdge(drawing, parent, child, variant, drawRow(drawing, table, variant, false), parentKey);
   }

@@ -5,7 +5,7 @@ import type { UsePrinter } from '../../names/use-paths.ts';
 import type { DrawingChoices } from '../drawing-choices.ts';
 import type { NodeDraft } from '../model-builder.ts';
 import type { DrawnTables } from './drawn-tables.ts';
-import type { Place } from './place.ts';
+import type { RowContext } from './row-context.ts';
 
 export interface DrawingContext {
   readonly model: SourceModel;
@@ -17,7 +17,7 @@ export interface DrawingContext {
   readonly tables: DrawnTables;
   readonly nodes: NodeDraft[];
   /** Draws what an element of the node's type holds, at once. */
-  fill(node: NodeDraft, place: Place): void;
+  fill(node: NodeDraft, row: RowContext): void;
   /** Work for when what is being drawn is complete, in the order in which it came up. */
   later(work: () => void): void;
 }

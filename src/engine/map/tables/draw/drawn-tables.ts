@@ -12,7 +12,7 @@ import {
   type NewColumn,
   type TableDraft,
 } from '../model-builder.ts';
-import { flag, key, ordinal, plainText, type Place, type TableIdentity } from './place.ts';
+import { flag, key, ordinal, plainText, type RowContext, type TableIdentity } from './row-context.ts';
 
 export class DrawnTables {
   readonly all: TableDraft[] = [];
@@ -42,7 +42,7 @@ export class DrawnTables {
   }
 
   ofType(type: number): TableIdentity {
-    return { identity: `type/${type}`, place: { declared: this.#declared.ofType(type) } };
+    return { identity: `type/${type}`, origin: { declared: this.#declared.ofType(type) } };
   }
 
   /** One table for all members of a substitution group; shared over its places as soon as one member's type is. */
@@ -50,7 +50,7 @@ export class DrawnTables {
     const { type, name } = this.#model.elements[head]!;
     return this.namedTable(
       this.#choices.isSharedGroup(head)
-        ? { identity: `group/${head}`, place: { declared: [`/(group ${this.#uses.element(name)})`] } }
+        ? { identity: `group/${head}`, origin: { declared: [`/(group ${this.#uses.element(name)})`] } }
         : at,
       head,
       type,
@@ -60,7 +60,7 @@ export class DrawnTables {
   }
 
   namedTable(
-    { identity, place }: TableIdentity,
+    { identity, origin }: TableIdentity,
     element: number,
     type: number,
     path: readonly string[],
@@ -75,7 +75,7 @@ export class DrawnTables {
       kind: 'element',
       path,
       xpath,
-      place,
+      origin,
       ownName: shared && !this.#model.inferred ? nameOfSharedType(name, declared.name) : null,
       shared,
       // what is said of one of its places is not said of the others
@@ -88,35 +88,35 @@ export class DrawnTables {
   }
 
   /** The base type and its derivations lead to one table for the same child. */
-  placeOf(place: Place, child: QName): TableIdentity {
-    const steps = `${place.columnKey}/${this.#uses.element(child)}`;
-    return { identity: `at/${place.table.index}/${steps}`, place: { under: place.table, steps } };
+  identityAt(row: RowContext, child: QName): TableIdentity {
+    const steps = `${row.columnKey}/${this.#uses.element(child)}`;
+    return { identity: `at/${row.table.index}/${steps}`, origin: { under: row.table, steps } };
   }
 
   /** Rows for text runs or wildcard content, numbered with the children of the element they stand in. */
-  contentTable(place: Place, kind: 'text' | 'wildcard'): TableDraft {
+  contentTable(row: RowContext, kind: 'text' | 'wildcard'): TableDraft {
     const word = kind === 'text' ? 'text' : 'any';
-    const identity = `${place.columnKey}/${word}`;
-    const known = place.table.nodeByKey.get(identity)?.table;
+    const identity = `${row.columnKey}/${word}`;
+    const known = row.table.nodeByKey.get(identity)?.table;
     if (known !== undefined) return known;
     const table = newTable({
       kind,
-      path: [...place.path, word],
-      xpath: place.xpath,
-      place: { under: place.table, steps: `${place.columnKey}/(${word})` },
+      path: [...row.path, word],
+      xpath: row.xpath,
+      origin: { under: row.table, steps: `${row.columnKey}/(${word})` },
       ownName: null,
       shared: false,
       documentation: undefined,
     });
     this.#addTable(table);
     this.column(table, '/key', { role: 'row_key', type: key });
-    this.parentKey(table, place.table, [], place.columnKey);
+    this.parentKey(table, row.table, [], row.columnKey);
     this.column(table, '/position', { role: 'position', type: ordinal });
     this.column(table, '/content', {
       role: 'content',
       type: plainText,
       nameParts: ['content'],
-      xpath: place.xpath,
+      xpath: row.xpath,
     });
     const holder = newNode({
       name: { namespaceUri: '', localName: word },
@@ -125,13 +125,13 @@ export class DrawnTables {
       element: -1,
       type: -1,
     });
-    place.table.nodeByKey.set(identity, holder);
+    row.table.nodeByKey.set(identity, holder);
     return table;
   }
 
-  childKey(table: TableDraft, place: Place, child: QName): ColumnDraft {
-    const steps = `${place.columnKey}/${this.#uses.element(child)}`;
-    return this.parentKey(table, place.table, [...place.nameParts, child.localName], steps);
+  childKey(table: TableDraft, row: RowContext, child: QName): ColumnDraft {
+    const steps = `${row.columnKey}/${this.#uses.element(child)}`;
+    return this.parentKey(table, row.table, [...row.nameParts, child.localName], steps);
   }
 
   /** `steps`: tell this use from others of the same parent; `via` does so in the column's name. */
@@ -150,8 +150,8 @@ export class DrawnTables {
     return this.column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'], xpath: table.xpath });
   }
 
-  valueColumn(place: Place, suffix: string, column: Omit<NewColumn, 'role'>): ColumnDraft {
-    return this.column(place.table, `${place.columnKey}${suffix}`, { role: 'value', ...column });
+  valueColumn(row: RowContext, suffix: string, column: Omit<NewColumn, 'role'>): ColumnDraft {
+    return this.column(row.table, `${row.columnKey}${suffix}`, { role: 'value', ...column });
   }
 
   /** The column of this identity, made when new; declarations that share it widen its type. */

@@ -5,44 +5,44 @@ import { isBare } from '../drawing-choices.ts';
 import { newNode, type ColumnDraft, type NodeDraft } from '../model-builder.ts';
 import type { Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
-import { flag, ordinal, plainText, type Place } from './place.ts';
+import { flag, ordinal, plainText, type RowContext } from './row-context.ts';
 import { addEdge } from './edges.ts';
 
 /** A child that occurs at most once: its values become columns of the row it stands in. */
 export function foldChild(
   drawing: DrawingContext,
   parent: NodeDraft,
-  place: Place,
+  row: RowContext,
   child: SourceChild,
   variants: readonly Variant[],
   polymorphic: boolean,
 ): void {
   const declared = drawing.model.elements[child.element]!;
-  const columnKey = `${place.columnKey}/${drawing.uses.element(declared.name)}`;
-  const nameParts = [...place.nameParts, declared.name.localName];
+  const columnKey = `${row.columnKey}/${drawing.uses.element(declared.name)}`;
+  const nameParts = [...row.nameParts, declared.name.localName];
   for (const variant of variants) {
     const element = drawing.model.elements[variant.element]!;
     const type = drawing.model.types[element.type]!;
     const node = newNode({
       name: element.name,
-      table: place.table,
+      table: row.table,
       opensRow: false,
       element: variant.element,
       type: element.type,
     });
     drawing.nodes.push(node);
-    const xpath = drawing.paths.child(place.xpath, element.name);
+    const xpath = drawing.paths.child(row.xpath, element.name);
     const sure = child.minOccurs >= 1 && !element.nillable && !polymorphic;
-    const inner: Place = {
-      table: place.table,
+    const inner: RowContext = {
+      table: row.table,
       columnKey,
       nameParts,
-      path: [...place.path, element.name.localName],
+      path: [...row.path, element.name.localName],
       xpath,
-      guarantor: sure ? place.guarantor : null,
+      guarantor: sure ? row.guarantor : null,
     };
     const structure = (word: string, role: ColumnDraft['role'], columnType: ColumnType): ColumnDraft =>
-      drawing.tables.column(place.table, `${columnKey}/${word}`, {
+      drawing.tables.column(row.table, `${columnKey}/${word}`, {
         role,
         type: columnType,
         nameParts: [...nameParts, word],
@@ -53,7 +53,7 @@ export function foldChild(
     if (polymorphic) node.elementName = structure('element', 'element_name', plainText);
     if (!child.orderImplied) node.foldedPosition = structure('position', 'folded_position', ordinal);
     if (!polymorphic && isBare(type)) {
-      node.presence = drawing.tables.column(place.table, `${columnKey}/present`, {
+      node.presence = drawing.tables.column(row.table, `${columnKey}/present`, {
         role: 'presence',
         type: flag,
         nameParts,

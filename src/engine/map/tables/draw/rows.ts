@@ -2,7 +2,7 @@
 import { newNode, type NodeDraft, type TableDraft } from '../model-builder.ts';
 import type { Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
-import { plainText, type Place } from './place.ts';
+import { plainText, type RowContext } from './row-context.ts';
 
 /** The node that opens a row of `table` for an element; drawn once per type and kind of element, so recursion closes. */
 export function drawRow(
@@ -24,7 +24,7 @@ export function drawRow(
   });
   drawing.nodes.push(node);
   table.nodeByKey.set(identity, node);
-  const place: Place = {
+  const row: RowContext = {
     table,
     columnKey: '',
     nameParts: [],
@@ -43,6 +43,6 @@ export function drawRow(
     });
     node.elementName.requiredBy.add(node);
   }
-  drawing.later(() => drawing.fill(node, place));
+  drawing.later(() => drawing.fill(node, row));
   return node;
 }

@@ -3,7 +3,7 @@ import type { SourceChild } from '../../../model/source-model.ts';
 import { hangsFromHead, newNode, type NodeDraft } from '../model-builder.ts';
 import type { Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
-import { ordinal, plainText, type Place } from './place.ts';
+import { ordinal, plainText, type RowContext } from './row-context.ts';
 import { addEdge } from './edges.ts';
 import { drawRow } from './rows.ts';
 
@@ -11,19 +11,19 @@ import { drawRow } from './rows.ts';
 export function drawGroup(
   drawing: DrawingContext,
   parent: NodeDraft,
-  place: Place,
+  row: RowContext,
   child: SourceChild,
   variants: readonly Variant[],
   path: readonly string[],
 ): void {
   const declared = drawing.model.elements[child.element]!;
-  const xpath = drawing.paths.child(place.xpath, declared.name);
+  const xpath = drawing.paths.child(row.xpath, declared.name);
   const at = {
     identity: `head/${child.element}`,
-    place: { declared: [`/(head ${drawing.uses.element(declared.name)})`] },
+    origin: { declared: [`/(head ${drawing.uses.element(declared.name)})`] },
   };
   const table = drawing.tables.namedTable(at, child.element, declared.type, path, xpath);
-  const parentKey = drawing.tables.childKey(table, place, declared.name);
+  const parentKey = drawing.tables.childKey(table, row, declared.name);
   drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
   let headNode = table.nodeByKey.get('head');
   if (headNode === undefined) {
@@ -47,13 +47,13 @@ export function drawGroup(
   const head = { node: headNode, parentKey };
   for (const variant of variants) {
     const element = drawing.model.elements[variant.element]!;
-    const memberPath = [...place.path, element.name.localName];
+    const memberPath = [...row.path, element.name.localName];
     const own = drawing.tables.namedTable(
       drawing.tables.ofType(element.type),
       variant.element,
       element.type,
       memberPath,
-      drawing.paths.child(place.xpath, element.name),
+      drawing.paths.child(row.xpath, element.name),
     );
     const hangsFrom = drawing.tables.parentKey(own, table, [hangsFromHead], '/(head)');
     addEdge(drawing, parent, child, variant, drawRow(drawing, own, variant, false), hangsFrom, head);

@@ -6,10 +6,10 @@ import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
 import { withDatabase } from './cycles.ts';
 import type { Scene } from './scene.ts';
 
-export const placeKinds = ['metadb', 'postgresql', 'duckdb', 'csv', 'jsonl', 'parquet'] as const;
-export type PlaceKind = (typeof placeKinds)[number];
+export const targetKinds = ['metadb', 'postgresql', 'duckdb', 'csv', 'jsonl', 'parquet'] as const;
+export type TargetKind = (typeof targetKinds)[number];
 
-export interface Place {
+export interface FaultTarget {
   /** options of xml2er */
   readonly options: readonly (readonly [string, string])[];
   /** rows of all tables, and of `_documents` alone */
@@ -24,8 +24,8 @@ export interface Counted {
 }
 
 /** `name`: of an SQL schema, a file or a folder. */
-export function placeOf(scene: Scene, kind: PlaceKind, name: string): Place {
-  if (kind === 'metadb' || kind === 'postgresql') return schemaPlace(scene, kind, name);
+export function targetOf(scene: Scene, kind: TargetKind, name: string): FaultTarget {
+  if (kind === 'metadb' || kind === 'postgresql') return schemaTarget(scene, kind, name);
   const path = join(scene.folder, `${name}${kind === 'duckdb' ? '.duckdb' : ''}`);
   return {
     options:
@@ -40,11 +40,11 @@ export function placeOf(scene: Scene, kind: PlaceKind, name: string): Place {
   };
 }
 
-function schemaPlace(
+function schemaTarget(
   { installation, databaseUrl }: Scene,
   kind: 'metadb' | 'postgresql',
   name: string,
-): Place {
+): FaultTarget {
   const { host, username, password, pathname } = new URL(databaseUrl);
   return {
     options:

@@ -8,7 +8,7 @@ export const flag: ColumnType = { kind: 'boolean' };
 export const plainText: ColumnType = { kind: 'text' };
 
 /** Where an element is being drawn: the row it belongs to and how its columns are told apart there. */
-export interface Place {
+export interface RowContext {
   readonly table: TableDraft;
   /** printed steps (`src/engine/map/names/use-paths.ts`) below the row's element: identity of columns within the table */
   readonly columnKey: string;
@@ -23,5 +23,5 @@ export interface Place {
 /** What makes rows belong to one table, within a drawing and over the versions of a model. */
 export interface TableIdentity {
   readonly identity: string;
-  readonly place: TableOrigin;
+  readonly origin: TableOrigin;
 }
