@@ -91,8 +91,9 @@ async function administer(argv: readonly string[]): Promise<number> {
     }
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.complain(`conversion-job-service: ${error.message}`);
-      terminal.complain('conversion-job-service --help lists the commands and their options');
+      terminal.complain(usage());
+      // below the rest, where a person looks first
+      terminal.complain(`\nconversion-job-service: ${error.message}`);
       return exitCodes.usage;
     }
     if (!(error instanceof AppError) && !(error instanceof ConfigError) && !isOutage(error)) throw error;
