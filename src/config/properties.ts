@@ -2,6 +2,7 @@
  * The settings of the service: one table of properties, read into the typed record of `Config`.
  * Where they come from (`backend.properties`, the environment) is the runtime's matter.
  */
+import { didYouMean } from '../engine/closest-word.ts';
 import { eventProperties, readEvents } from './events.ts';
 import { fileStoreProperties, readObjectStore } from './files.ts';
 import { readOidc } from './oidc.ts';
@@ -164,7 +165,7 @@ export function readConfig(record: PropertyRecord): Config {
   const known = new Map<string, PropertySpec>(properties.map((property) => [property.name, property]));
   for (const name of Object.keys(record)) {
     if (/^(svc|cmd|metadb)\./.test(name) && !known.has(name))
-      complaints.push(`${name}: there is no such property`);
+      complaints.push(`${name}: there is no such property${didYouMean(name, known.keys())}`);
   }
 
   const read = <T>(name: PropertyName, parse: (text: string) => T): T => {

@@ -235,5 +235,8 @@ function isErrno(error: unknown, ...codes: string[]): boolean {
 }
 
 function notAllowed(): AppError {
-  return new AppError('path_not_allowed', 'the path lies outside the folders that this organisation may use');
+  return new AppError(
+    'path_not_allowed',
+    'the path lies outside the folders that this organisation may use: give one below its own folder, or let the operator open a folder with svc.files.roots',
+  );
 }

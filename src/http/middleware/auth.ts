@@ -104,11 +104,15 @@ export function createGuards(
       const principal = await identify(c);
       if (principal === null) {
         const given = c.req.header('Authorization') !== undefined;
-        throw new AppError('unauthorized', 'give a valid API key as Authorization: Bearer svk_…', {
-          headers: {
-            'WWW-Authenticate': given ? 'Bearer realm="api", error="invalid_token"' : 'Bearer realm="api"',
+        throw new AppError(
+          'unauthorized',
+          'give a valid API key as Authorization: Bearer svk_… (the first one is in the file admin.key of the home folder)',
+          {
+            headers: {
+              'WWW-Authenticate': given ? 'Bearer realm="api", error="invalid_token"' : 'Bearer realm="api"',
+            },
           },
-        });
+        );
       }
       connectionOf(c)?.heldBy(principal.idOrg, principal.idKey);
       const waitMs = rateLimiter.take(principal.idKey);

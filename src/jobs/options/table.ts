@@ -43,7 +43,7 @@ function withValue(
 
 type TextMember =
   'name' | 'out' | 'outUser' | 'outPassword' | 'prefix' | 'suffix' | 'root' | 'rowTag' | 'in' | 'document';
-type FlagMember = 'json' | 'dryRun' | 'validate' | 'prune' | 'skipLoaded' | 'noSamples';
+type FlagMember = 'json' | 'quiet' | 'dryRun' | 'validate' | 'prune' | 'skipLoaded' | 'noSamples';
 
 function text(
   member: TextMember,
@@ -155,6 +155,9 @@ export const toolOptions: readonly OptionSpec[] = [
     { overRest: false },
   ),
   flag([null, '--json'], all, 'json', 'print the summary as one JSON object in the last line', {
+    overRest: false,
+  }),
+  flag([null, '--quiet'], all, 'quiet', 'print nothing but errors, and what --json and -S p ask for', {
     overRest: false,
   }),
   withValue([null, '--name'], makers, ['NAME', "the origin's name"], text('name', 128, originName)),

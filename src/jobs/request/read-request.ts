@@ -1,10 +1,11 @@
 /** Reads a tool's request: from a command line, or from the items of one execution of a REST request. */
+import { closestWord } from '../../engine/closest-word.ts';
 import { AppError, type ErrorDetail } from '../../errors.ts';
 import type { GivenOption, RequestDraft, RequestItem, ToolRequest } from './tool-request.ts';
-import type { OptionSpec } from '../options/specification.ts';
-import type { Tool } from './tools.ts';
+import type { OptionOrigin, OptionSpec } from '../options/specification.ts';
+import { tools, type Tool } from './tools.ts';
 import { checkCombinations } from '../options/rules.ts';
-import { findOption } from '../options/table.ts';
+import { findOption, toolOptions } from '../options/table.ts';
 import { requestDefaults } from './tool-request.ts';
 
 /**
@@ -96,7 +97,11 @@ export function readItems(
       unknown = true;
       // what follows may be a secret
       const name = item.flag.replace(/(?<==)[^]*/, '…');
-      complain(item, 'command', `${tool} has no option ${quote(name)}`);
+      complain(
+        item,
+        'command',
+        `${tool} has no option ${quote(name)}${whatIsMeant(tool, item.flag, rest === null ? 'command line' : 'rest')}`,
+      );
     } else if (given.has(option) && !option.repeatable) {
       complain(item, 'command', `${item.flag} is given twice`);
     } else if (option.takesValue && value === undefined) {
@@ -129,6 +134,20 @@ export function readItems(
     throw new AppError(unknown ? 'unknown_option' : 'invalid_option', detail, { errors });
   }
   return { ...draft, given: listed };
+}
+
+/** An option of a name like that, or other tools that have it. */
+function whatIsMeant(tool: Tool, flag: string, from: OptionOrigin): string {
+  const name = flag.replace(/=[^]*/, '');
+  const others = tools.filter((other) => findOption(other, name, from) !== null);
+  if (others.length > 0) return `, which ${others.join(', ')} ${others.length === 1 ? 'has' : 'have'}`;
+  if (!name.startsWith('--') && name.length <= 2) return '';
+  const own = toolOptions.filter(({ long }) => findOption(tool, long, from) !== null);
+  const meant = closestWord(
+    name.replace(/^-+/, ''),
+    own.map(({ long }) => long.slice(2)),
+  );
+  return meant === null ? '' : `; did you mean --${meant}?`;
 }
 
 function quote(flag: string): string {

@@ -47,6 +47,8 @@ const storedRequest = z
     jobId: id.optional(),
     /** `--json`: the summary as one JSON object in the last line */
     json: z.boolean(),
+    /** `--quiet`: the terminal gets errors alone */
+    quiet: z.boolean().optional(),
     name: z.string().optional(),
     /** id_sch that the new origin is the next version of */
     parent: id.optional(),

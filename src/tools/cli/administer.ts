@@ -97,7 +97,7 @@ async function administer(argv: readonly string[]): Promise<number> {
       return exitCodes.usage;
     }
     if (!(error instanceof AppError) && !(error instanceof ConfigError) && !isOutage(error)) throw error;
-    terminal.complain(`conversion-job-service: ${(error as Error).message}`);
+    terminal.complain((error as Error).message);
     return exitCodes.failed;
   }
 }

@@ -40,13 +40,15 @@ export async function runTool(
     terminal.complain(`${tool} --help lists the options`);
     return exitCodes.usage;
   }
+  terminal.setQuiet(request.quiet === true);
   let session: ToolSession;
   // a worker ends the jobs that it has started
   const interruption = request.jobId === undefined ? watchSignals() : null;
   try {
     session = await openSession(request, {
       environment: process.env,
-      log: terminal.log,
+      log: terminal.tell,
+      print: terminal.log,
       complain: terminal.complain,
       onProgress: terminal.progress,
       interruption,
@@ -115,7 +117,7 @@ async function runSession(
     terminal.endProgress();
     if (interruption?.signal.aborted === true)
       session.log(`${interruption.why} when its rows had been published: the job is complete`);
-    for (const line of printSummary(summary, conversion.does)) session.log(line);
+    for (const line of printSummary(summary, conversion.does, session.request.out ?? null)) session.log(line);
     await session.finish('completed', null);
     if (session.request.json) terminal.log(JSON.stringify(summary));
     return exitCodes.completed;
@@ -128,6 +130,7 @@ async function runSession(
     const { text, again } = describe(error);
     const failure = oneLine(session.mask(text));
     session.log(`failed: ${failure}`);
+    if (session.request.quiet === true) terminal.complain(`${tool}: ${failure}`);
     if (again && !session.byHand) {
       // the worker tries again, or gives this as the reason
       await session.report({ failure }).catch(() => undefined);

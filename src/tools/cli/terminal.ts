@@ -1,40 +1,99 @@
-/** Where a tool writes: plain lines in a log, a progress bar before a person. */
+/** Where a tool writes: plain lines in a log, a progress bar before a person. Nothing is coloured, so that NO_COLOR has nothing to ask for. */
+import type { PassProgress } from '../reports/progress-lines.ts';
 
 export interface Terminal {
+  /** what was asked for */
   log(line: string): void;
+  /** what is told by the way; nothing with `--quiet` */
+  tell(line: string): void;
   complain(line: string): void;
-  progress(fraction: number): void;
+  /** `fraction` 0 … 1 */
+  progress(fraction: number, done?: PassProgress): void;
   endProgress(): void;
+  setQuiet(quiet: boolean): void;
 }
 
-const barWidth = 30;
+const barWidth = 20;
+/** between two drawings */
+const everyMs = 100;
+/** what the speed is taken of */
+const speedMs = 3000;
 
 export function createTerminal(): Terminal {
-  const person = process.stderr.isTTY === true;
+  const isPerson = process.stderr.isTTY === true && process.env['TERM'] !== 'dumb';
+  let isQuiet = false;
   let shown = false;
   let last = 0;
+  let begun: number | null = null;
+  let pass: PassProgress['pass'] | null = null;
+  let marks: { readonly at: number; readonly bytes: number }[] = [];
   const clear = (): void => {
     if (shown) process.stderr.write('\r\x1b[K');
     shown = false;
   };
+  const log = (line: string): void => {
+    clear();
+    process.stdout.write(`${line}\n`);
+  };
   return {
-    log(line) {
-      clear();
-      process.stdout.write(`${line}\n`);
+    log,
+    tell(line) {
+      if (!isQuiet) log(line);
     },
     complain(line) {
       clear();
       process.stderr.write(`${line}\n`);
     },
-    progress(fraction) {
+    progress(fraction, done) {
       const now = performance.now();
-      if (!person || now - last < 100) return;
+      begun ??= now;
+      if (!isPerson || isQuiet || now - last < everyMs) return;
       last = now;
-      const done = Math.round(Math.min(1, fraction) * barWidth);
-      const bar = '█'.repeat(done) + '░'.repeat(barWidth - done);
-      process.stderr.write(`\r${bar} ${String(Math.round(fraction * 100)).padStart(3)} %`);
+      if (done !== undefined && done.pass !== pass) [pass, marks] = [done.pass, []];
+      if (done !== undefined) marks.push({ at: now, bytes: done.bytes });
+      while (marks.length > 2 && now - marks[0]!.at > speedMs) marks.shift();
+      const left = fraction > 0.01 ? ((now - begun) / fraction) * (1 - fraction) : null;
+      const line = progressLine(Math.min(1, fraction), done, speedOf(marks), left);
+      process.stderr.write(`\r${line.slice(0, (process.stderr.columns || 80) - 1)}\x1b[K`);
       shown = true;
     },
     endProgress: clear,
+    setQuiet(quiet) {
+      isQuiet = quiet;
+    },
   };
+}
+
+/** Bytes per second; null where it cannot be told yet. */
+function speedOf(marks: readonly { readonly at: number; readonly bytes: number }[]): number | null {
+  const [first, end] = [marks[0], marks.at(-1)];
+  if (first === undefined || end === undefined || end.at - first.at < everyMs) return null;
+  return ((end.bytes - first.bytes) * 1000) / (end.at - first.at);
+}
+
+/** `speed` in bytes per second, `leftMs`: null for what is not known. */
+export function progressLine(
+  fraction: number,
+  done: PassProgress | undefined,
+  speed: number | null,
+  leftMs: number | null,
+): string {
+  const filled = Math.round(fraction * barWidth);
+  const parts = [
+    `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${String(Math.floor(fraction * 100)).padStart(3)} %`,
+    ...(done === undefined ? [] : [done.pass]),
+    ...(speed === null || done?.pass === 'publishing' ? [] : [`${(speed / 1e6).toFixed(1)} MB/s`]),
+    ...(done?.rows == null ? [] : [`${done.rows} rows`]),
+    ...(done === undefined ? [] : [`${done.documents} documents`]),
+    ...(leftMs === null || fraction >= 1 ? [] : [`${timeOf(leftMs)} left`]),
+  ];
+  return parts.join('  ');
+}
+
+/** `1:02:03`, `0:07` */
+function timeOf(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const rest = String(seconds % 60).padStart(2, '0');
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
 }

@@ -9,7 +9,7 @@ import { loadRows, type LoadResult } from './load-rows.ts';
 export async function printTables({ session }: ConversionContext, { stored }: ChosenSchema): Promise<void> {
   const { renderDdl } = await import('../../engine/sql/ddl.ts');
   const dialect = ddlDialectOf(session.request);
-  for (const line of renderDdl(stored.model, { dialect }).split('\n')) session.log(line);
+  for (const line of renderDdl(stored.model, { dialect }).split('\n')) session.print(line);
 }
 
 /** Loads and publishes the rows; `record` is called with the outcome, and where it fails, the load is undone. */

@@ -90,7 +90,7 @@ export async function loadRows(
       `${count} ${count === 1 ? 'index' : 'indexes'} on keys: ${seconds.toFixed(2)} s of the database`,
     );
   }
-  for (const change of published.changes) session.log(`target changed: ${change}`);
+  for (const change of byTable(published.changes)) session.log(`target changed: ${change}`);
   const findings = loader.findings();
   for (const line of linesOf(findings)) session.log(line);
   return {
@@ -107,4 +107,15 @@ export async function loadRows(
     bytes: findings.bytes,
     statistics: loader.statistics,
   };
+}
+
+/** `crew.name: added` and `crew.age: added` are one line, as are other changes of one table. */
+function byTable(changes: readonly string[]): readonly string[] {
+  const lines = new Map<string, string[]>();
+  for (const change of changes) {
+    const [, table = change, column = null, what = ''] = /^(.*?)(?:\.([^.:]*))?: (.*)$/.exec(change) ?? [];
+    const told = lines.get(table) ?? [];
+    lines.set(table, [...told, column === null ? what : `${column} ${what}`]);
+  }
+  return [...lines].map(([table, told]) => (told[0] === '' ? table : `${table}: ${told.join(', ')}`));
 }

@@ -54,6 +54,8 @@ export interface ToolSession {
   mask(text: string): string;
   /** a line of the job's log */
   log(line: string): void;
+  /** a line that was asked for: with `--quiet` the terminal gets it, too */
+  print(line: string): void;
   /** aborted when the person who runs it has had enough: children end then; never under a worker, which ends all of them */
   readonly interrupted: AbortSignal;
   /** rows are being committed, or have been */
@@ -86,7 +88,9 @@ const neverAborted: AbortSignal = new AbortController().signal;
 export interface SessionOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly log: (line: string) => void;
-  readonly onProgress: (fraction: number) => void;
+  /** as `log`, also with `--quiet` */
+  readonly print: (line: string) => void;
+  readonly onProgress: (fraction: number, done?: PassProgress) => void;
   readonly complain: (line: string) => void;
   /** null: a worker ends it */
   readonly interruption: Interruption | null;
@@ -231,11 +235,14 @@ function session(
   const catalog = rememberReads(home.adapters.catalog);
   const { kept } = parts;
   if (kept !== null) reports.add({ logFile: `logs/${logName(parts.claim.idJob)}` });
-  const log = (line: string): void => {
-    const shown = oneLine(mask(line));
-    options.log(shown);
-    kept?.write(shown);
-  };
+  const writer =
+    (show: (line: string) => void) =>
+    (line: string): void => {
+      const shown = oneLine(mask(line));
+      show(shown);
+      kept?.write(shown);
+    };
+  const log = writer(options.log);
   const lines = createProgressLines(log, progressLineMs);
   const interrupted = options.interruption?.signal ?? neverAborted;
   let committing = false;
@@ -262,6 +269,7 @@ function session(
     rejects: createRejects(log, createRootAdvice(catalog, parts.idOrg)),
     mask,
     log,
+    print: writer(options.print),
     interrupted,
     get committing() {
       return committing;
@@ -269,7 +277,7 @@ function session(
     progress(fraction, done) {
       interrupted.throwIfAborted();
       parts.disk?.goOn();
-      options.onProgress(fraction);
+      options.onProgress(fraction, done);
       if (done !== undefined) lines.take(fraction, done);
       const now = performance.now();
       if (now - lastProgress < 1000) return;

@@ -14,7 +14,7 @@ import {
   type Conversion,
   type ConversionDetails,
 } from '../reports/conversion-result.ts';
-import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './output-files.ts';
+import { createDocumentFolder, isEmptyFolder, safeName, type DocumentFolder } from './output-files.ts';
 import { chooseRowSource } from './open-source.ts';
 import { namedLogicalSchema, type ChosenSchema } from '../schemas/logical-schema.ts';
 import { isRemote, isEmptyRemoteFolder, localFolder, uploadFolder } from '../session/remote-files.ts';
@@ -151,7 +151,11 @@ class BackConversion {
       if (request.dryRun) await produce(() => undefined);
       else {
         const file = await folder.write(name, produce);
-        if (file !== name) this.#session.log(`${name} is written as ${file}`);
+        const isNumbered = file !== name && file !== safeName(name);
+        if (file !== name)
+          this.#session.log(
+            `${name} is written as ${file}${isNumbered ? ': another document of the target has that name' : ''}`,
+          );
       }
       this.#bytes += bytes;
       this.#documents += 1;

@@ -3,6 +3,10 @@
 /** How far the XML declaration is looked for. */
 export const DECLARATION_BYTES = 4096;
 
+/** For messages: families that readers of browsers know, too. */
+export const supportedEncodings =
+  'supported are UTF-8, UTF-16, US-ASCII, ISO-8859-1 to 16, windows-1250 to 1258, KOI8-R, KOI8-U, GBK, GB18030, Big5, Shift_JIS, EUC-JP, ISO-2022-JP and EUC-KR: convert the document to UTF-8, as by iconv -t UTF-8, with the encoding of its XML declaration';
+
 export interface DetectedEncoding {
   /** lower case; one of 'utf-8', 'utf-16le', 'utf-16be', 'us-ascii', 'iso-8859-1', or a label for `TextDecoder` */
   readonly encoding: string;
@@ -96,7 +100,7 @@ export function detectEncoding(
       lead: '',
       problem: {
         code: 'xml_unsupported_encoding',
-        message: `the document looks like ${family.toUpperCase()}, which is not supported`,
+        message: `the document looks like ${family.toUpperCase()}, which is not supported; ${supportedEncodings}`,
       },
     };
   }

@@ -1,5 +1,5 @@
 /** Bytes of a document in any encoding, as UTF-8. */
-import { DECLARATION_BYTES, detectEncoding } from './detection.ts';
+import { DECLARATION_BYTES, detectEncoding, supportedEncodings } from './detection.ts';
 import type { DetectedEncoding } from './detection.ts';
 import { createTranscoder, type Utf8Sink } from './transcoders.ts';
 import type { Transcoder } from './transcoders.ts';
@@ -35,7 +35,10 @@ export function createEncodingReader(override: string | undefined, sink: Utf8Sin
     if (isUtf8) sink.skip(detected.markBytes);
     else transcoder = createTranscoder(detected.encoding, sink);
     if (!isUtf8 && transcoder === null)
-      sink.fail('xml_unsupported_encoding', `the encoding "${detected.encoding}" is not supported`);
+      sink.fail(
+        'xml_unsupported_encoding',
+        `the encoding "${detected.encoding}" is not supported; ${supportedEncodings}`,
+      );
     pass(head, detected.markBytes);
     head = new Uint8Array(0);
   }

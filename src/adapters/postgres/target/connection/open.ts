@@ -189,7 +189,9 @@ export function targetFault(error: unknown, label: string): unknown {
     if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError)
       return fault('unprocessable_input', 'the server does not answer as PostgreSQL does');
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return unreachable.test(code) ? fault('service_unavailable', `the connection failed (${code})`) : error;
+    return unreachable.test(code)
+      ? fault('service_unavailable', `the connection failed (${code}${connectionWords(code)})`)
+      : error;
   }
   const { code: state = '' } = error;
   const message = shortened(error.message);
@@ -205,6 +207,24 @@ export function targetFault(error: unknown, label: string): unknown {
   if (['2BP01', '0A000'].includes(state)) return fault('conflict', about);
   return fault('unprocessable_input', about);
 }
+
+/** What the codes of systems mean, and what to look at. */
+function connectionWords(code: string): string {
+  const words = faultWords.find(([pattern]) => pattern.test(code))?.[1];
+  return words === undefined ? '' : `: ${words}`;
+}
+
+const faultWords: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED/, 'no server listens there; is it running, and are host and port right?'],
+  [/^(ENOTFOUND|EAI_)/, 'no host of that name is known; is it spelt right?'],
+  [/^(ETIMEDOUT|CONNECT_TIMEOUT)/, 'no answer in time; does a firewall stand between?'],
+  [/^(EHOST|ENET)/, 'no way leads to that host; is the network right?'],
+  [/^(ECONNRESET|EPIPE|CONNECTION_)/, 'the server ended the connection; its own log says why'],
+  [
+    /^(ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_)/,
+    'TLS was not agreed on; sslmode= says what is asked for',
+  ],
+];
 
 /** The server chose its length; a failure is one line. */
 function shortened(text: string | undefined): string {
