@@ -8,14 +8,8 @@ import type {
 import { donutSourceModel } from '../../../support/models/donut.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 
-const own = {
-  host: 'db.example',
-  port: 5433,
-  user: 'svc',
-  database: 'svc',
-  password: 'own-c4nary',
-  sslMode: 'disable',
-};
+const address = { host: 'db.example', port: 5433, sslMode: 'disable' };
+const own = { ...address, user: 'svc', database: 'svc', password: 'own-c4nary' };
 const token = 'sv=2024&se=2030&sig=c4nary%2Fsig%3D';
 const location = `https://cloud.example/packages/x/?${token}`;
 
