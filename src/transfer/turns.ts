@@ -8,13 +8,15 @@ export interface Slots {
 
 const retryAfterSeconds = 5;
 
-/** `running` and `waiting`: of one organisation, at a time. */
+/** `running` and `waiting`: of one organisation, at a time; `what` is waited for, in the plural. */
 export function createSlots({
   running,
   waiting,
+  what = 'exports and imports',
 }: {
   readonly running: number;
   readonly waiting: number;
+  readonly what?: string;
 }): Slots {
   const byOrg = new Map<number, { taken: number; readonly queue: (() => void)[] }>();
 
@@ -26,7 +28,7 @@ export function createSlots({
       return;
     }
     if (slots.queue.length >= waiting)
-      throw new AppError('too_many_requests', 'too many exports and imports of this organisation wait', {
+      throw new AppError('too_many_requests', `too many ${what} of this organisation wait`, {
         headers: { 'Retry-After': String(retryAfterSeconds) },
       });
     await new Promise<void>((resolve) => slots.queue.push(resolve));

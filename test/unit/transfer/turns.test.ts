@@ -40,6 +40,18 @@ describe('transfers of an organisation', () => {
     expect(own.most()).toBe(2);
   });
 
+  it('are refused by what they wait for, past the most that may wait', async () => {
+    const slots = createSlots({ running: 1, waiting: 1, what: 'maps' });
+    const end = Promise.withResolvers<void>();
+    const runs = [slots.within(1, () => end.promise), slots.within(1, async () => undefined)];
+    await expect(slots.within(1, async () => undefined)).rejects.toMatchObject({
+      code: 'too_many_requests',
+      message: 'too many maps of this organisation wait',
+    });
+    end.resolve();
+    await Promise.all(runs);
+  });
+
   it('give up their place when they fail', async () => {
     const places = createSlots({ running: 1, waiting: 1 });
     for (let at = 0; at < 3; at += 1)

@@ -1,5 +1,6 @@
 /** The source-to-target map: /v2/mapping. */
 import { createRoute, z } from '@hono/zod-openapi';
+import { createSlots } from '../../../transfer/turns.ts';
 import { listMappings } from '../../../catalog/schemas/logical-schema.ts';
 import { compareMappings } from '../../../catalog/mappings/comparison.ts';
 import { downloadFormats, downloadMappings } from '../../../catalog/mappings/download.ts';
@@ -57,7 +58,9 @@ function sharedOf(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: G
   const { catalog } = adapters;
   const guard = guards.require('schemas:read');
 
-  return { catalog, guard };
+  // a long map takes some hundred megabytes while it is rendered
+  const maps = createSlots({ running: 1, waiting: 20, what: 'maps' });
+  return { catalog, guard, maps };
 }
 
 type Shared = ReturnType<typeof sharedOf>;
@@ -133,7 +136,7 @@ function statisticsOfJobOperation({ catalog, guard }: Shared) {
   );
 }
 
-function compareOperation({ catalog, guard }: Shared) {
+function compareOperation({ catalog, guard, maps }: Shared) {
   return rawOperation(
     createRoute({
       method: 'get',
@@ -154,19 +157,20 @@ function compareOperation({ catalog, guard }: Shared) {
     async (c) => {
       const { from, to } = c.req.valid('param');
       const { all, from_lschma: fromLschma, to_lschma: toLschma } = c.req.valid('query');
-      const compared = await compareMappings(
-        catalog,
-        c.get('principal').idOrg,
+      const { idOrg } = c.get('principal');
+      const sides = [
         { idSch: from, idLschma: fromLschma },
         { idSch: to, idLschma: toLschma },
-        { all: all === 'true' },
+      ] as const;
+      const compared = await maps.within(idOrg, () =>
+        compareMappings(catalog, idOrg, ...sides, { all: all === 'true' }),
       );
       return jsonArray(c, compared);
     },
   );
 }
 
-function downloadOperation({ catalog, guard }: Shared) {
+function downloadOperation({ catalog, guard, maps }: Shared) {
   return rawOperation(
     createRoute({
       method: 'get',
@@ -199,7 +203,10 @@ function downloadOperation({ catalog, guard }: Shared) {
     async (c) => {
       const { format = 'xlsx', id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
-      const file = await downloadMappings(catalog, c.get('principal').idOrg, idSch, { format, idLschma });
+      const { idOrg } = c.get('principal');
+      const file = await maps.within(idOrg, () =>
+        downloadMappings(catalog, idOrg, idSch, { format, idLschma }),
+      );
       return c.body(file.content, 200, {
         'Content-Type':
           negotiate(c.req.header('Accept'), [contentTypes[format], bytesType]) ?? contentTypes[format],
