@@ -5,6 +5,9 @@ import { rootsNamed } from '../../engine/map/chosen-roots.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { AppError, isOutage } from '../../errors.ts';
+import { parseModeOf } from '../../jobs/request/tool-request.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { peekRootName } from '../inputs/read-document.ts';
 import { findBasis } from '../schemas/choice.ts';
 import { chooseLogicalSchema, hasRoot, type ChosenSchema } from '../schemas/logical-schema.ts';
@@ -24,12 +27,13 @@ export async function chooseSchema(
   const source = await usedSource(context, origin, collected);
   const chosen = origin.pinned ?? (await chooseByTarget(context, origin.idSch, source));
   const { idLschma } = chosen.stored;
-  session.log(
-    origin.idSch < 0
-      ? 'its logical schema is not stored either'
-      : `logical schema ${idLschma} of schema ${origin.idSch}: ${chosen.why}`,
-  );
-  await session.report({ idLschma });
+  if (origin.idSch < 0) session.log('its logical schema is not stored either');
+  else if (idLschma < 0)
+    session.log(
+      `a new logical schema of schema ${origin.idSch}, which a dry run does not store: ${chosen.why}`,
+    );
+  else session.log(`logical schema ${idLschma} of schema ${origin.idSch}: ${chosen.why}`);
+  if (idLschma >= 0) await session.report({ idLschma });
   session.choose({ logical: idLschma, why: chosen.why }, chosen.stored.model);
   return chosen;
 }
@@ -52,12 +56,23 @@ async function chooseByTarget(
   idSch: number,
   source: SourceModel,
 ): Promise<ChosenSchema> {
-  const { session, plan, target } = context;
-  const reachesTarget = plan.loads && session.request.saveMode !== 'print-schema';
-  const loads = reachesTarget ? await (await target.open()).loads() : [];
+  const { session } = context;
+  const loads = parseModeOf(session.request) === 'statistics' ? [] : await loadsOf(context);
   const basis = await findBasis(session, idSch, loads);
   const roots = await rootsOfDocuments(context, source, basis.stored?.model);
   return chooseLogicalSchema(session, idSch, source, basis, roots);
+}
+
+/** What a dry run and `-S p` tell is what a load would do; tables are printed, too, where their target cannot be asked. */
+async function loadsOf({ session, target }: ConversionContext): Promise<readonly TargetLoad[]> {
+  if (session.request.saveMode !== 'print-schema') return target.loads();
+  try {
+    return await target.loads();
+  } catch (error) {
+    if (!(error instanceof AppError) && !isOutage(error)) throw error;
+    session.log(`the target does not tell what it was loaded by: ${(error as Error).message}`);
+    return [];
+  }
 }
 
 /** Root elements of the documents, when the stored model does not start with all that the source model allows. */

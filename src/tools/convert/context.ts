@@ -29,10 +29,9 @@ export class TargetOnDemand {
     return this.#sink;
   }
 
-  /** What it says of its loads, newest first; nothing where rows are to go nowhere. */
+  /** What it says of its loads, newest first; nothing where there is none. */
   async loads(): Promise<readonly TargetLoad[]> {
-    const { out, saveMode } = this.#session.request;
-    return out === undefined || saveMode === 'print-schema' ? [] : (await this.open()).loads();
+    return this.#session.request.out === undefined ? [] : (await this.open()).loads();
   }
 
   async close(): Promise<void> {

@@ -171,8 +171,8 @@ async function namedOrigin({ request, home }: ToolSession, loads: readonly Targe
       );
 }
 
-/** Stores a new model; a --rename that named nothing is told, as a mistyped name would go unnoticed. */
-export function storeModel(
+/** Stores a new model, but in a dry run; a --rename that named nothing is told, as a mistyped name would go unnoticed. */
+export async function storeModel(
   session: ToolSession,
   idSch: number,
   model: RelationalModel,
@@ -180,6 +180,7 @@ export function storeModel(
 ): Promise<StoredLogicalSchema> {
   for (const [from, to] of unusedRenames(session.request.rename ?? [], model))
     session.log(`--rename ${from}=${to}: no table or column would be called ${from}`);
+  if (session.request.dryRun) return { idSch, idLschma: -1, model, modelHash: '', variant: isVariant };
   return session.home.adapters.catalog.createLogicalSchema(
     session.idOrg,
     idSch,

@@ -78,6 +78,11 @@ function load(file: string, origin: Summary, target: string, ...more: string[]):
   ]);
 }
 
+async function storedSchemas(): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`select count(*)::int as n from svc.logical_schema`;
+  return row!.n;
+}
+
 async function chosen(
   run: Promise<ToolRun>,
 ): Promise<Summary['schema_chosen'] & { readonly stdout: string }> {
@@ -138,6 +143,38 @@ describe('a target decides', { timeout: 240_000 }, () => {
     const { summary, stdout } = await runTool(home, 'er2xml', argv);
     expect(summary, stdout).toMatchObject({ documents: 3, schema_chosen: { logical: made } });
     expect(compareXml(await readFile(join(back, 'full.xml'), 'utf8'), full)).toEqual([]);
+  });
+
+  it.each(some(targets, 1))(
+    '%s: a dry run and -S p speak of what would be loaded, and store nothing',
+    async (_, text, options) => {
+      const into = (...more: string[]) =>
+        load('thin.xml', origin, text.replace('$', folder), ...options, ...more);
+      const before = await storedSchemas();
+      const [dry, printed] = [await chosen(into('-s')), await chosen(into('-S', 'p'))];
+      const shaped = await into('-s', '-g', '1', '--prefix', 'q_');
+      expect(shaped.summary, shaped.stdout).toMatchObject({
+        logical: null,
+        schema_chosen: { logical: null },
+      });
+      expect(shaped.stdout).toContain(
+        `a new logical schema of schema ${origin.origin}, which a dry run does not store`,
+      );
+      expect(await storedSchemas()).toBe(before);
+      const { logical, why } = await chosen(into());
+      expect([dry, printed]).toMatchObject([
+        { logical, why },
+        { logical, why },
+      ]);
+      expect(why).toMatch(/target/);
+    },
+  );
+
+  it('-S p prints tables where the target cannot be asked, and says so', async () => {
+    const away = 'postgresql://nobody@127.0.0.1:1/none?schema=x';
+    const { code, stdout } = await load('thin.xml', origin, away, '-S', 'p');
+    expect(stdout).toMatch(/the target does not tell what it was loaded by/);
+    expect([code, stdout.includes('CREATE TABLE "voyage"')]).toEqual([0, true]);
   });
 
   it(
