@@ -166,6 +166,32 @@ export function operationSuite(session: () => Session): void {
     });
   });
 
+  describe('the root', () => {
+    it.each(['', '/'])(
+      'is a page with files of its own for browsers, and an index for programs: "%s"',
+      async (path) => {
+        const { url, prefix, deployment } = session();
+        // others hand over what is below the prefix alone
+        const takesBare = ['Hono, route()', 'Hono, mount()', 'Express'].includes(deployment.name);
+        if (path === '' && !takesBare) return;
+        const page = await open(path, { headers: { Accept: 'text/html' } });
+        expect([page.status, page.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=UTF-8']);
+        expect(page.headers.get('Content-Security-Policy')).toContain("require-trusted-types-for 'script'");
+        const files = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(
+          ([, file]) => new URL(file!, `${url}${path}`).href,
+        );
+        expect(files).toContain(`${url}/ui/main.js`);
+        for (const file of files) {
+          const answer = await open(file.slice(url.length));
+          expect([file, answer.status]).toEqual([file, 200]);
+          expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
+        }
+        const index = (await (await open(path)).json()) as { links: { health: string } };
+        expect(index.links.health).toBe(`${prefix}/actuator/health`);
+      },
+    );
+  });
+
   describe('what is refused', () => {
     const json = { 'Content-Type': 'application/json' };
     const cases: readonly (readonly [what: string, path: string, init: RequestInit, status: number])[] = [
