@@ -58,6 +58,8 @@ export interface CompiledXsdSet {
   readonly model: SourceModel;
   /** errors here break the standard, yet left the model usable: the first of two duplicates was kept, a faulty facet applied, … */
   readonly diagnostics: Diagnostic[];
+  /** names of the files that it was started from */
+  readonly entries: readonly string[];
 }
 
 /**
@@ -153,7 +155,7 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
     onTooLarge: () =>
       stop('xsd_model_too_large', `The model would have more than ${limits.xsdMaxComponents} entries`),
   });
-  return { model, diagnostics: report.diagnostics };
+  return { model, diagnostics: report.diagnostics, entries: entries.map(({ name }) => name) };
 }
 
 /** The entries; one that declares nothing of its own is there for what it brings in, and that stands for it. */

@@ -1,5 +1,5 @@
 /** xsd2er: an XSD set becomes an origin, its logical schema and mapping. */
-import { formatDiagnostic, type Diagnostic } from '../../engine/diagnostics.ts';
+import type { Diagnostic } from '../../engine/diagnostics.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
@@ -11,14 +11,12 @@ import { noDetails, nothingKept, type Conversion } from '../reports/conversion-r
 import { choicesAfterParent, storeModel } from './logical-schema.ts';
 import { buildModel } from './build-model.ts';
 import { requireDocumentElements } from './document-elements.ts';
+import { diagnosticLines, entriesLine } from './told-diagnostics.ts';
 import { storeOrigin } from './store-origin.ts';
 import { inputPaths } from '../session/resolve-inputs.ts';
 import { setFingerprint } from './set-fingerprint.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { compileOptions, readXsdSet, type XsdSetFiles } from '../inputs/xsd-files.ts';
-
-/** diagnostics printed one by one; the rest are counted */
-const maxPrinted = 100;
 
 /** What came of an XSD set. */
 export interface DrawnSet {
@@ -96,7 +94,9 @@ async function compile(
   const { xsdTimeMs: timeMs, xsdMemoryBytes: memoryBytes } = session.home.config.limits;
   try {
     const order = { files: set.files, options: compileOptions(set, request, limits) };
-    const { model, diagnostics } = await compileInThread(order, { timeMs, memoryBytes });
+    const { model, diagnostics, entries } = await compileInThread(order, { timeMs, memoryBytes });
+    if (set.entries === undefined && set.files.length > 1)
+      session.log(entriesLine(entries, set.files.length));
     return { source: model, diagnostics };
   } catch (error) {
     if (!(error instanceof XsdSetError)) throw error;
@@ -108,8 +108,5 @@ async function compile(
 }
 
 function printDiagnostics(session: ToolSession, diagnostics: readonly Diagnostic[]): void {
-  for (const diagnostic of diagnostics.slice(0, maxPrinted))
-    session.log(`${diagnostic.severity}: ${formatDiagnostic(diagnostic)}`);
-  if (diagnostics.length > maxPrinted)
-    session.log(`… and ${diagnostics.length - maxPrinted} more diagnostics`);
+  for (const line of diagnosticLines(diagnostics)) session.log(line);
 }

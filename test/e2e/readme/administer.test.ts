@@ -112,7 +112,8 @@ describe('conversion-job-service keys, orgs, audit', { timeout: 60_000 }, () => 
     expect(await runWith({ SVC_METADB_URL: 'postgresql://a:b@127.0.0.1:1/c' }, 'keys', 'list')).toMatchObject(
       {
         code: 1,
-        stderr: 'the metadata database at 127.0.0.1:1: the connection failed (ECONNREFUSED)\n',
+        stderr:
+          'the metadata database at 127.0.0.1:1: the connection failed (ECONNREFUSED): no server listens there; is it running, and are host and port right?\n',
       },
     );
     expect(await run('--help')).toMatchObject({ code: 0 });

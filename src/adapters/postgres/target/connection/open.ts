@@ -190,7 +190,7 @@ export function targetFault(error: unknown, label: string): unknown {
       return fault('unprocessable_input', 'the server does not answer as PostgreSQL does');
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return unreachable.test(code)
-      ? fault('service_unavailable', `the connection failed (${code}${connectionWords(code)})`)
+      ? fault('service_unavailable', `the connection failed (${code})${connectionWords(code)}`)
       : error;
   }
   const { code: state = '' } = error;
