@@ -134,6 +134,19 @@ describe('files and logs on S3', { timeout: 120_000, ...needs('s3 server', s3 !=
     });
   });
 
+  it('a folder of the store is loaded by the logical schema that made it', async () => {
+    const bytes = new Uint8Array(await readFile(join(freightDocumentFolder, 'manifest-1.xml')));
+    const path = await service.client.upload('xml', 'manifest-1.xml', bytes);
+    const into = (folder: string, ...more: [string, string][]) =>
+      convert('xml2er', path, [['-o', folder], ...more], origin);
+    const shaped = await into('out/shaped', ['-r', 's_']);
+    const again = await into('out/shaped');
+    expect(again.id_lschma).toBe(shaped.id_lschma);
+    const { tables } = await manifest('out/shaped');
+    expect(tables.find(({ name }) => name === 's_shipment')!.rows).toBe(4);
+    expect((await into('out/fresh')).id_lschma).not.toBe(shaped.id_lschma);
+  });
+
   it('a glob names files of the store, and documents are written back to it', async () => {
     const job = await convert('xml2er', 'uploads/*/*.xml', [['-o', 'metadb:globbed']], origin);
     expect(job.msg_proc_qty).toBeGreaterThan(0);
