@@ -97,6 +97,11 @@ describe('jobs on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }
     const rows = await contents(folderReader(folder('spark'), 'csv'));
     expect(rows['_documents']).toHaveLength(count + 2);
     expect(rows).toEqual(await contents(folderReader(folder('local'), 'csv')));
+    // what made the folder loads it, wherever a job runs
+    const level = ['-o', folder('level'), '-f', 'csv'];
+    const made = await convert(home, 'xml2er', ...arguments_([...level, '-g', '0']));
+    const more = await convert(home, 'xml2er', ...arguments_(level), '--engine', 'spark');
+    expect([more.logical, more.schema_chosen!.why]).toEqual([made.logical, 'it made what the target holds']);
   });
 
   it('fails with the reason and without a row when a document is broken', async () => {
