@@ -71,7 +71,7 @@ export async function openInputs(
     if (found.length === 0) {
       throw new AppError(
         'input_not_found',
-        `${input}: there is no such file, or nothing in it that this tool reads`,
+        `${input}: there is no such file, or nothing in it that this tool reads${whatIsThere(input, links)}`,
       );
     }
     files.push(...found);
@@ -84,6 +84,16 @@ export async function openInputs(
       for (const spool of spools) await rm(spool, { recursive: true, force: true });
     },
   };
+}
+
+/** Which of the two it is; of a job, whose paths are not the person's own, nothing more is told. */
+function whatIsThere(input: string, links: Links): string {
+  if (links === 'refuse') return '';
+  if (statSync(resolve(input), { throwIfNoEntry: false })?.isDirectory() === true)
+    return '; the folder is there: of folders and archives, documents are *.xml and schemas *.xsd, also as .gz, .zip, .tar, .tgz, and a file of any other name is to be named by itself';
+  return parsePathPattern(input) === null
+    ? `; it was looked for as ${resolve(input)}`
+    : `; no file below ${resolve('.')} matches the pattern`;
 }
 
 /** Answers the file, in a folder of its own. */

@@ -1,8 +1,12 @@
 /** What a person reads while a tool works, and at its end. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closestWord } from '../../../../src/engine/closest-word.ts';
 import { readConfig } from '../../../../src/config/properties.ts';
 import { parseToolArguments } from '../../../../src/jobs/request/read-request.ts';
+import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { progressLine } from '../../../../src/tools/cli/terminal.ts';
 import { textTable } from '../../../../src/tools/cli/text-table.ts';
 import { printSummary, type ToolSummary } from '../../../../src/tools/reports/summary.ts';
@@ -81,6 +85,20 @@ describe('a word that was meant', () => {
     expect(() => readConfig({ 'svc.worker.concurency': '2' })).toThrow(
       'svc.worker.concurency: there is no such property; did you mean svc.worker.concurrency?',
     );
+  });
+});
+
+describe('an input that leads nowhere', () => {
+  it('is told apart from a folder without documents', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'inputs-'));
+    try {
+      const missing = join(folder, 'none.xml');
+      await expect(openInputs([missing], () => true)).rejects.toThrow(`it was looked for as ${missing}`);
+      await expect(openInputs([folder], () => true)).rejects.toThrow('the folder is there: of folders');
+      await expect(openInputs([join(folder, '*.xml')], () => true)).rejects.toThrow('matches the pattern');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 
