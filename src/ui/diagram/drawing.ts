@@ -9,6 +9,9 @@ const keyWidth = 26;
 /** from this scale on columns can be read */
 const readable = 0.34;
 
+/** with more of them the lines are a thicket: from afar those of the chosen table alone are shown, else they are faint */
+const mostLines = 200;
+
 /** The part of a scene that is seen, in its own pixels. */
 export interface Seen {
   readonly scale: number;
@@ -37,6 +40,7 @@ export function drawScene(scene: Scene): DrawnScene {
   const boxes = new Map(scene.boxes.map((box) => [box.name, box]));
   const lines = scene.relations.map((relation) => ({ relation, path: drawRelation(relation, boxes) }));
   const tables = scene.boxes.map(drawTable);
+  const isDense = lines.length > mostLines;
   const group = svg(
     'g',
     {},
@@ -57,6 +61,7 @@ export function drawScene(scene: Scene): DrawnScene {
     see(seen) {
       const small = seen.scale < readable;
       group.classList.toggle('far', small);
+      group.classList.toggle('dense', isDense);
       const size = small ? Math.min(72, Math.round(12 / seen.scale)) : 12;
       for (const table of tables) {
         const { x, y, width, height } = table.box;

@@ -132,7 +132,7 @@ export async function diagramPart(place: SchemaPlace): Promise<Content> {
     h(
       'p',
       { class: 'hint', id: keysId },
-      'Wheel or pinch: scale. Drag or arrow keys: move. + and −: scale, 0: all of it, Escape: the whole diagram. Double click, or a name in the list: a table with its neighbours.',
+      'Wheel or pinch: scale. Drag or arrow keys: move. + and −: scale, 0: all of it, Escape: the whole diagram. Click: the lines of a table. Double click, or a name in the list: a table with its neighbours.',
     ),
   );
 
