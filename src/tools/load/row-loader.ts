@@ -6,9 +6,7 @@ import { createShredder, type Shredder } from '../../engine/shred/shredder.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import { AppError } from '../../errors.ts';
-import type { ExtraColumn } from '../../jobs/request/shape.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
-import type { RowSink } from '../../ports/rows/sink.ts';
 import {
   createDocumentCut,
   documentName,
@@ -20,6 +18,7 @@ import { extrasOf, unfilledExtras, valuesOf } from '../schemas/extra-values.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { hashesToLoad, partHash } from './document-hashes.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
+import { createDrainedRows, type DrainedRows, type LoaderSink } from './drained-rows.ts';
 import { readDocument } from '../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import { DocumentProbe } from './probe.ts';
@@ -48,49 +47,55 @@ export interface DelegatedLoad {
   readonly lastKeys: ReadonlyMap<string, number>;
 }
 
-/** What loading needs of a session and of a sink: also in a process that has neither job record nor target. */
+/** What loading needs of a session: also in a process that has no job record. */
 export type LoaderSession = Pick<
   ToolSession,
   'request' | 'limits' | 'kernels' | 'idJob' | 'byHand' | 'log' | 'progress'
 >;
-export interface LoaderSink extends Pick<
-  RowSink,
-  'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
-> {
-  /** absent in a thread: whoever gives it documents has asked the target already */
-  readonly loadedDocuments?: RowSink['loadedDocuments'];
+
+/** What does not change while documents are loaded. */
+interface LoadContext {
+  readonly session: LoaderSession;
+  readonly logical: StoredLogicalSchema;
+  readonly sink: LoaderSink;
+  readonly rejects: Rejects;
+  readonly withStatistics: boolean;
+  /** of all inputs, for progress */
+  readonly totalBytes: number;
+}
+
+/** The file that is read now, and the document of it. */
+interface PresentFile {
+  path: string;
+  name: string;
+  /** SHA-256 of the file and of the document, where known; the document's is, when it ends */
+  sha256: string | null;
+  documentSha256: string | null;
+}
+
+/** Which inputs are documents to be loaded. */
+interface Selection {
+  /** SHA-256 by input index, where it had to be known before; null: the document is not to be loaded */
+  hashes: readonly (string | null)[] | null;
+  /** there already, or twice among the inputs */
+  skipped: number;
+  nextIndex: number;
 }
 
 export class Loader {
-  readonly #session: LoaderSession;
-  readonly #logical: StoredLogicalSchema;
-  /** rows given to the sink, by table */
-  #written: number[] = [];
-  readonly #sink: LoaderSink;
-  readonly #shredder: Shredder;
-  readonly #probe: DocumentProbe | null;
-  /** what fills the extra columns of each table, in their order */
-  readonly #extras: readonly (ExtraColumn | null)[];
-  readonly #cut: DocumentCut;
+  readonly #context: LoadContext;
   readonly #names = createNameTable();
-  readonly #withStatistics: boolean;
-  #collector: StatisticsCollector | null;
+  readonly #shredder: Shredder;
+  readonly #rows: DrainedRows;
+  readonly #probe: DocumentProbe | null;
+  readonly #cut: DocumentCut;
   readonly #identity;
-  readonly #totalBytes: number;
-  readonly #rejects: Rejects;
-  /** SHA-256 by input index, where it had to be known before; null: the document is not to be loaded */
-  #hashes: readonly (string | null)[] | null = null;
-  /** SHA-256 of the present file and document, where known; the document's is, when it ends */
-  #fileHash: string | null = null;
-  #sha256: string | null = null;
-  #skipped = 0;
+  #collector: StatisticsCollector | null;
   #delegated: DelegatedLoad | null = null;
-  #inputIndex = 0;
-  #rowCount = 0;
-  #bytes = 0;
-  #diskBytes = 0;
-  #path = '';
-  #fileName = '';
+  readonly #present: PresentFile = { path: '', name: '', sha256: null, documentSha256: null };
+  readonly #selection: Selection = { hashes: null, skipped: 0, nextIndex: 0 };
+  /** bytes of the documents, and of their files on disk */
+  readonly #read = { bytes: 0, diskBytes: 0 };
 
   constructor(
     session: LoaderSession,
@@ -100,14 +105,10 @@ export class Loader {
     keyOffsets: ReadonlyMap<string, number>,
     totalBytes: number,
   ) {
-    this.#session = session;
-    this.#logical = logical;
-    this.#sink = sink;
-    this.#rejects = rejects;
-    this.#totalBytes = totalBytes;
+    this.#context = { session, logical, sink, rejects, withStatistics, totalBytes };
     const { request } = session;
-    this.#extras = extrasOf(logical.model, request.extraColumns);
-    for (const [table, column] of unfilledExtras(logical.model, this.#extras)) sink.allowNull(table, column);
+    const extras = extrasOf(logical.model, request.extraColumns);
+    for (const [table, column] of unfilledExtras(logical.model, extras)) sink.allowNull(table, column);
     const shredding = {
       model: logical.model,
       names: this.#names,
@@ -118,18 +119,18 @@ export class Loader {
       unmapped: request.unmapped,
       keepsOtherRoots: request.keepsOtherRoots && request.root === undefined,
       extraValues: () =>
-        valuesOf(this.#extras, {
+        valuesOf(extras, {
           idJob: session.idJob,
-          fileName: this.#fileName,
-          filePath: session.byHand ? this.#path : this.#fileName,
+          fileName: this.#present.name,
+          filePath: session.byHand ? this.#present.path : this.#present.name,
         }),
     };
     this.#shredder = createShredder(shredding);
+    this.#rows = createDrainedRows(this.#shredder, sink);
     this.#probe =
       request.onError === 'skip'
         ? new DocumentProbe(session, rejects, createShredder(shredding), rowTag, this.#names)
         : null;
-    this.#withStatistics = withStatistics;
     this.#collector = this.#newCollector();
     this.#identity = createIdentityChecker(logical.model, this.#names);
     this.#cut = createDocumentCut(rowTag, this.#names, this.#documentConsumer());
@@ -138,11 +139,12 @@ export class Loader {
   #documentConsumer(): DocumentConsumer {
     const shredder = this.#shredder;
     const identity = this.#identity;
-    const { keys } = this.#session.request;
+    const present = this.#present;
+    const { keys } = this.#context.session.request;
     return {
       begin: (file, number, inherited) => {
-        this.#sha256 = this.#fileHash === null ? null : partHash(this.#fileHash, number);
-        const keyed = keys === 'hash' ? (this.#sha256 ?? undefined) : undefined;
+        present.documentSha256 = present.sha256 === null ? null : partHash(present.sha256, number);
+        const keyed = keys === 'hash' ? (present.documentSha256 ?? undefined) : undefined;
         shredder.beginDocument(documentName(file, number), keyed, inherited);
         this.#collector?.beginDocument();
         identity?.beginDocument(documentName(file, number), inherited);
@@ -153,7 +155,11 @@ export class Loader {
         identity?.consume(batch, locate);
       },
       end: (bytes) => {
-        shredder.endDocument({ sha256: this.#sha256!, bytes, loadedAt: new Date().toISOString() });
+        shredder.endDocument({
+          sha256: present.documentSha256!,
+          bytes,
+          loadedAt: new Date().toISOString(),
+        });
         this.#collector?.endDocument(bytes);
       },
     };
@@ -169,27 +175,25 @@ export class Loader {
 
   /** `--skip-loaded`, `--keys hash`: what the target holds, or what stood among the inputs before, is not loaded. */
   async leaveOutLoaded(inputs: InputSet): Promise<void> {
-    const known = await hashesToLoad(this.#session, inputs, this.#rejects, (hashes) =>
-      this.#sink.loadedDocuments!(hashes),
-    );
-    this.#hashes = known.hashes;
-    this.#skipped = known.skipped;
+    const { session, rejects, sink } = this.#context;
+    const known = await hashesToLoad(session, inputs, rejects, (hashes) => sink.loadedDocuments!(hashes));
+    this.#selection.hashes = known.hashes;
+    this.#selection.skipped = known.skipped;
   }
 
   /** By input index; null: not to be loaded, or all are as they come. */
   get hashes(): readonly (string | null)[] | null {
-    return this.#hashes;
+    return this.#selection.hashes;
   }
 
   /** The documents that follow, by their SHA-256; null: they are not known. */
   expect(hashes: readonly (string | null)[] | null): void {
-    this.#hashes = hashes;
-    this.#inputIndex = 0;
+    this.#selection.hashes = hashes;
+    this.#selection.nextIndex = 0;
   }
 
   /** Takes the outcome of a load that other processes or threads did in place of this one. */
   adoptDelegated(loaded: DelegatedLoad): void {
-    this.#written = [...loaded.written];
     this.#delegated = loaded;
   }
 
@@ -206,90 +210,88 @@ export class Loader {
   }
 
   #newCollector(): StatisticsCollector | null {
-    if (!this.#withStatistics) return null;
-    return createStatisticsCollector(this.#names, { samples: !this.#session.request.noSamples });
+    const { withStatistics, session } = this.#context;
+    if (!withStatistics) return null;
+    return createStatisticsCollector(this.#names, { samples: !session.request.noSamples });
   }
 
   async load(member: InputMember): Promise<void> {
-    this.#path = member.path;
-    this.#fileName = member.name;
-    const inputIndex = this.#inputIndex;
-    this.#inputIndex += 1;
-    const known = this.#hashes?.[inputIndex];
-    if (this.#rejects.has(inputIndex) || known === null) {
-      this.#diskBytes += member.diskBytes;
+    const sha256 = this.#hashOfNext();
+    if (sha256 === null) {
+      this.#read.diskBytes += member.diskBytes;
       return;
     }
-    this.#fileHash = known ?? null;
+    const { session } = this.#context;
+    const present = this.#present;
+    present.path = member.path;
+    present.name = member.name;
+    present.sha256 = sha256 ?? null;
     this.#cut.beginFile(member.name, member.range);
-    let read = 0;
-    const { bytes, sha256 } = await readDocument(member, {
+    let readBytes = 0;
+    const document = await readDocument(member, {
       names: this.#names,
-      limits: this.#session.limits,
+      limits: session.limits,
       kernels: this.#shredder.tokenizerKernels(),
       onBatch: (batch, locate) => this.#cut.consume(batch, locate),
       afterChunk: async (size) => {
-        read += size;
-        await this.#drain();
-        const done = this.#diskBytes + Math.min(read, member.diskBytes);
-        this.#session.progress(this.#totalBytes === 0 ? 0 : done / this.#totalBytes, {
-          pass: 'loading',
-          documents: this.#cut.count,
-          bytes: this.#bytes + read,
-          rows: this.#rowCount,
-        });
+        readBytes += size;
+        await this.#rows.drain();
+        this.#tellProgress(readBytes, member.diskBytes);
       },
     });
-    if (known !== undefined && known !== sha256)
+    if (sha256 !== undefined && sha256 !== document.sha256)
       throw new AppError('unprocessable_input', `${member.path}: the file changed while it was read`);
-    this.#sha256 ??= sha256;
-    this.#cut.endFile(bytes);
-    this.#bytes += bytes;
-    this.#diskBytes += member.diskBytes;
+    present.documentSha256 ??= document.sha256;
+    this.#cut.endFile(document.bytes);
+    this.#read.bytes += document.bytes;
+    this.#read.diskBytes += member.diskBytes;
   }
 
-  /** Hands what the shredder finished to the sink; awaiting it is what holds the reader back. */
-  async #drain(): Promise<void> {
-    const { output, unconvertedValues, nullAllowed } = this.#shredder;
-    // what leaves a cell empty is known before the row comes
-    for (const unconverted of unconvertedValues.splice(0)) await this.#sink.unconverted(unconverted);
-    for (const { table, column } of nullAllowed.splice(0)) this.#sink.allowNull(table, column);
-    for (const chunk of output.chunks.splice(0)) {
-      if (typeof chunk.table === 'number') {
-        this.#written[chunk.table] = (this.#written[chunk.table] ?? 0) + chunk.rowCount;
-        this.#rowCount += chunk.rowCount;
-        await this.#sink.write(chunk.table, chunk.bytes, chunk.rowCount, (bytes) => output.recycle(bytes));
-      } else await this.#sink.writeSide(chunk.table, chunk.bytes, chunk.rowCount);
-    }
+  /** SHA-256 of the next input, undefined where that is not known before it is read; null: it is not to be loaded. */
+  #hashOfNext(): string | null | undefined {
+    const index = this.#selection.nextIndex;
+    this.#selection.nextIndex += 1;
+    return this.#context.rejects.has(index) ? null : this.#selection.hashes?.[index];
+  }
+
+  #tellProgress(readBytes: number, fileBytes: number): void {
+    const { session, totalBytes } = this.#context;
+    const done = this.#read.diskBytes + Math.min(readBytes, fileBytes);
+    session.progress(totalBytes === 0 ? 0 : done / totalBytes, {
+      pass: 'loading',
+      documents: this.#cut.count,
+      bytes: this.#read.bytes + readBytes,
+      rows: this.#rows.count,
+    });
   }
 
   async flush(): Promise<void> {
-    this.#shredder.output.flush();
-    await this.#drain();
+    await this.#rows.flush();
   }
 
   /** A job without a document must not be published: to overwrite with nothing is to delete. */
   requireDocuments(): void {
-    if (this.findings().documents > 0 || this.#skipped > 0) return;
-    throw noDocumentsLeft(this.#rejects, this.#session.request.rowTag);
+    if (this.findings().documents > 0 || this.#selection.skipped > 0) return;
+    throw noDocumentsLeft(this.#context.rejects, this.#context.session.request.rowTag);
   }
 
   /** What the job will have added once it is published. */
   written(): Omit<WrittenSoFar, 'chosen'> {
-    const { model, idSch, idLschma } = this.#logical;
-    const named = this.#written.map((rows, table) => [model.tables[table]!.name, rows] as const);
+    const { rejects, logical } = this.#context;
+    const { model, idSch, idLschma } = logical;
+    const named = this.#rowsByTable().map((rows, table) => [model.tables[table]!.name, rows] as const);
     const findings = this.findings();
     return {
       origin: idSch,
       logical: idLschma < 0 ? null : idLschma,
       documents: findings.documents,
-      rejected: this.#rejects.messages.length - this.#rejects.unknownRoots,
-      unknownRoots: this.#rejects.unknownRoots,
+      rejected: rejects.messages.length - rejects.unknownRoots,
+      unknownRoots: rejects.unknownRoots,
       kept: findings.kept,
       tables: Object.fromEntries(named.filter(([, rows]) => rows > 0)),
       unknown: findings.unmapped.length,
       bytes: findings.bytes,
-      details: detailsOf(findings, this.#rejects.details),
+      details: detailsOf(findings, rejects.details),
     };
   }
 
@@ -298,16 +300,20 @@ export class Loader {
   }
 
   get writtenRows(): number {
-    return this.#written.reduce((sum, rows = 0) => sum + rows, 0);
+    return this.#rowsByTable().reduce((sum, rows = 0) => sum + rows, 0);
+  }
+
+  #rowsByTable(): readonly number[] {
+    return this.#delegated?.written ?? this.#rows.byTable;
   }
 
   /** as far as it has come */
   get done(): Pick<PassProgress, 'documents' | 'bytes'> {
-    return { documents: this.#cut.count, bytes: this.#bytes };
+    return { documents: this.#cut.count, bytes: this.#read.bytes };
   }
 
   get skipped(): number {
-    return this.#skipped;
+    return this.#selection.skipped;
   }
 
   get statistics(): DocumentStatistics | null {
@@ -317,8 +323,8 @@ export class Loader {
   findings(): LoadFindings {
     if (this.#delegated !== null) return this.#delegated.findings;
     const { count: documents, outside } = this.#cut;
-    const captures = this.#session.request.unmapped === 'capture';
-    const counts = { documents, outside, bytes: this.#bytes };
+    const captures = this.#context.session.request.unmapped === 'capture';
+    const counts = { documents, outside, bytes: this.#read.bytes };
     return findingsOf(counts, this.#shredder.deviations, captures, this.#identity);
   }
 }

@@ -1,0 +1,53 @@
+/** What the shredder finished, handed to the sink: awaiting it is what holds the reader of documents back. */
+import type { Shredder } from '../../engine/shred/shredder.ts';
+import type { RowSink } from '../../ports/rows/sink.ts';
+
+/** What loading needs of a sink: also in a process that has no target. */
+export interface LoaderSink extends Pick<
+  RowSink,
+  'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
+> {
+  /** absent in a thread: whoever gives it documents has asked the target already */
+  readonly loadedDocuments?: RowSink['loadedDocuments'];
+}
+
+export interface DrainedRows {
+  /** rows given to the sink, by table; tables without rows may be missing at the end */
+  readonly byTable: readonly number[];
+  readonly count: number;
+  /** Hands over what is finished. */
+  drain(): Promise<void>;
+  /** Finishes what has been begun, and hands it over. */
+  flush(): Promise<void>;
+}
+
+export function createDrainedRows(
+  { output, unconvertedValues, nullAllowed }: Shredder,
+  sink: LoaderSink,
+): DrainedRows {
+  const byTable: number[] = [];
+  let count = 0;
+  async function drain(): Promise<void> {
+    // what leaves a cell empty is known before the row comes
+    for (const unconverted of unconvertedValues.splice(0)) await sink.unconverted(unconverted);
+    for (const { table, column } of nullAllowed.splice(0)) sink.allowNull(table, column);
+    for (const { table, bytes, rowCount } of output.chunks.splice(0)) {
+      if (typeof table === 'number') {
+        byTable[table] = (byTable[table] ?? 0) + rowCount;
+        count += rowCount;
+        await sink.write(table, bytes, rowCount, (spare) => output.recycle(spare));
+      } else await sink.writeSide(table, bytes, rowCount);
+    }
+  }
+  return {
+    byTable,
+    get count() {
+      return count;
+    },
+    drain,
+    async flush() {
+      output.flush();
+      await drain();
+    },
+  };
+}
