@@ -55,7 +55,9 @@ export async function jobView({ main, signal, path, title }: ViewPlace): Promise
     ),
   );
   show(first);
-  void showOthers(first);
+  showOthers(first).catch((error: unknown) => {
+    if (!signal.aborted) fill(others, failureBox(error));
+  });
 
   function show(job: ShownJob): void {
     clearTimeout(timer);
