@@ -44,7 +44,7 @@ export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlP
   const sqlSchema = options.sqlSchema ?? null;
   const { foreignKeys, indexes, keyIndexes: keyIndexKind } = dialect.capabilities;
   const choice = keyIndexKind === 'none' ? 'none' : (options.indexes ?? 'keys');
-  const indexName = createIndexNames(dialect);
+  const indexName = createIndexNames(dialect, model);
   const { model: drawn, lists } = withListTables(model, dialect);
   const ownerOf = new Map(lists.map(({ table, owner }) => [table, owner]));
   const wanted = (index: number): boolean =>

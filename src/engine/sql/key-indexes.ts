@@ -2,7 +2,7 @@
 import type { RelationalModel } from '../model/relational-model.ts';
 import { qualified, type Dialect } from './dialect.ts';
 import type { PhysicalTable } from './physical-model.ts';
-import { physicalName } from './physical-names.ts';
+import { modelName, physicalName } from './physical-names.ts';
 
 /** `keys`: foreign keys. `all`: what the XSD calls an id, a key or a reference, too. */
 export type IndexChoice = 'none' | 'keys' | 'all';
@@ -61,12 +61,18 @@ export function keyIndexStatement(
   return `CREATE INDEX ${called}ON ${qualified(dialect, { sqlSchema, table })} (${quoted})${where}`;
 }
 
-/** Gives names to indexes of one database, each once. */
-export function createIndexNames(dialect: Dialect): (table: string, column: string) => string {
+/** Gives names to indexes of one database, each once, no longer than those of the model. */
+export function createIndexNames(
+  dialect: Dialect,
+  model: Pick<RelationalModel, 'nameMaxLength'>,
+): (table: string, column: string) => string {
   const taken = new Set<string>();
   return (table, column) => {
     for (let count = 0; ; count += 1) {
-      const name = physicalName(dialect, `${table}_${column}_idx${count === 0 ? '' : count}`);
+      const name = modelName(
+        model,
+        physicalName(dialect, `${table}_${column}_idx${count === 0 ? '' : count}`),
+      );
       if (taken.has(name.toLowerCase())) continue;
       taken.add(name.toLowerCase());
       return name;
