@@ -41,7 +41,10 @@ const pageIn = (folder: string): string => `<!DOCTYPE html>
 </html>
 `;
 
-/** The server of the document is told by the page's own address: only the browser knows every prefix in front of it. */
+/**
+ * The server of the document is told by the page's own address: only the browser knows every prefix in front of it.
+ * The examples of optional parameters become words here, as the page would send them along with every call that is tried.
+ */
 const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
@@ -51,8 +54,42 @@ fetch(address, { headers: { Accept: 'application/json' } })
   .then((answer) => answer.json())
   .then((spec) => {
     spec.servers = [{ url: address.replace(/\\/doc$/, '') }];
-    SwaggerUIBundle({ spec, dom_id: '#reference', deepLinking: true, docExpansion: 'list', validatorUrl: null });
+    for (const path of Object.values(spec.paths)) for (const operation of Object.values(path)) {
+      for (const parameter of operation.parameters ?? []) if (parameter.required !== true) tellExample(parameter);
+    }
+    const ui = SwaggerUIBundle({
+      spec,
+      dom_id: '#reference',
+      deepLinking: true,
+      docExpansion: 'list',
+      validatorUrl: null,
+      persistAuthorization: true,
+      filter: true,
+      plugins: [() => ({ fn: { opsFilter: findOperations } })],
+      onComplete: () => {
+        if (!/^#\\/error(?:\\/|$)/.test(location.hash)) ui.layoutActions.show(['operations-tag', 'error'], false);
+      },
+    });
   });
+
+function tellExample(parameter) {
+  const example = parameter.example ?? parameter.schema?.example;
+  delete parameter.example;
+  delete parameter.schema?.example;
+  if (example !== undefined)
+    parameter.description = [parameter.description, 'For example: ' + example].filter(Boolean).join(' ');
+}
+
+function findOperations(groups, phrase) {
+  const words = phrase.toLowerCase().split(/\\s+/).filter(Boolean);
+  return groups
+    .map((group, tag) => group.update('operations', (operations) => operations.filter((one) => {
+      const operation = one.get('operation');
+      const text = [tag, one.get('method'), one.get('path'), operation.get('summary'), operation.get('description')].join(' ').toLowerCase();
+      return words.every((word) => text.includes(word));
+    })))
+    .filter((group) => group.get('operations').size > 0);
+}
 `;
 
 /** Long words of code break, so that a phone shows the page in its own width. */

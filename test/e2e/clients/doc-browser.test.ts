@@ -88,6 +88,10 @@ describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 
         .filter((key) => /^(get|put|post|delete|options|head|patch|trace)$/.test(key))
         .map((method) => `${method.toUpperCase()} ${path}`),
     );
+    await page.locator('#operations-tag-error[data-is-open="false"]').waitFor();
+    expect(await page.locator('.opblock [data-path="/error"]').count()).toBe(0);
+    await page.locator('#operations-tag-error').click();
+    await page.locator('.opblock [data-path="/error"]').first().waitFor();
     const shown = await page.locator('.opblock').evaluateAll((blocks) =>
       blocks.map((block) => {
         const method = block.querySelector('.opblock-summary-method')?.textContent ?? '';
@@ -139,6 +143,42 @@ describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 
     expect(
       await operation.locator('.live-responses-table .response-col_description').last().textContent(),
     ).toContain('"id_org": 1');
+  });
+
+  it('prefills required parameters alone, and tells the examples of the others', async () => {
+    const operation = page.locator('.opblock', { has: page.locator('[data-path="/v2/schema/ddl/{idSch}"]') });
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByRole('button', { name: 'Try it out' }).click();
+    const optional = operation.locator('[data-param-name="id_lschma"]');
+    expect(await optional.locator('input').inputValue()).toBe('');
+    expect(await optional.textContent()).toContain('For example: 4');
+    expect(await operation.locator('[data-param-name="idSch"] input').inputValue()).toBe('11');
+    const asked = page.waitForRequest(/\/v2\/schema\/ddl\//);
+    await operation.locator('[data-param-name="idSch"] input').fill('1');
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    expect((await asked).url()).toBe(`${origin}/v2/schema/ddl/1`);
+    const answer = operation.locator('.live-responses-table .response-col_status').last();
+    await answer.waitFor();
+    // there is no such schema here, of which the browser itself complains
+    expect((await answer.textContent())?.trim()).toMatch(/^404/);
+    complaints.length = 0;
+  });
+
+  it('remembers the key when it is loaded again', async () => {
+    await page.reload();
+    await page.locator('.auth-wrapper .authorize.locked').first().waitFor();
+  });
+
+  it('finds operations by the words of their path, summary and description', async () => {
+    const filter = page.locator('.operation-filter-input');
+    const blocks = page.locator('.opblock');
+    await filter.fill('DDL schema');
+    await expect.poll(() => blocks.count()).toBeLessThan(10);
+    expect(await page.locator('.opblock [data-path="/v2/schema/ddl/{idSch}"]').count()).toBe(1);
+    await filter.fill('no such words');
+    await expect.poll(() => blocks.count()).toBe(0);
+    await filter.fill('');
+    await expect.poll(() => blocks.count()).toBeGreaterThan(50);
   });
 
   it('fits a phone, and is dark where the system is', async () => {
