@@ -14,6 +14,7 @@ import { createOpenApiDocument, registerComponents } from './http/openapi/docume
 import { behind } from './http/middleware/address.ts';
 import type { AppEnv } from './http/env.ts';
 import { createErrorPageRoutes } from './http/routes/error-page.ts';
+import { createFollowers } from './http/middleware/followers.ts';
 import { createExecutionRoutes } from './http/routes/jobs/executions.ts';
 import { createFileRoutes } from './http/routes/files.ts';
 import { createMappingRoutes } from './http/routes/catalog/mappings.ts';
@@ -53,13 +54,17 @@ export function createApp(
   if (config.corsOrigins.length > 0) {
     app.use(
       '*',
-      cors({ origin: [...config.corsOrigins], exposeHeaders: ['X-Request-Id', 'Location', 'Retry-After'] }),
+      cors({
+        origin: [...config.corsOrigins],
+        exposeHeaders: ['X-Request-Id', 'Location', 'Preference-Applied', 'Retry-After'],
+      }),
     );
   }
 
   registerComponents(app);
-  app.route('/', createRunRoutes(adapters, config, guards));
-  app.route('/', createExecutionRoutes(adapters, config, guards));
+  const followers = createFollowers(config.limits);
+  app.route('/', createRunRoutes(adapters, config, guards, followers));
+  app.route('/', createExecutionRoutes(adapters, guards, followers));
   app.route('/', createWorkflowRoutes(adapters, guards));
   app.route('/', createFileRoutes(adapters, config, guards));
   // before the schemas, whose `/v2/schema/{id}` would take its paths

@@ -26,7 +26,7 @@ export function createFollowers(
     if ((counts.get(name) ?? 0) < most) return;
     throw new AppError(
       'too_many_requests',
-      `${who} follows ${most} logs already (${property}): end one, or read the log without following it`,
+      `${who} follows ${most} logs already, or waits for as many jobs (${property}): end one, or read the log without following it`,
       { headers: { 'Retry-After': String(retryAfterS) } },
     );
   }

@@ -1,6 +1,7 @@
 /** Bodies of the run operations (docs/decisions/service/workflows.md). */
 import { z } from '@hono/zod-openapi';
 import { plainText } from '../requests/parameters.ts';
+import { JobStatus } from './jobs.ts';
 
 const enabled = z
   .union([z.boolean(), z.enum(['true', 'false'])], { error: 'must be true, false, "true" or "false"' })
@@ -100,6 +101,9 @@ export const RunCmdResponse = z
     cmds: z.array(z.string()),
     jobs: jobIds,
     id_workflow: z.int().openapi({ format: 'int64' }),
+    statuses: z.array(JobStatus).optional().openapi({
+      description: 'With `Prefer: wait=N`: the states of `jobs`, in their order, when the answer was made.',
+    }),
   })
   .openapi('RunCmdResponse', {
     example: {

@@ -106,7 +106,9 @@ describe('er2xml', { timeout: 120_000 }, () => {
     for (const [at, text] of texts.entries()) {
       const file = join(folder, `stays-${at}.xml`);
       await writeFile(file, text);
-      logicals.push(String((await convert(home, 'xml2er', file, '-o', 'metadb:stays')).logical));
+      // without a name the second goes on with the schema of the first
+      const more = ['--name', `stays-${at}`, '-o', 'metadb:stays'];
+      logicals.push(String((await convert(home, 'xml2er', file, ...more)).logical));
     }
     for (const [at, text] of texts.entries()) {
       const out = join(folder, `stays-${at}`);

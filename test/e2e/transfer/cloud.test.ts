@@ -103,7 +103,7 @@ describe('a schema in cloud storage', { timeout: 120_000 }, () => {
     expect(await traces(to.signature)).toEqual([]);
   });
 
-  it('is read by the real program, from what the client wrote', needs('whole run'), async () => {
+  it('is read by the real program, from what the client wrote', async () => {
     const from = await cloud.location('client/freight');
     const answer = await importFrom(withProgram, from.url, 'from-client');
     expect(answer.body).toEqual({ error: false, origin_ids: '1, 2' });

@@ -6,7 +6,7 @@ import { createTestApp } from '../../support/memory/adapters.ts';
 it('a database that does not answer is 503 with Retry-After, not 500', async () => {
   const test = await createTestApp();
   const lost = Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED' });
-  Object.assign(test.adapters.jobs, { list: () => Promise.reject(lost) });
+  Object.assign(test.adapters.jobs, { listJobs: () => Promise.reject(lost) });
   const answer = await test.send('/v2/executions/all');
   expect(answer.status).toBe(503);
   expect(answer.headers.get('Retry-After')).toBe('5');

@@ -1,13 +1,12 @@
 /** Jobs and their logs: /v2/executions. */
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Config } from '../../../config/shape.ts';
 import { AppError } from '../../../errors.ts';
 import { removeJob } from '../../../jobs/remove.ts';
 import { killJob } from '../../../jobs/kill.ts';
 import { withStatusLetter } from '../../../jobs/status-letters.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Guards } from '../../middleware/auth.ts';
-import { createFollowers } from '../../middleware/followers.ts';
+import type { Followers } from '../../middleware/followers.ts';
 import { jobLogHandler, jobLogHeaders, jobLogQuery, jobLogResponses } from './log.ts';
 import { ExecutionsResponse, Job } from '../../schemas/jobs.ts';
 import { createGroup, json, operation, problems, removed } from '../../requests/operation.ts';
@@ -21,10 +20,10 @@ const jobParam = z.object({ id_job: int64('The job.') });
 
 export function createExecutionRoutes(
   adapters: Pick<Adapters, 'jobs' | 'files'>,
-  config: Pick<Config, 'limits'>,
   guards: Guards,
+  followers: Followers,
 ) {
-  const shared = sharedOf(adapters, config, guards);
+  const shared = sharedOf(adapters, guards, followers);
   return createGroup([
     removeOperation(shared),
     allOperation(shared),
@@ -38,12 +37,7 @@ export function createExecutionRoutes(
 }
 
 /** What the operations of this group stand on. */
-function sharedOf(
-  adapters: Pick<Adapters, 'jobs' | 'files'>,
-  config: Pick<Config, 'limits'>,
-  guards: Guards,
-) {
-  const followers = createFollowers(config.limits);
+function sharedOf(adapters: Pick<Adapters, 'jobs' | 'files'>, guards: Guards, followers: Followers) {
   const guard = guards.require('jobs:read');
   const killGuard = guards.require('jobs:run');
 

@@ -1,23 +1,38 @@
 /** Running commands: /v2/run. */
 import { createRoute, z } from '@hono/zod-openapi';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { sha256Hex } from '../../../access/credential.ts';
 import type { Config } from '../../../config/shape.ts';
 import { AppError } from '../../../errors.ts';
 import { rerunJob } from '../../../jobs/rerun.ts';
+import type {
+  ExecutionRequest,
+  RunCmdResponse as RunAnswer,
+} from '../../../jobs/request/execution-request.ts';
+import { statusLetters, type StatusLetter } from '../../../jobs/status-letters.ts';
 import { requireCommands, submitCommands } from '../../../jobs/submit.ts';
+import { waitForJobs } from '../../../jobs/wait.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Guards } from '../../middleware/auth.ts';
-import type { AppEnv } from '../../env.ts';
+import { connectionOf, type AppEnv } from '../../env.ts';
+import type { Followers } from '../../middleware/followers.ts';
 import { bodyText, jsonBody } from '../../requests/json-body.ts';
 import { createGroup, effectfulGet, json, notSent, operation, problems } from '../../requests/operation.ts';
 import { int64 } from '../../requests/parameters.ts';
+import { longestWait, preferredWait } from '../../requests/prefer.ts';
 import { RerunJobResponse, RunCmdResponse, executionRequest } from '../../schemas/run.ts';
 import { wire } from '../../answers/wire.ts';
 
 const tags = ['run'];
 
-const idempotencyHeader = z.object({
+const runHeaders = z.object({
+  prefer: z
+    .string()
+    .optional()
+    .openapi({
+      description: `\`wait=N\`: answer when all jobs have ended, or after N seconds (at most ${longestWait}); \`statuses\` tells how far they are then.`,
+      example: 'wait=30',
+    }),
   'idempotency-key': z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 printable ASCII characters' })
@@ -25,7 +40,7 @@ const idempotencyHeader = z.object({
     .openapi({ description: 'The same key and body give the first answer again.', example: 'a8098c1a-f86e' }),
 });
 
-export function createRunRoutes(adapters: Adapters, config: Config, guards: Guards) {
+export function createRunRoutes(adapters: Adapters, config: Config, guards: Guards, followers: Followers) {
   const guard = guards.require('jobs:run');
   /** Before the body is read: switched off means that nothing of the request is looked at. */
   const commandsOn: MiddlewareHandler<AppEnv> = async (_, next) => {
@@ -42,11 +57,13 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
       path: '/v2/run/cmd',
       operationId: 'runCommands',
       summary: 'Run commands as jobs of one workflow',
+      description:
+        'Each execution names a tool and its options, and becomes a job; jobs of one request run in order, and those after a failed one are not run. Off until `cmd.enabled=true` is set. Nothing is stored unless every execution is in order.',
       tags,
       security: guard.security,
       middleware: [...guard.middleware, commandsOn, jsonBody(config.limits.jsonBodyBytes)],
       request: {
-        headers: idempotencyHeader,
+        headers: runHeaders,
         body: {
           required: true,
           content: { 'application/json': { schema: executionRequest(config.limits.executions) } },
@@ -59,18 +76,46 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
       },
     }),
     async (c) => {
-      const key = c.req.valid('header')['idempotency-key'];
-      const idempotency = key === undefined ? null : { key, bodyHash: await sha256Hex(await bodyText(c)) };
-      const answer = await submitCommands(
-        adapters,
-        config,
-        c.get('principal'),
-        c.req.valid('json'),
-        idempotency,
-      );
-      return c.json(wire(answer), 200);
+      const seconds = preferredWait(c.req.header('Prefer'));
+      if (seconds === null)
+        return c.json(wire(await submitted(c, c.req.valid('header'), c.req.valid('json'))), 200);
+      // who waits holds a slot like one who follows a log: where there is none, nothing is stored
+      const leave = followers.enter(c.get('principal'));
+      try {
+        const answer = await submitted(c, c.req.valid('header'), c.req.valid('json'));
+        const statuses = await statusesAfter(c, answer, seconds);
+        c.header('Preference-Applied', `wait=${seconds}`);
+        return c.json(wire({ ...answer, statuses }), 200);
+      } finally {
+        leave();
+      }
     },
   );
+
+  async function submitted(
+    c: Context<AppEnv>,
+    headers: z.infer<typeof runHeaders>,
+    request: ExecutionRequest,
+  ): Promise<RunAnswer> {
+    const key = headers['idempotency-key'];
+    const idempotency = key === undefined ? null : { key, bodyHash: await sha256Hex(await bodyText(c)) };
+    return submitCommands(adapters, config, c.get('principal'), request, idempotency);
+  }
+
+  /** Ends early, with what is known by then, where connections run short. */
+  async function statusesAfter(
+    c: Context<AppEnv>,
+    { jobs, id_workflow: idWorkflow }: RunAnswer,
+    seconds: number,
+  ): Promise<readonly StatusLetter[]> {
+    const ending = new AbortController();
+    connectionOf(c)?.followedUntil(() => ending.abort());
+    const statuses = await waitForJobs(adapters.jobs, c.get('principal').idOrg, idWorkflow, jobs, {
+      forMs: seconds * 1000,
+      signal: AbortSignal.any([ending.signal, c.req.raw.signal]),
+    });
+    return statuses.map((status) => statusLetters[status]);
+  }
 
   const rerun = operation(
     createRoute({

@@ -1,5 +1,7 @@
 /** /v2/run: commands and reruns. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { preferredWait } from '../../../../src/http/requests/prefer.ts';
 import { RerunJobResponse, RunCmdResponse } from '../../../../src/http/schemas/run.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 import type { TestApp } from '../../../support/memory/adapters.ts';
@@ -181,5 +183,59 @@ describe('GET /v2/run/rerun/{id_job}', () => {
 
   it('is 404 for a job that is not there', async () => {
     expect((await (await createApp()).send('/v2/run/rerun/77')).status).toBe(404);
+  });
+});
+
+describe('Prefer: wait', () => {
+  const two = { executions: [execution(), execution()] };
+  const waiting = async (app: TestApp, prefer: string) => {
+    const answer = await run(app, two, { Prefer: prefer });
+    const { statuses } = RunCmdResponse.parse(await answer.json());
+    return [answer.status, answer.headers.get('Preference-Applied'), statuses];
+  };
+
+  it('answers when all jobs have ended, with their states', async () => {
+    const app = await createApp();
+    const answered = waiting(app, 'respond-async, wait=30');
+    while ((await jobCount(app)) < 2) await delay(5);
+    const first = await startNextJob(app.adapters.jobs);
+    await first.end('completed');
+    const second = await startNextJob(app.adapters.jobs);
+    expect(await Promise.race([answered, delay(150, 'still waiting')])).toBe('still waiting');
+    await second.end('failed');
+    expect(await answered).toEqual([200, 'wait=30', ['C', 'F']]);
+  });
+
+  it('answers when the time is up, too', async () => {
+    const app = await createApp();
+    expect(await waiting(app, 'wait=0')).toEqual([200, 'wait=0', ['Q', 'Q']]);
+    expect(await waiting(app, 'Wait="1"; strict')).toEqual([200, 'wait=1', ['Q', 'Q']]);
+  });
+
+  it.each(['wait', 'wait=', 'wait=soon', 'wait=-1', 'return=minimal', 'wait=1e3'])(
+    'passes over what it does not understand: %s',
+    async (prefer) => {
+      const answer = await run(await createApp(), two, { Prefer: prefer });
+      expect(answer.headers.get('Preference-Applied')).toBeNull();
+      expect(await answer.json()).not.toHaveProperty('statuses');
+    },
+  );
+
+  it('waits a minute at most', () => {
+    expect(preferredWait('wait=600')).toBe(60);
+    expect(preferredWait('wait=5, wait=7')).toBe(5);
+    expect(preferredWait(undefined)).toBeNull();
+  });
+
+  it('holds a slot of those that follow logs, and gives it back', async () => {
+    const app = await createApp({ 'cmd.enabled': 'true', 'svc.limits.followers_per_key': '1' });
+    const answered = waiting(app, 'wait=1');
+    while ((await jobCount(app)) < 2) await delay(5);
+    await delay(20);
+    const refused = await run(app, two, { Prefer: 'wait=1' });
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '5']);
+    expect(await jobCount(app)).toBe(2);
+    expect(await answered).toEqual([200, 'wait=1', ['Q', 'Q']]);
+    expect((await waiting(app, 'wait=0'))[0]).toBe(200);
   });
 });

@@ -1,0 +1,34 @@
+/** Waiting for the jobs of a workflow to end, so that whoever submits them needs no loop. */
+import type { JobStore } from '../ports/stores/jobs.ts';
+import { terminalStatuses, type JobStatus } from './record.ts';
+import { pause } from './worker/waiting.ts';
+
+export interface JobWait {
+  /** how long, at most */
+  readonly forMs: number;
+  /** answers at once with the states of that moment */
+  readonly signal: AbortSignal;
+}
+
+/** time between two looks: short jobs are seen at once, long ones cost a query a second */
+const [firstLookMs, longestLookMs] = [50, 1000];
+
+/** States of the jobs, in their order, when all have ended or the time is up. A job that is gone by then counts as lost. */
+export async function waitForJobs(
+  jobs: Pick<JobStore, 'listWorkflowJobs'>,
+  idOrg: number,
+  idWorkflow: number,
+  idJobs: readonly number[],
+  { forMs, signal }: JobWait,
+): Promise<readonly JobStatus[]> {
+  const until = performance.now() + forMs;
+  for (let lookMs = firstLookMs; ; lookMs = Math.min(lookMs * 2, longestLookMs)) {
+    const found = await jobs.listWorkflowJobs(idOrg, idWorkflow, 0, idJobs.length);
+    const statusOf = new Map(found?.content.map(({ id_job: idJob, status }) => [idJob, status]));
+    const statuses = idJobs.map((idJob) => statusOf.get(idJob) ?? 'lost');
+    const leftMs = until - performance.now();
+    if (leftMs <= 0 || signal.aborted || statuses.every((status) => terminalStatuses.has(status)))
+      return statuses;
+    await pause(Math.min(lookMs, leftMs), signal);
+  }
+}
