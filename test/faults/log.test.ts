@@ -17,6 +17,7 @@ import {
   type ServiceHome,
 } from '../support/service/start.ts';
 import { peakMemory } from '../support/service/processes.ts';
+import { needs } from '../support/needs.ts';
 
 const megabytes = Number(process.env['LOG_MEGABYTES'] ?? 40);
 
@@ -32,7 +33,7 @@ describe(`a log of ${megabytes} MB`, { timeout: 600_000 }, () => {
     await home?.remove();
   });
 
-  it('a follower that reconnects has every byte, and the memory stays', async () => {
+  it('a follower that reconnects has every byte, and the memory stays', needs('whole run'), async () => {
     const sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
     const jobs = createPostgresJobStore(sql);
     const idJob = (await jobs.submit(submission(1, 1))).idJobs[0]!;

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const kinds = targetKinds(() => ({ database, folders }));
 
-describe.each(some(kinds, 2))('%s', (_, targetOf) => {
+describe.each(some(kinds, 1))('%s', (_, targetOf) => {
   let target: TestTarget;
   let number = 0;
   beforeEach(() => {

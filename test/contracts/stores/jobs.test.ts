@@ -10,6 +10,7 @@ import { createTestDatabase } from '../../support/servers/postgres.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { emptySourceModel } from './catalog/contract.ts';
 import { describeJobStore, submission, worker } from './jobs/contract.ts';
+import { needs } from '../../support/needs.ts';
 
 describeJobStore('PostgreSQL', async () => {
   const database = await createTestDatabase();
@@ -201,7 +202,7 @@ describe('the job table', () => {
     await jobs.close();
   });
 
-  test('queries stay on indexes when there are many jobs', async () => {
+  test('queries stay on indexes when there are many jobs', needs('whole run'), async () => {
     const jobs = createPostgresJobStore(database.service, {
       maxQueuedPerOrg: 20_000,
       maxRunningPerOrg: 1000,

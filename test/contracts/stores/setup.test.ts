@@ -35,7 +35,7 @@ describe('connections', () => {
     expect(back?.id).toBe(9_007_199_254_740_991);
   });
 
-  test('come back after the server ended them', async () => {
+  test('come back after the server ended them', needs('whole run'), async () => {
     const { sql } = await open(createEmptyDatabase);
     const [before] = await sql`select pg_backend_pid() as pid`;
     await sql`select pg_terminate_backend(pg_backend_pid())`.catch(() => undefined);

@@ -6,6 +6,7 @@ import { zipped } from '../../support/service/archives.ts';
 import { execution } from '../../support/service/client.ts';
 import { createServiceHome, startService, type ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
+import { needs } from '../../support/needs.ts';
 
 const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
 const catalog = `<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog"><uri name="urn:t" uri="types.xsd"/></catalog>`;
@@ -120,29 +121,33 @@ describe('one command', { timeout: 240_000 }, () => {
     ]);
   });
 
-  it('goes on with the schema that documents made, unless they start as none of it does', async () => {
-    const one = join(home.directory, 'one.xml');
-    await writeFile(one, '<log><entry>1</entry><entry>2</entry></log>');
-    const target = ['-o', `duckdb:${join(home.directory, 'log.duckdb')}`];
-    const first = await convert(home, 'xml2er', one, ...target);
-    const second = await runTool(home, 'xml2er', [one, ...target, '--json']);
-    expect(second.summary).toMatchObject({ origin: first.origin, logical: first.logical });
-    expect(second.stdout).toMatch(/^-x auto: origin \d+ \(one\) loaded the target before and goes on/m);
-    const named = await convert(home, 'xml2er', one, ...target, '--name', 'apart');
-    expect(named.origin).not.toBe(first.origin);
-    expect(await convert(home, 'xml2er', one, ...target, '--name', 'apart')).toMatchObject({
-      origin: named.origin,
-    });
-    expect(await convert(home, 'xml2er', one, ...target, '-S', 'o')).not.toMatchObject({
-      origin: named.origin,
-    });
-    await writeFile(one, '<journal/>');
-    const other = await runTool(home, 'xml2er', [one, ...target, '--json']);
-    expect(other.stdout).toMatch(/none of which knows <journal>: the documents make their own$/m);
-    expect(other.summary).toMatchObject({ status: 'C', documents: 1 });
-  });
+  it(
+    'goes on with the schema that documents made, unless they start as none of it does',
+    needs('whole run'),
+    async () => {
+      const one = join(home.directory, 'one.xml');
+      await writeFile(one, '<log><entry>1</entry><entry>2</entry></log>');
+      const target = ['-o', `duckdb:${join(home.directory, 'log.duckdb')}`];
+      const first = await convert(home, 'xml2er', one, ...target);
+      const second = await runTool(home, 'xml2er', [one, ...target, '--json']);
+      expect(second.summary).toMatchObject({ origin: first.origin, logical: first.logical });
+      expect(second.stdout).toMatch(/^-x auto: origin \d+ \(one\) loaded the target before and goes on/m);
+      const named = await convert(home, 'xml2er', one, ...target, '--name', 'apart');
+      expect(named.origin).not.toBe(first.origin);
+      expect(await convert(home, 'xml2er', one, ...target, '--name', 'apart')).toMatchObject({
+        origin: named.origin,
+      });
+      expect(await convert(home, 'xml2er', one, ...target, '-S', 'o')).not.toMatchObject({
+        origin: named.origin,
+      });
+      await writeFile(one, '<journal/>');
+      const other = await runTool(home, 'xml2er', [one, ...target, '--json']);
+      expect(other.stdout).toMatch(/none of which knows <journal>: the documents make their own$/m);
+      expect(other.summary).toMatchObject({ status: 'C', documents: 1 });
+    },
+  );
 
-  it('takes names, lists what there is, and says which a name may mean', async () => {
+  it('takes names, lists what there is, and says which a name may mean', needs('whole run'), async () => {
     await writeSet();
     const { origin } = await convert(home, 'xsd2er', set, '--name', 'voyages');
     const named = await convert(home, 'xml2er', documents, '-x', 'voyages', '-o', 'metadb:named');

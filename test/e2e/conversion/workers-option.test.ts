@@ -200,7 +200,7 @@ describe('--workers', { timeout: 120_000 }, () => {
     },
   );
 
-  it('shares one large file at its row elements', async () => {
+  it('shares one large file at its row elements', needs('whole run'), async () => {
     const input = join(folder, 'day.xml');
     const day = Array.from({ length: 100 }, (_, at) =>
       trades(at + 1).slice('<trades>'.length, -'</trades>'.length),

@@ -154,7 +154,7 @@ describe('README and docs', { timeout: 180_000 }, () => {
     expect(output).toContain('--savemode');
   });
 
-  it('At the machine: what was done by hand is seen', async () => {
+  it('At the machine: what was done by hand is seen', needs('whole run'), async () => {
     const script = code('docs/operating.md', 'At the machine', 'sh')
       .replaceAll('orders.svg', join(folder, 'orders.svg'))
       .replaceAll(/\b(schema|ddl|diagram) orders\b/g, '$1 xsd')
@@ -215,26 +215,30 @@ describe('README and docs', { timeout: 180_000 }, () => {
     );
   });
 
-  it('Inside another application: the example answers', { timeout: 60_000 }, async () => {
-    const home = join(folder, 'inside');
-    const entry = pathToFileURL(join(projectRoot, 'src/runtime/open-service.ts')).href;
-    const example = code('docs/embedding.md', 'Inside another application', 'ts')
-      .replace("'conversion-job-service/node'", `'${entry}'`)
-      .replace("'hono'", `'${import.meta.resolve('hono')}'`)
-      .replace('/srv/conversions', home);
-    const file = join(folder, 'host.ts');
-    await writeFile(file, `${example}\nexport { host, service };\n`);
-    const { host, service } = (await import(file)) as {
-      host: { request(path: string): Promise<Response> };
-      service: { close(): Promise<void> };
-    };
-    try {
-      expect((await host.request('/convert/actuator/health/liveness')).status).toBe(200);
-      expect((await host.request('/convert/v2/schema/all')).status).toBe(401);
-    } finally {
-      await service.close();
-    }
-  });
+  it(
+    'Inside another application: the example answers',
+    { timeout: 60_000, ...needs('whole run') },
+    async () => {
+      const home = join(folder, 'inside');
+      const entry = pathToFileURL(join(projectRoot, 'src/runtime/open-service.ts')).href;
+      const example = code('docs/embedding.md', 'Inside another application', 'ts')
+        .replace("'conversion-job-service/node'", `'${entry}'`)
+        .replace("'hono'", `'${import.meta.resolve('hono')}'`)
+        .replace('/srv/conversions', home);
+      const file = join(folder, 'host.ts');
+      await writeFile(file, `${example}\nexport { host, service };\n`);
+      const { host, service } = (await import(file)) as {
+        host: { request(path: string): Promise<Response> };
+        service: { close(): Promise<void> };
+      };
+      try {
+        expect((await host.request('/convert/actuator/health/liveness')).status).toBe(200);
+        expect((await host.request('/convert/v2/schema/all')).status).toBe(401);
+      } finally {
+        await service.close();
+      }
+    },
+  );
 
   it('Many machines: a service and a worker share one database', async () => {
     const database = await createEmptyDatabase();

@@ -93,7 +93,7 @@ describe('an external migration program', { timeout: 60_000 }, () => {
     expect(page.content[0]).toMatchObject({ job_type: 'Export', status: 'F', failure: 'refused ***' });
   });
 
-  it('is ended with all it started when its job is killed', async () => {
+  it('is ended with all it started when its job is killed', needs('whole run'), async () => {
     const waiting = service.client.post('/v2/schema/export', {
       origin_id: '1',
       output_path: 'waits',

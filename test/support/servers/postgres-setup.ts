@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { clustersVariable } from '../service/cluster-template.ts';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
 
 declare module 'vitest' {
@@ -17,6 +18,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const home = await mkdtemp(join(tmpdir(), 'job-service-test-'));
   const directory = join(home, 'db');
   project.provide('postgresDirectory', directory);
+  process.env[clustersVariable] = home;
   return async () => {
     if (existsSync(directory)) await stopEmbeddedPostgres(directory);
     await rm(home, { recursive: true, force: true });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import { copyCluster } from './cluster-template.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 
 export const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
@@ -44,6 +45,7 @@ export async function createServiceHome(
   properties: Readonly<Record<string, string>> = {},
 ): Promise<ServiceHome> {
   const directory = await mkdtemp(join(tmpdir(), homes));
+  await copyCluster(directory);
   const home: ServiceHome = {
     directory,
     async configure(settings) {

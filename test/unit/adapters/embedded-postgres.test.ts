@@ -248,7 +248,7 @@ describe('the embedded database', () => {
 });
 
 describe('a database that a tool started', () => {
-  test('stops when nobody has been connected for a while, and not before', async () => {
+  test('stops when nobody has been connected for a while, and not before', needs('whole run'), async () => {
     const { url, child, adopted } = await inProcess('joinEmbeddedPostgres', { idleMs: 1500 });
     expect(adopted).toBe(false);
     const pid = await serverPid();

@@ -71,35 +71,39 @@ describe('service', () => {
     expect(await service.ended).toBe(0);
   });
 
-  it('keeps its key and its database over kill -9 and a new start, and tools by hand join it', async () => {
-    const home = await newHome();
-    const first = start(home);
-    await urlOf(first);
-    const key = await readFile(join(home, 'admin.key'), 'utf8');
-    first.child.kill('SIGKILL');
-    await first.ended;
+  it(
+    'keeps its key and its database over kill -9 and a new start, and tools by hand join it',
+    needs('whole run'),
+    async () => {
+      const home = await newHome();
+      const first = start(home);
+      await urlOf(first);
+      const key = await readFile(join(home, 'admin.key'), 'utf8');
+      first.child.kill('SIGKILL');
+      await first.ended;
 
-    const second = start(home, { SVC_CMD_ENABLED: 'true' });
-    const url = await urlOf(second);
-    expect(await readFile(join(home, 'admin.key'), 'utf8')).toBe(key);
-    expect(second.output()).toContain('running commands is on');
-    const answer = await fetch(`${url}/v2/executions/all`, {
-      headers: { Authorization: `Bearer ${key.trim()}` },
-    });
-    expect(answer.status).toBe(200);
+      const second = start(home, { SVC_CMD_ENABLED: 'true' });
+      const url = await urlOf(second);
+      expect(await readFile(join(home, 'admin.key'), 'utf8')).toBe(key);
+      expect(second.output()).toContain('running commands is on');
+      const answer = await fetch(`${url}/v2/executions/all`, {
+        headers: { Authorization: `Bearer ${key.trim()}` },
+      });
+      expect(answer.status).toBe(200);
 
-    const opened = await openInstallation(
-      { SVC_HOME: home, HOME: home },
-      { role: 'tool', write: () => undefined },
-    );
-    expect(`${opened.databaseUrl}\n`).toBe(await readFile(join(home, 'metadb.url'), 'utf8'));
-    expect(opened.mask(`cannot reach ${opened.databaseUrl}`)).not.toContain(
-      new URL(opened.databaseUrl).password,
-    );
-    await opened.close();
-    second.child.kill('SIGINT');
-    expect(await second.ended).toBe(0);
-  });
+      const opened = await openInstallation(
+        { SVC_HOME: home, HOME: home },
+        { role: 'tool', write: () => undefined },
+      );
+      expect(`${opened.databaseUrl}\n`).toBe(await readFile(join(home, 'metadb.url'), 'utf8'));
+      expect(opened.mask(`cannot reach ${opened.databaseUrl}`)).not.toContain(
+        new URL(opened.databaseUrl).password,
+      );
+      await opened.close();
+      second.child.kill('SIGINT');
+      expect(await second.ended).toBe(0);
+    },
+  );
 
   it('does not start with wrong settings, and names them all', async () => {
     const home = await temporaryFolder();
