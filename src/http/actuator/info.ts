@@ -103,6 +103,8 @@ function linksOperation({ adapters }: Shared) {
       path: '/actuator',
       operationId: 'getActuatorLinks',
       summary: 'List the operational endpoints',
+      description:
+        "The operational endpoints in the form of Spring Boot's actuator, for monitoring that knows it.",
       tags,
       security: [],
       responses: { 200: inEveryType(Links, 'The links.'), ...problemsOnly(401, 403, 404, 406, 500) },
@@ -142,6 +144,7 @@ function infoOperation({ adapters }: Shared) {
       path: '/actuator/info',
       operationId: 'getInfo',
       summary: 'Tell the build',
+      description: 'Name, version and build of the program that answers.',
       tags,
       security: [],
       responses: { 200: inEveryType(Info, 'Build and git.'), ...problemsOnly(401, 403, 404, 406, 500) },
@@ -165,6 +168,7 @@ function healthOperation({ adapters, guards }: Shared) {
       path: '/actuator/health',
       operationId: 'getHealth',
       summary: 'Tell whether the service is well',
+      description: '`UP` or `DOWN`, and the same of each part. 503 where one that is needed is down.',
       tags,
       security,
       responses: healthResponses,
@@ -205,6 +209,7 @@ function partOfGroupOperation({ showPart }: Shared) {
       path: '/actuator/health/{group}/{component}',
       operationId: 'getHealthComponentOfGroup',
       summary: 'Tell whether one part of a group is well',
+      description: 'One part of `liveness` or `readiness` by itself.',
       tags,
       security,
       request: {
@@ -226,6 +231,8 @@ function prometheusOperation({ adapters, metrics, guards }: Shared) {
       path: '/actuator/prometheus',
       operationId: 'getMetrics',
       summary: 'Read the metrics, in the text format of Prometheus',
+      description:
+        'Requests by route and state, jobs by kind and state with their duration, rows and bytes, the age of the queue, and figures of the process.',
       tags,
       ...guards.require(null),
       responses: {

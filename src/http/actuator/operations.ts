@@ -67,6 +67,7 @@ function metricNamesOperation({ adapters, metrics, get }: Shared) {
       path: '/actuator/metrics',
       operationId: 'listMetrics',
       summary: 'List the names of the metrics',
+      description: 'The names that `/actuator/metrics/{name}` answers to.',
       responses: { 200: inEveryType(MetricNames, 'The names.'), ...problems(406) },
     }),
     async (c) => {
@@ -135,6 +136,8 @@ function settingOperation({ adapters, get }: Shared) {
       path: '/actuator/env/{name}',
       operationId: 'getEnvironmentSetting',
       summary: 'Tell who gave one setting',
+      description:
+        'Which source gave the setting, a file, the environment or the default; every value that is not a default is masked.',
       request: { params: z.object({ name: z.string().openapi({ example: 'cmd.enabled' }) }) },
       responses: { 200: inEveryType(EnvironmentSetting, 'The setting.'), ...problems(406) },
     }),
@@ -161,6 +164,7 @@ function loggersOperation({ adapters, get }: Shared) {
       path: '/actuator/loggers',
       operationId: 'listLoggers',
       summary: 'List the loggers and their levels',
+      description: 'The service writes one log: `ROOT` is its level.',
       responses: { 200: inEveryType(Loggers, 'The loggers.'), ...problems(406) },
     }),
     (c) =>
@@ -179,6 +183,7 @@ function loggerOperation({ adapters, get }: Shared) {
       path: '/actuator/loggers/{name}',
       operationId: 'getLogger',
       summary: 'Read the level of a logger',
+      description: 'The level of the log, as it is configured and as it holds.',
       request: { params: loggerParam },
       responses: { 200: inEveryType(LoggerLevel, 'The level.'), ...problems(406) },
     }),

@@ -93,7 +93,6 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
   });
   for (const path of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(path as Record<string, DocumentOperation>)) {
-      if (operation.summary !== undefined) operation.description ??= `${operation.summary}.`;
       for (const parameter of operation.parameters ?? []) {
         // Hono reads headers by lower-case names; the document shows them as they are usually written.
         if (parameter.in === 'header')
@@ -107,7 +106,5 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
 }
 
 interface DocumentOperation {
-  readonly summary?: string;
-  description?: string;
   readonly parameters?: readonly { readonly in: string; name: string }[];
 }

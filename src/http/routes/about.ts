@@ -85,6 +85,7 @@ export function createAboutRoutes(
       path: '/v2/about/org',
       operationId: 'getOrganisation',
       summary: 'Get the organisation of the key',
+      description: 'The organisation that the key belongs to: all that the other operations show is its own.',
       tags: ['about'],
       ...guards.require(null),
       responses: { 200: json(Org, 'The organisation.'), ...problems() },
@@ -102,6 +103,8 @@ export function createAboutRoutes(
       path: '/v2/extensions/list',
       operationId: 'listExtensions',
       summary: 'List extensions and settings of the tools',
+      description:
+        'What this installation offers beside the conversion itself, and the settings that tools are run with.',
       tags: ['extensions'],
       ...guards.require(null),
       responses: { 200: json(Extensions, 'The extensions.'), ...problems() },

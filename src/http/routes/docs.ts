@@ -153,6 +153,8 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
       path: '/doc/webhooks',
       operationId: 'getWebhookDescription',
       summary: 'Read the description of the calls that the service makes',
+      description:
+        'An OpenAPI document of the calls that the service makes when jobs end: their bodies, signatures and retries.',
       tags: ['doc'],
       security: [],
       responses: {
@@ -169,6 +171,8 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
       path: '/doc/{asset}',
       operationId: 'getInterfaceDescriptionAsset',
       summary: 'Get a file of the browsable page',
+      description:
+        'Scripts and styles of the browsable page; they change with the version of the program alone.',
       tags: ['doc'],
       security: [],
       request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },

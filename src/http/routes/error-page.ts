@@ -67,6 +67,8 @@ export function createErrorPageRoutes(clock: Clock) {
         path: '/error',
         operationId: methods[method],
         summary: `Show the error view (${method.toUpperCase()})`,
+        description:
+          'A page without a fault behind it, the same for every method: status 999, as gateways that ask for it expect.',
         tags: ['error'],
         security: [],
         responses: {

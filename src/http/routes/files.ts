@@ -91,6 +91,8 @@ export function createFileRoutes(
       path: '/v2/file/upload/token',
       operationId: 'createUploadToken',
       summary: 'Get a token for one upload',
+      description:
+        'The token goes into the address of one upload, so that a browser or a script without the key can send the file. It is good once, for five minutes and for the kind of file that is named here.',
       tags,
       security: guard.security,
       middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
@@ -119,6 +121,7 @@ export function createFileRoutes(
       path: '/v2/file',
       operationId: 'removeFile',
       summary: 'Remove a file',
+      description: 'By the path that the upload answered. A file that is not there is 404.',
       tags,
       ...guard,
       request: {

@@ -183,6 +183,18 @@ describe('the OpenAPI document', () => {
     expect([...new Set(routed)].toSorted()).toEqual(listed.toSorted());
   });
 
+  it.each(['Job', 'JobLog', 'XMLSchema', 'Mapping'])('says what each member of %s is', async (name) => {
+    const { document } = await readDocument();
+    const { properties } = document.components.schemas[name] as {
+      readonly properties: Readonly<
+        Record<string, { readonly description?: string; readonly $ref?: string }>
+      >;
+    };
+    // what is a structure of its own says there what it is
+    const silent = Object.entries(properties).filter(([, one]) => !one.description && one.$ref === undefined);
+    expect(silent.map(([member]) => member)).toEqual([]);
+  });
+
   it('gives each operation one id of verb and noun, texts and a known tag', async () => {
     const { document, operations } = await readDocument();
     const ids = operations.map(({ operationId }) => operationId);
@@ -192,6 +204,8 @@ describe('the OpenAPI document', () => {
       expect(operation.operationId).toMatch(/^[a-z]+[A-Z][A-Za-z]+$/);
       expect(operation.summary).toBeTruthy();
       expect(operation.description).toBeTruthy();
+      // a sentence of its own, not the summary again
+      expect(operation.description).not.toBe(`${operation.summary}.`);
       expect(operation.tags).toHaveLength(1);
       expect(tags).toContain(operation.tags[0]);
     }

@@ -72,6 +72,8 @@ function getOperation({ catalog, guard }: Shared) {
       path: '/v2/mapping/get/{idSch}',
       operationId: 'listMappings',
       summary: 'List the mappings of a schema',
+      description:
+        'Each line tells which element or attribute (`xpath`) goes to which table and column. Streamed: a large standard has tens of thousands of lines.',
       tags,
       ...guard,
       request: { params: schemaParam, query: logicalSchemaQuery },
@@ -143,6 +145,8 @@ function compareOperation({ catalog, guard, maps }: Shared) {
       path: '/v2/mapping/compare/{from}/{to}',
       operationId: 'compareMappings',
       summary: 'Compare the mappings of two schemas',
+      description:
+        'By path: lines that only one of the two has, and lines that differ, with what differs. Of two versions it tells what an update of the standard changes in the tables.',
       tags,
       ...guard,
       request: {

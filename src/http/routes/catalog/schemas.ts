@@ -95,6 +95,7 @@ function allOperation({ catalog, guard }: Shared) {
       path: '/v2/schema/all',
       operationId: 'listSchemas',
       summary: 'List schemas',
+      description: 'Every version of every schema of the organisation, each with its newest logical schema.',
       tags,
       ...guard,
       responses: { 200: json(z.array(XMLSchema), 'Every schema of the organisation.'), ...problems() },
@@ -110,6 +111,8 @@ function getOperation({ catalog, guard }: Shared) {
       path: '/v2/schema/{id}',
       operationId: 'getSchema',
       summary: 'Get a schema',
+      description:
+        'The source schema by its id, with its newest logical schema, or, with `id_lschma`, that one.',
       tags,
       ...guard,
       request: { params: z.object({ id: int64('The schema.', 11) }), query: logicalSchemaQuery },
@@ -168,6 +171,8 @@ function familyOperation({ catalog, guard }: Shared) {
       path: '/v2/schema/family/{idSch}',
       operationId: 'listSchemaFamily',
       summary: 'List the versions of a schema',
+      description:
+        'A schema and all that were made as its next versions (`--parent`), the oldest first. Names of tables and columns stay the same from one to the next.',
       tags,
       ...guard,
       request: { params: schemaParam },
@@ -188,6 +193,8 @@ function maxLengthOperation({ catalog, guard }: Shared) {
       path: '/v2/schema/get/max/length/{idSch}',
       operationId: 'getSchemaMaxLength',
       summary: 'Get the limit on names, and the longest name',
+      description:
+        'Names of tables and columns are shortened to that limit in bytes (`--name-max-len`), so that no database cuts them.',
       tags,
       ...guard,
       request: { params: schemaParam, query: logicalSchemaQuery },

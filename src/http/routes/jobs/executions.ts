@@ -63,6 +63,8 @@ function allOperation({ guard, listAll }: Shared) {
       path: '/v2/executions/all',
       operationId: 'listExecutions',
       summary: 'List jobs, newest first: the first page',
+      description:
+        'Twenty records a page, page 0; `/v2/executions/all/{page}` has the others. Jobs that tools run by hand are among them.',
       tags,
       ...guard,
       request: { query: sizeQuery },
@@ -79,6 +81,8 @@ function allPageOperation({ guard, listAll }: Shared) {
       path: '/v2/executions/all/{page}',
       operationId: 'listExecutionsPage',
       summary: 'List jobs, newest first: one page',
+      description:
+        'Pages count from 0. A job that is submitted between two calls moves the others down by one: what must see each once goes by `id_job`.',
       tags,
       ...guard,
       request: { params: pageParam, query: sizeQuery },
@@ -99,6 +103,8 @@ function getOperation({ adapters, guard }: Shared) {
       path: '/v2/executions/get/{id}',
       operationId: 'getExecution',
       summary: 'Get one job',
+      description:
+        'Its state, progress and, once it has ended, what came of it. To wait for the end, follow the log, or submit with `Prefer: wait=N`.',
       tags,
       ...guard,
       request: { params: z.object({ id: int64('The job.') }) },
@@ -168,6 +174,8 @@ function ofWorkflowOperation({ guard, listOfWorkflow }: Shared) {
       path: '/v2/executions/{id}',
       operationId: 'listWorkflowExecutions',
       summary: 'List the jobs of a workflow in their order: the first page',
+      description:
+        'The executions of one request in the order in which they run; a job that waits for a failed one before it is never run.',
       tags,
       ...guard,
       request: { params: workflowParam, query: sizeQuery },
@@ -188,6 +196,7 @@ function ofWorkflowPageOperation({ guard, listOfWorkflow }: Shared) {
       path: '/v2/executions/{id}/{page}',
       operationId: 'listWorkflowExecutionsPage',
       summary: 'List the jobs of a workflow in their order: one page',
+      description: 'Pages count from 0; the order is that in which the jobs run.',
       tags,
       ...guard,
       request: { params: workflowParam.extend(pageParam.shape), query: sizeQuery },

@@ -20,6 +20,7 @@ import { bodyText, jsonBody } from '../../requests/json-body.ts';
 import { createGroup, effectfulGet, json, notSent, operation, problems } from '../../requests/operation.ts';
 import { int64 } from '../../requests/parameters.ts';
 import { longestWait, preferredWait } from '../../requests/prefer.ts';
+import { recipes } from '../../schemas/recipes.ts';
 import { RerunJobResponse, RunCmdResponse, executionRequest } from '../../schemas/run.ts';
 import { wire } from '../../answers/wire.ts';
 
@@ -66,7 +67,9 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
         headers: runHeaders,
         body: {
           required: true,
-          content: { 'application/json': { schema: executionRequest(config.limits.executions) } },
+          content: {
+            'application/json': { schema: executionRequest(config.limits.executions), examples: recipes },
+          },
         },
       },
       responses: {

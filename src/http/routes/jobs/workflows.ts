@@ -32,6 +32,8 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
       path: '/v2/workflow/all',
       operationId: 'listWorkflows',
       summary: 'List workflows, newest first: the first page',
+      description:
+        'Each request to run commands is a workflow; its jobs are given by their ids. Page 0 of twenty a page.',
       tags,
       ...guard,
       request: { query: sizeQuery },
@@ -46,6 +48,7 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
       path: '/v2/workflow/all/{page}',
       operationId: 'listWorkflowsPage',
       summary: 'List workflows, newest first: one page',
+      description: 'Pages count from 0; the newest workflow comes first.',
       tags,
       ...guard,
       request: { params: pageParam, query: sizeQuery },
@@ -64,6 +67,7 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
       path: '/v2/workflow/getName/{id}',
       operationId: 'readWorkflowName',
       summary: 'Get the name of a workflow',
+      description: 'As the request gave it; where it gave none, the service made one.',
       tags,
       ...guard,
       request: { params: workflowParam },
@@ -81,6 +85,8 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
       path: '/v2/workflow/{id}',
       operationId: 'getWorkflow',
       summary: 'Get a workflow with its jobs',
+      description:
+        'Its state, how many of its jobs have completed or failed, and the records of all of them.',
       tags,
       ...guard,
       request: { params: workflowParam },

@@ -2,7 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { preferredWait } from '../../../../src/http/requests/prefer.ts';
-import { RerunJobResponse, RunCmdResponse } from '../../../../src/http/schemas/run.ts';
+import { recipes } from '../../../../src/http/schemas/recipes.ts';
+import { RerunJobResponse, RunCmdResponse, executionRequest } from '../../../../src/http/schemas/run.ts';
+import { executionItems } from '../../../../src/jobs/request/execution-items.ts';
+import { parseExecution } from '../../../../src/jobs/request/read-request.ts';
+import { isTool } from '../../../../src/jobs/request/tools.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 import type { TestApp } from '../../../support/memory/adapters.ts';
 import { startNextJob, submitJobs } from '../../../support/memory/job-records.ts';
@@ -237,5 +241,16 @@ describe('Prefer: wait', () => {
     expect(await jobCount(app)).toBe(2);
     expect(await answered).toEqual([200, 'wait=1', ['Q', 'Q']]);
     expect((await waiting(app, 'wait=0'))[0]).toBe(200);
+  });
+});
+
+describe('the recipes of the reference', () => {
+  it.each(Object.entries(recipes))('%s is a request that is taken', async (_, { value }) => {
+    const request = executionRequest(10).parse(value);
+    for (const [index, execution] of request.executions.entries()) {
+      const { app_name: tool } = execution;
+      if (!isTool(tool)) throw new Error(tool);
+      expect(parseExecution(tool, executionItems(execution, index), index).inputs).toHaveLength(1);
+    }
   });
 });
