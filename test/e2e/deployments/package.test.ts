@@ -156,7 +156,9 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       'Five calls',
       'Five calls',
       'By hand',
+      'By hand',
       'Moving between installations',
+      'At the machine',
       'Many machines',
     ]);
     // the Node that is tried is the first that commands find
@@ -184,10 +186,15 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       } finally {
         await service.stopAll();
       }
-      expect(await reads(code('By hand'))).toContain('--savemode');
+      expect(await reads(`${code('By hand', 0)}\n${code('By hand', 1)}`)).toContain('--savemode');
       expect(await readdir(join(place, 'out'))).toContain('load.sql');
       const moved = await reads(code('Moving between installations'));
       expect(moved.trimEnd().split('\n').at(-1)).toBe('{"error":false,"origin_ids":"1"}');
+      const seen = code('At the machine')
+        .replaceAll('orders.svg', join(place, 'orders.svg'))
+        .replaceAll(/\b(schema|ddl|diagram) orders\b/g, '$1 xsd')
+        .replaceAll(/\b(job|log) 7\b/g, '$1 1');
+      expect(await reads(seen)).toContain('CREATE TABLE `');
       const both = startShell(`${code('Many machines')}\nwait`, {
         ...at,
         PORT: '0',
