@@ -1,6 +1,6 @@
 /** Packages to and from cloud storage with the built-in client, which is loaded when one is copied. */
-import { open, readdir } from 'node:fs/promises';
-import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { isIP } from 'node:net';
@@ -105,8 +105,9 @@ export function createBlobTransfer(
       const { readableStreamBody } = await client
         .getBlobClient(prefix + name)
         .download(0, undefined, { maxRetryRequests: triesPerRequest });
-      const file = await open(join(folder, name), 'wx', 0o600);
-      await pipe(readableStreamBody!, bound.counted, file.createWriteStream());
+      // at once: an answer that breaks off while nothing reads it would end the process
+      const file = createWriteStream(join(folder, name), { flags: 'wx', mode: 0o600 });
+      await pipe(readableStreamBody!, bound.counted, file);
     }
   }
 
