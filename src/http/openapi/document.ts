@@ -3,6 +3,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import { LevelRequest } from '../actuator/structures.ts';
 import { apiKeySchemeName, uploadTokenSchemeName } from '../middleware/auth.ts';
 import type { AppEnv } from '../env.ts';
+import { describeMembers } from './members/describe.ts';
 
 const tags = [
   { name: 'run', description: 'Running conversion commands.' },
@@ -91,6 +92,7 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
     servers: [{ url: '/' }],
     tags: tags.filter(({ name }) => used.has(name)),
   });
+  describeMembers(document.components?.schemas ?? {});
   for (const path of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(path as Record<string, DocumentOperation>)) {
       for (const parameter of operation.parameters ?? []) {

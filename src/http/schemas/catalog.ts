@@ -1,7 +1,6 @@
 /** Schemas and mappings as they go over the wire (docs/decisions/service/catalogue.md). */
 import { z } from '@hono/zod-openapi';
 import { bodyId, plainText } from '../requests/parameters.ts';
-import { described } from './described.ts';
 
 const id = z.int().openapi({ format: 'int64' });
 
@@ -11,65 +10,31 @@ const exampleFile = {
   sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
 };
 
-const SchemaFile = z
-  .object(
-    described(
-      { name: z.string(), bytes: id, sha256: z.string() },
-      {
-        name: 'Path within the set.',
-        bytes: 'Its size.',
-        sha256: 'SHA-256 of its bytes, hexadecimal.',
-      },
-    ),
-  )
-  .openapi('SchemaFile', {
-    description: 'A file that the schema was made of.',
-    example: exampleFile,
-  });
+const SchemaFile = z.object({ name: z.string(), bytes: id, sha256: z.string() }).openapi('SchemaFile', {
+  description: 'A file that the schema was made of.',
+  example: exampleFile,
+});
 
 export const XMLSchema = z
-  .object(
-    described(
-      {
-        id_sch: id,
-        id_org: id,
-        id_parent_sch: id.nullable(),
-        id_lschma: id.nullable(),
-        id_job: id.nullable(),
-        name: z.string(),
-        version: z.int(),
-        source_type: z.enum(['xsd', 'xml', 'xsd+xml']),
-        root_elements: z.array(z.string()),
-        target_namespace: z.string().nullable(),
-        namespaces: z.record(z.string(), z.string()),
-        files: z.array(SchemaFile),
-        map_level: z.int().min(0).max(3),
-        max_length: z.int(),
-        table_count: z.int(),
-        mapping_count: z.int(),
-        created: id,
-      },
-      {
-        id_sch: 'The schema.',
-        id_org: 'Whose it is.',
-        id_parent_sch: 'The version before it; null for a first one.',
-        id_lschma: 'The logical schema that the figures below are of; null while there is none.',
-        id_job: 'The job that made it; null where a request did.',
-        name: 'Name of the family: all versions have it.',
-        version: '1 for the first of its family.',
-        source_type: 'Made of XSDs, inferred from documents, or of XSDs with statistics of documents.',
-        root_elements: 'What documents may start with, the likeliest first.',
-        target_namespace: 'Of the root elements; null for none.',
-        namespaces: 'Prefixes that paths are written with.',
-        files: 'The XSDs that it was made of.',
-        map_level: 'How far single children fold into their parents and types are shared (`-g`).',
-        max_length: 'Longest name of a table or column, in bytes.',
-        table_count: 'Tables of the logical schema.',
-        mapping_count: 'Lines of its map.',
-        created: 'When it was made, epoch milliseconds.',
-      },
-    ),
-  )
+  .object({
+    id_sch: id,
+    id_org: id,
+    id_parent_sch: id.nullable(),
+    id_lschma: id.nullable(),
+    id_job: id.nullable(),
+    name: z.string(),
+    version: z.int(),
+    source_type: z.enum(['xsd', 'xml', 'xsd+xml']),
+    root_elements: z.array(z.string()),
+    target_namespace: z.string().nullable(),
+    namespaces: z.record(z.string(), z.string()),
+    files: z.array(SchemaFile),
+    map_level: z.int().min(0).max(3),
+    max_length: z.int(),
+    table_count: z.int(),
+    mapping_count: z.int(),
+    created: id,
+  })
   .openapi('XMLSchema', {
     description: 'An origin (source schema) with its newest, or the selected, logical schema.',
     example: {
@@ -94,17 +59,7 @@ export const XMLSchema = z
   });
 
 export const SchemaShortInfoResponse = z
-  .object(
-    described(
-      { id_sch: id, name: z.string(), max_length: z.int(), longest_name: z.string().nullable() },
-      {
-        id_sch: 'The schema.',
-        name: 'Its name.',
-        max_length: 'How many bytes a name may have.',
-        longest_name: 'The longest name of a table or column; null while there is none.',
-      },
-    ),
-  )
+  .object({ id_sch: id, name: z.string(), max_length: z.int(), longest_name: z.string().nullable() })
   .openapi('SchemaShortInfoResponse', {
     description:
       '`max_length`: how many bytes a name of the logical schema may have; `longest_name`: the longest table or column name in it, null while there is none.',
@@ -112,48 +67,25 @@ export const SchemaShortInfoResponse = z
   });
 
 export const Mapping = z
-  .object(
-    described(
-      {
-        id_map: id,
-        id_sch: id,
-        id_lschma: id,
-        xpath: z.string().nullable(),
-        node_type: z.enum(['element', 'attribute', 'text', 'mixed', 'any']).nullable(),
-        source_type: z.string(),
-        min_occurs: z.int(),
-        max_occurs: z.int().nullable(),
-        id_tab: id,
-        table_name: z.string(),
-        column_name: z.string().nullable(),
-        data_type: z.string().nullable(),
-        length: z.int().nullable(),
-        nullable: z.boolean(),
-        key: z.enum(['PK', 'FK']).nullable(),
-        active: z.boolean(),
-        documentation: z.string().nullable(),
-      },
-      {
-        id_map: 'The line.',
-        id_sch: 'The schema.',
-        id_lschma: 'The logical schema.',
-        xpath: 'The element or attribute; null for row keys, parent keys and positions.',
-        node_type: 'What the path leads to; null for keys and positions.',
-        source_type: 'Type of the source: a built-in type of XML Schema, or the name of a declared one.',
-        min_occurs: 'How often it occurs in its parent, at least.',
-        max_occurs: 'At most; null: without bound.',
-        id_tab: 'The table.',
-        table_name: 'Its name.',
-        column_name: 'The column; null for an element that makes rows.',
-        data_type: 'Type of the column in PostgreSQL, without its length.',
-        length: 'Longest text, in characters; null: any.',
-        nullable: 'The column may be without a value.',
-        key: 'PK: row key. FK: key of another row.',
-        active: 'false: switched off, so that no column is loaded for it.',
-        documentation: 'What the XSD says of it.',
-      },
-    ),
-  )
+  .object({
+    id_map: id,
+    id_sch: id,
+    id_lschma: id,
+    xpath: z.string().nullable(),
+    node_type: z.enum(['element', 'attribute', 'text', 'mixed', 'any']).nullable(),
+    source_type: z.string(),
+    min_occurs: z.int(),
+    max_occurs: z.int().nullable(),
+    id_tab: id,
+    table_name: z.string(),
+    column_name: z.string().nullable(),
+    data_type: z.string().nullable(),
+    length: z.int().nullable(),
+    nullable: z.boolean(),
+    key: z.enum(['PK', 'FK']).nullable(),
+    active: z.boolean(),
+    documentation: z.string().nullable(),
+  })
   .openapi('Mapping', {
     description:
       'One line of the source-to-target map. `xpath` is null for row keys, parent keys and positions.',

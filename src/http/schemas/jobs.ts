@@ -1,7 +1,6 @@
 /** Jobs and workflows as they go over the wire (docs/decisions/service/job-queue.md). */
 import { z } from '@hono/zod-openapi';
 import { pageOf } from '../requests/paging.ts';
-import { described } from './described.ts';
 
 const epochMs = z.int().openapi({ format: 'int64' });
 const id = z.int().openapi({ format: 'int64' });
@@ -40,68 +39,41 @@ export const exampleJob = {
 };
 
 export const Job = z
-  .object(
-    described(
-      {
-        id_job: id,
-        id_parent_job: id.nullable(),
-        id_org: id,
-        id_sch: id.nullable(),
-        id_lschma: id.nullable(),
-        id_app: z.string().nullable(),
-        job_type: z.enum(['Schema', 'Parse', 'Write', 'Unload', 'Export', 'Import']),
-        status: JobStatus,
-        params: z.string().openapi({
-          description:
-            'What was given, as one line that a shell takes behind the name of the tool; secrets are `***`.',
-        }),
-        params_json: z.string().openapi({
-          description:
-            'The same as JSON: settings of the engine under `spark`, options by their long names under `action`, `in` and `out` ' +
-            'among them; nothing that was not given. Of a job that has ended, `result` is the summary of its tool, as `--json` ' +
-            'prints it: the schema chosen and why, documents, rows by table, what was rejected or kept as unmapped, and `steps` ' +
-            'with the seconds and CPU seconds of each; of a failed one what was known. It is absent where the tool left none, as ' +
-            'when it was killed.',
-        }),
-        host: z.string().nullable(),
-        os_user: z.string().nullable(),
-        base_path: z.string().nullable(),
-        parm_path_input: z.string().nullable(),
-        parm_path_output: z.string().nullable(),
-        msg_proc_qty: z.int().openapi({ format: 'int64' }),
-        log_file: z.string().nullable(),
-        start_date: epochMs.nullable(),
-        end_date: epochMs.nullable(),
-        id_workflow: id,
-        attempt: z.int(),
-        progress: z.number().min(0).max(1).nullable(),
-        failure: z.string().nullable(),
-      },
-      {
-        id_job: 'The job.',
-        id_parent_job: 'The job that this one runs again; null for a first run.',
-        id_org: 'Whose job it is.',
-        id_sch: 'The schema that it made, or reads documents of; null until it is known.',
-        id_lschma: 'The logical schema: whose tables rows go to.',
-        id_app: 'The run of the tool, as the engine names it (`local-…`, or the application of Spark).',
-        job_type:
-          'Schema: xsd2er. Parse: xml2er. Write: er2xml. Unload: unload. Export, Import: schemas that move.',
-        host: 'Name and address of the machine that ran it last; null until it runs.',
-        os_user: 'Who it ran as there.',
-        base_path: 'Folder that relative paths of its tool began at.',
-        parm_path_input: 'Inputs as they were given.',
-        parm_path_output: 'The target as it was given.',
-        msg_proc_qty: 'Documents so far.',
-        log_file: 'Its log, below the home of the service; read it by `/v2/executions/log`.',
-        start_date: 'When it first ran; null while it waits.',
-        end_date: 'When it ended; null before.',
-        id_workflow: 'The request that it was part of.',
-        attempt: 'How many times it was begun: more than one after a machine died.',
-        progress: 'Share that is done, 0 to 1; null where that cannot be told.',
-        failure: 'Why it did not complete, in a sentence; null otherwise.',
-      },
-    ),
-  )
+  .object({
+    id_job: id,
+    id_parent_job: id.nullable(),
+    id_org: id,
+    id_sch: id.nullable(),
+    id_lschma: id.nullable(),
+    id_app: z.string().nullable(),
+    job_type: z.enum(['Schema', 'Parse', 'Write', 'Unload', 'Export', 'Import']),
+    status: JobStatus,
+    params: z.string().openapi({
+      description:
+        'What was given, as one line that a shell takes behind the name of the tool; secrets are `***`.',
+    }),
+    params_json: z.string().openapi({
+      description:
+        'The same as JSON: settings of the engine under `spark`, options by their long names under `action`, `in` and `out` ' +
+        'among them; nothing that was not given. Of a job that has ended, `result` is the summary of its tool, as `--json` ' +
+        'prints it: the schema chosen and why, documents, rows by table, what was rejected or kept as unmapped, and `steps` ' +
+        'with the seconds and CPU seconds of each; of a failed one what was known. It is absent where the tool left none, as ' +
+        'when it was killed.',
+    }),
+    host: z.string().nullable(),
+    os_user: z.string().nullable(),
+    base_path: z.string().nullable(),
+    parm_path_input: z.string().nullable(),
+    parm_path_output: z.string().nullable(),
+    msg_proc_qty: z.int().openapi({ format: 'int64' }),
+    log_file: z.string().nullable(),
+    start_date: epochMs.nullable(),
+    end_date: epochMs.nullable(),
+    id_workflow: id,
+    attempt: z.int(),
+    progress: z.number().min(0).max(1).nullable(),
+    failure: z.string().nullable(),
+  })
   .openapi('Job', {
     description: 'A job record; times are epoch milliseconds, secrets are masked.',
     example: exampleJob,
@@ -112,27 +84,15 @@ export const ExecutionsResponse = pageOf(Job).openapi('ExecutionsResponse', {
 });
 
 export const JobLog = z
-  .object(
-    described(
-      {
-        id_job: id,
-        status: JobStatus,
-        offset: id,
-        next_offset: id,
-        total_size: id,
-        completed: z.boolean(),
-        log: z.string(),
-      },
-      {
-        id_job: 'The job.',
-        offset: 'Byte of the log that this part begins at.',
-        next_offset: 'Byte to ask for next.',
-        total_size: 'Bytes that the log has now.',
-        completed: 'The job has ended: the log will not grow any more.',
-        log: 'The part, as text.',
-      },
-    ),
-  )
+  .object({
+    id_job: id,
+    status: JobStatus,
+    offset: id,
+    next_offset: id,
+    total_size: id,
+    completed: z.boolean(),
+    log: z.string(),
+  })
   .openapi('JobLog', {
     description:
       "A part of a job's log. `offset` and `next_offset` are bytes; `completed`: the job has ended, its log will not grow any more.",
@@ -147,27 +107,16 @@ export const JobLog = z
     },
   });
 
-const workflowMembers = described(
-  {
-    id_workflow: id,
-    name: z.string(),
-    status: JobStatus,
-    start_date: epochMs.nullable(),
-    end_date: epochMs.nullable(),
-    job_count: z.int(),
-    completed_count: z.int(),
-    failed_count: z.int(),
-  },
-  {
-    id_workflow: 'The workflow.',
-    name: 'As the request named it.',
-    start_date: 'When its first job began; null while none has.',
-    end_date: 'When its last job ended; null before.',
-    job_count: 'How many jobs it has.',
-    completed_count: 'How many of them have completed.',
-    failed_count: 'How many of them have ended otherwise.',
-  },
-);
+const workflowMembers = {
+  id_workflow: id,
+  name: z.string(),
+  status: JobStatus,
+  start_date: epochMs.nullable(),
+  end_date: epochMs.nullable(),
+  job_count: z.int(),
+  completed_count: z.int(),
+  failed_count: z.int(),
+};
 
 const exampleWorkflow = {
   id_workflow: 4,

@@ -1,0 +1,22 @@
+/** Members that mean the same in every structure that has them. */
+export const membersEverywhere: Readonly<Record<string, string>> = {
+  content: 'What this page holds.',
+  page: 'Number of this page, from 0.',
+  size: 'Most items of a page, as asked for.',
+  total_elements: 'Items of all pages.',
+  total_pages: 'Pages there are; 0 where there is nothing.',
+  error: 'Whether it failed. Failures are problem documents, so an answer with 200 or 201 says false.',
+  id_sch: 'The schema.',
+  id_org: 'The organisation that it belongs to.',
+  id_lschma: 'The logical schema: one drawing of the tables of the schema.',
+  id_workflow: 'The workflow of the jobs.',
+  cfxml: 'The feed: name of the schema family whose conversions these are.',
+  pid: 'The run: number of its job.',
+  table_name: 'Name of the table.',
+  column_name: 'Name of the column.',
+  active_count: 'Lines of the map that are on afterwards.',
+  inactive_count: 'Lines of the map that are off afterwards.',
+  metadb_port: 'Port of that database; without it 5432 where `metadb_host` is given, else the service’s own.',
+  metadb_user: 'Login at that database; without it, the service’s own.',
+  metadb_db: 'Name of that database; without it, the service’s own.',
+};

@@ -1,0 +1,98 @@
+/** What the members of keys, organisations, the audit log, extensions and the actuator are. */
+import type { MemberTexts } from './texts.ts';
+
+export const operatingMembers: MemberTexts = {
+  IssuedApiKey: { id_key: 'The key.', key: 'Its text, `svk_ID_SECRET`: given this once.' },
+  NewApiKey: {
+    name: 'What it is for.',
+    scopes: 'What it may do.',
+    id_org: 'The organisation that it is for; that of the asking key without it.',
+    expires_at: 'When it ends, epoch milliseconds; null or absent: never.',
+  },
+  ApiKey: {
+    id_key: 'The key.',
+    name: 'What it is for.',
+    scopes: 'What it may do.',
+    created: 'When it was issued, epoch milliseconds.',
+    expires_at: 'When it ends, epoch milliseconds; null: never.',
+    revoked_at: 'When it was revoked, epoch milliseconds; null: it was not.',
+  },
+  Org: {
+    id_org: 'The organisation.',
+    name: 'Its name.',
+    description: 'What it is; null where nothing was said.',
+    created: 'When it was made, epoch milliseconds.',
+    schema_count: 'Schemas that it has.',
+    job_count: 'Jobs that it has.',
+  },
+  NewOrg: { name: 'Its name.', description: 'What it is.' },
+  AuditLine: {
+    id_audit: 'The line.',
+    time: 'When, epoch milliseconds.',
+    id_org: 'The organisation of who did it.',
+    actor: 'Who: a key, a subject of the identity provider, or the command line.',
+    action: 'What was done: an operation, or a command.',
+    subject: 'What it was done to; null where it was to nothing that has an id.',
+    status: 'Status of the answer; null for a command.',
+    request_id: 'Names the request in the log of the service; null for a command.',
+  },
+  Extensions: { extensions: 'Groups of endpoints.', action_params: 'Settings that tools are run with.' },
+  Extension: {
+    name: 'Its name.',
+    title: 'Its name for people.',
+    path: 'Where its endpoints lie.',
+    enabled: 'Whether it answers.',
+  },
+  ActionParams: {
+    commands: 'Whether commands can be run.',
+    levels: 'The default map level.',
+    levels_type: '0: levels by table, 1: by type.',
+    loadConfig: 'What a load does where its options say nothing else.',
+  },
+  ActuatorLinks: { _links: 'Endpoints by their name.' },
+  ActuatorLink: { href: 'Address.', templated: 'Whether the address has a part in braces to fill in.' },
+  Health: { status: 'DOWN where a part that jobs need does not work.' },
+  MetricNames: { names: 'Names that `/actuator/metrics/{name}` takes.' },
+  EnvironmentSources: {
+    activeProfiles: 'Always empty: there are no profiles.',
+    propertySources: 'Who gave settings, the strongest first.',
+  },
+  PropertySource: { name: 'Who gave them.', properties: 'The settings by their name.' },
+  SettingValue: { value: 'The value; masked where it was given.', origin: 'Where it stands.' },
+  Loggers: {
+    levels: 'Levels there are, the quietest first.',
+    loggers: 'The loggers by their name: ROOT.',
+    groups: 'Always empty: there are no groups.',
+  },
+  LoggerLevel: {
+    configuredLevel: 'What was set since the start.',
+    effectiveLevel: 'What is logged: this level and those above it.',
+  },
+  LevelRequest: { configuredLevel: 'The level to log at; null: that of the start.' },
+  Metric: {
+    name: 'Its name.',
+    description: 'What it measures.',
+    baseUnit: 'Its unit.',
+    measurements: 'Its figures, over all samples that were asked for.',
+    availableTags: 'Tags that tell its samples apart.',
+  },
+  Measurement: { statistic: 'What the figure is, such as COUNT or VALUE.', value: 'The figure.' },
+  AvailableTag: { tag: 'Its name.', values: 'Its values.' },
+  EnvironmentSetting: {
+    property: 'The setting in use.',
+    activeProfiles: 'Always empty: there are no profiles.',
+    propertySources: 'Everybody who could have given it, and what they gave.',
+  },
+  UsedSetting: { source: 'Who gave it.', value: 'The value; masked where it was given.' },
+  SourceOfSetting: { name: 'Who.', property: 'What they gave; absent where they gave nothing.' },
+  ServiceIndex: {
+    name: 'Name of the service.',
+    version: 'Version of the program.',
+    links: 'Paths to go on with.',
+  },
+  ServiceLinks: {
+    doc: 'The interface, for people.',
+    health: 'Whether the service is well.',
+    openapi: 'The interface, for programs.',
+  },
+};
