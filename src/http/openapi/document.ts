@@ -3,6 +3,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import { LevelRequest } from '../actuator/structures.ts';
 import { apiKeySchemeName, uploadTokenSchemeName } from '../middleware/auth.ts';
 import type { AppEnv } from '../env.ts';
+import { problemExamples, showExamples } from './examples/apply.ts';
 import { describeMembers } from './members/describe.ts';
 
 const tags = [
@@ -28,12 +29,12 @@ const landing = `XML in, relational tables and rows out: conversions as jobs, an
 writes one to the file \`admin.key\` of its home folder. On this page, give it under *Authorize*. Commands must be switched on
 (\`cmd.enabled=true\`).
 
-1. \`POST /v2/file/upload/token\` with \`{"kind":"xml"}\`: a token, good for one upload.
-2. \`POST /v2/file/upload/xml?token=…&name=orders.xml\` with the bytes of a document, or of a .gz, .zip or .tar: the path that it is stored at.
-3. \`POST /v2/run/cmd\`: a job that draws the tables from the document and loads it into the SQL schema \`orders\`:
+1. [\`POST /v2/file/upload/token\`](#/files/createUploadToken) with \`{"kind":"xml"}\`: a token, good for one upload.
+2. [\`POST /v2/file/upload/xml?token=…&name=orders.xml\`](#/files/uploadXml) with the bytes of a document, or of a .gz, .zip or .tar: the path that it is stored at.
+3. [\`POST /v2/run/cmd\`](#/run/runCommands): a job that draws the tables from the document and loads it into the SQL schema \`orders\`:
    \`{"executions":[{"app_name":"xml2er","source":{"file":{"command":"PATH"}},"target":{"path":{"command":"-o","enabled":true,"value":"metadb:orders"}}}]}\`
-4. \`GET /v2/executions/log/{id_job}\`: its log; with \`Accept: text/event-stream\` as it is written. \`GET /v2/executions/get/{id}\`: its record; \`status\` C is completed.
-5. \`GET /v2/schema/ddl/{idSch}\`: the tables, where \`idSch\` is the record's \`id_sch\`; \`GET /v2/diagram/get/{idSch}\` shows them.
+4. [\`GET /v2/executions/log/{id_job}\`](#/executions/getExecutionLog): its log; with \`Accept: text/event-stream\` as it is written. [\`GET /v2/executions/get/{id}\`](#/executions/getExecution): its record; \`status\` C is completed.
+5. [\`GET /v2/schema/ddl/{idSch}\`](#/schemas/getSchemaDdl): the tables, where \`idSch\` is the record's \`id_sch\`; [\`GET /v2/diagram/get/{idSch}\`](#/diagrams/getDiagram) shows them.
 
 With an XSD set the tables are known before the first document: upload it with \`kind\` \`xsd\`, run \`xsd2er\`, and give the schema to
 \`xml2er\` as \`origin_id\`. Lists are read page by page, from 0. Every error is a problem document (RFC 9457) with a stable \`code\`.
@@ -93,8 +94,9 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
     tags: tags.filter(({ name }) => used.has(name)),
   });
   describeMembers(document.components?.schemas ?? {});
-  for (const path of Object.values(document.paths ?? {})) {
-    for (const operation of Object.values(path as Record<string, DocumentOperation>)) {
+  for (const [path, methods] of Object.entries(document.paths ?? {})) {
+    for (const [method, operation] of Object.entries(methods as Record<string, DocumentOperation>)) {
+      showExamples(method, path, operation);
       for (const parameter of operation.parameters ?? []) {
         // Hono reads headers by lower-case names; the document shows them as they are usually written.
         if (parameter.in === 'header')
@@ -104,7 +106,7 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
       }
     }
   }
-  return document;
+  return { ...document, components: { ...document.components, examples: problemExamples } };
 }
 
 interface DocumentOperation {

@@ -68,9 +68,22 @@ fetch(address, { headers: { Accept: 'application/json' } })
       plugins: [() => ({ fn: { opsFilter: findOperations } })],
       onComplete: () => {
         if (!/^#\\/error(?:\\/|$)/.test(location.hash)) ui.layoutActions.show(['operations-tag', 'error'], false);
+        addEventListener('click', (event) => openOperation(event, ui));
       },
     });
   });
+
+/** Links of texts lead to an operation of this page, where they would open another. */
+function openOperation(event, ui) {
+  const link = event.target.closest?.('.renderedMarkdown a[href^="#/"]');
+  if (!link) return;
+  event.preventDefault();
+  const [, tag, id] = link.getAttribute('href').split('/');
+  ui.layoutActions.updateFilter(false);
+  ui.layoutActions.show(['operations-tag', tag], true);
+  ui.layoutActions.show(['operations', tag, id], true);
+  requestAnimationFrame(() => document.getElementById('operations-' + tag + '-' + id)?.scrollIntoView());
+}
 
 function tellExample(parameter) {
   const example = parameter.example ?? parameter.schema?.example;

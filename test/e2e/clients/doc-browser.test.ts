@@ -122,6 +122,25 @@ describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 
       expect(await landing.textContent()).toContain(call);
   });
 
+  it('leads from each of them to its operation', async () => {
+    const links = page.locator('.information-container .renderedMarkdown ol a');
+    const hashes = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+    expect(hashes).toHaveLength(7);
+    for (const [index, hash] of hashes.entries()) {
+      await links.nth(index).click();
+      const id = `#operations-${hash.slice('#/'.length).replace('/', '-')}`;
+      await page.locator(`${id}.is-open`).waitFor();
+    }
+  });
+
+  it('lists the options of the tools, and answers that were given', async () => {
+    const operation = page.locator('#operations-run-runCommands');
+    expect(await operation.textContent()).toContain('loads documents into tables');
+    expect(await operation.locator('.renderedMarkdown li').count()).toBeGreaterThan(60);
+    const faults = operation.locator('.responses-inner .examples-select option');
+    expect(await faults.allTextContents()).toContain('The tool has no such option');
+  });
+
   it('sends the key that was given under Authorize', async () => {
     const operation = page.locator('.opblock', { has: page.locator('[data-path="/v2/about/org"]') });
     const status = operation.locator('.live-responses-table .response-col_status').last();

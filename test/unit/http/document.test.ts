@@ -34,6 +34,7 @@ interface Document {
         >;
       }
     >;
+    examples: Record<string, { readonly value: object }>;
     securitySchemes: Record<string, { type: string; scheme?: string; in?: string; name?: string }>;
   };
 }
@@ -202,6 +203,33 @@ describe('the OpenAPI document', () => {
         .map(([member]) => `${name}.${member}`),
     );
     expect(silent).toEqual([]);
+  });
+
+  it('shows what each operation answered, and the errors that it may end in', async () => {
+    const { document, operations } = await readDocument();
+    const contents = operations.flatMap(({ method, path, responses }) =>
+      Object.entries(responses).flatMap(([status, { content = {} }]) =>
+        Object.entries(content).map(([type, shown]) => ({
+          at: `${method} ${path} ${status}`,
+          // what is told of a part that does not work stands in the answer of one that does
+          type: path.startsWith('/actuator/health') && status === '503' ? '' : type,
+          ...(shown as { readonly example?: unknown; readonly examples?: Record<string, { $ref: string }> }),
+        })),
+      ),
+    );
+    const silent = contents.filter(
+      ({ type, example }) => type === 'application/json' && example === undefined,
+    );
+    // documents of their own, and a view of errors that has no answer of its own
+    expect(silent.map(({ at }) => at).filter((at) => !/ \/(?:doc(?:\/webhooks)?|error) /.test(at))).toEqual(
+      [],
+    );
+    for (const { at, type, examples = {} } of contents) {
+      if (type !== 'application/problem+json' || / \/(?:doc|error)/.test(at)) continue;
+      const codes = Object.keys(examples);
+      expect([at, codes.length > 0]).toEqual([at, true]);
+      for (const code of codes) expect(document.components.examples[code]).toMatchObject({ value: { code } });
+    }
   });
 
   it('gives each operation one id of verb and noun, texts and a known tag', async () => {

@@ -21,6 +21,7 @@ import { createGroup, effectfulGet, json, notSent, operation, problems } from '.
 import { int64 } from '../../requests/parameters.ts';
 import { longestWait, preferredWait } from '../../requests/prefer.ts';
 import { recipes } from '../../schemas/recipes.ts';
+import { toolOptionsText } from '../../schemas/tool-options.ts';
 import { RerunJobResponse, RunCmdResponse, executionRequest } from '../../schemas/run.ts';
 import { wire } from '../../answers/wire.ts';
 
@@ -59,7 +60,9 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
       operationId: 'runCommands',
       summary: 'Run commands as jobs of one workflow',
       description:
-        'Each execution names a tool and its options, and becomes a job; jobs of one request run in order, and those after a failed one are not run. Off until `cmd.enabled=true` is set. Nothing is stored unless every execution is in order.',
+        'Each execution names a tool and its options, and becomes a job; jobs of one request run in order, and those after a failed one are not run. Off until `cmd.enabled=true` is set. Nothing is stored unless every execution is in order.\n\n' +
+        'The input is `source.file`, the schema `source.origin_id`; all other options stand in any group of `target`.\n\n' +
+        toolOptionsText,
       tags,
       security: guard.security,
       middleware: [...guard.middleware, commandsOn, jsonBody(config.limits.jsonBodyBytes)],
