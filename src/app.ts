@@ -23,6 +23,7 @@ import { createMetrics } from './http/metrics/prometheus.ts';
 import { createTransferRoutes } from './http/routes/transfer.ts';
 import { createErrorHandler, problemResponse } from './http/answers/problem.ts';
 import { requestId } from './http/middleware/request-id.ts';
+import { createRenderings } from './http/requests/renderings.ts';
 import { createRunRoutes } from './http/routes/jobs/run.ts';
 import { createSchemaRoutes } from './http/routes/catalog/schemas.ts';
 import { securityHeaders } from './http/middleware/security-headers.ts';
@@ -63,17 +64,18 @@ export function createApp(
 
   registerComponents(app);
   const followers = createFollowers(config.limits);
+  const renderings = createRenderings();
   app.route('/', createRunRoutes(adapters, config, guards, followers));
   app.route('/', createExecutionRoutes(adapters, guards, followers));
   app.route('/', createWorkflowRoutes(adapters, guards));
   app.route('/', createFileRoutes(adapters, config, guards));
   // before the schemas, whose `/v2/schema/{id}` would take its paths
   app.route('/', createTransferRoutes(adapters, config, guards));
-  app.route('/', createSchemaRoutes(adapters, config, guards));
+  app.route('/', createSchemaRoutes(adapters, config, guards, renderings));
   app.route('/', createTargetRoutes(adapters, guards));
-  app.route('/', createMappingRoutes(adapters, config, guards));
-  app.route('/', createDiagramRoutes(adapters, config, guards));
-  app.route('/', createCilRoutes(adapters, config, guards));
+  app.route('/', createMappingRoutes(adapters, config, guards, renderings));
+  app.route('/', createDiagramRoutes(adapters, config, guards, renderings));
+  app.route('/', createCilRoutes(adapters, config, guards, renderings));
   app.route('/', createAdminRoutes(adapters, config, guards));
   app.route('/', createAboutRoutes(adapters, config, guards));
   app.route('/', createActuatorRoutes(adapters, metrics, guards));

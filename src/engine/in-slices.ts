@@ -1,7 +1,12 @@
-/** Long lists worked through in slices, so that whatever else waits in the process has its turn between them. */
+/** Long work done in slices, so that whatever else waits in the process has its turn between them. */
 
 /** ms; somebody who waits hardly notices it */
 const sliceMs = 20;
+/** Items of a list between two looks at the clock. */
+const itemsPerLook = 8;
+
+/** Work that may pause wherever it yields. */
+export type Steps<T> = Generator<void, T, void>;
 
 /** As `items.map(make)`. What is made one after the other may depend on it; others may run in between. */
 export async function mapInSlices<Item, Made>(
@@ -12,9 +17,33 @@ export async function mapInSlices<Item, Made>(
   let until = performance.now() + sliceMs;
   for (const item of items) {
     made.push(make(item, made.length));
-    if (made.length % 64 !== 0 || performance.now() < until) continue;
-    await new Promise((resolve) => setTimeout(resolve));
+    if (made.length % itemsPerLook !== 0 || performance.now() < until) continue;
+    await othersTurn();
     until = performance.now() + sliceMs;
   }
   return made;
+}
+
+/** What the steps come to; others may run in between. */
+export async function inSlices<T>(steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const until = performance.now() + sliceMs;
+    do {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    } while (performance.now() < until);
+    await othersTurn();
+  }
+}
+
+/** What the steps come to, without a pause. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
 }

@@ -2,6 +2,7 @@
  * Where the tables of a diagram lie: in layers from left to right, each table right of the one it hangs from; within a layer near
  * its parents. Layers that would be much too tall are broken into several columns, so that 500 tables stay a picture.
  */
+import type { Steps } from '../../engine/in-slices.ts';
 import { postgresql } from '../../engine/sql/dialects/postgresql.ts';
 import type { Column, RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
@@ -45,13 +46,17 @@ const documentsTable: DrawnTable = {
   })),
 };
 
-export function layOutDiagram(model: RelationalModel): Layout {
-  const relations = relationsOf(model);
+export function* layOutDiagram(model: RelationalModel): Steps<Layout> {
+  const relations = yield* relationsOf(model);
   const isDrawn = relations.some(({ to }) => to === model.tables.length);
   const tables = isDrawn ? [...model.tables, documentsTable] : model.tables;
-  const sizes = tables.map(sizeOf);
+  const sizes: ReturnType<typeof sizeOf>[] = [];
+  for (const table of tables) {
+    sizes.push(sizeOf(table));
+    yield;
+  }
   const layers = layersOf(model.tables.length, tables.length, relations);
-  const columns = breakLayers(orderLayers(layers, relations, tables.length), sizes);
+  const columns = breakLayers(yield* orderLayers(layers, relations, tables.length), sizes);
   const columnOf: number[] = [];
   for (const [at, column] of columns.entries()) for (const table of column) columnOf[table] = at;
 
@@ -59,12 +64,12 @@ export function layOutDiagram(model: RelationalModel): Layout {
   const heights = sizes.map(({ height }) => height);
   const stacked = stackColumns(columns, heights, nets);
   const stackedBoxes = sizes.map((size, table) => ({ ...size, y: stacked.y[table]! }));
-  const routes = routeNets(columns, columnOf, stackedBoxes, nets, stacked.slots);
+  const routes = yield* routeNets(columns, columnOf, stackedBoxes, nets, stacked.slots);
   const boxes = stackedBoxes.map((box, table): Box => ({ table, x: routes.x[columnOf[table]!]!, ...box }));
   return { width: routes.width, height: stacked.height, tables, boxes, relations, wires: routes.wires };
 }
 
-function relationsOf(model: RelationalModel): Relation[] {
+function* relationsOf(model: RelationalModel): Steps<Relation[]> {
   const oneToOne = new Set<string>();
   const rows = rowColumnsOf(model);
   const note = (edge: { readonly node: number; readonly parentKeyColumn: number }): void => {
@@ -74,9 +79,11 @@ function relationsOf(model: RelationalModel): Relation[] {
   for (const node of model.nodes) {
     for (const edge of node.typeEdges) note(edge);
     for (const edge of node.edges) if (edge.head !== undefined) note(edge);
+    yield;
   }
-  return model.tables.flatMap((table, from) =>
-    table.columns.flatMap((column, fromColumn): Relation[] => {
+  const relations: Relation[] = [];
+  for (const [from, table] of model.tables.entries()) {
+    const ofTable = table.columns.flatMap((column, fromColumn): Relation[] => {
       const many = column.nullable ? '0..1:n' : '1:n';
       if (column.role === 'document')
         return [{ from, fromColumn, to: model.tables.length, toColumn: 0, cardinality: many }];
@@ -86,8 +93,11 @@ function relationsOf(model: RelationalModel): Relation[] {
       const isOneToOne = column.role === 'row_key' || oneToOne.has(`${from}/${fromColumn}`);
       const cardinality = isOneToOne ? '1:1' : many;
       return [{ from, fromColumn, to, toColumn: Math.max(0, toColumn), cardinality }];
-    }),
-  );
+    });
+    relations.push(...ofTable);
+    yield;
+  }
+  return relations;
 }
 
 function sizeOf(table: DrawnTable): { readonly width: number; readonly height: number } {
@@ -124,7 +134,11 @@ function layersOf(count: number, drawn: number, relations: readonly Relation[]):
 }
 
 /** A few sweeps that put each table at the mean place of its neighbours in the layer before, then in the layer behind. */
-function orderLayers(layers: readonly number[][], relations: readonly Relation[], count: number): number[][] {
+function* orderLayers(
+  layers: readonly number[][],
+  relations: readonly Relation[],
+  count: number,
+): Steps<number[][]> {
   const neighbours: number[][] = Array.from({ length: count }, () => []);
   for (const { from, to } of relations) {
     if (from === to) continue;
@@ -153,6 +167,7 @@ function orderLayers(layers: readonly number[][], relations: readonly Relation[]
       );
       tables.sort((a, b) => wanted.get(a)! - wanted.get(b)! || a - b);
       settle(tables);
+      yield;
     }
   }
   return ordered;

@@ -2,6 +2,7 @@
  * Where the lines of a diagram run: beside the tables, never behind them. The lines of one parent are one net that forks. It runs down
  * in the gaps between columns, in a lane of its own where others run beside it, and crosses a column in a slot between two tables.
  */
+import type { Steps } from '../../engine/in-slices.ts';
 import { diagramMetrics, rowMiddle } from './metrics.ts';
 
 /** Relations to one table that leave it on one side, all of them optional or none. */
@@ -14,6 +15,8 @@ export interface Net {
   readonly relations: readonly Relation[];
   /** columns that it crosses */
   readonly crosses: readonly number[];
+  /** gaps that it runs in, from the first to the last; a gap has the number of the column on its right */
+  readonly gaps: readonly [first: number, last: number];
 }
 
 /** Size of a table's box, and its place from the top. */
@@ -63,6 +66,7 @@ export function netsOf(relations: readonly Relation[], columnOf: readonly number
       optional: cardinality === '0..1:n',
       direction: sign > 0 ? 'right' : sign < 0 ? 'left' : 'level',
       relations: ofNet,
+      gaps: sign === 0 ? [own, own] : sign > 0 ? [own + 1, last + 1] : [first, own],
       crosses: sign === 0 ? [] : Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at),
     };
   });
@@ -119,6 +123,7 @@ export function stackColumns(
 }
 
 interface Segment {
+  readonly gap: number;
   readonly net: Net;
   /** places at which the net comes into the gap or leaves it: from its left edge, or from its right one */
   readonly left: readonly number[];
@@ -132,14 +137,14 @@ export interface Routes {
   readonly wires: readonly RoutedNet[];
 }
 
-/** Lanes, and with them the width of every gap and the place of every column. */
-export function routeNets(
+/** Lanes, and with them the width of every gap and the place of every column; a step for each net and each gap. */
+export function* routeNets(
   columns: readonly (readonly number[])[],
   columnOf: readonly number[],
   boxes: readonly StackedBox[],
   nets: readonly Net[],
   slots: ReadonlyMap<Net, ReadonlyMap<number, number>>,
-): Routes {
+): Steps<Routes> {
   const both = new Set<string>();
   const kinds = Map.groupBy(nets, ({ to, direction }) => `${to} ${direction === 'right'}`);
   for (const [side, ofSide] of kinds)
@@ -150,9 +155,16 @@ export function routeNets(
   };
   const endOf = ({ from, fromColumn }: Relation): number => boxes[from]!.y + rowMiddle(fromColumn);
 
-  const gaps = columns.map((_, gap): Segment[] => nets.flatMap((net) => segmentIn(gap, net)));
-  const byNet = gaps.map((segments) => new Map(segments.map((segment) => [segment.net, segment])));
-  const lanes = gaps.map((segments) => assignLanes(segments));
+  const byNet = columns.map((): Map<Net, Segment> => new Map());
+  for (const net of nets) {
+    for (const segment of segmentsOf(net)) byNet[segment.gap]!.set(net, segment);
+    yield;
+  }
+  const lanes: ReturnType<typeof assignLanes>[] = [];
+  for (const segments of byNet) {
+    lanes.push(assignLanes([...segments.values()]));
+    yield;
+  }
   const x: number[] = [];
   const laneX = lanes.map(() => new Map<Net, number>());
   let right: number = diagramMetrics.margin;
@@ -167,38 +179,49 @@ export function routeNets(
     x[at] = start + width;
     right = x[at]! + Math.max(...column.map((table) => boxes[table]!.width));
   }
-  return { width: right + diagramMetrics.margin, x, wires: nets.map(wireOf) };
+  const wires: RoutedNet[] = [];
+  for (const net of nets) {
+    wires.push(wireOf(net));
+    yield;
+  }
+  return { width: right + diagramMetrics.margin, x, wires };
 
-  function segmentIn(gap: number, net: Net): Segment[] {
+  function segmentsOf(net: Net): Segment[] {
     const own = columnOf[net.to]!;
+    const start = startOf(net);
+    const children = Map.groupBy(net.relations, ({ from }) => columnOf[from]!);
+    const childrenIn = (column: number): number[] => (children.get(column) ?? []).map(endOf);
+    if (net.direction === 'level') return [{ gap: own, net, left: [], right: [start, ...childrenIn(own)] }];
+    const ofNet = slots.get(net)!;
     const slot = (column: number): number[] => {
-      const y = slots.get(net)!.get(column);
+      const y = ofNet.get(column);
       return y === undefined ? [] : [y];
     };
-    const childrenIn = (column: number): number[] =>
-      net.relations.filter(({ from }) => columnOf[from] === column).map(endOf);
-    const here = gap === own ? [startOf(net)] : [];
-    if (net.direction === 'level')
-      return gap === own ? [{ net, left: [], right: [...here, ...childrenIn(own)] }] : [];
-    const [inLeft, inRight] =
-      net.direction === 'right'
-        ? [gap === own + 1 ? [startOf(net)] : slot(gap - 1), [...childrenIn(gap), ...slot(gap)]]
-        : [
-            [...childrenIn(gap - 1), ...slot(gap - 1)],
-            [...here, ...slot(gap)],
-          ];
-    const reached =
-      net.direction === 'right' ? inLeft.length > 0 && gap > own : inRight.length > 0 && gap <= own;
-    return reached && inLeft.length + inRight.length > 1 ? [{ net, left: inLeft, right: inRight }] : [];
+    const [first, last] = net.gaps;
+    return Array.from({ length: last - first + 1 }, (_, at): Segment => {
+      const gap = first + at;
+      return net.direction === 'right'
+        ? {
+            gap,
+            net,
+            left: gap === first ? [start] : slot(gap - 1),
+            right: [...childrenIn(gap), ...slot(gap)],
+          }
+        : {
+            gap,
+            net,
+            left: [...childrenIn(gap - 1), ...slot(gap - 1)],
+            right: gap === last ? [start] : slot(gap),
+          };
+    });
   }
 
   function wireOf(net: Net): RoutedNet {
     const lines: Line[] = [];
     const own = columnOf[net.to]!;
     const rightOf = (table: number): number => x[columnOf[table]!]! + boxes[table]!.width;
-    for (const [gap, segmentOf] of byNet.entries()) {
-      const segment = segmentOf.get(net);
-      if (segment === undefined) continue;
+    for (let [gap, last] = net.gaps; gap <= last; gap += 1) {
+      const segment = byNet[gap]!.get(net)!;
       const lane = laneX[gap]!.get(net)!;
       const all = [...segment.left, ...segment.right];
       const [top, bottom] = [Math.min(...all), Math.max(...all)];

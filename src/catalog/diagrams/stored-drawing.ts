@@ -1,11 +1,12 @@
 /** The entity-relationship diagram of a logical schema: its data, its drawing, and a drawing that someone saved. */
+import { inSlices, mapInSlices } from '../../engine/in-slices.ts';
 import type { CatalogStore, StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import { drawDiagram } from './svg.ts';
 import { layOutDiagram, typeLabel } from './layout.ts';
 import type { DrawnTable } from './layout.ts';
 import { findLogicalSchema } from '../schemas/logical-schema.ts';
 import { findOrigin } from '../schemas/origin.ts';
-import { checkSvg } from './svg-check.ts';
+import { svgCheck } from './svg-check.ts';
 
 /** In wire form; places and sizes are pixels. */
 export interface DiagramRecord {
@@ -48,13 +49,13 @@ export async function readDiagram(
     catalog.listTables(idOrg, stored.idLschma),
     catalog.loadDiagram(idOrg, stored.idLschma),
   ]);
-  const layout = layOutDiagram(model);
+  const layout = await inSlices(layOutDiagram(model));
   return {
     id_sch: idSch,
     id_lschma: stored.idLschma,
     width: round(layout.width),
     height: round(layout.height),
-    tables: layout.boxes.map(({ table, x, y, width, height }) => ({
+    tables: await mapInSlices(layout.boxes, ({ table, x, y, width, height }) => ({
       id_tab: tables[table]?.id_tab ?? null,
       name: layout.tables[table]!.name,
       x: round(x),
@@ -87,18 +88,19 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The saved drawing where there is one, else a new one. */
+/** The saved drawing where there is one, else a new one; in pieces. */
 export async function diagramDrawing(
   catalog: CatalogStore,
   idOrg: number,
   idSch: number,
   idLschma?: number,
-): Promise<string> {
+): Promise<readonly string[]> {
   const stored = await findLogicalSchema(catalog, idOrg, idSch, idLschma);
   const saved = await catalog.loadDiagram(idOrg, stored.idLschma);
-  if (saved !== null) return saved;
+  if (saved !== null) return [saved];
   const { name } = await findOrigin(catalog, idOrg, idSch);
-  return drawDiagram(layOutDiagram(stored.model), name);
+  const layout = await inSlices(layOutDiagram(stored.model));
+  return await mapInSlices(drawDiagram(layout, name), (piece) => piece);
 }
 
 /** Keeps a drawing of the newest logical schema. AppError `invalid_body` for what `checkSvg` refuses. */
@@ -108,7 +110,7 @@ export async function saveDrawing(
   idSch: number,
   svg: string,
 ): Promise<Pick<StoredLogicalSchema, 'idSch' | 'idLschma'>> {
-  checkSvg(svg);
+  await inSlices(svgCheck(svg));
   const { idLschma } = await findLogicalSchema(catalog, idOrg, idSch);
   await catalog.saveDiagram(idOrg, idLschma, svg);
   return { idSch, idLschma };

@@ -1,7 +1,8 @@
 /** Which drawings may be kept: what shows a picture, and nothing that runs, loads or leads away. */
 import { InputError } from '../../engine/diagnostics.ts';
+import { atOnce, type Steps } from '../../engine/in-slices.ts';
 import { defaultEngineLimits } from '../../engine/limits.ts';
-import { parseXmlTree } from '../../engine/xml/tree.ts';
+import { xmlTreeSteps } from '../../engine/xml/tree.ts';
 import type { XmlElement } from '../../engine/xml/tree.ts';
 import { AppError } from '../../errors.ts';
 
@@ -58,22 +59,31 @@ const limits = { ...defaultEngineLimits, xmlMaxDepth: 200, xmlMaxEntityExpansion
 
 /** AppError `invalid_body` that names the place. */
 export function checkSvg(svg: string): void {
+  atOnce(svgCheck(svg));
+}
+
+/** `checkSvg`, step by step. */
+export function* svgCheck(svg: string): Steps<void> {
   // An entity could hide anything from the eye that reads this; a picture needs none.
   if (/<!DOCTYPE/i.test(svg)) throw refused('a document type declaration is not allowed');
   if (/<\?(?!xml\s)/.test(svg)) throw refused('a processing instruction is not allowed');
   let root: XmlElement;
   try {
-    root = parseXmlTree(new TextEncoder().encode(svg), { limits, encoding: 'UTF-8' });
+    root = yield* xmlTreeSteps(new TextEncoder().encode(svg), { limits, encoding: 'UTF-8' });
   } catch (error) {
     if (error instanceof InputError) throw refused(error.message);
     throw error;
   }
   if (root.name.namespaceUri !== svgNamespace || root.name.localName !== 'svg')
     throw refused('it must be an <svg> in the namespace of SVG', root);
-  checkElement(root);
+  const rest = [root];
+  for (let element = rest.pop(); element !== undefined; element = rest.pop()) {
+    yield* checkElement(element);
+    for (const child of element.children.toReversed()) if (typeof child !== 'string') rest.push(child);
+  }
 }
 
-function checkElement(element: XmlElement): void {
+function* checkElement(element: XmlElement): Steps<void> {
   const { localName, namespaceUri } = element.name;
   if (namespaceUri !== svgNamespace || !allowed.has(localName))
     throw refused(`<${localName}> is not allowed`, element);
@@ -86,18 +96,19 @@ function checkElement(element: XmlElement): void {
     // only these are blanks to who reads the address; with another in front it would be a path
     if (leads && !/^[ \t\r\n]*#[^\s]*[ \t\r\n]*$/.test(value))
       throw refused(`${name.localName} may lead to a part of the drawing alone`, element);
-    checkReferences(name.localName, value, element);
+    yield* checkReferences(name.localName, value, element);
   }
-  for (const child of element.children) if (typeof child !== 'string') checkElement(child);
+  yield;
 }
 
 /** Presentation attributes and `style` may refer by `url(#id)`; escapes of CSS could hide another. */
-function checkReferences(name: string, value: string, element: XmlElement): void {
+function* checkReferences(name: string, value: string, element: XmlElement): Steps<void> {
   if (/\\|@import|expression\s*\(|javascript:|image-set|image\s*\(|src\s*\(/i.test(value) && name !== 'd')
     throw refused(`the value of ${name} is not allowed`, element);
   for (const [, target = ''] of value.matchAll(/url\s*\(([^)]*)\)?/gi)) {
     if (!/^[ \t\r\n]*(['"]?)#[\w.:-]+\1[ \t\r\n]*$/.test(target))
       throw refused(`${name} may refer to a part of the drawing alone`, element);
+    yield;
   }
 }
 

@@ -9,20 +9,18 @@ const faint = '#6b7280';
 const line = '#64748b';
 const { headerHeight, rowHeight, padding, keyWidth, fontSize } = diagramMetrics;
 
-export function drawDiagram(layout: Layout, title: string): string {
+/** Its lines, one after the other. */
+export function* drawDiagram(layout: Layout, title: string): Generator<string, void, void> {
   const { width, height } = layout;
   const size = `width="${round(width)}" height="${round(height)}" viewBox="0 0 ${round(width)} ${round(height)}"`;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="${fontSize}">`,
-    `<title>${escapeXml(title)}</title>`,
-    `<rect width="100%" height="100%" fill="#ffffff"/>`,
-    `<g fill="none" stroke="${line}" stroke-width="1.3">`,
-    ...layout.wires.map(drawWire),
-    '</g>',
-    ...layout.boxes.map((box) => drawTable(layout.tables[box.table]!, box)),
-    '</svg>',
-    '',
-  ].join('\n');
+  yield `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="${fontSize}">\n`;
+  yield `<title>${escapeXml(title)}</title>\n`;
+  yield `<rect width="100%" height="100%" fill="#ffffff"/>\n`;
+  yield `<g fill="none" stroke="${line}" stroke-width="1.3">\n`;
+  for (const wire of layout.wires) yield `${drawWire(wire)}\n`;
+  yield '</g>\n';
+  for (const box of layout.boxes) yield `${drawTable(layout.tables[box.table]!, box)}\n`;
+  yield '</svg>\n';
 }
 
 function drawTable(table: DrawnTable, { x, y, width, height }: Box): string {

@@ -1,4 +1,5 @@
 /** Switching parts of the source-to-target map on and off (docs/decisions/service/catalogue.md). */
+import { mapInSlices } from '../../engine/in-slices.ts';
 import { AppError } from '../../errors.ts';
 import type { ErrorDetail } from '../../errors.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
@@ -32,9 +33,9 @@ export async function setActivation(
   const idLschma = origin.id_lschma;
   const mappings = idLschma === null ? [] : await catalog.listMappings(idOrg, idLschma);
   if (idLschma === null) throw new AppError('not_found', 'the schema has no mappings yet');
-  const chosen = choose(mappings, request);
+  const chosen = await choose(mappings, request);
   if (!active) refuseRoots(chosen);
-  const ids = active ? [...chosen, ...elementsAbove(mappings, chosen)] : chosen;
+  const ids = active ? [...chosen, ...(await elementsAbove(mappings, chosen))] : chosen;
   const result = await catalog.setMappingsActive(
     idOrg,
     idLschma,
@@ -49,28 +50,41 @@ export async function setActivation(
   };
 }
 
-function choose(mappings: readonly MappingRecord[], request: ActivationRequest): readonly MappingRecord[] {
+async function choose(
+  mappings: readonly MappingRecord[],
+  request: ActivationRequest,
+): Promise<readonly MappingRecord[]> {
   const byId = new Map(mappings.map((line) => [line.id_map, line]));
   const lines = new Set<MappingRecord>();
   const unknown: ErrorDetail[] = [];
   const keys: ErrorDetail[] = [];
-  const below = (xpath: string): MappingRecord[] =>
-    mappings.filter((line) => line.xpath === xpath || line.xpath?.startsWith(`${xpath}/`) === true);
+  const wholes = new Set(request.xpaths);
   for (const [at, id] of request.ids.entries()) {
     const line = byId.get(id);
     if (line === undefined) unknown.push({ pointer: `/ids/${at}`, detail: 'is no mapping of this schema' });
     else if (line.xpath === null) keys.push({ pointer: `/ids/${at}`, detail: 'is a key or position column' });
-    else for (const one of isWholeElement(line) ? below(line.xpath) : [line]) lines.add(one);
+    else if (isWholeElement(line)) wholes.add(line.xpath);
+    else lines.add(line);
   }
-  for (const [at, xpath] of request.xpaths.entries()) {
-    const found = below(xpath);
-    if (found.length === 0) unknown.push({ pointer: `/xpaths/${at}`, detail: 'is no path of this schema' });
-    for (const line of found) lines.add(line);
-  }
+  const found = new Set<string>();
+  await mapInSlices(wholes.size === 0 ? [] : mappings, (line) => {
+    for (const path of line.xpath === null ? [] : [line.xpath, ...pathsAbove(line.xpath)]) {
+      if (!wholes.has(path)) continue;
+      lines.add(line);
+      found.add(path);
+    }
+  });
+  for (const [at, xpath] of request.xpaths.entries())
+    if (!found.has(xpath)) unknown.push({ pointer: `/xpaths/${at}`, detail: 'is no path of this schema' });
   if (unknown.length > 0) throw new AppError('not_found', 'there is no such mapping', { errors: unknown });
   if (keys.length > 0)
     throw new AppError('conflict', 'the keys and positions of rows cannot be switched', { errors: keys });
   return [...lines];
+}
+
+/** From the parent upwards. */
+function* pathsAbove(xpath: string): Generator<string, void, void> {
+  for (let at = xpath.lastIndexOf('/'); at > 0; at = xpath.lastIndexOf('/', at - 1)) yield xpath.slice(0, at);
 }
 
 function isWholeElement(line: MappingRecord): boolean {
@@ -83,15 +97,14 @@ function refuseRoots(chosen: readonly MappingRecord[]): void {
     throw new AppError('conflict', `${root.xpath} is the document itself, which cannot be left out`);
 }
 
-function elementsAbove(
+async function elementsAbove(
   mappings: readonly MappingRecord[],
   chosen: readonly MappingRecord[],
-): MappingRecord[] {
+): Promise<MappingRecord[]> {
   const paths = new Set<string>();
-  for (const { xpath } of chosen) {
-    for (let at = xpath!.lastIndexOf('/'); at > 0; at = xpath!.lastIndexOf('/', at - 1))
-      paths.add(xpath!.slice(0, at));
-  }
+  await mapInSlices(chosen, ({ xpath }) => {
+    for (const path of pathsAbove(xpath!)) paths.add(path);
+  });
   return mappings.filter(
     (line) => line.node_type === 'element' && line.xpath !== null && paths.has(line.xpath),
   );

@@ -50,9 +50,9 @@ export async function compareMappings(
   const [before, after] = await Promise.all(
     [from, to].map((side) => listMappings(catalog, idOrg, side.idSch, side.idLschma)),
   );
-  const left = byPath(after!);
+  const left = await byPath(after!);
   const result: MappingComparison[] = [];
-  await mapInSlices(byPath(before!), ([xpath, lines]) => {
+  await mapInSlices(await byPath(before!), ([xpath, lines]) => {
     const others = left.get(xpath) ?? [];
     left.delete(xpath);
     for (const [line, other] of pairs(lines, others)) {
@@ -75,11 +75,15 @@ export async function compareMappings(
 }
 
 /** A path has several lines where its element has a row and a value, and where it leads to shared tables in more than one way. */
-function byPath(mappings: readonly MappingRecord[]): Map<string, MappingRecord[]> {
-  return Map.groupBy(
-    mappings.filter(({ xpath }) => xpath !== null),
-    ({ xpath }) => xpath!,
-  );
+async function byPath(mappings: readonly MappingRecord[]): Promise<Map<string, MappingRecord[]>> {
+  const grouped = new Map<string, MappingRecord[]>();
+  await mapInSlices(mappings, (line) => {
+    if (line.xpath === null) return;
+    const known = grouped.get(line.xpath);
+    if (known === undefined) grouped.set(line.xpath, [line]);
+    else known.push(line);
+  });
+  return grouped;
 }
 
 type Pair = readonly [from: MappingRecord | null, to: MappingRecord | null];

@@ -3,6 +3,7 @@ import { mapInSlices } from '../../engine/in-slices.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
 import { listMappings } from '../schemas/logical-schema.ts';
 import { findOrigin } from '../schemas/origin.ts';
+import { encodedPieces } from './encoded-pieces.ts';
 import { renderCsv, renderXlsx } from './spreadsheet.ts';
 import type { Cell } from './spreadsheet.ts';
 
@@ -12,7 +13,8 @@ export type DownloadFormat = (typeof downloadFormats)[number];
 export interface DownloadedFile {
   /** `donuts-mapping.xlsx`; may hold any character but a slash */
   readonly name: string;
-  readonly content: Uint8Array<ArrayBuffer>;
+  /** in chunks */
+  readonly content: readonly Uint8Array<ArrayBuffer>[];
 }
 
 const columns = [
@@ -47,16 +49,23 @@ export async function downloadMappings(
 async function render(
   mappings: readonly MappingRecord[],
   format: DownloadFormat,
-): Promise<Uint8Array<ArrayBuffer>> {
-  if (format === 'json') return new TextEncoder().encode(await renderJson(mappings));
+): Promise<readonly Uint8Array<ArrayBuffer>[]> {
+  if (format === 'json') return await encoded(await renderJson(mappings));
   const lines = await mapInSlices(mappings, (line) => columns.map((column) => line[column]));
   const rows: (readonly Cell[])[] = [columns, ...lines];
-  return format === 'csv' ? new TextEncoder().encode(await renderCsv(rows)) : renderXlsx('mapping', rows);
+  return format === 'csv' ? await encoded(await renderCsv(rows)) : await renderXlsx('mapping', rows);
 }
 
-/** As `JSON.stringify` with an indent of two. */
-async function renderJson(values: readonly unknown[]): Promise<string> {
-  if (values.length === 0) return '[]';
-  const texts = await mapInSlices(values, (value) => JSON.stringify([value], null, 2).slice(2, -2));
-  return `[\n${texts.join(',\n')}\n]`;
+function encoded(pieces: readonly string[]): Promise<readonly Uint8Array<ArrayBuffer>[]> {
+  return mapInSlices(encodedPieces(pieces), (bytes) => bytes);
+}
+
+/** As `JSON.stringify` with an indent of two, in pieces. */
+async function renderJson(values: readonly unknown[]): Promise<readonly string[]> {
+  if (values.length === 0) return ['[]'];
+  const texts = await mapInSlices(
+    values,
+    (value, at) => `${at === 0 ? '[\n' : ',\n'}${JSON.stringify([value], null, 2).slice(2, -2)}`,
+  );
+  return [...texts, '\n]'];
 }

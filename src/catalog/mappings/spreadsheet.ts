@@ -12,10 +12,12 @@ function escapeFormula(text: string): string {
   return /^(?:[\t\r\n]|\s*[=+\-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}])/u.test(text) ? `'${text}` : text;
 }
 
-/** With a byte order mark: without one, spreadsheet programs do not take it for UTF-8. */
-export async function renderCsv(rows: readonly (readonly Cell[])[]): Promise<string> {
-  const lines = await mapInSlices(rows, (row) => `${row.map(csvCell).join(',')}\r\n`);
-  return `\u{FEFF}${lines.join('')}`;
+/** Line by line. With a byte order mark: without one, spreadsheet programs do not take it for UTF-8. */
+export async function renderCsv(rows: readonly (readonly Cell[])[]): Promise<readonly string[]> {
+  return await mapInSlices(
+    rows,
+    (row, at) => `${at === 0 ? '\u{FEFF}' : ''}${row.map(csvCell).join(',')}\r\n`,
+  );
 }
 
 function csvCell(cell: Cell): string {
@@ -32,58 +34,63 @@ const contentType = 'application/vnd.openxmlformats-officedocument.spreadsheetml
 /** a cell holds at most so many characters */
 const longestCell = 32_767;
 
-/** The first row is the heading: bold, and it stays in view. */
+/** In chunks. The first row is the heading: bold, and it stays in view. */
 export async function renderXlsx(
   sheetName: string,
   rows: readonly (readonly Cell[])[],
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   const name = escapeXml(sheetName.replaceAll(/[[\]:*?/\\]/g, ' ').slice(0, 31)) || 'Sheet1';
   return zip([
     {
       name: '[Content_Types].xml',
-      content:
+      content: [
         `${declaration}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
-        '<Default Extension="xml" ContentType="application/xml"/>' +
-        `<Override PartName="/xl/workbook.xml" ContentType="${contentType}.sheet.main+xml"/>` +
-        `<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${contentType}.worksheet+xml"/>` +
-        `<Override PartName="/xl/styles.xml" ContentType="${contentType}.styles+xml"/></Types>`,
+          '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+          '<Default Extension="xml" ContentType="application/xml"/>' +
+          `<Override PartName="/xl/workbook.xml" ContentType="${contentType}.sheet.main+xml"/>` +
+          `<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${contentType}.worksheet+xml"/>` +
+          `<Override PartName="/xl/styles.xml" ContentType="${contentType}.styles+xml"/></Types>`,
+      ],
     },
     {
       name: '_rels/.rels',
-      content:
+      content: [
         `${declaration}<Relationships xmlns="${packageRelations}">` +
-        `<Relationship Id="rId1" Type="${relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+          `<Relationship Id="rId1" Type="${relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+      ],
     },
     {
       name: 'xl/workbook.xml',
-      content:
+      content: [
         `${declaration}<workbook xmlns="${main}" xmlns:r="${relations}"><sheets>` +
-        `<sheet name="${name}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+          `<sheet name="${name}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+      ],
     },
     {
       name: 'xl/_rels/workbook.xml.rels',
-      content:
+      content: [
         `${declaration}<Relationships xmlns="${packageRelations}">` +
-        `<Relationship Id="rId1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/>` +
-        `<Relationship Id="rId2" Type="${relations}/styles" Target="styles.xml"/></Relationships>`,
+          `<Relationship Id="rId1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/>` +
+          `<Relationship Id="rId2" Type="${relations}/styles" Target="styles.xml"/></Relationships>`,
+      ],
     },
     {
       name: 'xl/styles.xml',
-      content:
+      content: [
         `${declaration}<styleSheet xmlns="${main}"><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>` +
-        '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>' +
-        '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
-        '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
-        '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
-        '<cellXfs count="2"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>' +
-        '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs></styleSheet>',
+          '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>' +
+          '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
+          '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
+          '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
+          '<cellXfs count="2"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>' +
+          '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs></styleSheet>',
+      ],
     },
     { name: 'xl/worksheets/sheet1.xml', content: await sheet(rows) },
   ]);
 }
 
-async function sheet(rows: readonly (readonly Cell[])[]): Promise<string> {
+async function sheet(rows: readonly (readonly Cell[])[]): Promise<readonly string[]> {
   const pane =
     '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
     '</sheetView></sheetViews>';
@@ -93,7 +100,8 @@ async function sheet(rows: readonly (readonly Cell[])[]): Promise<string> {
     );
     return `<row r="${at + 1}">${cells.join('')}</row>`;
   });
-  return `${declaration}<worksheet xmlns="${main}">${pane}<sheetData>${lines.join('')}</sheetData></worksheet>`;
+  const begin = `${declaration}<worksheet xmlns="${main}">${pane}<sheetData>`;
+  return [begin, ...lines, '</sheetData></worksheet>'];
 }
 
 /** `_x0041_` in a text would be read as the character of that number (ECMA-376 part 1, ST_Xstring): its first sign is written so. */

@@ -1,4 +1,5 @@
 /** What documents held at each line of the source-to-target map (docs/decisions/service/catalogue.md, StatsMapping). */
+import { mapInSlices } from '../../engine/in-slices.ts';
 import { bareTypeName } from '../../engine/sql/dialects/postgresql.ts';
 import { inferValue } from '../../engine/infer/source-model.ts';
 import { uniteNestedElements } from '../../engine/infer/nested-elements.ts';
@@ -82,13 +83,14 @@ export async function mappingStatistics(
     statistics === null || statistics === undefined
       ? null
       : readPlaces(statistics as DocumentStatistics, origin.model, createPathPrinter(origin.model, roots));
-  return mappings.flatMap((mapping) => {
+  const found: MappingStatistics[] = [];
+  await mapInSlices(mappings, (mapping) => {
     const { id_map, xpath, table_name, column_name } = mapping;
-    if (xpath === null) return [];
-    return [
-      { id_map, xpath, table_name, column_name, ...(places === null ? unseen : figuresOf(mapping, places)) },
-    ];
+    if (xpath === null) return;
+    const figures = places === null ? unseen : figuresOf(mapping, places);
+    found.push({ id_map, xpath, table_name, column_name, ...figures });
   });
+  return found;
 }
 
 /** An element on one path, and how often its parents have it. */

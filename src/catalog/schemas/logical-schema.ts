@@ -1,6 +1,6 @@
 /** Reading logical schemas and what is made from them. */
-import { mapInSlices } from '../../engine/in-slices.ts';
-import { renderDdl } from '../../engine/sql/ddl.ts';
+import { inSlices, mapInSlices } from '../../engine/in-slices.ts';
+import { ddlParagraphs } from '../../engine/sql/ddl.ts';
 import type { DialectName } from '../../engine/sql/dialect.ts';
 import { AppError } from '../../errors.ts';
 import type { CatalogStore, MappingRecord, StoredLogicalSchema } from '../../ports/stores/catalog.ts';
@@ -21,21 +21,22 @@ export async function findLogicalSchema(
   return stored;
 }
 
-/** DDL of the logical schema in that dialect. */
+/** DDL of the logical schema in that dialect, in pieces. */
 export async function logicalSchemaDdl(
   { catalog, jobs }: Pick<Adapters, 'catalog' | 'jobs'>,
   idOrg: number,
   idSch: number,
   options: { readonly dialect: DialectName; readonly idLschma?: number },
-): Promise<string> {
+): Promise<readonly string[]> {
+  const { dialect } = options;
   const { model } = await findLogicalSchema(catalog, idOrg, idSch, options.idLschma);
   const declared = await catalog.listNaturalKeys(idOrg, idSch);
-  if (declared.length === 0) return renderDdl(model, { dialect: options.dialect });
+  if (declared.length === 0) return await inSlices(ddlParagraphs(model, { dialect }));
   const family = await originFamily(catalog, idOrg, idSch);
   const ids = family.map(({ id_sch }) => id_sch);
   const { keys, notes } = withoutBroken(declared, await brokenNaturalKeys(jobs, idOrg, ids));
-  const lines = notes.map((text) => `-- ${oneLine(text)}\n`).join('');
-  return lines + renderDdl(withNaturalKeys(model, keys), { dialect: options.dialect });
+  const lines = notes.map((text) => `-- ${oneLine(text)}\n`);
+  return [...lines, ...(await inSlices(ddlParagraphs(withNaturalKeys(model, keys), { dialect })))];
 }
 
 /** How long names may be, and the longest that there is (in UTF-8 bytes; the first of equals), null while there is no logical schema. */

@@ -1,4 +1,5 @@
 /** The DDL of a relational model in one dialect (docs/decisions/model/dialects.md). */
+import { atOnce, type Steps } from '../in-slices.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions } from '../model/side-tables.ts';
 import { dialectOf } from './dialects/every-dialect.ts';
@@ -21,9 +22,17 @@ export interface DdlOptions {
 
 /** CREATE TABLE for every table, parents before children, the tables beside the data among them; ends with a line end. */
 export function renderDdl(model: RelationalModel, options: DdlOptions = {}): string {
+  return atOnce(ddlParagraphs(model, options)).join('');
+}
+
+/** `renderDdl` in pieces; a step for each table. */
+export function* ddlParagraphs(model: RelationalModel, options: DdlOptions = {}): Steps<readonly string[]> {
+  // what is decoded when it is looked at first: below, all tables are looked at in one step
+  for (const table of model.tables) if (table.columns.length > 0) yield;
   const dialect = dialectOf(options.dialect ?? 'postgresql');
-  const { before, after } = ddlParts(model, dialect, options);
-  return `${[...before, ...after].join('\n\n')}\n`;
+  const { before, after } = yield* ddlSteps(model, dialect, options);
+  const all = [...before, ...after];
+  return all.map((paragraph, at) => (at + 1 < all.length ? `${paragraph}\n\n` : `${paragraph}\n`));
 }
 
 export interface DdlParts {
@@ -41,6 +50,10 @@ export interface DdlPartsOptions extends DdlOptions {
 }
 
 export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlPartsOptions): DdlParts {
+  return atOnce(ddlSteps(model, dialect, options));
+}
+
+function* ddlSteps(model: RelationalModel, dialect: Dialect, options: DdlPartsOptions): Steps<DdlParts> {
   const sqlSchema = options.sqlSchema ?? null;
   const { foreignKeys, indexes, keyIndexes: keyIndexKind } = dialect.capabilities;
   const choice = keyIndexKind === 'none' ? 'none' : (options.indexes ?? 'keys');
@@ -86,6 +99,7 @@ export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlP
       return `${keyIndexStatement(dialect, sqlSchema, table.name, key, { name, ifNotExists })};`;
     });
     if (indexed.length > 0) last.push(indexed.join('\n'));
+    yield;
   }
   for (const definition of Object.values(others))
     before.push(paragraph(physicalSideTable(definition, dialect, model), true, []));

@@ -1,4 +1,5 @@
 /** A small document as a tree of elements. */
+import { atOnce, type Steps } from '../in-slices.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { QName } from '../model/source-model.ts';
 import { XML_NAMESPACE } from './names/namespace-contexts.ts';
@@ -42,6 +43,8 @@ export interface XmlTreeOptions {
   readonly encoding?: string;
 }
 
+const stepBytes = 64 * 1024;
+
 interface OpenElement {
   name: QName;
   attributes: XmlAttribute[];
@@ -53,6 +56,11 @@ interface OpenElement {
 
 /** Reads a whole document into a tree. Throws `InputError` with the place when it is not well-formed. */
 export function parseXmlTree(bytes: Uint8Array, options: XmlTreeOptions = {}): XmlElement {
+  return atOnce(xmlTreeSteps(bytes, options));
+}
+
+/** `parseXmlTree`; a step for each piece of the bytes. */
+export function* xmlTreeSteps(bytes: Uint8Array, options: XmlTreeOptions = {}): Steps<XmlElement> {
   const builder = createTreeBuilder();
   const tokenizer = createXmlTokenizer({
     ...options,
@@ -68,7 +76,10 @@ export function parseXmlTree(bytes: Uint8Array, options: XmlTreeOptions = {}): X
       }
     },
   });
-  tokenizer.write(bytes);
+  for (let from = 0; from < bytes.length; from += stepBytes) {
+    tokenizer.write(bytes.subarray(from, from + stepBytes));
+    yield;
+  }
   tokenizer.end();
   return builder.root();
 }

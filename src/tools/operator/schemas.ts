@@ -83,10 +83,11 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
       const idLschma = logicalOf(options.logical);
       const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
       const { logicalSchemaDdl } = await import('../../catalog/schemas/logical-schema.ts');
-      const ddl = await logicalSchemaDdl(opened.adapters, idOrg, idSch, {
+      const pieces = await logicalSchemaDdl(opened.adapters, idOrg, idSch, {
         dialect,
         ...(idLschma === undefined ? {} : { idLschma }),
       });
+      const ddl = pieces.join('');
       return { text: ddl.trimEnd(), json: { id_sch: idSch, dialect, ddl } };
     },
   },
@@ -99,7 +100,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
       const idLschma = logicalOf(options.logical);
       const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
       const { diagramDrawing } = await import('../../catalog/diagrams/stored-drawing.ts');
-      const svg = await diagramDrawing(opened.adapters.catalog, idOrg, idSch, idLschma);
+      const svg = (await diagramDrawing(opened.adapters.catalog, idOrg, idSch, idLschma)).join('');
       if (options.out === undefined) return { text: svg.trimEnd(), json: { id_sch: idSch, svg } };
       const file = resolve(options.out);
       await writeFile(file, svg).catch((error: unknown) => {

@@ -15,3 +15,8 @@ export function packJson(value: unknown, lazy: LazyParts = {}): Uint8Array<Array
 export function unpackJson(packed: Uint8Array): unknown {
   return new PackedReader(packed).value();
 }
+
+/** The elements of a packed array, each decoded as it is asked for. RangeError as `unpackJson`, and where it is no array. */
+export function unpackElements(packed: Uint8Array): Iterable<unknown> {
+  return new PackedReader(packed).elements();
+}

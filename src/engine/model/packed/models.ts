@@ -1,6 +1,7 @@
 /** Models in packed form: to be stored, and to be handed from one thread to another. */
 import { factsOf, withFacts, type ModelFacts } from '../facts.ts';
-import { packJson, unpackJson } from './json.ts';
+import { mapInSlices } from '../../in-slices.ts';
+import { packJson, unpackElements, unpackJson } from './json.ts';
 import type { MappingEntry, RelationalModel } from '../relational-model.ts';
 import type { SourceModel } from '../source-model.ts';
 
@@ -12,6 +13,9 @@ export interface PackedRelationalModel {
 
 /** Where a model that was unpacked keeps the bytes it came from, so that storing it again costs no packing. */
 const packedForm = Symbol('packed form');
+
+/** Where such a model has what decodes its mappings in slices. */
+const mappingsInSlices = Symbol('mappings in slices');
 
 export function packRelationalModel(
   model: RelationalModel & { readonly [packedForm]?: () => PackedRelationalModel },
@@ -39,8 +43,23 @@ export function unpackRelationalModel(
       get: () => (read ??= unpackJson(mappings()) as readonly MappingEntry[]),
     },
     [packedForm]: { value: () => ({ plan, mappings: mappings() }) },
+    [mappingsInSlices]: {
+      value: async () => (read ??= await entriesInSlices(mappings())),
+    },
   }) as RelationalModel;
   return withFacts(whole, facts);
+}
+
+/** The mappings of a model; of one that was unpacked, decoded in slices unless they were looked at already. */
+export async function readMappings(
+  model: RelationalModel & { readonly [mappingsInSlices]?: () => Promise<readonly MappingEntry[]> },
+): Promise<readonly MappingEntry[]> {
+  return await (model[mappingsInSlices]?.() ?? model.mappings);
+}
+
+/** `packed`: of a list of mappings. */
+export function entriesInSlices(packed: Uint8Array): Promise<MappingEntry[]> {
+  return mapInSlices(unpackElements(packed), (entry) => entry as MappingEntry);
 }
 
 export function packSourceModel(

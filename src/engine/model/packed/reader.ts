@@ -67,6 +67,15 @@ export class PackedReader {
     }
   }
 
+  /** The elements of the array that the value is, one by one. RangeError where it is none. */
+  *elements(): Generator<unknown, void, void> {
+    const tag = this.#byte();
+    if (tag !== tags.array && (tag < tags.smallArray || tag >= tags.null))
+      throw new RangeError('the packed JSON is no array');
+    const length = tag === tags.array ? this.#varint() : tag - tags.smallArray;
+    for (let index = 0; index < length; index += 1) yield this.value();
+  }
+
   #object(shape: number): unknown {
     const value: Record<string, unknown> = {};
     for (const key of this.#shapes[shape]!) {

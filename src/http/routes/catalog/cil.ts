@@ -11,6 +11,7 @@ import {
 import type { Config } from '../../../config/shape.ts';
 import { withStatusLetter } from '../../../jobs/status-letters.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
+import type { Slots } from '../../../transfer/turns.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import {
   CILJobDetailsDto,
@@ -22,7 +23,7 @@ import {
   KeysResponse,
   UpdateKeysRequest,
 } from '../../schemas/cil.ts';
-import { jsonArray } from '../../answers/json-array.ts';
+import { jsonArray } from '../../answers/long-answers.ts';
 import { jsonBody } from '../../requests/json-body.ts';
 import {
   createGroup,
@@ -46,8 +47,9 @@ export function createCilRoutes(
   adapters: Pick<Adapters, 'catalog' | 'jobs'>,
   config: Config,
   guards: Guards,
+  renderings: Slots,
 ) {
-  const shared = sharedOf(adapters, config, guards);
+  const shared = sharedOf(adapters, config, guards, renderings);
   return createGroup([
     jobsOperation(shared),
     jobsPageOperation(shared),
@@ -66,12 +68,17 @@ export function createCilRoutes(
 }
 
 /** What the operations of this group stand on. */
-function sharedOf(adapters: Pick<Adapters, 'catalog' | 'jobs'>, config: Config, guards: Guards) {
+function sharedOf(
+  adapters: Pick<Adapters, 'catalog' | 'jobs'>,
+  config: Config,
+  guards: Guards,
+  renderings: Slots,
+) {
   const { catalog } = adapters;
   const get = { method: 'get' as const, tags, ...guards.require('jobs:read') };
   const updateGuard = guards.require('schemas:write');
 
-  return { adapters, config, catalog, get, updateGuard };
+  return { adapters, config, catalog, get, updateGuard, renderings };
 }
 
 type Shared = ReturnType<typeof sharedOf>;
@@ -171,7 +178,7 @@ function jobOfPidOperation({ adapters, get }: Shared) {
   );
 }
 
-function updateKeysOperation({ config, catalog, updateGuard }: Shared) {
+function updateKeysOperation({ config, catalog, updateGuard, renderings }: Shared) {
   return operation(
     createRoute({
       method: 'post',
@@ -197,13 +204,15 @@ function updateKeysOperation({ config, catalog, updateGuard }: Shared) {
         natural: key.key_type === 'NK',
         ...(key.position === undefined ? {} : { position: key.position }),
       }));
-      await updateFeedKeys(catalog, c.get('principal').idOrg, body.cfxml, changes);
+      await renderings.within(c.get('principal').idOrg, () =>
+        updateFeedKeys(catalog, c.get('principal').idOrg, body.cfxml, changes),
+      );
       return c.json({ cfxml: body.cfxml, changed: changes.length }, 200);
     },
   );
 }
 
-function keysOfFeedOperation({ catalog, get }: Shared) {
+function keysOfFeedOperation({ catalog, get, renderings }: Shared) {
   return operation(
     createRoute({
       ...get,
@@ -218,14 +227,20 @@ function keysOfFeedOperation({ catalog, get }: Shared) {
       const { size = defaultPageSize } = c.req.valid('query');
       const { cfxml: name, page } = c.req.valid('param');
       return c.json(
-        wire(toWirePage(await listFeedKeys(catalog, c.get('principal').idOrg, name, page, size))),
+        wire(
+          toWirePage(
+            await renderings.within(c.get('principal').idOrg, () =>
+              listFeedKeys(catalog, c.get('principal').idOrg, name, page, size),
+            ),
+          ),
+        ),
         200,
       );
     },
   );
 }
 
-function keysOperation({ catalog, get }: Shared) {
+function keysOperation({ catalog, get, renderings }: Shared) {
   return operation(
     createRoute({
       ...get,
@@ -239,13 +254,15 @@ function keysOperation({ catalog, get }: Shared) {
     async (c) => {
       const { size = defaultPageSize } = c.req.valid('query');
       const { page } = c.req.valid('param');
-      const found = await listFeedKeys(catalog, c.get('principal').idOrg, undefined, page, size);
+      const found = await renderings.within(c.get('principal').idOrg, () =>
+        listFeedKeys(catalog, c.get('principal').idOrg, undefined, page, size),
+      );
       return c.json(wire(toWirePage(found)), 200);
     },
   );
 }
 
-function lineageOperation({ adapters, get }: Shared) {
+function lineageOperation({ adapters, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -263,7 +280,12 @@ function lineageOperation({ adapters, get }: Shared) {
     }),
     async (c) => {
       const { cfxml: name, mapping } = c.req.valid('param');
-      return jsonArray(c, await feedLineage(adapters, c.get('principal').idOrg, name, mapping));
+      return jsonArray(
+        c,
+        await renderings.within(c.get('principal').idOrg, () =>
+          feedLineage(adapters, c.get('principal').idOrg, name, mapping),
+        ),
+      );
     },
   );
 }
@@ -282,7 +304,7 @@ function groupsOperation({ adapters, get }: Shared) {
   );
 }
 
-function mappingsOfFeedOperation({ adapters, get }: Shared) {
+function mappingsOfFeedOperation({ adapters, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -294,11 +316,16 @@ function mappingsOfFeedOperation({ adapters, get }: Shared) {
       responses: { 200: json(z.array(CILMapping), 'The mappings, in load order.'), ...problems(400) },
     }),
     async (c) =>
-      jsonArray(c, await listFeedMappings(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)),
+      jsonArray(
+        c,
+        await renderings.within(c.get('principal').idOrg, () =>
+          listFeedMappings(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml),
+        ),
+      ),
   );
 }
 
-function mappingsOperation({ adapters, get }: Shared) {
+function mappingsOperation({ adapters, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -308,11 +335,17 @@ function mappingsOperation({ adapters, get }: Shared) {
       description: 'One line for each table of each feed, with the path whose elements are its rows.',
       responses: { 200: json(z.array(CILMapping), 'The mappings, feed by feed.'), ...problems() },
     }),
-    async (c) => jsonArray(c, await listFeedMappings(adapters, c.get('principal').idOrg)),
+    async (c) =>
+      jsonArray(
+        c,
+        await renderings.within(c.get('principal').idOrg, () =>
+          listFeedMappings(adapters, c.get('principal').idOrg),
+        ),
+      ),
   );
 }
 
-function sequencesOfFeedOperation({ adapters, get }: Shared) {
+function sequencesOfFeedOperation({ adapters, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -324,11 +357,16 @@ function sequencesOfFeedOperation({ adapters, get }: Shared) {
       responses: { 200: json(z.array(CILSequence), 'The sequences, in load order.'), ...problems(400) },
     }),
     async (c) =>
-      jsonArray(c, await listFeedSequences(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml)),
+      jsonArray(
+        c,
+        await renderings.within(c.get('principal').idOrg, () =>
+          listFeedSequences(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml),
+        ),
+      ),
   );
 }
 
-function sequencesOperation({ adapters, get }: Shared) {
+function sequencesOperation({ adapters, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -341,6 +379,12 @@ function sequencesOperation({ adapters, get }: Shared) {
         ...problems(),
       },
     }),
-    async (c) => jsonArray(c, await listFeedSequences(adapters, c.get('principal').idOrg)),
+    async (c) =>
+      jsonArray(
+        c,
+        await renderings.within(c.get('principal').idOrg, () =>
+          listFeedSequences(adapters, c.get('principal').idOrg),
+        ),
+      ),
   );
 }

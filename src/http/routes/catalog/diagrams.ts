@@ -4,7 +4,9 @@ import { diagramDrawing, readDiagram, saveDrawing } from '../../../catalog/diagr
 import type { Config } from '../../../config/shape.ts';
 import { AppError } from '../../../errors.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
+import type { Slots } from '../../../transfer/turns.ts';
 import { negotiate } from '../../answers/accept.ts';
+import { jsonRecord, longText } from '../../answers/long-answers.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { jsonBody } from '../../requests/json-body.ts';
 import {
@@ -16,7 +18,6 @@ import {
   rawOperation,
 } from '../../requests/operation.ts';
 import { bodyId, int64, logicalSchemaQuery } from '../../requests/parameters.ts';
-import { wire } from '../../answers/wire.ts';
 
 const tags = ['diagrams'];
 const id = z.int().openapi({ format: 'int64' });
@@ -104,7 +105,12 @@ const SvgRequest = z.strictObject({ id_sch: bodyId(), svg: z.string().min(1) }).
   example: { id_sch: 11, svg: exampleSvg },
 });
 
-export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: Guards) {
+export function createDiagramRoutes(
+  adapters: Pick<Adapters, 'catalog'>,
+  config: Config,
+  guards: Guards,
+  renderings: Slots,
+) {
   const { catalog } = adapters;
   const saveGuard = guards.require('schemas:write');
 
@@ -139,9 +145,12 @@ export function createDiagramRoutes(adapters: Pick<Adapters, 'catalog'>, config:
       const { id_lschma: idLschma } = c.req.valid('query');
       c.header('Vary', 'Accept');
       if (type === 'application/json')
-        return c.json(wire(await readDiagram(catalog, idOrg, idSch, idLschma)), 200);
-      const svg = await diagramDrawing(catalog, idOrg, idSch, idLschma);
-      return c.body(svg, 200, { 'Content-Type': 'image/svg+xml; charset=utf-8' });
+        return jsonRecord(
+          c,
+          await renderings.within(idOrg, () => readDiagram(catalog, idOrg, idSch, idLschma)),
+        );
+      const svg = await renderings.within(idOrg, () => diagramDrawing(catalog, idOrg, idSch, idLschma));
+      return longText(c, svg, 'image/svg+xml; charset=utf-8');
     },
   );
 

@@ -1,6 +1,6 @@
 /** The source-to-target map: /v2/mapping. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { createSlots } from '../../../transfer/turns.ts';
+import type { Slots } from '../../../transfer/turns.ts';
 import { listMappings } from '../../../catalog/schemas/logical-schema.ts';
 import { compareMappings } from '../../../catalog/mappings/comparison.ts';
 import { downloadFormats, downloadMappings } from '../../../catalog/mappings/download.ts';
@@ -11,7 +11,7 @@ import { activationOperations } from './activation.ts';
 import { negotiate } from '../../answers/accept.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { attachment } from '../../answers/attachment.ts';
-import { jsonArray } from '../../answers/json-array.ts';
+import { jsonArray, longBytes } from '../../answers/long-answers.ts';
 import { createGroup, json, problems, rawOperation } from '../../requests/operation.ts';
 import { int64, logicalSchemaQuery } from '../../requests/parameters.ts';
 import { ByteArrayResource, Mapping, MappingComparison, StatsMapping } from '../../schemas/catalog.ts';
@@ -40,8 +40,13 @@ const contentTypes = {
 
 const bytesType = 'application/octet-stream';
 
-export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: Guards) {
-  const shared = sharedOf(adapters, config, guards);
+export function createMappingRoutes(
+  adapters: Pick<Adapters, 'catalog'>,
+  config: Config,
+  guards: Guards,
+  renderings: Slots,
+) {
+  const shared = { catalog: adapters.catalog, guard: guards.require('schemas:read'), renderings };
   const { catalog } = shared;
   return createGroup([
     getOperation(shared),
@@ -54,18 +59,12 @@ export function createMappingRoutes(adapters: Pick<Adapters, 'catalog'>, config:
 }
 
 /** What the operations of this group stand on. */
-function sharedOf(adapters: Pick<Adapters, 'catalog'>, config: Config, guards: Guards) {
-  const { catalog } = adapters;
-  const guard = guards.require('schemas:read');
-
-  // a long map takes some hundred megabytes while it is rendered
-  const maps = createSlots({ running: 1, waiting: 20, what: 'maps' });
-  return { catalog, guard, maps };
+interface Shared extends Pick<Adapters, 'catalog'> {
+  readonly guard: ReturnType<Guards['require']>;
+  readonly renderings: Slots;
 }
 
-type Shared = ReturnType<typeof sharedOf>;
-
-function getOperation({ catalog, guard }: Shared) {
+function getOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
       method: 'get',
@@ -82,12 +81,16 @@ function getOperation({ catalog, guard }: Shared) {
     async (c) => {
       const { id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
-      return jsonArray(c, await listMappings(catalog, c.get('principal').idOrg, idSch, idLschma));
+      const { idOrg } = c.get('principal');
+      return jsonArray(
+        c,
+        await renderings.within(idOrg, () => listMappings(catalog, idOrg, idSch, idLschma)),
+      );
     },
   );
 }
 
-function statisticsOperation({ catalog, guard }: Shared) {
+function statisticsOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
       method: 'get',
@@ -106,13 +109,16 @@ function statisticsOperation({ catalog, guard }: Shared) {
     async (c) => {
       const { id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
-      const found = await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma });
+      const { idOrg } = c.get('principal');
+      const found = await renderings.within(idOrg, () =>
+        mappingStatistics(catalog, idOrg, idSch, { idLschma }),
+      );
       return jsonArray(c, found);
     },
   );
 }
 
-function statisticsOfJobOperation({ catalog, guard }: Shared) {
+function statisticsOfJobOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
       method: 'get',
@@ -138,7 +144,7 @@ function statisticsOfJobOperation({ catalog, guard }: Shared) {
   );
 }
 
-function compareOperation({ catalog, guard, maps }: Shared) {
+function compareOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
       method: 'get',
@@ -166,7 +172,7 @@ function compareOperation({ catalog, guard, maps }: Shared) {
         { idSch: from, idLschma: fromLschma },
         { idSch: to, idLschma: toLschma },
       ] as const;
-      const compared = await maps.within(idOrg, () =>
+      const compared = await renderings.within(idOrg, () =>
         compareMappings(catalog, idOrg, ...sides, { all: all === 'true' }),
       );
       return jsonArray(c, compared);
@@ -174,7 +180,7 @@ function compareOperation({ catalog, guard, maps }: Shared) {
   );
 }
 
-function downloadOperation({ catalog, guard, maps }: Shared) {
+function downloadOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
       method: 'get',
@@ -208,10 +214,10 @@ function downloadOperation({ catalog, guard, maps }: Shared) {
       const { format = 'xlsx', id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
       const { idOrg } = c.get('principal');
-      const file = await maps.within(idOrg, () =>
+      const file = await renderings.within(idOrg, () =>
         downloadMappings(catalog, idOrg, idSch, { format, idLschma }),
       );
-      return c.body(file.content, 200, {
+      return longBytes(c, file.content, {
         'Content-Type':
           negotiate(c.req.header('Accept'), [contentTypes[format], bytesType]) ?? contentTypes[format],
         'Content-Disposition': attachment(file.name),

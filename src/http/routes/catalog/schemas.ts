@@ -7,6 +7,7 @@ import { generateLogicalSchema } from '../../../catalog/schemas/generate.ts';
 import { dialectNames } from '../../../engine/sql/dialects/every-dialect.ts';
 import type { Config } from '../../../config/shape.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
+import type { Slots } from '../../../transfer/turns.ts';
 import { clientPath } from '../../middleware/address.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { jsonBody } from '../../requests/json-body.ts';
@@ -17,6 +18,7 @@ import {
   notSent,
   operation,
   problems,
+  rawOperation,
   removed,
   undeclared,
 } from '../../requests/operation.ts';
@@ -27,6 +29,7 @@ import {
   SchemaShortInfoResponse,
   XMLSchema,
 } from '../../schemas/catalog.ts';
+import { longText } from '../../answers/long-answers.ts';
 import { wire } from '../../answers/wire.ts';
 
 const tags = ['schemas'];
@@ -43,8 +46,9 @@ export function createSchemaRoutes(
   adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs'>,
   config: Config,
   guards: Guards,
+  renderings: Slots,
 ) {
-  const shared = sharedOf(adapters, config, guards);
+  const shared = sharedOf(adapters, config, guards, renderings);
   return createGroup([
     createOperation(shared),
     removeOperation(shared),
@@ -63,6 +67,7 @@ function sharedOf(
   adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs'>,
   config: Config,
   guards: Guards,
+  renderings: Slots,
 ) {
   const { catalog } = adapters;
   const guard = guards.require('schemas:read');
@@ -83,7 +88,7 @@ function sharedOf(
 
   const createGuard = guards.require('schemas:write');
 
-  return { adapters, config, guards, catalog, guard, generateRoute, createGuard };
+  return { adapters, config, guards, catalog, guard, generateRoute, createGuard, renderings };
 }
 
 type Shared = ReturnType<typeof sharedOf>;
@@ -128,8 +133,8 @@ function getOperation({ catalog, guard }: Shared) {
   );
 }
 
-function ddlOperation({ adapters, guard }: Shared) {
-  return operation(
+function ddlOperation({ adapters, guard, renderings }: Shared) {
+  return rawOperation(
     createRoute({
       method: 'get',
       path: '/v2/schema/ddl/{idSch}',
@@ -156,10 +161,11 @@ function ddlOperation({ adapters, guard }: Shared) {
     async (c) => {
       const { dialect = 'postgresql', id_lschma: idLschma } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
-      return c.text(
-        await logicalSchemaDdl(adapters, c.get('principal').idOrg, idSch, { dialect, idLschma }),
-        200,
+      const { idOrg } = c.get('principal');
+      const ddl = await renderings.within(idOrg, () =>
+        logicalSchemaDdl(adapters, idOrg, idSch, { dialect, idLschma }),
       );
+      return longText(c, ddl, 'text/plain; charset=UTF-8');
     },
   );
 }

@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from '@hono/zod-openapi';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import { atOnce } from '../../../../src/engine/in-slices.ts';
 import { layOutDiagram } from '../../../../src/catalog/diagrams/layout.ts';
 import { drawDiagram } from '../../../../src/catalog/diagrams/svg.ts';
-import { checkSvg } from '../../../../src/catalog/diagrams/svg-check.ts';
+import { checkSvg, svgCheck } from '../../../../src/catalog/diagrams/svg-check.ts';
 import type { RelationalModel, Table } from '../../../../src/engine/model/relational-model.ts';
 import { inferred } from '../../../support/models/shredding.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
@@ -189,7 +190,7 @@ function tree(count: number): RelationalModel {
 
 describe('the layout', () => {
   it.each([1, 5, 50, 500])('of %i tables has no two that overlap, and a shape of a screen', (count) => {
-    const layout = layOutDiagram(tree(count));
+    const layout = atOnce(layOutDiagram(tree(count)));
     expect(layout.boxes).toHaveLength(count);
     for (const [at, box] of layout.boxes.entries()) {
       expect(box.x).toBeGreaterThan(0);
@@ -206,7 +207,7 @@ describe('the layout', () => {
     }
     if (count > 5) expect(layout.width / layout.height).toBeGreaterThan(0.5);
     expect(layout.width / layout.height).toBeLessThan(6);
-    expect(() => checkSvg(drawDiagram(layout, 'x'))).not.toThrow();
+    expect(() => checkSvg([...drawDiagram(layout, 'x')].join(''))).not.toThrow();
   });
 
   it.each([5, 50, 500])(
@@ -227,7 +228,7 @@ describe('the layout', () => {
           })),
         ],
       }));
-      const { boxes, wires, relations, width, height } = layOutDiagram({ ...model, tables });
+      const { boxes, wires, relations, width, height } = atOnce(layOutDiagram({ ...model, tables }));
       expect(wires.flatMap(({ children }) => children)).toHaveLength(relations.length);
       const behind: string[] = [];
       const verticals: {
@@ -264,8 +265,19 @@ describe('the layout', () => {
     },
   );
 
+  it('is made in many short steps, whatever refers to what, and so are its drawing and the check of one', () => {
+    const steps = layOutDiagram(tree(500));
+    let count = 0;
+    while (steps.next().done !== true) count += 1;
+    expect(count).toBeGreaterThan(1500);
+    const pieces = [...drawDiagram(atOnce(layOutDiagram(tree(500))), 'x')];
+    expect(pieces.length).toBeGreaterThan(500);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(20_000);
+    expect([...svgCheck(pieces.join(''))].length).toBeGreaterThan(500);
+  });
+
   it('tells one from none or one at the parent, and one from many at the child', () => {
-    const drawn = drawDiagram(layOutDiagram(tree(3)), 'x');
+    const drawn = [...drawDiagram(atOnce(layOutDiagram(tree(3))), 'x')].join('');
     // each table's reference to itself is optional; those of the tree are not
     expect(drawn.match(/<circle /g)).toHaveLength(3);
   });

@@ -1,6 +1,7 @@
 /** What the catalogue tells of a relational model: its tables, its columns, and the lines of its source-to-target map. */
 import { bareTypeName } from '../../../../engine/sql/dialects/postgresql.ts';
 import { mapInSlices } from '../../../../engine/in-slices.ts';
+import { readMappings } from '../../../../engine/model/packed/models.ts';
 import type { MappingEntry, RelationalModel, Table } from '../../../../engine/model/relational-model.ts';
 import type { MappingRecord, TableRecord } from '../../../../ports/stores/catalog.ts';
 
@@ -17,10 +18,10 @@ const ownMappingRoles: ReadonlySet<string> = new Set([
 ]);
 
 /** A line of the map for every key and position column that the model's mappings leave out. */
-export function structureLines(model: RelationalModel): MappingEntry[] {
+export async function structureLines(model: RelationalModel): Promise<MappingEntry[]> {
   const covered = model.tables.map((): Set<number> => new Set());
-  for (const { table, column } of model.mappings) if (column !== null) covered[table]?.add(column);
-  return model.tables.flatMap((table, t) =>
+  for (const { table, column } of await readMappings(model)) if (column !== null) covered[table]?.add(column);
+  const lines = await mapInSlices(model.tables, (table, t) =>
     table.columns.flatMap((column, c): MappingEntry[] =>
       ownMappingRoles.has(column.role) && !covered[t]!.has(c)
         ? [
@@ -37,6 +38,7 @@ export function structureLines(model: RelationalModel): MappingEntry[] {
         : [],
     ),
   );
+  return lines.flat();
 }
 
 /** The whole map: table by table, in column order. Lines are known by their place in it: never change the order. */
@@ -54,9 +56,9 @@ export function tableRecords(
   model: RelationalModel,
   idsOfTables: readonly number[],
   idsOfColumns: readonly number[],
-): TableRecord[] {
+): Promise<TableRecord[]> {
   let nextColumn = 0;
-  return model.tables.map((table, t) => ({
+  return mapInSlices(model.tables, (table, t) => ({
     id_tab: idsOfTables[t]!,
     name: table.name,
     xpath: table.xpath,

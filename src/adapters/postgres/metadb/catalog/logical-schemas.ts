@@ -1,17 +1,19 @@
 /** Logical schemas: relational models in packed form (migration 0007), and which lines of their maps are switched off. */
 import {
+  entriesInSlices,
   packRelationalModel,
+  readMappings,
   unpackRelationalModel,
   type PackedRelationalModel,
 } from '../../../../engine/model/packed/models.ts';
-import { packJson, unpackJson } from '../../../../engine/model/packed/json.ts';
+import { packJson } from '../../../../engine/model/packed/json.ts';
 import type { MappingEntry, RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { AppError } from '../../../../errors.ts';
 import type { MappingRecord, StoredLogicalSchema, TableRecord } from '../../../../ports/stores/catalog.ts';
 import { mapLines, mappingRecords, structureLines, tableRecords } from './lines.ts';
 import { isId } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
-import { deflated, inflated } from '../../client/deflate.ts';
+import { deflated, inflated, inflatedApart } from '../../client/deflate.ts';
 import { idsOf, placeOf, takeModelIds, type IdRuns } from './model-ids.ts';
 
 export async function createLogicalSchema(
@@ -37,15 +39,17 @@ export async function createLogicalSchema(
     );
     if (same !== undefined)
       return { idSch, idLschma: same.id_lschma, model, modelHash, variant: same.variant };
-    const structure = structureLines(model);
+    const structure = await structureLines(model);
+    const mappings = await readMappings(model);
     const idLschma = await insertLogicalSchema(
       tx,
       { idSch, idJob, model, modelHash, variant },
       packed,
+      mappings.length,
       structure,
     );
     const before = newest ?? known[0];
-    const inactive = await inactivePlaces(tx, before?.id_lschma ?? null, model.mappings, structure);
+    const inactive = await inactivePlaces(tx, before?.id_lschma ?? null, mappings, structure);
     await switchOff(tx, idLschma, inactive);
     return { idSch, idLschma, model, modelHash, variant };
   });
@@ -55,13 +59,14 @@ async function insertLogicalSchema(
   tx: TransactionSql,
   made: Omit<StoredLogicalSchema, 'idLschma'> & { readonly idJob: number | null },
   packed: PackedRelationalModel,
+  mappingCount: number,
   structure: readonly MappingEntry[],
 ): Promise<number> {
   const { idSch, idJob, model, modelHash, variant } = made;
   const [plan, mappings, own] = await Promise.all(
     [packed.plan, packed.mappings, packJson(structure)].map(deflated),
   );
-  const lines = model.mappings.length + structure.length;
+  const lines = mappingCount + structure.length;
   const ids = await takeModelIds(tx, {
     tables: model.tables.length,
     columns: model.tables.reduce((sum, table) => sum + table.columns.length, 0),
@@ -96,7 +101,7 @@ async function inactiveContent(tx: TransactionSql, idLschma: number): Promise<Se
   if (places.size === 0) return new Set();
   const [row] = await tx<MapColumns[]>`
     select packed_mappings, packed_structure from svc.logical_schema where id_lschma = ${idLschma}`;
-  const lines = row === undefined ? [] : readLines(row);
+  const lines = row === undefined ? [] : await readLines(row);
   return new Set(
     lines.flatMap((line, place) => (places.has(place) && line.xpath !== null ? [contentOf(line)] : [])),
   );
@@ -176,7 +181,7 @@ export async function loadLogicalSchema(
   return {
     idSch: row.id_sch,
     idLschma: row.id_lschma,
-    model: readModel(row),
+    model: await readModel(row),
     modelHash: row.model_hash,
     variant: row.variant,
   };
@@ -203,14 +208,15 @@ interface MapColumns {
   readonly packed_structure: Uint8Array;
 }
 
-function readModel({ packed_plan, packed_mappings }: ModelColumns): RelationalModel {
-  return unpackRelationalModel(inflated(packed_plan), () => inflated(packed_mappings));
+/** Of its plan, what is not looked at is not decoded; nor are its mappings. */
+async function readModel({ packed_plan, packed_mappings }: ModelColumns): Promise<RelationalModel> {
+  return unpackRelationalModel(await inflatedApart(packed_plan), () => inflated(packed_mappings));
 }
 
-function readLines({ packed_mappings, packed_structure }: MapColumns): MappingEntry[] {
+async function readLines({ packed_mappings, packed_structure }: MapColumns): Promise<MappingEntry[]> {
   return mapLines(
-    unpackJson(inflated(packed_mappings)) as MappingEntry[],
-    unpackJson(inflated(packed_structure)) as MappingEntry[],
+    await entriesInSlices(await inflatedApart(packed_mappings)),
+    await entriesInSlices(await inflatedApart(packed_structure)),
   );
 }
 
@@ -222,8 +228,8 @@ export async function listTables(sql: Sql, idOrg: number, idLschma: number): Pro
      where l.id_lschma = ${idLschma} and s.id_org = ${idOrg}`;
   if (row === undefined) return [];
   const { table_ids, column_ids } = row;
-  return tableRecords(
-    readModel(row),
+  return await tableRecords(
+    await readModel(row),
     idsOf(JSON.parse(table_ids) as IdRuns),
     idsOf(JSON.parse(column_ids) as IdRuns),
   );
@@ -249,8 +255,8 @@ export async function listMappings(
   // most maps have none, and to read a map takes seconds where it is long
   if (which === 'inactive' && inactive.size === 0) return [];
   const lines = await mappingRecords(
-    readModel(row),
-    readLines(row),
+    await readModel(row),
+    await readLines(row),
     {
       idSch: row.id_sch,
       idLschma,

@@ -28,7 +28,7 @@ async function packLogicalSchema(tx: TransactionSql, idLschma: number): Promise<
     select model from svc.logical_schema where id_lschma = ${idLschma}`;
   const model = JSON.parse(row!.model) as RelationalModel;
   const packed = packRelationalModel(model);
-  const structure = structureLines(model);
+  const structure = await structureLines(model);
   const tables = await tx<{ id: number }[]>`
     select id_tab as id from svc.logical_table where id_lschma = ${idLschma} order by position`;
   const columns = await tx<{ id: number }[]>`
