@@ -2,6 +2,7 @@
  * Keys of the tables that feeds load: primary and foreign ones from the model, natural ones that people declare or, where they
  * declare none for a table, that the XSD does; its keyrefs are foreign keys beside those.
  */
+import { inSlices, mapInSlices, type Steps } from '../../engine/in-slices.ts';
 import type { ColumnRole, RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { ErrorDetail } from '../../errors.ts';
@@ -44,11 +45,11 @@ export async function listFeedKeys(
   for (const { feed, idSch, idLschma, tables } of await targetsOf(catalog, idOrg, feeds)) {
     const natural = Map.groupBy(await catalog.listNaturalKeys(idOrg, idSch), ({ tableName }) => tableName);
     const logical = await catalog.loadLogicalSchema(idOrg, { idLschma });
-    const declared = logical === null ? noDeclaredKeys : declaredKeys(logical.model);
-    for (const table of tables) {
+    const declared = logical === null ? noDeclaredKeys : await inSlices(declaredKeys(logical.model));
+    await mapInSlices(tables, (table) => {
       const chosen = natural.get(table.name) ?? declared.natural.get(table.name) ?? [];
       keys.push(...keysOf(feed.name, table, chosen), ...declaredReferences(feed.name, table, declared));
-    }
+    });
   }
   return { content: keys.slice(page * size, (page + 1) * size), page, size, totalElements: keys.length };
 }
@@ -89,7 +90,7 @@ interface DeclaredKeys {
 
 const noDeclaredKeys: DeclaredKeys = { natural: new Map(), references: new Map() };
 
-function declaredKeys({ tables, identityRules: rules = [] }: RelationalModel): DeclaredKeys {
+function* declaredKeys({ tables, identityRules: rules = [] }: RelationalModel): Steps<DeclaredKeys> {
   const natural = new Map<string, NaturalKeyColumn[]>();
   const references = new Map<string, { to: string; position: number }>();
   for (const kind of ['key', 'unique', 'keyref'] as const) {
@@ -97,10 +98,11 @@ function declaredKeys({ tables, identityRules: rules = [] }: RelationalModel): D
       if (rule.kind !== kind) continue;
       const targets = rule.refers === null ? [] : rules[rule.refers]!.tables;
       for (const { table, columns } of rule.tables) {
+        yield;
         const { name: tableName, columns: own } = tables[table]!;
+        if (kind !== 'keyref' && natural.has(tableName)) continue;
         const names = columns.map((at) => own[at]!.name);
         if (kind !== 'keyref') {
-          if (natural.has(tableName)) continue;
           natural.set(
             tableName,
             names.map((columnName, at) => ({ tableName, columnName, position: at + 1 })),
@@ -162,8 +164,9 @@ export async function updateFeedKeys(
   const feed = await findFeed(catalog, idOrg, cfxml);
   const target = await targetOf(catalog, idOrg, feed);
   if (target === null) throw new AppError('not_found', 'the feed has no tables yet');
+  const tables = new Map(target.tables.map((table) => [table.name, table]));
   const unknown = changes.flatMap(({ tableName, columnName }, at): ErrorDetail[] => {
-    const table = target.tables.find(({ name }) => name === tableName);
+    const table = tables.get(tableName);
     if (table === undefined)
       return [{ pointer: `/keys/${at}/table_name`, detail: 'is no table of the feed' }];
     return table.columns.some(({ name }) => name === columnName)
@@ -173,8 +176,9 @@ export async function updateFeedKeys(
   if (unknown.length > 0)
     throw new AppError('not_found', 'there is no such table or column', { errors: unknown });
   const logical = await catalog.loadLogicalSchema(idOrg, { idLschma: target.idLschma });
+  const drawn = new Map(logical?.model.tables.map((table) => [table.name, table]));
   const structural = changes.flatMap(({ tableName, columnName, natural }, at): ErrorDetail[] => {
-    const table = logical?.model.tables.find(({ name }) => name === tableName);
+    const table = drawn.get(tableName);
     const role = table?.columns.find(({ name }) => name === columnName)?.role;
     const what = natural && role !== undefined ? structuralRoles[role] : undefined;
     if (what === undefined) return [];
