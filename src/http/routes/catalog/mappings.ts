@@ -138,7 +138,10 @@ function statisticsOfJobOperation({ catalog, guard, renderings }: Shared) {
     async (c) => {
       const { id_lschma: idLschma } = c.req.valid('query');
       const { idSch, idJob } = c.req.valid('param');
-      const found = await mappingStatistics(catalog, c.get('principal').idOrg, idSch, { idLschma, idJob });
+      const { idOrg } = c.get('principal');
+      const found = await renderings.within(idOrg, () =>
+        mappingStatistics(catalog, idOrg, idSch, { idLschma, idJob }),
+      );
       return jsonArray(c, found);
     },
   );
