@@ -101,8 +101,8 @@ const carriers: readonly { readonly range: Range; readonly at: readonly (readonl
 /** Each that the address may stand for; none: it carries no other. */
 function embeddedIpv4(address: AddressBytes): readonly AddressBytes[] {
   if (address.length !== 16 || address.slice(0, 15).every((byte) => byte === 0)) return [];
-  const places = carriers.find(({ range: { prefix, bits } }) => startsWith(address, prefix, bits))?.at;
-  if (places !== undefined) return places.map((bytes) => bytes.map((at) => address[at]!));
+  const byteIndexes = carriers.find(({ range: { prefix, bits } }) => startsWith(address, prefix, bits))?.at;
+  if (byteIndexes !== undefined) return byteIndexes.map((bytes) => bytes.map((at) => address[at]!));
   // ISATAP (RFC 5214 §6.1), under any prefix; what is special by its prefix stays so
   const isTunnel = (address[8]! & 0xfd) === 0 && startsWith(address.slice(9), [0, 0x5e, 0xfe], 24);
   return isTunnel && !specialIpv6.some(({ prefix, bits }) => startsWith(address, prefix, bits))

@@ -54,11 +54,11 @@ export function createOutgoingGuard(allowedHosts: readonly string[], resolver: H
   };
 }
 
-function notAllowed(place: string, reason?: string): AppError {
+function notAllowed(host: string, reason?: string): AppError {
   const why = reason === undefined ? '' : ` (${reason})`;
   return new AppError(
     'host_not_allowed',
-    `${place} may not be reached${why}: the property svc.allow.hosts names the hosts that may`,
+    `${host} may not be reached${why}: the property svc.allow.hosts names the hosts that may`,
   );
 }
 

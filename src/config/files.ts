@@ -25,16 +25,16 @@ export function readObjectStore(
   read: <T>(name: FileStoreProperty, parse: (text: string) => T) => T,
   complaints: string[],
 ): ObjectStoreConfig | null {
-  const place = read('svc.files.store', parsePlace);
+  const store = read('svc.files.store', parseStore);
   const region = read('svc.files.s3_region', (text) => text);
   const endpoint = read('svc.files.s3_endpoint', parseHttpAddress);
   const accessKeyId = read('svc.files.s3_access_key', (text) => text);
   const secretAccessKey = read('svc.files.s3_secret_key', (text) => text);
-  if (place === null) return null;
+  if (store === null) return null;
   if (accessKeyId === '' || secretAccessKey === '')
     complaints.push('svc.files.s3_access_key, svc.files.s3_secret_key: svc.files.store needs both');
   return {
-    ...place,
+    ...store,
     endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
     region,
     accessKeyId,
@@ -42,7 +42,7 @@ export function readObjectStore(
   };
 }
 
-function parsePlace(text: string): Pick<ObjectStoreConfig, 'bucket' | 'prefix'> | null {
+function parseStore(text: string): Pick<ObjectStoreConfig, 'bucket' | 'prefix'> | null {
   if (text === '') return null;
   const [, bucket = '', path = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text) ?? [];

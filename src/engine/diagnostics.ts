@@ -31,8 +31,8 @@ export class InputError extends Error {
 
 /** `file: line L, column C: message (path)`, leaving out what is not known. */
 export function formatDiagnostic(d: Diagnostic): string {
-  const place = d.line === undefined ? '' : `line ${d.line}, column ${d.column ?? 1}: `;
+  const location = d.line === undefined ? '' : `line ${d.line}, column ${d.column ?? 1}: `;
   const file = d.file === undefined ? '' : `${d.file}: `;
   const path = d.path === undefined ? '' : ` (${d.path})`;
-  return `${file}${place}${d.message}${path}`;
+  return `${file}${location}${d.message}${path}`;
 }

@@ -9,19 +9,19 @@ const itemsPerLook = 8;
 export type Steps<T> = Generator<void, T, void>;
 
 /** As `items.map(make)`. What is made one after the other may depend on it; others may run in between. */
-export async function mapInSlices<Item, Made>(
+export async function mapInSlices<Item, Result>(
   items: Iterable<Item>,
-  make: (item: Item, index: number) => Made,
-): Promise<Made[]> {
-  const made: Made[] = [];
+  make: (item: Item, index: number) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
   let until = performance.now() + sliceMs;
   for (const item of items) {
-    made.push(make(item, made.length));
-    if (made.length % itemsPerLook !== 0 || performance.now() < until) continue;
+    results.push(make(item, results.length));
+    if (results.length % itemsPerLook !== 0 || performance.now() < until) continue;
     await othersTurn();
     until = performance.now() + sliceMs;
   }
-  return made;
+  return results;
 }
 
 /** What the steps come to; others may run in between. */

@@ -158,8 +158,8 @@ async function readExecution(
   const inputPointers = items.filter(({ flag }) => flag === null).map((item) => `${item.pointer}/command`);
   if (request.engine === 'spark' && settings.spark.submit === null)
     faults.push({ pointer: pointer('--engine'), code: 'invalid_option', detail: noSpark });
-  const made = new Set(earlier.flatMap((one) => one?.name ?? []));
-  faults.push(...(await checkAccess(adapters, settings, idOrg, request, inputPointers, pointer, made)));
+  const ownNames = new Set(earlier.flatMap((one) => one?.name ?? []));
+  faults.push(...(await checkAccess(adapters, settings, idOrg, request, inputPointers, pointer, ownNames)));
   return request;
 }
 

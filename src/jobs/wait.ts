@@ -11,7 +11,7 @@ export interface JobWait {
 }
 
 /** time between two looks: short jobs are seen at once, long ones cost a query a second */
-const [firstLookMs, longestLookMs] = [50, 1000];
+const [shortestPauseMs, longestPauseMs] = [50, 1000];
 
 /** States of the jobs, in their order, when all have ended or the time is up. A job that is gone by then counts as lost. */
 export async function waitForJobs(
@@ -22,13 +22,13 @@ export async function waitForJobs(
   { forMs, signal }: JobWait,
 ): Promise<readonly JobStatus[]> {
   const until = performance.now() + forMs;
-  for (let lookMs = firstLookMs; ; lookMs = Math.min(lookMs * 2, longestLookMs)) {
+  for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     const found = await jobs.listWorkflowJobs(idOrg, idWorkflow, 0, idJobs.length);
     const statusOf = new Map(found?.content.map(({ id_job: idJob, status }) => [idJob, status]));
     const statuses = idJobs.map((idJob) => statusOf.get(idJob) ?? 'lost');
     const leftMs = until - performance.now();
     if (leftMs <= 0 || signal.aborted || statuses.every((status) => terminalStatuses.has(status)))
       return statuses;
-    await pause(Math.min(lookMs, leftMs), signal);
+    await pause(Math.min(pauseMs, leftMs), signal);
   }
 }

@@ -9,7 +9,7 @@ const repeatMs = 1000;
  * each, when it cannot start.
  */
 export async function runUntilSignal(start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
-  const told = new Promise<void>((resolve) => {
+  const signalled = new Promise<void>((resolve) => {
     let first: number | null = null;
     const onSignal = (): void => {
       const now = performance.now();
@@ -23,7 +23,7 @@ export async function runUntilSignal(start: () => Promise<{ close(): Promise<voi
   });
   try {
     const started = await start();
-    await told;
+    await signalled;
     await started.close();
     process.exit(0);
   } catch (error) {

@@ -119,8 +119,8 @@ export async function runTransfer(
   const failure = run.failure === null ? null : mask(run.failure);
   if (failure !== null)
     adapters.logger.warn('migration failed', { request_id: caller.requestId, job: claim.idJob, failure });
-  const made = plan.command === 'import' && plan.ownDatabase ? newestOrigin(run.answer) : null;
-  await record(adapters, settings.limits.leaseMs, claim, made, failure, await killed);
+  const origin = plan.command === 'import' && plan.ownDatabase ? newestOrigin(run.answer) : null;
+  await record(adapters, settings.limits.leaseMs, claim, origin, failure, await killed);
   return run;
 }
 

@@ -41,8 +41,8 @@ export function shownTransfer(
   asked: AskedTransfer,
   mask: (text: string) => string,
 ): ShownTransfer {
-  const inputPath = place(asked.az_input_path) ?? (asked.input_path || null);
-  const outputPath = place(asked.az_output_path) ?? (asked.output_path || null);
+  const inputPath = withoutQuery(asked.az_input_path) ?? (asked.input_path || null);
+  const outputPath = withoutQuery(asked.az_output_path) ?? (asked.output_path || null);
   const given = members.flatMap((name) =>
     asked[name] ? [[name, mask(shownMember(name, asked[name]))] as const] : [],
   );
@@ -64,11 +64,11 @@ export function shownTransfer(
 const flags: Readonly<Record<string, string>> = { origin_id: '-x', output_path: '-o', input_path: '-i' };
 
 /** Without the query of an address: that is its token. */
-function place(location: string | undefined): string | null {
+function withoutQuery(location: string | undefined): string | null {
   return location ? (location.split('?')[0] ?? null) : null;
 }
 
 function shownMember(name: (typeof members)[number], value: string): string {
   if (name === 'metadb_password') return '***';
-  return name.startsWith('az_') ? `${place(value)}?***` : value;
+  return name.startsWith('az_') ? `${withoutQuery(value)}?***` : value;
 }

@@ -106,8 +106,8 @@ async function show(moved: boolean): Promise<void> {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
-  const place = h('div', { class: 'view' });
-  fill(main, place);
+  const viewElement = h('div', { class: 'view' });
+  fill(main, viewElement);
   if (moved) {
     main.focus({ preventScroll: true });
     scrollTo(0, 0);
@@ -120,7 +120,7 @@ async function show(moved: boolean): Promise<void> {
     if (section === undefined) {
       title('Nothing here');
       fill(
-        place,
+        viewElement,
         h('h1', {}, 'Nothing here'),
         h(
           'p',
@@ -130,8 +130,8 @@ async function show(moved: boolean): Promise<void> {
           '.',
         ),
       );
-    } else await section.view(path)({ main: place, signal, path, query, title });
+    } else await section.view(path)({ main: viewElement, signal, path, query, title });
   } catch (error) {
-    if (!signal.aborted) place.append(failureBox(error));
+    if (!signal.aborted) viewElement.append(failureBox(error));
   }
 }

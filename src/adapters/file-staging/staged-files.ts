@@ -27,7 +27,7 @@ class StagedFile {
   bytes = 0;
   rows = 0;
   longestWriteBytes = 0;
-  isMade = false;
+  exists = false;
 
   constructor(name: string) {
     this.name = name;
@@ -93,13 +93,13 @@ export class StagedFiles {
 
   /** Opened for each piece: a model may have more tables than a process may have open files. */
   async #append(file: StagedFile): Promise<void> {
-    if (file.pendingBytes === 0 && file.isMade) return;
+    if (file.pendingBytes === 0 && file.exists) return;
     const pieces = file.pending;
     const bytes = file.pendingBytes;
     file.pending = [];
     file.pendingBytes = 0;
     const handle = await open(join(this.#directory, file.name), appending, 0o666);
-    file.isMade = true;
+    file.exists = true;
     try {
       for (const piece of pieces) {
         file.hash.update(piece);

@@ -94,7 +94,7 @@ function sourceTable(
   const types = new Map(columns.map(({ name, type }) => [name, type]));
   if (format === 'jsonl') return jsonLinesTable(directory, files, types);
   const names = [...new Set(files.flatMap((file) => file.columns))];
-  const places = new Map(names.map((name, at) => [name, at]));
+  const indexes = new Map(names.map((name, at) => [name, at]));
   const read = {
     csv: csvFile,
     tsv: tsvFile,
@@ -104,12 +104,12 @@ function sourceTable(
     format === 'parquet' ? (text: string): string => text : format === 'tsv' ? fromCopyText : fromCsv;
   return {
     from: `(${files.map((file) => read(join(directory, file.name), file)).join(' UNION ALL BY NAME ')})`,
-    whole: (name) => (places.has(name) ? `${doubleQuoted(name)}::BIGINT` : null),
+    whole: (name) => (indexes.has(name) ? `${doubleQuoted(name)}::BIGINT` : null),
     holds: (name, text) =>
       `${doubleQuoted(name)} = ${standardLiteral(format === 'tsv' ? toCopyText(text) : text)}`,
     selection: names.map(doubleQuoted),
     values: (row) => (name) => {
-      const text = row[places.get(name) ?? -1] ?? null;
+      const text = row[indexes.get(name) ?? -1] ?? null;
       const type = types.get(name);
       return text === null || type === undefined ? text : decode(text, type);
     },

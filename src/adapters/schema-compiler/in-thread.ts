@@ -67,7 +67,7 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
   function runInThread<T>(
     workerData: CompilerRequest,
     signal: AbortSignal,
-    made: (answer: Exclude<CompilerAnswer, { fault: string }>) => T,
+    read: (answer: Exclude<CompilerAnswer, { fault: string }>) => T,
     isKnown: (question: CompilerQuestion) => Promise<boolean> = () => Promise.resolve(false),
   ): Promise<T> {
     const thread = new Worker(options.module, {
@@ -98,7 +98,7 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
           end(() => reject(new AppError('unprocessable_input', message.fault, { errors: message.errors })));
         else if ('fingerprint' in message)
           look(message).catch((error: unknown) => end(() => reject(error as Error)));
-        else end(() => resolve(made(message)));
+        else end(() => resolve(read(message)));
       });
       thread.once('error', (error: NodeJS.ErrnoException) => end(() => reject(asFault(error))));
       thread.once('exit', () => end(() => reject(new Error('the compiler ended without an answer'))));

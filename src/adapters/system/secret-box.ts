@@ -90,9 +90,9 @@ export async function readOrMakeKey(file: string): Promise<Uint8Array<ArrayBuffe
   } finally {
     await unlink(part);
   }
-  const made = await readKey(file);
-  if (made === null) throw new AppError('internal_error', `${file} cannot be read back`);
-  return made;
+  const created = await readKey(file);
+  if (created === null) throw new AppError('internal_error', `${file} cannot be read back`);
+  return created;
 }
 
 /** The bytes of a key in its base64 form; AppError when it is no key. */

@@ -50,7 +50,7 @@ export async function replaceFolder<T>(
   fill: (folder: string) => Promise<T>,
 ): Promise<T> {
   await checkReplaceable(directory, known);
-  const made = await makeFolder(directory, 0o700).catch((error: unknown) => {
+  const firstFolder = await makeFolder(directory, 0o700).catch((error: unknown) => {
     throw new AppError('internal_error', (fileFault(error, 'the folder of the package') as Error).message);
   });
   const part = await mkdtemp(join(directory, unfinished));
@@ -64,7 +64,7 @@ export async function replaceFolder<T>(
     await rename(join(part, last), join(directory, last));
     return result;
   } catch (error) {
-    await rm(made ?? part, { recursive: true, force: true });
+    await rm(firstFolder ?? part, { recursive: true, force: true });
     throw error;
   } finally {
     await removeUnfinished(directory);

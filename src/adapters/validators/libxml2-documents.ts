@@ -106,10 +106,10 @@ function locationOf(error: number): Pick<ValidityFault, 'line' | 'path'> {
   const path: number[] = [];
   for (let node = libxml2.XmlErrorStruct.node(error); node !== 0; node = tree.parent(node)) {
     if (tree.type(node) !== kinds.XML_ELEMENT_NODE) continue;
-    let place = 1;
+    let index = 1;
     for (let before = tree.prev(node); before !== 0; before = tree.prev(before))
-      if (tree.type(before) === kinds.XML_ELEMENT_NODE) place += 1;
-    path.unshift(place);
+      if (tree.type(before) === kinds.XML_ELEMENT_NODE) index += 1;
+    path.unshift(index);
   }
   return { line: libxml2.XmlErrorStruct.line(error), path: path.length === 0 ? null : path };
 }

@@ -73,8 +73,8 @@ function* relationsOf(model: RelationalModel): Steps<Relation[]> {
   const oneToOne = new Set<string>();
   const rows = rowColumnsOf(model);
   const note = (edge: { readonly node: number; readonly parentKeyColumn: number }): void => {
-    const place = rows(model.nodes[edge.node]!.table)[edge.parentKeyColumn];
-    if (place !== undefined) oneToOne.add(`${place.table}/${place.at}`);
+    const keyColumn = rows(model.nodes[edge.node]!.table)[edge.parentKeyColumn];
+    if (keyColumn !== undefined) oneToOne.add(`${keyColumn.table}/${keyColumn.at}`);
   };
   for (const node of model.nodes) {
     for (const edge of node.typeEdges) note(edge);
@@ -146,9 +146,9 @@ function* orderLayers(
     neighbours[to]!.push(from);
   }
   const layerOf = new Int32Array(count);
-  const place = new Float64Array(count);
+  const height = new Float64Array(count);
   const settle = (tables: readonly number[]): void => {
-    for (const [at, table] of tables.entries()) place[table] = (at + 0.5) / tables.length;
+    for (const [at, table] of tables.entries()) height[table] = (at + 0.5) / tables.length;
   };
   for (const [at, tables] of layers.entries()) for (const table of tables) layerOf[table] = at;
   const ordered = layers.map((tables) => [...tables]);
@@ -161,8 +161,8 @@ function* orderLayers(
           const near = neighbours[table]!.filter((other) =>
             forward ? layerOf[other]! < layerOf[table]! : layerOf[other]! > layerOf[table]!,
           );
-          const mean = near.reduce((sum, other) => sum + place[other]!, 0) / near.length;
-          return [table, near.length === 0 ? place[table]! : mean];
+          const mean = near.reduce((sum, other) => sum + height[other]!, 0) / near.length;
+          return [table, near.length === 0 ? height[table]! : mean];
         }),
       );
       tables.sort((a, b) => wanted.get(a)! - wanted.get(b)! || a - b);

@@ -102,7 +102,7 @@ export function stackColumns(
     const waiting = crossing[at]!.toSorted((a, b) => wanted(a) - wanted(b));
     let y: number = margin;
     let next = 0;
-    const place = (until: number): void => {
+    const placeSlots = (until: number): void => {
       const before = next;
       while (next < waiting.length && wanted(waiting[next]!) < until) {
         slots.get(waiting[next]!)!.set(at, y + slotHeight / 2);
@@ -112,11 +112,11 @@ export function stackColumns(
       if (next > before) y += rowGap / 2;
     };
     for (const table of column) {
-      place(base[table]! + heights[table]! / 2);
+      placeSlots(base[table]! + heights[table]! / 2);
       final[table] = y;
       y += heights[table]! + rowGap;
     }
-    place(Infinity);
+    placeSlots(Infinity);
     height = Math.max(height, y - rowGap);
   }
   return { y: final, slots, height: height + margin };

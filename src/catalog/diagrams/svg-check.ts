@@ -112,7 +112,7 @@ function* checkReferences(name: string, value: string, element: XmlElement): Ste
   }
 }
 
-function refused(reason: string, place?: XmlElement): AppError {
-  const detail = place === undefined ? reason : `line ${place.line}, column ${place.column}: ${reason}`;
+function refused(reason: string, element?: XmlElement): AppError {
+  const detail = element === undefined ? reason : `line ${element.line}, column ${element.column}: ${reason}`;
   return new AppError('invalid_body', `svg: ${detail}`, { errors: [{ pointer: '/svg', detail }] });
 }

@@ -120,7 +120,9 @@ export async function feedLineage(
     };
     const sources = byColumn.get(column.name) ?? [];
     if (sources.length === 0)
-      return [{ ...own, source_xpath: column.xpath, source_type: null, transformation: made(column) }];
+      return [
+        { ...own, source_xpath: column.xpath, source_type: null, transformation: loaderColumnNote(column) },
+      ];
     return sources.map((line) => ({
       ...own,
       source_xpath: line.xpath,
@@ -204,7 +206,7 @@ export function columnType({ data_type, length, precision, scale }: ColumnRecord
 }
 
 /** What the loader does for a column without a line of the map. */
-function made({ key, name, xpath }: ColumnRecord): string {
+function loaderColumnNote({ key, name, xpath }: ColumnRecord): string {
   if (key === 'PK') return 'row key';
   if (key === 'FK') return 'key of the parent row';
   if (xpath !== null) return 'structure of the element';

@@ -105,15 +105,15 @@ async function sheet(rows: readonly (readonly Cell[])[]): Promise<readonly strin
 }
 
 /** `_x0041_` in a text would be read as the character of that number (ECMA-376 part 1, ST_Xstring): its first sign is written so. */
-function xlsxCell(cell: Cell, place: string, style: number): string {
+function xlsxCell(cell: Cell, reference: string, style: number): string {
   if (cell === null) return '';
-  if (typeof cell === 'number') return `<c r="${place}" s="${style}"><v>${cell}</v></c>`;
-  if (typeof cell === 'boolean') return `<c r="${place}" s="${style}" t="b"><v>${cell ? 1 : 0}</v></c>`;
+  if (typeof cell === 'number') return `<c r="${reference}" s="${style}"><v>${cell}</v></c>`;
+  if (typeof cell === 'boolean') return `<c r="${reference}" s="${style}" t="b"><v>${cell ? 1 : 0}</v></c>`;
   const text = escapeXml(escapeFormula(cell).slice(0, longestCell)).replaceAll(
     /_(?=x[0-9a-f]{4}_)/gi,
     '_x005F_',
   );
-  return `<c r="${place}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
+  return `<c r="${reference}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
 }
 
 /** 0 -> A, 26 -> AA */

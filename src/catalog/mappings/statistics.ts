@@ -79,29 +79,29 @@ export async function mappingStatistics(
     catalog.listMappings(idOrg, record.id_lschma),
   ]);
   const roots = chooseRoots(origin.model, logical?.model.roots.map((root) => root.name) ?? []);
-  const places =
+  const figures =
     statistics === null || statistics === undefined
       ? null
-      : readPlaces(statistics as DocumentStatistics, origin.model, createPathPrinter(origin.model, roots));
+      : figuresByPath(statistics as DocumentStatistics, origin.model, createPathPrinter(origin.model, roots));
   const found: MappingStatistics[] = [];
   await mapInSlices(mappings, (mapping) => {
     const { id_map, xpath, table_name, column_name } = mapping;
     if (xpath === null) return;
-    const figures = places === null ? unseen : figuresOf(mapping, places);
-    found.push({ id_map, xpath, table_name, column_name, ...figures });
+    const own = figures === null ? unseen : figuresOf(mapping, figures);
+    found.push({ id_map, xpath, table_name, column_name, ...own });
   });
   return found;
 }
 
 /** An element on one path, and how often its parents have it. */
-interface Place {
+interface ElementOnPath {
   readonly element: ElementStatistics;
   readonly minOccurs: number;
   readonly maxOccurs: number;
 }
 
-interface Places {
-  readonly elements: ReadonlyMap<string, Place>;
+interface FiguresByPath {
+  readonly elements: ReadonlyMap<string, ElementOnPath>;
   /** by the path of the attribute */
   readonly attributes: ReadonlyMap<
     string,
@@ -113,15 +113,15 @@ interface Places {
  * Recursion is written out once, as in the map; its figures are those of all depths together. Names that the source model has not
  * are on no path of the map: without a prefix of the model they would be written as others that it has.
  */
-function readPlaces(
+function figuresByPath(
   collected: DocumentStatistics,
   { elements: declared, types }: SourceModel,
   paths: PathPrinter,
-): Places {
+): FiguresByPath {
   const elementNames = new Set(declared.map(({ name }) => clarkName(name)));
   const attributeNames = new Set(types.flatMap((type) => type.attributes.map(({ name }) => clarkName(name))));
   const statistics = uniteNestedElements(collected);
-  const elements = new Map<string, Place>();
+  const elements = new Map<string, ElementOnPath>();
   const attributes = new Map<
     string,
     ElementStatistics['attributes'][number] & { readonly required: boolean }
@@ -129,7 +129,7 @@ function readPlaces(
   const visit = (
     index: number,
     xpath: string,
-    occurs: Omit<Place, 'element'>,
+    occurs: Omit<ElementOnPath, 'element'>,
     ancestors: readonly number[],
   ): void => {
     const element = statistics.elements[index]!;
@@ -159,9 +159,9 @@ function readPlaces(
   return { elements, attributes };
 }
 
-function figuresOf(mapping: MappingRecord, places: Places): Figures {
+function figuresOf(mapping: MappingRecord, figures: FiguresByPath): Figures {
   if (mapping.node_type === 'attribute') {
-    const attribute = places.attributes.get(mapping.xpath!);
+    const attribute = figures.attributes.get(mapping.xpath!);
     if (attribute === undefined) return unseen;
     return {
       documents: attribute.documents,
@@ -171,10 +171,10 @@ function figuresOf(mapping: MappingRecord, places: Places): Figures {
       ...valueFigures(attribute.value),
     };
   }
-  const place = places.elements.get(mapping.xpath!);
+  const onPath = figures.elements.get(mapping.xpath!);
   // wildcards take what has no path of its own
-  if (place === undefined || mapping.node_type === 'any') return unseen;
-  const { element, minOccurs, maxOccurs } = place;
+  if (onPath === undefined || mapping.node_type === 'any') return unseen;
+  const { element, minOccurs, maxOccurs } = onPath;
   const seen = {
     documents: element.documents,
     occurrences: element.count,

@@ -25,10 +25,10 @@ export async function brokenNaturalKeys(
   const { content } = await jobs.listRuns(idOrg, idSchs, 0, latestRuns);
   const settled = new Set<string | null>();
   return content.flatMap(({ record, summary }): BrokenNaturalKey[] => {
-    const { status, job_type: type, parm_path_output: place, params_json: params, id_job: pid } = record;
-    if (status !== 'completed' || type !== 'Parse' || settled.has(place)) return [];
+    const { status, job_type: type, parm_path_output: targetUrl, params_json: params, id_job: pid } = record;
+    if (status !== 'completed' || type !== 'Parse' || settled.has(targetUrl)) return [];
     const { action } = JSON.parse(params) as { readonly action?: { readonly savemode?: unknown } };
-    if (action?.savemode === saveModeLetters.overwrite) settled.add(place);
+    if (action?.savemode === saveModeLetters.overwrite) settled.add(targetUrl);
     const { broken_keys: broken = [] } =
       (summary as { readonly details?: { readonly broken_keys?: readonly BrokenKey[] } } | null)?.details ??
       {};

@@ -31,8 +31,8 @@ function optionsOf(
   { sourceType, newest, maxLength }: NextSchemaSources,
   source: SourceModel,
 ): Parameters<typeof buildRelationalModel>[1] {
-  const made = newest === null ? defaultNaming : namingLike(newest);
-  const naming: NamingOptions = { ...made, maxBytes: maxLength ?? made.maxBytes };
+  const basis = newest === null ? defaultNaming : namingLike(newest);
+  const naming: NamingOptions = { ...basis, maxBytes: maxLength ?? basis.maxBytes };
   const textLength = newest?.options?.defaultTextLength;
   const roots = sourceType === 'xml' ? source.roots.map((root) => source.elements[root]!.name) : [];
   return {

@@ -15,18 +15,18 @@ export function uniteNestedElements(statistics: DocumentStatistics): DocumentSta
   for (const [outer, inner] of pairs) targets[inner] = outer;
   for (const [outer, inner] of pairs) unite(united, outer, inner, targets);
   const kept = [...targets.keys()].filter((index) => targets[index] === index);
-  const places = new Map(kept.map((index, place) => [index, place]));
+  const newIndexes = new Map(kept.map((index, newIndex) => [index, newIndex]));
   return {
     ...united,
     elements: kept.map((index) => {
       const element = united.elements[index]!;
       const children = element.children.map((child) => ({
         ...child,
-        element: places.get(targets[child.element]!)!,
+        element: newIndexes.get(targets[child.element]!)!,
       }));
       return { ...element, children };
     }),
-    roots: united.roots.map((root) => places.get(root)!),
+    roots: united.roots.map((root) => newIndexes.get(root)!),
   };
 }
 

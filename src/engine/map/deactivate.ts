@@ -74,7 +74,7 @@ class PlanWalk {
 
   walk(): ReadonlySet<string> {
     for (const root of this.#model.roots) this.#visit(root, this.#paths.child('', root.name), []);
-    return new Set([...this.#activeAt].flatMap(([place, active]) => (active ? [] : [place])));
+    return new Set([...this.#activeAt].flatMap(([slot, active]) => (active ? [] : [slot])));
   }
 
   #visit(edge: PlanEdge, xpath: string, ancestors: readonly number[]): Lines {
@@ -100,8 +100,8 @@ class PlanWalk {
   #content(index: number, xpath: string, ancestors: readonly number[], recursive: boolean): Lines {
     const node = this.#model.nodes[index]!;
     let all = noLines;
-    const note = (place: string, lines: Lines): void => {
-      if (lines.listed > 0) this.#note(`${index}/${place}`, lines.active > 0);
+    const note = (slot: string, lines: Lines): void => {
+      if (lines.listed > 0) this.#note(`${index}/${slot}`, lines.active > 0);
       all = sum(all, lines);
     };
     if (node.textColumn >= 0) {
@@ -127,8 +127,8 @@ class PlanWalk {
     return { listed: 1, active: this.#inactive.has(identity) ? 0 : 1 };
   }
 
-  #note(place: string, active: boolean): void {
-    this.#activeAt.set(place, active || (this.#activeAt.get(place) ?? false));
+  #note(slot: string, active: boolean): void {
+    this.#activeAt.set(slot, active || (this.#activeAt.get(slot) ?? false));
   }
 }
 
@@ -202,8 +202,8 @@ class Pruning {
     });
   }
 
-  #isIgnored(node: number, place: string): boolean {
-    return this.#ignored.has(`${node}/${place}`);
+  #isIgnored(node: number, slot: string): boolean {
+    return this.#ignored.has(`${node}/${slot}`);
   }
 
   #keptEdges(index: number): PlanEdge[] {
@@ -230,8 +230,8 @@ class Pruning {
     const node = this.#model.nodes[index]!;
     const mark = (table: number, column: number): void => {
       if (table < 0 || column < 0) return;
-      const place = this.#rows(table)[column]!;
-      used[place.table]!.add(place.at);
+      const location = this.#rows(table)[column]!;
+      used[location.table]!.add(location.at);
     };
     mark(node.table, 0);
     mark(node.table, this.#isIgnored(index, 'text') ? -1 : node.textColumn);
@@ -294,7 +294,7 @@ class Pruning {
   #node(index: number): PlanNode {
     const node = this.#model.nodes[index]!;
     const own = (column: number): number => this.#column(node.table, column);
-    const without = (place: string, value: number): number => (this.#isIgnored(index, place) ? -1 : value);
+    const without = (slot: string, value: number): number => (this.#isIgnored(index, slot) ? -1 : value);
     const structure = Object.fromEntries(structureColumns.map((column) => [column, own(node[column])]));
     const ignored = this.#ignoredParts(index, node);
     return {
@@ -346,10 +346,10 @@ class Pruning {
     return {
       ...rule,
       nodes: rule.nodes.flatMap((node) => this.#nodes.get(node) ?? []),
-      tables: rule.tables.flatMap((place) => {
-        const table = this.#tables.get(place.table);
-        const columns = place.columns.flatMap((column) => this.#columns[place.table]!.get(column) ?? []);
-        return table === undefined || columns.length < place.columns.length ? [] : [{ table, columns }];
+      tables: rule.tables.flatMap((key) => {
+        const table = this.#tables.get(key.table);
+        const columns = key.columns.flatMap((column) => this.#columns[key.table]!.get(column) ?? []);
+        return table === undefined || columns.length < key.columns.length ? [] : [{ table, columns }];
       }),
     };
   }

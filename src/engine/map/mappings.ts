@@ -194,8 +194,8 @@ class MappingListing {
 
   // columns are given as the plan counts them, and listed where they lie
   #push(line: MappingEntry): void {
-    const place = line.column === null ? null : this.#rowColumns(line.table)[line.column]!;
-    const entry = place === null ? line : { ...line, table: place.table, column: place.at };
+    const column = line.column === null ? null : this.#rowColumns(line.table)[line.column]!;
+    const entry = column === null ? line : { ...line, table: column.table, column: column.at };
     const identity =
       (entry.table * 0x10000 + (entry.column ?? -1) + 1) * 8 + nodeTypes.indexOf(entry.nodeType);
     // nearly every path has one column: a set for each of hundreds of thousands would be most of the work

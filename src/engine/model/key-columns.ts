@@ -20,6 +20,6 @@ export function hasOtherKeys(columns: readonly Column[], has: (name: string) => 
 }
 
 /** `place`: the target, for people. */
-export function otherKeysMessage(place: string, table: string): string {
-  return `${place}: ${table} was made by another logical schema, which gives the keys of its rows other names. Take that one (-l; _loads, or manifest.json in a folder, tells its id_lschma), or another target.`;
+export function otherKeysMessage(target: string, table: string): string {
+  return `${target}: ${table} was made by another logical schema, which gives the keys of its rows other names. Take that one (-l; _loads, or manifest.json in a folder, tells its id_lschma), or another target.`;
 }

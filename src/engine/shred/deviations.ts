@@ -60,8 +60,8 @@ export function createDeviations(mode: 'capture' | 'report' | 'fail'): Deviation
       total += 1;
       const identity = paths.size < maxPaths || paths.has(xpath) ? xpath : '…';
       const known = paths.get(identity);
-      const place = where === undefined ? {} : { where };
-      if (known === undefined) paths.set(identity, { xpath: identity, kind, count: 1, sample, ...place });
+      const location = where === undefined ? {} : { where };
+      if (known === undefined) paths.set(identity, { xpath: identity, kind, count: 1, sample, ...location });
       else known.count += 1;
     },
     unconverted(column, text) {

@@ -36,7 +36,7 @@ export function unknownRoot(
   where: TextLocation & { readonly file: string },
   besides = '',
 ): InputError {
-  const place = {
+  const common = {
     severity: 'error',
     file: where.file,
     line: where.line,
@@ -45,7 +45,7 @@ export function unknownRoot(
   } as const;
   if (isXsdRoot(name))
     return new InputError({
-      ...place,
+      ...common,
       code: 'xsd_as_document',
       message: 'this is an XSD, no document',
     });
@@ -53,7 +53,7 @@ export function unknownRoot(
   const roots = known.slice(0, maxNamed).map(nameOf).join(', ');
   const knows = roots === '' ? '' : `, which knows ${roots}${more}`;
   return new InputError({
-    ...place,
+    ...common,
     code: 'unknown_root',
     message: `the root element <${clarkName(name)}> is not in the schema${knows}${besides}`,
   });

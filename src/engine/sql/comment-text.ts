@@ -31,11 +31,11 @@ export function identityNotes(model: RelationalModel): ReadonlyMap<number, reado
     for (const { table, columns } of tables) {
       const named = columnNames(model, table, columns);
       const target = refers === null ? undefined : rules[refers];
-      const place = target?.tables[0];
+      const key = target?.tables[0];
       const to =
-        place === undefined
+        key === undefined
           ? (target?.name.localName ?? '')
-          : `${model.tables[place.table]!.name} (${columnNames(model, place.table, place.columns)})`;
+          : `${model.tables[key.table]!.name} (${columnNames(model, key.table, key.columns)})`;
       const note =
         kind === 'keyref'
           ? `reference ${name.localName}: (${named}) to ${to}, within ${scopes}`

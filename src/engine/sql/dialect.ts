@@ -24,8 +24,8 @@ export interface CommentStatements {
   readonly kind: 'statement';
   /** longest comment, in characters; null: no limit that matters */
   readonly maxLength: number | null;
-  table(place: QualifiedTable, text: string): string;
-  column(place: QualifiedTable, column: string, text: string): string;
+  table(table: QualifiedTable, text: string): string;
+  column(table: QualifiedTable, column: string, text: string): string;
 }
 
 /** Comments inside CREATE TABLE. */
@@ -91,9 +91,9 @@ export interface Dialect {
 }
 
 /** `schema.table`, quoted. */
-export function qualified(dialect: Dialect, place: QualifiedTable): string {
-  const table = dialect.quote(place.table);
-  return place.sqlSchema === null ? table : `${dialect.quote(place.sqlSchema)}.${table}`;
+export function qualified(dialect: Dialect, { sqlSchema, table }: QualifiedTable): string {
+  const name = dialect.quote(table);
+  return sqlSchema === null ? name : `${dialect.quote(sqlSchema)}.${name}`;
 }
 
 /** Standard SQL: in double quotes, a double quote doubled. */
@@ -132,8 +132,8 @@ export function commentOn(
   return {
     kind: 'statement',
     maxLength,
-    table: (place, text) => `COMMENT ON TABLE ${name(place)} IS ${literal(text)}`,
-    column: (place, column, text) => `COMMENT ON COLUMN ${name(place)}.${quote(column)} IS ${literal(text)}`,
+    table: (table, text) => `COMMENT ON TABLE ${name(table)} IS ${literal(text)}`,
+    column: (table, column, text) => `COMMENT ON COLUMN ${name(table)}.${quote(column)} IS ${literal(text)}`,
   };
 }
 

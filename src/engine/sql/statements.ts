@@ -50,11 +50,11 @@ export function commentStatements(
 ): string[] {
   const { comments } = dialect;
   if (comments.kind === 'inline') return [];
-  const place = { sqlSchema, table: table.name };
+  const qualifiedTable = { sqlSchema, table: table.name };
   return [
-    comments.table(place, commentLine(table.comment, comments.maxLength)),
+    comments.table(qualifiedTable, commentLine(table.comment, comments.maxLength)),
     ...table.columns.map(({ name, comment }) =>
-      comments.column(place, name, commentLine(comment, comments.maxLength)),
+      comments.column(qualifiedTable, name, commentLine(comment, comments.maxLength)),
     ),
   ];
 }
@@ -66,21 +66,21 @@ export function indexStatements(
   table: PhysicalTable,
   ifNotExists = false,
 ): string[] {
-  const place = qualified(dialect, { sqlSchema, table: table.name });
+  const qualifiedName = qualified(dialect, { sqlSchema, table: table.name });
   const statements: string[] = [];
   if (dialect.capabilities.uniqueKeys === 'filtered-index') {
     for (const key of table.uniqueKeys) {
       if (key.nullable.length === 0) continue;
       const filter = key.nullable.map((column) => `${dialect.quote(column)} IS NOT NULL`).join(' AND ');
       statements.push(
-        `CREATE UNIQUE INDEX ${dialect.quote(key.name)} ON ${place} (${list(dialect, key.columns)}) WHERE ${filter}`,
+        `CREATE UNIQUE INDEX ${dialect.quote(key.name)} ON ${qualifiedName} (${list(dialect, key.columns)}) WHERE ${filter}`,
       );
     }
   }
   if (table.index.length > 0 && dialect.capabilities.indexes !== 'inline') {
     const name = dialect.quote(table.indexName);
     statements.push(
-      `CREATE INDEX ${ifNotExists ? 'IF NOT EXISTS ' : ''}${name} ON ${place} (${list(dialect, table.index)})`,
+      `CREATE INDEX ${ifNotExists ? 'IF NOT EXISTS ' : ''}${name} ON ${qualifiedName} (${list(dialect, table.index)})`,
     );
   }
   return statements;

@@ -61,7 +61,7 @@ const reasonOf: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-const ProblemPlace = z.object({ pointer: z.string(), detail: z.string() }).openapi('ProblemPlace', {
+const ProblemLocation = z.object({ pointer: z.string(), detail: z.string() }).openapi('ProblemPlace', {
   description:
     'One wrong place: a JSON pointer into the body, or `#/path/…`, `#/query/…`, `#/header/…`, and what is wrong there.',
   example: { pointer: '#/path/id', detail: 'must be an integer from 0 to 9223372036854775807' },
@@ -75,7 +75,7 @@ export const Problem = z
     detail: z.string(),
     instance: z.string(),
     code: z.string(),
-    errors: z.array(ProblemPlace),
+    errors: z.array(ProblemLocation),
     timestamp: z.string(),
     error: z.string(),
     path: z.string(),

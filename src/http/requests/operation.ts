@@ -148,7 +148,7 @@ function compareLiteralFirst(a: string, b: string): number {
   return left.length - right.length;
 }
 
-const places: Readonly<Record<string, string>> = {
+const pointerPrefixes: Readonly<Record<string, string>> = {
   param: '#/path',
   query: '#/query',
   header: '#/header',
@@ -163,7 +163,7 @@ type ValidationResult = { readonly target: string } & (
 export function refuseInvalid(result: ValidationResult): void {
   if (result.success) return;
   const errors = result.error.issues.flatMap((issue): ErrorDetail[] => {
-    const pointer = `${places[result.target] ?? ''}${issue.path.map((step) => `/${escapeStep(String(step))}`).join('')}`;
+    const pointer = `${pointerPrefixes[result.target] ?? ''}${issue.path.map((step) => `/${escapeStep(String(step))}`).join('')}`;
     if (issue.code !== 'unrecognized_keys') return [{ pointer, detail: lowerFirst(issue.message) }];
     return issue.keys.map((key) => ({
       pointer: `${pointer}/${escapeStep(key)}`,

@@ -30,7 +30,7 @@ export async function checkAccess(
   request: ToolRequest,
   inputPointers: readonly string[],
   pointerOf: (long: string, at?: number) => string,
-  made: ReadonlySet<string>,
+  ownNames: ReadonlySet<string>,
 ): Promise<AccessFault[]> {
   const faults: AccessFault[] = [];
   const path = async (pointer: string, name: string, mustExist: boolean): Promise<void> => {
@@ -94,7 +94,7 @@ export async function checkAccess(
   }
   const { originId, logicalName } = request;
   const name = originId !== undefined && 'name' in originId ? originId.name : logicalName;
-  if (name !== undefined && !made.has(name)) {
+  if (name !== undefined && !ownNames.has(name)) {
     const long = logicalName === undefined ? '--origin' : '--logical';
     const detail = await nameFault(() =>
       (logicalName === undefined ? originNamed : logicalNamed)(catalog, idOrg, name),

@@ -116,15 +116,15 @@ export function readItems(
     if (option !== null) given.set(option, item);
   }
 
-  const placeOf = (flag: string): RequestItem | undefined => {
+  const givenItem = (flag: string): RequestItem | undefined => {
     const option = findOption(tool, flag, 'command line');
     return option === null ? undefined : given.get(option);
   };
   // Executors number rows without asking each other
-  if (draft.engine === 'spark' && placeOf('--keys') === undefined) draft.keys = 'hash';
+  if (draft.engine === 'spark' && givenItem('--keys') === undefined) draft.keys = 'hash';
   if (errors.length === 0) {
     for (const { flag, detail } of checkCombinations(draft, requestDefaults)) {
-      const item = flag === null ? undefined : placeOf(flag);
+      const item = flag === null ? undefined : givenItem(flag);
       const pointer = item === undefined ? `/executions/${rest?.index}` : `${item.pointer}/command`;
       errors.push({ pointer: rest === null ? '' : pointer, detail });
     }

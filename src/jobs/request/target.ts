@@ -83,9 +83,9 @@ function postgresql(text: string): Target | { readonly fault: string } {
     string?,
     string?,
   ];
-  const place = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(hostPort ?? '');
-  const port = Number(place?.[2] ?? 5432);
-  if (place === null || port < 1 || port > 65_535)
+  const address = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(hostPort ?? '');
+  const port = Number(address?.[2] ?? 5432);
+  if (address === null || port < 1 || port > 65_535)
     return { fault: 'must name one host, with at most one port' };
 
   // An @ here is what is left of a password with an unescaped slash or question mark: better refused than shown
@@ -119,7 +119,7 @@ function postgresql(text: string): Target | { readonly fault: string } {
   // NUL ends a parameter of the protocol: what stands behind it would be the next one
   if (Object.values(decoded).some((part) => part !== null && /\p{Cc}/u.test(part!)))
     return { fault: 'has control characters in its user, password or database' };
-  const host = place[1]!.toLowerCase();
+  const host = address[1]!.toLowerCase();
   return {
     kind: 'postgresql',
     address: `postgresql://${host}:${port}${database ? `/${database}` : ''}`,

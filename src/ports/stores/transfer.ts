@@ -31,7 +31,7 @@ export interface TransferChanges extends TransferState {
   /** Puts an origin that was just made where its original stood in its family. */
   placeOrigin(
     idSch: number,
-    place: { readonly idParentSch: number | null; readonly version: number; readonly created: string },
+    position: { readonly idParentSch: number | null; readonly version: number; readonly created: string },
   ): Promise<void>;
   setStatistics(idSch: number, merged: unknown): Promise<void>;
   addJobStatistics(idSch: number, statistics: unknown, created: string): Promise<void>;

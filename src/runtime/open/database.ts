@@ -55,9 +55,9 @@ export async function openDatabase(
         ...(service ? { role: serviceRole, idOrg } : {}),
         ...more,
       });
-  const opened = (server: DatabaseServer, roles: DatabaseRoles, made?: Sql): OpenedDatabase => {
+  const opened = (server: DatabaseServer, roles: DatabaseRoles, existing?: Sql): OpenedDatabase => {
     const connect = connecting(server.url, roles);
-    const sql = made ?? connect(everyOrganisation, { max });
+    const sql = existing ?? connect(everyOrganisation, { max });
     const close = async (): Promise<void> => {
       await sql.end({ timeout: 5 });
       await server.stop();

@@ -114,8 +114,10 @@ function byTable(changes: readonly string[]): readonly string[] {
   const lines = new Map<string, string[]>();
   for (const change of changes) {
     const [, table = change, column = null, what = ''] = /^(.*?)(?:\.([^.:]*))?: (.*)$/.exec(change) ?? [];
-    const told = lines.get(table) ?? [];
-    lines.set(table, [...told, column === null ? what : `${column} ${what}`]);
+    const changed = lines.get(table) ?? [];
+    lines.set(table, [...changed, column === null ? what : `${column} ${what}`]);
   }
-  return [...lines].map(([table, told]) => (told[0] === '' ? table : `${table}: ${told.join(', ')}`));
+  return [...lines].map(([table, changed]) =>
+    changed[0] === '' ? table : `${table}: ${changed.join(', ')}`,
+  );
 }

@@ -25,13 +25,13 @@ export async function openDocuments(
   const accept = documentNames(takesXsd);
   if (takesXsd) return openInputs(paths, accept, session.archiveLimits, links);
   if (set !== null) return openBesideSet(session, paths, set);
-  let told = false;
+  let wasReported = false;
   return openInputs(
     paths,
     (name) => {
-      if (isXsdName(name) && !told) {
+      if (isXsdName(name) && !wasReported) {
         session.log(`${name}: XSD files among the inputs are no documents, and passed over`);
-        told = true;
+        wasReported = true;
       }
       return accept(name);
     },

@@ -230,16 +230,16 @@ async function* walk(
         chunks: () => gunzipped(inputFileChunks(file.path, links), file.name, limits),
       };
     } else {
-      let place = 0;
+      let index = 0;
       for await (const member of archiveMembers(file.path, file.archive, accept, limits, links)) {
         yield {
           name: member.name,
           path: `${file.name}/${member.name}`,
-          diskBytes: place === 0 ? file.bytes : 0,
-          source: { file: file.path, member: place, packed: true, direct: file.archive === 'zip' },
+          diskBytes: index === 0 ? file.bytes : 0,
+          source: { file: file.path, member: index, packed: true, direct: file.archive === 'zip' },
           chunks: member.chunks,
         };
-        place += 1;
+        index += 1;
       }
     }
   }

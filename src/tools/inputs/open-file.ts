@@ -137,11 +137,11 @@ export async function* fleetingFileChunks(
 
 /** What keeps an input from being read, in words; other faults stay as they are. */
 export function inputFault(error: unknown, path: string): unknown {
-  const { code, path: place = path } = error as NodeJS.ErrnoException;
+  const { code, path: missing = path } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')
-    return new AppError('input_not_found', `${place}: this user may not read it; give it the right`);
+    return new AppError('input_not_found', `${missing}: this user may not read it; give it the right`);
   if (code === 'ENOENT')
-    return new AppError('input_not_found', `${place}: it was there when the job began, and is gone`);
+    return new AppError('input_not_found', `${missing}: it was there when the job began, and is gone`);
   return error;
 }
 

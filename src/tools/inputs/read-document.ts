@@ -70,8 +70,8 @@ async function walkWhole(
 async function walkRange(member: InputMember, range: DocumentRange, reader: DocumentReader): Promise<number> {
   const encoder = new TextEncoder();
   const lead = encoder.encode(range.lead);
-  const placeOf = locationsBehind(lead, range.location);
-  const locate = (recordIndex: number): TextLocation => placeOf(tokenizer.locate(recordIndex));
+  const locationOf = locationsBehind(lead, range.location);
+  const locate = (recordIndex: number): TextLocation => locationOf(tokenizer.locate(recordIndex));
   // what entities expand to was counted when the document was cut, and is a matter of its whole
   const limits = {
     ...reader.limits,
@@ -107,7 +107,7 @@ async function walkRange(member: InputMember, range: DocumentRange, reader: Docu
     if (!(error instanceof InputError) || error === complaint) throw error;
     const { line, column = 1 } = error.diagnostic;
     if (line === undefined) throw error;
-    throw new InputError({ ...error.diagnostic, ...placeOf({ line, column }) });
+    throw new InputError({ ...error.diagnostic, ...locationOf({ line, column }) });
   }
   return bytes;
 }

@@ -146,8 +146,8 @@ function differentlyNamed<
     const other = byName.get(name);
     if (other === undefined) byName.set(name, member);
     else if (Buffer.compare(other.bytes, member.bytes) !== 0) {
-      const places = new Set([other.path, member.path]);
-      const where = withPaths && places.size > 1 ? ` (${[...places].join(' and ')})` : '';
+      const paths = new Set([other.path, member.path]);
+      const where = withPaths && paths.size > 1 ? ` (${[...paths].join(' and ')})` : '';
       const message = `two files of the XSD set have this name, and differ${where}: keep one, or give both in folders of different names, as one archive or the folder above them`;
       throw new InputError({ code: 'xsd_name_twice', severity: 'error', message, file: member.name });
     }

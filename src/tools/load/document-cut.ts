@@ -35,7 +35,7 @@ export function createDocumentCut(
   let number = 0;
   let count = 0;
   /** attributes of the elements around that another range has counted */
-  let told = 0;
+  let counted = 0;
   if (rowTag === null) {
     return {
       get count() {
@@ -63,12 +63,12 @@ export function createDocumentCut(
       return count;
     },
     get outside() {
-      return rows.outside - told;
+      return rows.outside - counted;
     },
     beginFile: (name, range) => {
       file = name;
       number = (range?.number ?? 1) - 1;
-      told += range?.attributes ?? 0;
+      counted += range?.attributes ?? 0;
       rows.begin();
     },
     consume: (batch, locate) => rows.consume(batch, locate),

@@ -41,7 +41,7 @@ export function createProgressLines(log: (line: string) => void, everyMs: number
 
 function lineOf(fraction: number, { pass, documents, bytes, rows }: PassProgress, seconds: number): string {
   const speed = pass === 'publishing' ? [] : [`${(bytes / 1e6 / seconds).toFixed(1)} MB/s`];
-  const made = rows === null ? [] : [`${rows} rows`];
-  const parts = [`${documents} documents`, ...speed, ...made];
+  const loaded = rows === null ? [] : [`${rows} rows`];
+  const parts = [`${documents} documents`, ...speed, ...loaded];
   return `${pass}: ${parts.join(', ')}; ${Math.floor(Math.min(1, fraction) * 100)} % of the job`;
 }

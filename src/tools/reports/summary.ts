@@ -127,15 +127,15 @@ export function printSummary(
 function wordsOf(summary: ToolSummary, does: 'loaded' | 'read', target: string | null): string {
   const { documents, rows, tables, seconds, unmapped, rejected, unknown_root: others } = summary;
   const left = rejected + others;
-  const parts = [
+  const figures = [
     `${counted(documents, 'document')} ${does}`,
     ...(does === 'loaded'
       ? [`${counted(rows, 'row')} in ${counted(Object.keys(tables).length, 'table')}`]
       : []),
     `${seconds.toFixed(1)} s`,
   ];
-  const told = [
-    parts.join(', '),
+  const parts = [
+    figures.join(', '),
     ...(left > 0 ? [`${counted(left, 'document')} left out: the log says why`] : []),
     ...(unmapped.values + unmapped.documents > 0
       ? [
@@ -143,7 +143,7 @@ function wordsOf(summary: ToolSummary, does: 'loaded' | 'read', target: string |
         ]
       : []),
   ];
-  return told.join('; ');
+  return parts.join('; ');
 }
 
 function keptOf({ values, documents }: KeptContent): string {

@@ -67,16 +67,17 @@ export async function findBasis(
   if (loads.length === 0) return byDefault(`the default of schema ${idSch}, as the target is new`);
   const installation = await catalog.installation();
   const ours = loads.filter((load) => load.installation === installation);
-  const made = await madeBy(session, idSch, ours);
-  if (made !== null) {
-    const isDefault = made.idLschma === standard?.idLschma;
-    const stored = isDefault ? standard : await catalog.loadLogicalSchema(idOrg, made);
-    if (standard !== null && made.variant)
+  const loaded = await loadedBefore(session, idSch, ours);
+  if (loaded !== null) {
+    const isDefault = loaded.idLschma === standard?.idLschma;
+    const stored = isDefault ? standard : await catalog.loadLogicalSchema(idOrg, loaded);
+    if (standard !== null && loaded.variant)
       log(
-        `logical schema ${made.idLschma} is a variant that options of a load made: what it leaves out is kept as unmapped; -l ${standard.idLschma} loads by the default of schema ${idSch}`,
+        `logical schema ${loaded.idLschma} is a variant that options of a load made: what it leaves out is kept as unmapped; -l ${standard.idLschma} loads by the default of schema ${idSch}`,
       );
-    else if (standard !== null && standard.idLschma > made.idLschma) log(tellNewer(made.idLschma, standard));
-    return { stored, why: made.why, isDefault, isOfTarget: true };
+    else if (standard !== null && standard.idLschma > loaded.idLschma)
+      log(tellNewer(loaded.idLschma, standard));
+    return { stored, why: loaded.why, isDefault, isOfTarget: true };
   }
   const earlier = await earlierVersion(session, idSch, ours);
   if (earlier !== null) {
@@ -94,7 +95,7 @@ export async function findBasis(
 }
 
 /** The logical schema of this origin that made the target: where there are several, a default before a variant, the last before the others. */
-async function madeBy(
+async function loadedBefore(
   session: ToolSession,
   idSch: number,
   ours: readonly TargetLoad[],
@@ -155,27 +156,28 @@ async function earlierVersion(
 
 /** Whether what both models know has a place in common. */
 function goesOn(model: RelationalModel, earlier: RelationalModel): boolean {
-  const places = placesOf(earlier);
-  for (const [content, here] of placesOf(model)) if (places.get(content)?.isDisjointFrom(here)) return false;
+  const columns = columnsByContent(earlier);
+  for (const [content, here] of columnsByContent(model))
+    if (columns.get(content)?.isDisjointFrom(here)) return false;
   return true;
 }
 
-function placesOf({ mappings, tables }: RelationalModel): ReadonlyMap<string, ReadonlySet<string>> {
-  const places = new Map<string, Set<string>>();
+function columnsByContent({ mappings, tables }: RelationalModel): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
   for (const line of mappings) {
     if (line.xpath === null || line.active === false) continue;
     const { name, columns } = tables[line.table]!;
-    const place = `${name}\n${line.column === null ? '' : columns[line.column]!.name}`;
+    const column = `${name}\n${line.column === null ? '' : columns[line.column]!.name}`;
     const content = lineIdentity(line);
-    const known = places.get(content);
-    if (known === undefined) places.set(content, new Set([place]));
-    else known.add(place);
+    const known = found.get(content);
+    if (known === undefined) found.set(content, new Set([column]));
+    else known.add(column);
   }
-  return places;
+  return found;
 }
 
 /** What is missing in a newer logical schema is what people switched off. */
-function tellNewer(made: number, { idSch, idLschma, model }: StoredLogicalSchema): string {
+function tellNewer(used: number, { idSch, idLschma, model }: StoredLogicalSchema): string {
   const paths = [
     ...new Set(
       model.mappings.flatMap(({ active, xpath }) => (active === false && xpath !== null ? [xpath] : [])),
@@ -187,5 +189,5 @@ function tellNewer(made: number, { idSch, idLschma, model }: StoredLogicalSchema
     paths.length === 0
       ? ''
       : `, and leaves out what was deactivated (${named}${rest > 0 ? ` and ${rest} more` : ''})`;
-  return `logical schema ${idLschma} of schema ${idSch} is newer${leavesOut}: this target goes on with ${made}, which made it; -l ${idLschma} loads by the newer one`;
+  return `logical schema ${idLschma} of schema ${idSch} is newer${leavesOut}: this target goes on with ${used}, which made it; -l ${idLschma} loads by the newer one`;
 }

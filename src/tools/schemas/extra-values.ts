@@ -43,8 +43,8 @@ export function unfilledExtras(
 ): readonly (readonly [table: number, column: number])[] {
   if (!extras.includes(null)) return [];
   return model.tables.flatMap(({ columns }, table) => {
-    const places = columns.flatMap(({ role }, at) => (role === 'extra' ? [at] : []));
-    return places.flatMap((at, place) => (extras[place] === null ? [[table, at] as const] : []));
+    const extraColumns = columns.flatMap(({ role }, at) => (role === 'extra' ? [at] : []));
+    return extraColumns.flatMap((at, index) => (extras[index] === null ? [[table, at] as const] : []));
   });
 }
 

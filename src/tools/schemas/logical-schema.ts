@@ -89,8 +89,8 @@ export async function chooseLogicalSchema(
     return { stored, why: basis.why };
   const model = await makeModel(session, source, basis, missing);
   const isVariant = shaped || request.rowTag !== undefined || !basis.isDefault;
-  const made = await storeModel(session, idSch, model, isVariant);
-  if (stored === null || made.idLschma === stored.idLschma) return { stored: made, why: basis.why };
+  const result = await storeModel(session, idSch, model, isVariant);
+  if (stored === null || result.idLschma === stored.idLschma) return { stored: result, why: basis.why };
   const names = missing.map(({ localName }) => localName).join(', ');
   const reason = shaped
     ? 'options of this load shape it'
@@ -98,7 +98,7 @@ export async function chooseLogicalSchema(
       ? `documents start with ${names}`
       : 'this version of the schema has no other for this target';
   const from = `made from logical schema ${stored.idLschma}`;
-  return { stored: made, why: `${reason}; ${from}: ${basis.why}` };
+  return { stored: result, why: `${reason}; ${from}: ${basis.why}` };
 }
 
 async function makeModel(
@@ -111,12 +111,12 @@ async function makeModel(
   const before = (stored?.model.roots ?? []).map((root) => root.name);
   const known = before.filter((name) => rootsNamed(source, [name]).length > 0);
   // parts that become documents are named for themselves, not for what was around them
-  const samePlaces = rootsOf(request, source).every((name) => hasRoot(stored?.model, name));
+  const sameRoots = rootsOf(request, source).every((name) => hasRoot(stored?.model, name));
   const { buildModel } = await import('./build-model.ts');
   const model = buildModel(request, source, {
     mapLevel: level,
     extraRoots: unique([...known, ...missing]),
-    ...(stored !== null && samePlaces ? choicesAfter(stored.model, level, request) : {}),
+    ...(stored !== null && sameRoots ? choicesAfter(stored.model, level, request) : {}),
     // what is pruned needs no table for what was too wide before, but where the target has it
     keepSplits: isOfTarget || !request.prune,
   });

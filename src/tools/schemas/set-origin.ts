@@ -27,7 +27,7 @@ export async function originOfSet(
       (request.name === undefined || origin.name === request.name) &&
       (request.parent === undefined || origin.id_parent_sch === request.parent),
   );
-  const same = await madeOf(session, asked, set, loads);
+  const same = await originOfFiles(session, asked, set, loads);
   if (same !== undefined) {
     const { id_sch: idSch, name: found, version } = same;
     log(`origin ${idSch} (${found}, version ${version}) was made of the same XSD set: it goes on`);
@@ -78,7 +78,7 @@ function withOrigin(session: ToolSession, idSch: number): ToolSession {
  * Of those that were made of the same files the one that is meant: one that loaded the target, the last one first; else one that was
  * entered by the same files. Undefined: there is none.
  */
-async function madeOf(
+async function originOfFiles(
   session: ToolSession,
   origins: readonly OriginRecord[],
   { records, entries }: XsdSetFiles,
@@ -88,19 +88,19 @@ async function madeOf(
   const same = origins.filter((origin) => origin.source_type === 'xsd' && contentOf(origin.files) === wanted);
   if (same.length === 0) return undefined;
   // a single file is its only entry, whether it was named or found
-  const alike = new Set(records.length === 1 ? same.map(({ id_sch: id }) => id) : []);
+  const sameEntries = new Set(records.length === 1 ? same.map(({ id_sch: id }) => id) : []);
   for (const { id_sch: idSch } of same) {
     const files = await session.home.adapters.catalog.loadOriginFiles(session.idOrg, idSch);
     const entered = files?.filter(({ entry }) => entry === true).map(({ name }) => name);
     // contents that were not kept tell nothing of their use
-    if (entered === undefined || namesOf(entered) === namesOf(entries ?? [])) alike.add(idSch);
+    if (entered === undefined || namesOf(entered) === namesOf(entries ?? [])) sameEntries.add(idSch);
   }
-  if (same.length === 1 && alike.size === 1) return same[0];
+  if (same.length === 1 && sameEntries.size === 1) return same[0];
   const ids = await loadedBy(session, loads);
   const rank = ({ id_sch: id }: OriginRecord): number =>
-    (ids.includes(id) ? ids.indexOf(id) : ids.length) * 2 + (alike.has(id) ? 0 : 1);
+    (ids.includes(id) ? ids.indexOf(id) : ids.length) * 2 + (sameEntries.has(id) ? 0 : 1);
   return same
-    .filter(({ id_sch: id }) => alike.has(id) || ids.includes(id))
+    .filter(({ id_sch: id }) => sameEntries.has(id) || ids.includes(id))
     .toSorted((a, b) => rank(a) - rank(b))[0];
 }
 

@@ -59,11 +59,11 @@ function missingLine(document: string, group: readonly Diagnostic[]): string {
   const severity = group.some((one) => one.severity === 'error') ? 'error' : 'warning';
   const references = group.filter(({ code }) => code === missingDocument);
   const components = group.filter(({ code }) => code === missingComponent);
-  const places = references.map(({ file, line }) => `${file}${line === undefined ? '' : ` line ${line}`}`);
+  const locations = references.map(({ file, line }) => `${file}${line === undefined ? '' : ` line ${line}`}`);
   const names = [...new Set(components.map(({ path, message }) => path ?? message))];
   return [
     `${severity}: the document ${document} is not in the set`,
-    ...(places.length === 0 ? [] : [`; it is referred to by ${listed(places)}`]),
+    ...(locations.length === 0 ? [] : [`; it is referred to by ${listed(locations)}`]),
     ...(names.length === 0 ? [] : [`; needed of it: ${listed(names)}`]),
   ].join('');
 }

@@ -21,12 +21,12 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     case 'metadb':
     case 'postgresql': {
       const { createPostgresRowSink } = await import('../../adapters/postgres/target/sink.ts');
-      const place = await postgresLocation(session, target, 'load');
+      const connection = await postgresLocation(session, target, 'load');
       if (target.kind === 'metadb' && !session.home.roles.loader)
         session.log(
           'the metadata database lets us make no role for loading: rows are written as its own user',
         );
-      return createPostgresRowSink({ ...place, createSchema: true });
+      return createPostgresRowSink({ ...connection, createSchema: true });
     }
     case 'folder': {
       const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');

@@ -259,7 +259,7 @@ class DocumentCheck {
     const { faults, unjudged } = validity;
     // a fault without a location is told at the root element
     const lead = faults[0] ?? unjudged?.location ?? { line: 1, path: [1] };
-    const found = await this.#placeOf(member, lead, marked);
+    const found = await this.#locationOf(member, lead, marked);
     return new InputError({
       code: unjudged === null ? 'xml_not_valid' : 'xml_not_judged',
       severity: 'error',
@@ -278,7 +278,7 @@ class DocumentCheck {
     return `--validate: ${program} cannot check this document: ${reason}; load it without --validate${install}`;
   }
 
-  async #placeOf(member: InputMember, lead: FaultLead, marked: boolean): Promise<TextLocation | null> {
+  async #locationOf(member: InputMember, lead: FaultLead, marked: boolean): Promise<TextLocation | null> {
     const finder = createFaultFinder(lead, marked, this.#names);
     await this.#read(member, (batch, locate) => finder.take(batch, locate));
     return finder.location;

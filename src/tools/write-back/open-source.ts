@@ -11,7 +11,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
   const target = inputTarget(session);
   const installation = await session.home.adapters.catalog.installation();
-  const place = (path: string): Promise<string> =>
+  const localPath = (path: string): Promise<string> =>
     session.byHand
       ? Promise.resolve(resolve(path))
       : session
@@ -20,11 +20,11 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
   switch (target.kind) {
     case 'duckdb': {
       const { createDuckDbRowSource } = await import('../../adapters/duckdb/target/source.ts');
-      return createDuckDbRowSource({ file: await place(target.file), installation });
+      return createDuckDbRowSource({ file: await localPath(target.file), installation });
     }
     case 'folder': {
       const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
-      const directory = await place(target.path);
+      const directory = await localPath(target.path);
       return createFolderRowSource({ directory, refuseLinks: !session.byHand, installation });
     }
     default: {
@@ -42,9 +42,9 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
       '-i: unload knows targets postgresql:// and metadb:; files are written anew by another load (-S o)',
     );
   }
-  const place = await postgresLocation(session, target, 'read');
+  const connection = await postgresLocation(session, target, 'read');
   const { createPostgresRowRemover } = await import('../../adapters/postgres/target/read/remover.ts');
-  return createPostgresRowRemover(place);
+  return createPostgresRowRemover(connection);
 }
 
 function inputTarget({ request }: ToolSession): Target {

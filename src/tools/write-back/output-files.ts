@@ -35,11 +35,11 @@ export function createDocumentFolder(options: DocumentFolderOptions): DocumentFo
     await makeFolder(dirname(path));
     const folder = await pinFolder(dirname(path), options.links);
     try {
-      const place = join(folder.path, basename(path));
-      if (options.existing === 'refuse' && (await lstat(place).catch(() => null)) !== null) {
+      const file = join(folder.path, basename(path));
+      if (options.existing === 'refuse' && (await lstat(file).catch(() => null)) !== null) {
         throw new AppError('conflict', `${fileName} exists in the folder already`);
       }
-      await writeFile(folder.path, place, produce);
+      await writeFile(folder.path, file, produce);
     } finally {
       await folder.close();
     }
@@ -57,16 +57,16 @@ export function createDocumentFolder(options: DocumentFolderOptions): DocumentFo
 /** In a file beside it until it is whole. */
 async function writeFile(
   folder: string,
-  place: string,
+  path: string,
   produce: (consume: (bytes: Uint8Array) => Promise<void>) => Promise<unknown>,
 ): Promise<void> {
-  const temporary = join(folder, `.${basename(place).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`);
+  const temporary = join(folder, `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`);
   const file = await open(temporary, 'wx');
   try {
     await produce((bytes) => writeWhole(file, bytes));
     await file.sync();
     await file.close();
-    await rename(temporary, place);
+    await rename(temporary, path);
   } catch (error) {
     // the fault of the write is the one to tell; the file may be closed already
     await file.close().catch(() => undefined);

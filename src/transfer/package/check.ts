@@ -90,12 +90,12 @@ function once(what: string, ids: Ids): (id: number) => void {
 }
 
 /** Takes the places of things in something: each counts from 0 without a gap. */
-function consecutive(what: string, ids: Ids): (id: number, place: number) => void {
+function consecutive(what: string, ids: Ids): (id: number, position: number) => void {
   const next = new Map<number, number>();
-  return (id, place) => {
+  return (id, position) => {
     known(what, ids, id);
-    if (place !== (next.get(id) ?? 0)) throw packageFault(`${what} of ${id} are not in their order`);
-    next.set(id, place + 1);
+    if (position !== (next.get(id) ?? 0)) throw packageFault(`${what} of ${id} are not in their order`);
+    next.set(id, position + 1);
   };
 }
 

@@ -45,11 +45,11 @@ export async function importPackage(
       await changes.catalog.saveDiagram(into.idOrg, idLschma, svg);
       await changes.setDiagramSaved(idLschma, saved);
     }
-    const made = [...origins.values()];
+    const imported = [...origins.values()];
     // Last, and in the same transaction: whoever asks is told of what is there, whatever dies after it
-    if (into.idJob !== null && !(await changes.completeJob(into.idJob, made.at(-1)!)))
+    if (into.idJob !== null && !(await changes.completeJob(into.idJob, imported.at(-1)!)))
       throw new AppError('conflict', 'the job was killed, or given up, meanwhile: nothing was imported');
-    return { origins: made };
+    return { origins: imported };
   });
 }
 
@@ -73,23 +73,26 @@ async function importOrigins(changes: TransferChanges, into: Target, each: Parts
   let newest: number | null = null;
   for await (const { origin, model } of each('source_models.ndjson')) {
     const line = lines.get(origin)!;
-    const made = await createUnderFreeName(names.get(line.name) ?? line.name, names.has(line.name), (name) =>
-      changes.catalog.createOrigin({
-        idOrg: into.idOrg,
-        // whoever the parent was, the family is one
-        idParentSch: newest,
-        idJob: into.idJob,
-        name,
-        sourceType: line.source_type,
-        model,
-        files: files.get(origin) ?? [],
-      }),
+    const created = await createUnderFreeName(
+      names.get(line.name) ?? line.name,
+      names.has(line.name),
+      (name) =>
+        changes.catalog.createOrigin({
+          idOrg: into.idOrg,
+          // whoever the parent was, the family is one
+          idParentSch: newest,
+          idJob: into.idJob,
+          name,
+          sourceType: line.source_type,
+          model,
+          files: files.get(origin) ?? [],
+        }),
     );
-    names.set(line.name, made.name);
+    names.set(line.name, created.name);
     const idParentSch = line.parent === null ? null : ids.get(line.parent)!;
-    await changes.placeOrigin(made.id_sch, { idParentSch, version: line.version, created: line.created });
-    ids.set(origin, made.id_sch);
-    newest = made.id_sch;
+    await changes.placeOrigin(created.id_sch, { idParentSch, version: line.version, created: line.created });
+    ids.set(origin, created.id_sch);
+    newest = created.id_sch;
   }
   return ids;
 }
@@ -142,7 +145,7 @@ async function importLogicalSchemas(
   each: Parts,
 ): Promise<NewIds> {
   const ids = new Map<number, number>();
-  const made = new Set<number>();
+  const seen = new Set<number>();
   for await (const { logical_schema: id, origin, model, created, variant } of each(
     'logical_schemas.ndjson',
   )) {
@@ -153,9 +156,9 @@ async function importLogicalSchemas(
       into.idJob,
       variant,
     );
-    if (made.has(stored.idLschma)) throw packageFault(`logical schema ${id} is that before it once more`);
+    if (seen.has(stored.idLschma)) throw packageFault(`logical schema ${id} is that before it once more`);
     await changes.setLogicalSchemaCreated(stored.idLschma, created);
-    made.add(stored.idLschma);
+    seen.add(stored.idLschma);
     ids.set(id, stored.idLschma);
   }
   let idLschma: number | null = null;
@@ -180,19 +183,19 @@ async function switchMappings(
   idLschma: number,
   lines: readonly MappingLine[],
 ): Promise<void> {
-  const made = new Map<string, { readonly id_map: number; readonly active: boolean }[]>();
+  const stored = new Map<string, { readonly id_map: number; readonly active: boolean }[]>();
   for (const { id_map, active, xpath, table_name, column_name } of await changes.catalog.listMappings(
     idOrg,
     idLschma,
   )) {
     const key = JSON.stringify([xpath, table_name, column_name]);
-    const same = made.get(key);
-    if (same === undefined) made.set(key, [{ id_map, active }]);
+    const same = stored.get(key);
+    if (same === undefined) stored.set(key, [{ id_map, active }]);
     else same.push({ id_map, active });
   }
   const toSwitch: { readonly [State in 'on' | 'off']: number[] } = { on: [], off: [] };
   for (const { line, xpath, table, column, active } of lines) {
-    const found = made.get(JSON.stringify([xpath, table, column]))?.shift();
+    const found = stored.get(JSON.stringify([xpath, table, column]))?.shift();
     if (found === undefined) throw packageFault(`mapping ${line} is none of its logical schema`);
     if (found.active !== active) toSwitch[active ? 'on' : 'off'].push(found.id_map);
   }

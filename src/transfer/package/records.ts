@@ -11,7 +11,7 @@ import { checkStatistics } from '../shapes/statistics.ts';
 import type { PartName } from './format.ts';
 
 const id = wholeNumber(1);
-const place = wholeNumber(0, 2_147_483_647);
+const position = wholeNumber(0, 2_147_483_647);
 const number = wholeNumber(1, 2_147_483_647);
 const moment = storableText(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
 const name = storableText(/./);
@@ -30,7 +30,7 @@ export type OriginLine = Readonly<z.infer<typeof originLine>>;
 /** `content`: base64, of the files whose content is kept with the origin. */
 const fileLine = z.object({
   origin: id,
-  position: place,
+  position,
   name: storableText(),
   bytes: wholeNumber(0),
   sha256: storableText(),

@@ -250,10 +250,10 @@ export const checkRelationalModel: Shape = (value, at) => {
   for (const { refers, nodes, tables, fields } of rules) {
     if (refers !== null) within(refers, rules.length);
     for (const index of nodes) nodeAt(index);
-    for (const place of tables) {
-      tableAt(place.table);
-      if (place.columns.length !== fields.length) throw shapeFault(at, 'has a key without its columns');
-      for (const index of place.columns) within(index, model.tables[place.table]!.columns.length);
+    for (const key of tables) {
+      tableAt(key.table);
+      if (key.columns.length !== fields.length) throw shapeFault(at, 'has a key without its columns');
+      for (const index of key.columns) within(index, model.tables[key.table]!.columns.length);
     }
   }
   for (const entry of model.mappings) {

@@ -9,29 +9,29 @@ const unusable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\uFEFF]/u;
 /** Names are told apart without case, as some databases do. */
 export function checkNames({ tables, nameMaxLength }: RelationalModel, at: string): void {
   const inTarget = new Set<string>(Object.values(sideTableNames));
-  const add = (names: Set<string>, name: string, place: string): void => {
-    if (unusable.test(name)) throw shapeFault(place, 'has a name with characters that are not seen');
+  const add = (names: Set<string>, name: string, pointer: string): void => {
+    if (unusable.test(name)) throw shapeFault(pointer, 'has a name with characters that are not seen');
     if (byteLength(name) > nameMaxLength)
-      throw shapeFault(place, `has a name of more than ${nameMaxLength} bytes`);
+      throw shapeFault(pointer, `has a name of more than ${nameMaxLength} bytes`);
     const known = name.toLowerCase();
-    if (names.has(known)) throw shapeFault(place, `has the name ${name} twice`);
+    if (names.has(known)) throw shapeFault(pointer, `has the name ${name} twice`);
     names.add(known);
   };
   for (const [index, { name, columns, uniqueKeys }] of tables.entries()) {
-    const place = `${at}/tables/${index}`;
-    add(inTarget, name, place);
+    const pointer = `${at}/tables/${index}`;
+    add(inTarget, name, pointer);
     const inTable = new Set<string>();
     for (const { name: column, listNames } of columns) {
-      add(inTable, column, place);
+      add(inTable, column, pointer);
       if (listNames === undefined) continue;
-      add(inTable, listNames.count, place);
-      add(inTarget, listNames.table, place);
+      add(inTable, listNames.count, pointer);
+      add(inTarget, listNames.table, pointer);
     }
-    for (const key of uniqueKeys) add(new Set(), key.name, place);
+    for (const key of uniqueKeys) add(new Set(), key.name, pointer);
     const keys = columns.filter(({ role }) => role === 'row_key').length;
-    if (keys !== 1) throw shapeFault(place, 'has not one row key');
+    if (keys !== 1) throw shapeFault(pointer, 'has not one row key');
     if (columns.some(({ role, references }) => role === 'parent_key' && references === null))
-      throw shapeFault(place, 'has a parent key that refers to no table');
+      throw shapeFault(pointer, 'has a parent key that refers to no table');
   }
 }
 

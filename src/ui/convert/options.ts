@@ -15,14 +15,14 @@ export function optionFields(
   without: ReadonlySet<string>,
   onChange: () => void,
 ): OptionFields {
-  const made = options.filter(({ long }) => !without.has(long)).map((option) => oneField(option, onChange));
+  const fields = options.filter(({ long }) => !without.has(long)).map((option) => oneField(option, onChange));
   return {
     element: h(
       'div',
       { class: 'options' },
-      made.map(({ element }) => element),
+      fields.map(({ element }) => element),
     ),
-    given: () => made.flatMap(({ given }) => given()),
+    given: () => fields.flatMap(({ given }) => given()),
   };
 }
 

@@ -6,7 +6,7 @@ import { keptKey } from '../api/key.ts';
 import { codeBlock, field, selectOf } from '../parts/controls.ts';
 import { fill, freshId, h } from '../parts/dom.ts';
 import { failureBox, notice } from '../parts/notices.ts';
-import { linkTo, type ViewPlace } from '../shell/views.ts';
+import { linkTo, type ViewContext } from '../shell/views.ts';
 import { filePicker } from './files.ts';
 import type { InputFile, InputKind } from './inputs.ts';
 import { optionFields, valuesOf } from './options.ts';
@@ -44,7 +44,7 @@ interface Extensions {
   readonly action_params: { readonly commands: boolean };
 }
 
-export async function convertView({ main, signal, title }: ViewPlace): Promise<void> {
+export async function convertView({ main, signal, title }: ViewContext): Promise<void> {
   title('Convert');
   const [choices, { action_params: actions }, schemas] = await Promise.all([
     readChoices(signal),
@@ -65,13 +65,13 @@ export async function convertView({ main, signal, title }: ViewPlace): Promise<v
   });
   const level = selectOf('Tables', levelChoices(), '', update);
   const target = selectOf('Rows go to', targets, 'metadb', update);
-  const place = h('input', {
+  const targetInput = h('input', {
     type: 'text',
     oninput: () => update(),
     spellcheck: 'false',
     autocomplete: 'off',
   });
-  const placeField = field('Name', place, 'a new one, or one that this schema was loaded into before');
+  const targetField = field('Name', targetInput, 'a new one, or one that this schema was loaded into before');
   const format = selectOf('Format', [{ value: '', label: 'default' }, ...formsOf('--format')], '', update);
   const mode = selectOf(
     'If it exists',
@@ -90,7 +90,7 @@ export async function convertView({ main, signal, title }: ViewPlace): Promise<v
     'fieldset',
     {},
     h('legend', {}, 'Target'),
-    h('div', { class: 'fields' }, target.field, placeField, format.field, mode.field),
+    h('div', { class: 'fields' }, target.field, targetField, format.field, mode.field),
   );
   const equivalents = h('div');
   const says = h('div');
@@ -180,7 +180,7 @@ export async function convertView({ main, signal, title }: ViewPlace): Promise<v
   function targetOptions(): PlannedOption[] {
     const kind = target.input.value as TargetKind;
     if (kind === 'none') return [];
-    const where = place.value.trim();
+    const where = targetInput.value.trim();
     return [
       { flag: '-o', value: kind === 'metadb' ? `metadb:${where === '' ? suggestedName() : where}` : where },
       ...(kind === 'other' && format.input.value !== '' ? [{ flag: '-f', value: format.input.value }] : []),
@@ -223,13 +223,13 @@ export async function convertView({ main, signal, title }: ViewPlace): Promise<v
     schemaDetails.hidden = !(hasXsd && makes);
     loadDetails.hidden = !hasXml && hasXsd;
     loadFields.hidden = !hasXml && hasXsd;
-    placeField.hidden = kind === 'none';
-    placeField.querySelector('label')!.textContent = kind === 'metadb' ? 'SQL schema' : 'Target';
-    placeField.querySelector('.hint')!.textContent =
+    targetField.hidden = kind === 'none';
+    targetField.querySelector('label')!.textContent = kind === 'metadb' ? 'SQL schema' : 'Target';
+    targetField.querySelector('.hint')!.textContent =
       kind === 'metadb'
         ? 'a new one, or one that this schema was loaded into before'
         : 'such as postgresql://HOST/DATABASE?schema=S, duckdb:FILE, or a folder';
-    place.placeholder = kind === 'metadb' ? suggestedName() : 'postgresql://…, duckdb:…, folder';
+    targetInput.placeholder = kind === 'metadb' ? suggestedName() : 'postgresql://…, duckdb:…, folder';
     format.field.hidden = kind !== 'other';
     mode.field.hidden = kind === 'none';
     const lack = whatLacks(files);
@@ -256,7 +256,7 @@ export async function convertView({ main, signal, title }: ViewPlace): Promise<v
     if (xml.length === 0 && xsd.length === 0) return 'Drop a file first.';
     if (xml.length === 0 && schema.input.value !== '')
       return 'A schema that is there needs documents to read by it.';
-    if (xml.length > 0 && target.input.value === 'other' && place.value.trim() === '')
+    if (xml.length > 0 && target.input.value === 'other' && targetInput.value.trim() === '')
       return 'Say where the rows go.';
     return '';
   }

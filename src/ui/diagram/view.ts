@@ -5,7 +5,7 @@ import { actionButton, saveFile, searchField, selectOf } from '../parts/controls
 import { fill, freshId, h, type Content } from '../parts/dom.ts';
 import { count, counted } from '../parts/format.ts';
 import { empty } from '../parts/notices.ts';
-import { logicalQuery, type SchemaPlace } from '../schemas/place.ts';
+import { logicalQuery, type PartContext } from '../schemas/part-context.ts';
 import { linkTo } from '../shell/views.ts';
 import { drawScene, type DrawnScene } from './drawing.ts';
 import { documentsTable, focusScene, mainTable, wholeScene, type Scene } from './scene.ts';
@@ -23,10 +23,10 @@ const depths = [
   { value: String(everyStep), label: 'all that are connected' },
 ];
 
-export async function diagramPart(place: SchemaPlace): Promise<Content> {
-  const { schema, idLschma, query, signal } = place;
+export async function diagramPart(context: PartContext): Promise<Content> {
+  const { schema, idLschma, query, signal } = context;
   const diagram = await getJson<DiagramRecord>(
-    `v2/diagram/get/${schema.id_sch}${logicalQuery(place)}`,
+    `v2/diagram/get/${schema.id_sch}${logicalQuery(context)}`,
     signal,
   );
   if (diagram.tables.length === 0) return empty('This schema has no tables.');
@@ -47,7 +47,7 @@ export async function diagramPart(place: SchemaPlace): Promise<Content> {
     (scale) => (scaleText.textContent = `${Math.round(scale * 100)} %`),
     signal,
   );
-  const told = h('p', { class: 'hint', role: 'status' });
+  const shownCount = h('p', { class: 'hint', role: 'status' });
   const panel = h('div', { class: 'neighbours' });
   const names = whole.boxes.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b));
   const list = h(
@@ -115,7 +115,7 @@ export async function diagramPart(place: SchemaPlace): Promise<Content> {
         h('button', { type: 'button', onclick: () => viewport.fit() }, 'Fit'),
       ),
       actionButton('Download SVG', async () => {
-        const answer = await call(`v2/diagram/get/${schema.id_sch}${logicalQuery(place)}`, {
+        const answer = await call(`v2/diagram/get/${schema.id_sch}${logicalQuery(context)}`, {
           accept: 'image/svg+xml',
           signal,
         });
@@ -128,7 +128,7 @@ export async function diagramPart(place: SchemaPlace): Promise<Content> {
       h('nav', { class: 'side', 'aria-label': 'Tables of the diagram' }, search, list),
       h('div', { class: 'board' }, viewport.element, panel),
     ),
-    told,
+    shownCount,
     h(
       'p',
       { class: 'hint', id: keysId },
@@ -158,7 +158,7 @@ export async function diagramPart(place: SchemaPlace): Promise<Content> {
         depth: focused === null || depth === 1 ? null : depth,
       }),
     );
-    told.textContent =
+    shownCount.textContent =
       focused === null
         ? `All ${counted(scene.boxes.length, 'table')}.`
         : `${focused} and ${counted(scene.boxes.length - 1, 'neighbour')} of ${count(whole.boxes.length)} tables.`;

@@ -7,7 +7,7 @@ import { ago, count, counted, duration, moment } from '../parts/format.ts';
 import { grid, type GridColumn } from '../parts/grid.ts';
 import { empty, failureBox, waiting } from '../parts/notices.ts';
 import { hasEnded, progressBar, stateBadge, stateFilters } from '../parts/status.ts';
-import { linkTo, type ViewPlace } from '../shell/views.ts';
+import { linkTo, type ViewContext } from '../shell/views.ts';
 
 const pageSize = 25;
 /** jobs that one look for matches goes through */
@@ -40,7 +40,7 @@ export function timeTaken({ start_date: start, end_date: end }: ShownJob): strin
   return start === null ? '—' : duration((end ?? Date.now()) - start);
 }
 
-export async function jobListView({ main, signal, query, title }: ViewPlace): Promise<void> {
+export async function jobListView({ main, signal, query, title }: ViewContext): Promise<void> {
   title('Jobs');
   let filter: Filter = {
     states: query.get('state') ?? '',
@@ -127,14 +127,14 @@ export async function jobListView({ main, signal, query, title }: ViewPlace): Pr
     const found = await getJson<PageOf<ShownJob>>(`v2/executions/all/${page}?size=${searchSize}`, signal);
     const jobs = found.content.filter((job) => matches(job, filter));
     const last = Math.min(found.total_elements, (page + 1) * searchSize);
-    const told = h(
+    const matchCount = h(
       'p',
       { class: 'hint', role: 'status' },
       `${counted(jobs.length, 'job')} of those from ${count(page * searchSize + 1)} to ${count(last)} match.`,
     );
     return {
       jobs,
-      content: [told, jobs.length === 0 ? empty('No job matches.') : grid('Jobs', columns, jobs)],
+      content: [matchCount, jobs.length === 0 ? empty('No job matches.') : grid('Jobs', columns, jobs)],
       pager: pagerOf(found),
     };
   }

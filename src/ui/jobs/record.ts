@@ -6,14 +6,14 @@ import { fill, h, type Content } from '../parts/dom.ts';
 import { count, moment } from '../parts/format.ts';
 import { announce, failureBox, fillLater, notice } from '../parts/notices.ts';
 import { hasEnded, progressBar, stateBadge, stateWord } from '../parts/status.ts';
-import { linkTo, type ViewPlace } from '../shell/views.ts';
+import { linkTo, type ViewContext } from '../shell/views.ts';
 import { timeTaken } from './listing.ts';
 import { logPanel } from './log.ts';
 import { jobOutcome } from './outcome.ts';
 
 const everyMs = 1000;
 
-export async function jobView({ main, signal, path, title }: ViewPlace): Promise<void> {
+export async function jobView({ main, signal, path, title }: ViewContext): Promise<void> {
   const id = Number(path[1]);
   title(`Job ${path[1]}`);
   if (!Number.isSafeInteger(id)) {

@@ -70,7 +70,7 @@ export function searchedGrid<Row>(
   textOf: (row: Row) => string,
   ...filters: Content[]
 ): HTMLElement {
-  const place = h('div');
+  const result = h('div');
   const amount = h('span', { class: 'hint', role: 'status' });
   const show = (text: string): void => {
     const found = text === '' ? rows : rows.filter((row) => textOf(row).toLowerCase().includes(text));
@@ -78,13 +78,13 @@ export function searchedGrid<Row>(
       found.length === rows.length
         ? counted(rows.length, 'row')
         : `${found.length} of ${counted(rows.length, 'row')}`;
-    fill(place, grid(caption, columns, found));
+    fill(result, grid(caption, columns, found));
   };
   show('');
   return h(
     'div',
     {},
     h('div', { class: 'bar' }, searchField(`Search ${caption.toLowerCase()}`, show), filters, amount),
-    place,
+    result,
   );
 }

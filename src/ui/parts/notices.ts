@@ -37,18 +37,18 @@ export function waiting(text = 'Loading …'): HTMLElement {
   return h('p', { class: 'waiting', role: 'status' }, text);
 }
 
-/** Fills a place with what a promise brings, or with why it does not. Nothing comes after `signal`. */
+/** Fills an element with what a promise brings, or with why it failed. Nothing comes after `signal`. */
 export async function fillLater(
-  place: Element,
+  element: Element,
   signal: AbortSignal,
   content: () => Promise<Content>,
 ): Promise<void> {
-  fill(place, waiting());
+  fill(element, waiting());
   try {
     const brought = await content();
-    if (!signal.aborted) fill(place, brought);
+    if (!signal.aborted) fill(element, brought);
   } catch (error) {
-    if (!signal.aborted) fill(place, failureBox(error));
+    if (!signal.aborted) fill(element, failureBox(error));
   }
 }
 

@@ -8,7 +8,7 @@ import { count } from '../parts/format.ts';
 import { searchedGrid } from '../parts/grid.ts';
 import { empty, fillLater } from '../parts/notices.ts';
 import { linkTo } from '../shell/views.ts';
-import type { SchemaPlace } from './place.ts';
+import type { PartContext } from './part-context.ts';
 
 type Side = 'from' | 'to';
 
@@ -35,7 +35,7 @@ const fields: Readonly<Record<string, string>> = {
   documentation: 'meaning',
 };
 
-export async function comparisonPart({ schema, family, query, signal }: SchemaPlace): Promise<Content> {
+export async function comparisonPart({ schema, family, query, signal }: PartContext): Promise<Content> {
   const all = await getJson<readonly OriginRecord[]>('v2/schema/all', signal);
   const others = [
     ...family,
@@ -48,7 +48,7 @@ export async function comparisonPart({ schema, family, query, signal }: SchemaPl
     );
   const before = family.filter(({ version }) => version < schema.version).at(-1) ?? others[0]!;
   const from = others.find(({ id_sch: id }) => String(id) === query.get('from')) ?? before;
-  const place = h('div');
+  const result = h('div');
   const choice = selectOf(
     'Compare with',
     others.map(({ id_sch: id, name, version }) => ({
@@ -58,7 +58,7 @@ export async function comparisonPart({ schema, family, query, signal }: SchemaPl
     String(from.id_sch),
     (value) => (location.hash = linkTo(['schemas', schema.id_sch, 'compare'], { from: value })),
   );
-  void fillLater(place, signal, async () =>
+  void fillLater(result, signal, async () =>
     comparison(
       await getJson<readonly MappingComparison[]>(
         `v2/mapping/compare/${from.id_sch}/${schema.id_sch}`,
@@ -68,17 +68,17 @@ export async function comparisonPart({ schema, family, query, signal }: SchemaPl
       schema,
     ),
   );
-  return [h('div', { class: 'bar' }, choice.field), place];
+  return [h('div', { class: 'bar' }, choice.field), result];
 }
 
 function comparison(lines: readonly MappingComparison[], from: OriginRecord, to: OriginRecord): Content {
   if (lines.length === 0) return empty('The two have the same mappings.');
   const changes = Map.groupBy(lines, ({ change }) => change);
   const filter = h('div');
-  const place = h('div');
+  const result = h('div');
   const show = (change: string): void =>
     fill(
-      place,
+      result,
       searchedGrid(
         'Differences',
         [
@@ -103,14 +103,14 @@ function comparison(lines: readonly MappingComparison[], from: OriginRecord, to:
   ];
   fill(filter, selectOf('Changes', choices, '', show).field);
   show('');
-  return [h('div', { class: 'bar' }, filter), place];
+  return [h('div', { class: 'bar' }, filter), result];
 }
 
 function sideOf(line: MappingComparison, side: Side): Content {
   const record = line[side];
   if (record === null) return h('span', { class: 'hint' }, 'not there');
   const marked = line.differences.map(({ field, [side]: value }) =>
-    h('div', {}, `${fields[field] ?? field}: `, h(side === 'from' ? 'del' : 'ins', {}, told(value))),
+    h('div', {}, `${fields[field] ?? field}: `, h(side === 'from' ? 'del' : 'ins', {}, shownValue(value))),
   );
   return [h('div', {}, targetText(record)), marked];
 }
@@ -119,7 +119,7 @@ function targetText({ table_name: table, column_name: column, data_type: type }:
   return [column === null ? table : `${table}.${column}`, type === null ? null : [' ', h('code', {}, type)]];
 }
 
-function told(value: MappingComparison['differences'][number]['from']): string {
+function shownValue(value: MappingComparison['differences'][number]['from']): string {
   if (value === null) return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return String(value);

@@ -4,7 +4,7 @@ import { readChoices } from '../api/choices.ts';
 import { actionButton, codeBlock, saveFile, selectOf } from '../parts/controls.ts';
 import { h, type Content } from '../parts/dom.ts';
 import { fillLater } from '../parts/notices.ts';
-import { logicalQuery, type SchemaPlace } from './place.ts';
+import { logicalQuery, type PartContext } from './part-context.ts';
 
 const names: Readonly<Record<string, string>> = {
   postgresql: 'PostgreSQL',
@@ -19,8 +19,8 @@ const names: Readonly<Record<string, string>> = {
   databricks: 'Databricks',
 };
 
-export async function ddlPart(place: SchemaPlace): Promise<Content> {
-  const { schema, signal } = place;
+export async function ddlPart(context: PartContext): Promise<Content> {
+  const { schema, signal } = context;
   const { dialects } = await readChoices(signal);
   const text = h('div');
   let dialect = dialects[0]!;
@@ -28,7 +28,7 @@ export async function ddlPart(place: SchemaPlace): Promise<Content> {
   const show = (): void => {
     const asked = dialect;
     void fillLater(text, signal, async () => {
-      const path = `v2/schema/ddl/${schema.id_sch}${logicalQuery(place, { dialect: asked })}`;
+      const path = `v2/schema/ddl/${schema.id_sch}${logicalQuery(context, { dialect: asked })}`;
       const ddl = await (await call(path, { accept: 'text/plain', signal })).text();
       if (asked === dialect) current = ddl;
       return codeBlock(`DDL for ${names[dialect] ?? dialect}`, current);

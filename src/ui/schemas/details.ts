@@ -6,16 +6,16 @@ import { diagramPart } from '../diagram/view.ts';
 import { selectOf } from '../parts/controls.ts';
 import { fill, h, type Content } from '../parts/dom.ts';
 import { failureBox, fillLater } from '../parts/notices.ts';
-import { linkTo, type ViewPlace } from '../shell/views.ts';
+import { linkTo, type ViewContext } from '../shell/views.ts';
 import { comparisonPart } from './comparison.ts';
 import { ddlPart } from './ddl.ts';
 import { mappingsPart, statisticsPart } from './mappings.ts';
 import { overviewPart } from './overview.ts';
 import { tablesPart } from './tables.ts';
-import type { SchemaPlace } from './place.ts';
+import type { PartContext } from './part-context.ts';
 
 const parts: Readonly<
-  Record<string, { readonly label: string; readonly content: (place: SchemaPlace) => Promise<Content> }>
+  Record<string, { readonly label: string; readonly content: (context: PartContext) => Promise<Content> }>
 > = {
   overview: { label: 'Overview', content: overviewPart },
   tables: { label: 'Tables', content: tablesPart },
@@ -26,7 +26,7 @@ const parts: Readonly<
   compare: { label: 'Compare', content: comparisonPart },
 };
 
-export async function schemaView({ main, signal, path, query, title }: ViewPlace): Promise<void> {
+export async function schemaView({ main, signal, path, query, title }: ViewContext): Promise<void> {
   const [, idText = '', partName = 'overview', ...rest] = path;
   const idLschma = Number(query.get('l')) || null;
   const chosen = idLschma === null ? '' : `?id_lschma=${idLschma}`;
@@ -39,7 +39,7 @@ export async function schemaView({ main, signal, path, query, title }: ViewPlace
   if (signal.aborted) return;
   const part = parts[partName] ?? parts['overview']!;
   title(`${schema.name}: ${part.label}`);
-  const place = h('div', { class: 'part' });
+  const partElement = h('div', { class: 'part' });
   const logical = h('span');
   fill(
     main,
@@ -64,13 +64,15 @@ export async function schemaView({ main, signal, path, query, title }: ViewPlace
         ),
       ),
     ),
-    place,
+    partElement,
   );
   void showLogicalSchemas();
   try {
-    await fillLater(place, signal, () => part.content({ schema, family, idLschma, rest, query, signal }));
+    await fillLater(partElement, signal, () =>
+      part.content({ schema, family, idLschma, rest, query, signal }),
+    );
   } catch (error) {
-    if (!signal.aborted) fill(place, failureBox(error));
+    if (!signal.aborted) fill(partElement, failureBox(error));
   }
 
   function versionChoice(): HTMLElement | null {

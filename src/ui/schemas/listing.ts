@@ -5,7 +5,7 @@ import { fill, h } from '../parts/dom.ts';
 import { ago, count, moment } from '../parts/format.ts';
 import { searchedGrid } from '../parts/grid.ts';
 import { empty, fillLater } from '../parts/notices.ts';
-import { linkTo, type ViewPlace } from '../shell/views.ts';
+import { linkTo, type ViewContext } from '../shell/views.ts';
 
 const sources: Readonly<Record<OriginRecord['source_type'], string>> = {
   xsd: 'XSD set',
@@ -17,7 +17,7 @@ export function sourceWord({ source_type: type }: OriginRecord): string {
   return sources[type];
 }
 
-export async function schemaListView({ main, signal, title }: ViewPlace): Promise<void> {
+export async function schemaListView({ main, signal, title }: ViewContext): Promise<void> {
   title('Schemas');
   const list = h('div');
   fill(

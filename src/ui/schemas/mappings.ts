@@ -8,14 +8,14 @@ import { count } from '../parts/format.ts';
 import { searchedGrid } from '../parts/grid.ts';
 import { empty } from '../parts/notices.ts';
 import { linkTo } from '../shell/views.ts';
-import { logicalQuery, type SchemaPlace } from './place.ts';
+import { logicalQuery, type PartContext } from './part-context.ts';
 
 interface MapLine {
   readonly table_name: string;
   readonly column_name: string | null;
 }
 
-function targetOf({ schema, idLschma }: SchemaPlace): (line: MapLine) => Content {
+function targetOf({ schema, idLschma }: PartContext): (line: MapLine) => Content {
   return ({ table_name: table, column_name: column }) => [
     h('a', { href: linkTo(['schemas', schema.id_sch, 'tables', table], { l: idLschma }) }, table),
     column === null ? null : `.${column}`,
@@ -26,10 +26,10 @@ function range(min: number, max: number | null): string {
   return min === max ? String(min) : `${count(min)}–${max === null ? '∞' : count(max)}`;
 }
 
-export async function mappingsPart(place: SchemaPlace): Promise<Content> {
-  const { schema, signal } = place;
+export async function mappingsPart(context: PartContext): Promise<Content> {
+  const { schema, signal } = context;
   const lines = await getJson<readonly MappingRecord[]>(
-    `v2/mapping/get/${schema.id_sch}${logicalQuery(place)}`,
+    `v2/mapping/get/${schema.id_sch}${logicalQuery(context)}`,
     signal,
   );
   return searchedGrid(
@@ -49,7 +49,7 @@ export async function mappingsPart(place: SchemaPlace): Promise<Content> {
         ],
       },
       { label: 'Occurs', cell: (line) => range(line.min_occurs, line.max_occurs), number: true },
-      { label: 'Target', cell: targetOf(place) },
+      { label: 'Target', cell: targetOf(context) },
       { label: 'Type', cell: (line) => (line.data_type === null ? '' : h('code', {}, line.data_type)) },
       { label: 'Null', cell: (line) => (line.nullable ? 'yes' : 'no') },
       { label: 'Key', cell: (line) => line.key ?? '' },
@@ -61,9 +61,9 @@ export async function mappingsPart(place: SchemaPlace): Promise<Content> {
   );
 }
 
-export async function statisticsPart(place: SchemaPlace): Promise<Content> {
-  const { schema, signal } = place;
-  const path = `v2/mapping/get_stats/${schema.id_sch}${logicalQuery(place)}`;
+export async function statisticsPart(context: PartContext): Promise<Content> {
+  const { schema, signal } = context;
+  const path = `v2/mapping/get_stats/${schema.id_sch}${logicalQuery(context)}`;
   const lines = await getJson<readonly MappingStatistics[]>(path, signal).catch((error: unknown) => {
     if (error instanceof RefusedRequest && error.status === 404) return [];
     throw error;
@@ -77,7 +77,7 @@ export async function statisticsPart(place: SchemaPlace): Promise<Content> {
     'Statistics',
     [
       { label: 'Path', cell: (line) => h('code', {}, line.xpath), class: 'wide' },
-      { label: 'Target', cell: targetOf(place) },
+      { label: 'Target', cell: targetOf(context) },
       { label: 'Documents', cell: (line) => count(line.documents), number: true },
       { label: 'Occurrences', cell: (line) => count(line.occurrences), number: true },
       { label: 'Per parent', cell: (line) => range(line.min_occurs, line.max_occurs), number: true },

@@ -6,7 +6,7 @@ import { bytes, count, moment } from '../parts/format.ts';
 import { grid } from '../parts/grid.ts';
 import { failureBox } from '../parts/notices.ts';
 import { linkTo } from '../shell/views.ts';
-import { logicalQuery, type SchemaPlace } from './place.ts';
+import { logicalQuery, type PartContext } from './part-context.ts';
 import { sourceWord } from './listing.ts';
 
 interface Download {
@@ -16,8 +16,8 @@ interface Download {
   readonly accept: string;
 }
 
-export async function overviewPart(place: SchemaPlace): Promise<Content> {
-  const { schema, family } = place;
+export async function overviewPart(context: PartContext): Promise<Content> {
+  const { schema, family } = context;
   const facts: readonly [string, Content][] = [
     ['Made', moment(schema.created)],
     ['From', sourceWord(schema)],
@@ -43,7 +43,7 @@ export async function overviewPart(place: SchemaPlace): Promise<Content> {
         .filter(([, value]) => value !== null)
         .map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value))),
     ),
-    downloads(place),
+    downloads(context),
     family.length < 2
       ? null
       : h(
@@ -97,25 +97,25 @@ export async function overviewPart(place: SchemaPlace): Promise<Content> {
   ];
 }
 
-function downloads(place: SchemaPlace): HTMLElement {
-  const { id_sch: id, name } = place.schema;
+function downloads(context: PartContext): HTMLElement {
+  const { id_sch: id, name } = context.schema;
   const map = (format: string, accept: string): Download => ({
     label: `Mappings, ${format}`,
     file: `${name}-mapping.${format}`,
-    path: `v2/mapping/download/${id}${logicalQuery(place, { format })}`,
+    path: `v2/mapping/download/${id}${logicalQuery(context, { format })}`,
     accept,
   });
   const all: readonly Download[] = [
     {
       label: 'DDL, sql',
       file: `${name}.sql`,
-      path: `v2/schema/ddl/${id}${logicalQuery(place)}`,
+      path: `v2/schema/ddl/${id}${logicalQuery(context)}`,
       accept: 'text/plain',
     },
     {
       label: 'Diagram, svg',
       file: `${name}.svg`,
-      path: `v2/diagram/get/${id}${logicalQuery(place)}`,
+      path: `v2/diagram/get/${id}${logicalQuery(context)}`,
       accept: 'image/svg+xml',
     },
     map('xlsx', 'application/octet-stream'),
@@ -126,7 +126,10 @@ function downloads(place: SchemaPlace): HTMLElement {
   const save = async ({ file, path, accept }: Download): Promise<void> => {
     fill(says);
     try {
-      saveFile(file.replaceAll('/', '_'), await (await call(path, { accept, signal: place.signal })).blob());
+      saveFile(
+        file.replaceAll('/', '_'),
+        await (await call(path, { accept, signal: context.signal })).blob(),
+      );
     } catch (error) {
       fill(says, failureBox(error));
     }

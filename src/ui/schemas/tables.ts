@@ -9,7 +9,7 @@ import { counted } from '../parts/format.ts';
 import { grid } from '../parts/grid.ts';
 import { empty } from '../parts/notices.ts';
 import { linkTo } from '../shell/views.ts';
-import { logicalQuery, type SchemaPlace } from './place.ts';
+import { logicalQuery, type PartContext } from './part-context.ts';
 
 type DrawnColumn = DiagramRecord['tables'][number]['columns'][number];
 
@@ -21,11 +21,11 @@ interface TableParts {
   readonly byColumn: ReadonlyMap<string, MappingRecord>;
 }
 
-export async function tablesPart(place: SchemaPlace): Promise<Content> {
-  const { schema, idLschma, rest, signal } = place;
+export async function tablesPart(context: PartContext): Promise<Content> {
+  const { schema, idLschma, rest, signal } = context;
   const [mappings, diagram] = await Promise.all([
-    getJson<readonly MappingRecord[]>(`v2/mapping/get/${schema.id_sch}${logicalQuery(place)}`, signal),
-    getJson<DiagramRecord>(`v2/diagram/get/${schema.id_sch}${logicalQuery(place)}`, signal),
+    getJson<readonly MappingRecord[]>(`v2/mapping/get/${schema.id_sch}${logicalQuery(context)}`, signal),
+    getJson<DiagramRecord>(`v2/diagram/get/${schema.id_sch}${logicalQuery(context)}`, signal),
   ]);
   const tables = partsOf(mappings, diagram);
   if (tables.length === 0) return empty('This schema has no tables.');
@@ -52,7 +52,7 @@ export async function tablesPart(place: SchemaPlace): Promise<Content> {
   const search = searchField(`Search ${counted(tables.length, 'table')}`, (text) => {
     for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(text);
   });
-  const columns = h('div', {}, tableColumns(chosen, diagram, place, new Map()));
+  const columns = h('div', {}, tableColumns(chosen, diagram, context, new Map()));
   void addLineage();
   queueMicrotask(() => list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }));
   return h(
@@ -69,7 +69,7 @@ export async function tablesPart(place: SchemaPlace): Promise<Content> {
     const lines = await getJson<readonly FeedLineage[]>(path, signal).catch(() => []);
     if (signal.aborted || lines.length === 0) return;
     const conversions = new Map(lines.map((line) => [line.target_column, line.transformation]));
-    fill(columns, tableColumns(chosen, diagram, place, conversions));
+    fill(columns, tableColumns(chosen, diagram, context, conversions));
   }
 }
 
@@ -92,7 +92,7 @@ function partsOf(mappings: readonly MappingRecord[], { tables }: DiagramRecord):
 function tableColumns(
   { name, columns, own, byColumn }: TableParts,
   { relations }: DiagramRecord,
-  { schema, idLschma }: SchemaPlace,
+  { schema, idLschma }: PartContext,
   conversions: ReadonlyMap<string, string>,
 ): Content {
   const link = (table: string): HTMLElement =>

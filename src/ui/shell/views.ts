@@ -1,7 +1,7 @@
 /** Which view an address of the page means: what stands behind its #. */
 
-/** What a view is given. */
-export interface ViewPlace {
+/** What a view draws into, and the part of the address that it shows. */
+export interface ViewContext {
   readonly main: HTMLElement;
   /** aborted when the view is left */
   readonly signal: AbortSignal;
@@ -12,7 +12,7 @@ export interface ViewPlace {
   title(text: string): void;
 }
 
-export type View = (place: ViewPlace) => void | Promise<void>;
+export type View = (context: ViewContext) => void | Promise<void>;
 
 export interface Address {
   readonly path: readonly string[];

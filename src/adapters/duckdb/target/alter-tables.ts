@@ -56,7 +56,7 @@ export async function adaptTable(
 ): Promise<string[]> {
   const { database, changes, plan } = publication;
   const table = publication.tables[index]!;
-  const place = `ALTER TABLE ${doubleQuoted(known.name)}`;
+  const alterTable = `ALTER TABLE ${doubleQuoted(known.name)}`;
   const statements: string[] = [];
   const added = new Set<string>();
   const types: string[] = [];
@@ -65,7 +65,7 @@ export async function adaptTable(
     const { sqlType, nullable, digits } = incoming[at]!;
     const there = known.columns.get(foldedName(column.name));
     if (there === undefined) {
-      statements.push(`${place} ADD COLUMN ${name} ${sqlType}`);
+      statements.push(`${alterTable} ADD COLUMN ${name} ${sqlType}`);
       added.add(column.name);
       types.push(sqlType);
       changes.push(`${table.name}.${column.name}: added`);
@@ -77,18 +77,18 @@ export async function adaptTable(
     types.push(settled);
     if (settled !== there.type) {
       const value = converted(name, there.type, settled);
-      statements.push(`${place} ALTER COLUMN ${name} TYPE ${settled} USING ${value}`);
+      statements.push(`${alterTable} ALTER COLUMN ${name} TYPE ${settled} USING ${value}`);
       changes.push(`${table.name}.${column.name}: ${there.type} widened to ${settled}`);
     }
     if (there.notNull && nullable && plan.model.tables[index]!.columns[at]!.role !== 'row_key') {
-      statements.push(`${place} ALTER COLUMN ${name} DROP NOT NULL`);
+      statements.push(`${alterTable} ALTER COLUMN ${name} DROP NOT NULL`);
       changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
     }
   }
   const ours = new Set(table.columns.map((column) => foldedName(column.name)));
   for (const column of known.columns.values()) {
     if (ours.has(foldedName(column.name)) || !column.notNull || column.hasDefault) continue;
-    statements.push(`${place} ALTER COLUMN ${doubleQuoted(column.name)} DROP NOT NULL`);
+    statements.push(`${alterTable} ALTER COLUMN ${doubleQuoted(column.name)} DROP NOT NULL`);
     changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
   }
   const comments = { ...table, columns: table.columns.filter((column) => added.has(column.name)) };

@@ -86,7 +86,7 @@ function sourceTable(
   if (columns === undefined) return null;
   const column = (wanted: string) => columns.get(foldedName(physicalName(duckdb, wanted)));
   const types = new Map(known.map((each) => [foldedName(physicalName(duckdb, each.name)), each.type]));
-  const places = new Map([...columns.keys()].map((key, at) => [key, at]));
+  const indexes = new Map([...columns.keys()].map((key, at) => [key, at]));
   return {
     from: doubleQuoted(physicalName(duckdb, name)),
     whole: (wanted) => {
@@ -98,7 +98,7 @@ function sourceTable(
       lexicalText(doubleQuoted(own), type, fractionDigits(types.get(folded))),
     ),
     values: (row) => (wanted) => {
-      const at = places.get(foldedName(physicalName(duckdb, wanted)));
+      const at = indexes.get(foldedName(physicalName(duckdb, wanted)));
       return at === undefined ? null : row[at]!;
     },
   };

@@ -192,11 +192,11 @@ function numbers(
     const { name, sqlType, nullable, comment } = physical.columns[at]!;
     const held = heldBy(column);
     if (held === null || adapted.tables[index]!.columns[at]!.type.list === true) return [];
-    const told =
+    const inlineComment =
       mysql.comments.kind === 'inline'
         ? ` ${mysql.comments.column(commentLine(comment, mysql.comments.maxLength))}`
         : '';
-    const clause = `MODIFY ${mysql.quote(name)} ${sqlType}${nullable ? '' : ' NOT NULL'}${told}`;
+    const clause = `MODIFY ${mysql.quote(name)} ${sqlType}${nullable ? '' : ' NOT NULL'}${inlineComment}`;
     const fits = `COALESCE(SUM(${mysql.quote(name)} NOT REGEXP '${held}'), 0) = 0`;
     return [`IF(${fits}, ${mysql.literal(clause)}, NULL)`];
   });

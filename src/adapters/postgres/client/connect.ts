@@ -100,8 +100,8 @@ export function withoutLateQueries(sql: Sql): Sql {
     const transaction = { isOver: false };
     const done = begin(...all.slice(0, -1), async (tx: TransactionSql) => {
       try {
-        const made = work(whileItLasts(tx, transaction));
-        return await (Array.isArray(made) ? Promise.all(made) : made);
+        const result = work(whileItLasts(tx, transaction));
+        return await (Array.isArray(result) ? Promise.all(result) : result);
       } catch (error) {
         if (losses.has(String((error as { code?: unknown } | null)?.code)))
           return new Promise(() => undefined);

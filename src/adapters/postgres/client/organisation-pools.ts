@@ -51,9 +51,9 @@ export function createOrganisationPools(options: OrganisationPoolOptions): Organ
       pools.delete(resting[0]);
       end(resting[1]);
     }
-    const made = { sql: connect(String(idOrg)), reads: 0, lastMs: performance.now() };
-    pools.set(idOrg, made);
-    return made;
+    const pool = { sql: connect(String(idOrg)), reads: 0, lastMs: performance.now() };
+    pools.set(idOrg, pool);
+    return pool;
   }
 
   return {

@@ -133,11 +133,11 @@ export function collect(from: i32, count: i32): i32 {
       }
       store<i32>(frame, ordinal, FRAME_LAST);
       store<u16>(frame, 1, FRAME_HAS_CHILDREN);
-      const place = <usize>ordinal << 2;
-      const counter = load<usize>(frame, FRAME_COUNTS) + place;
+      const offset = <usize>ordinal << 2;
+      const counter = load<usize>(frame, FRAME_COUNTS) + offset;
       const seen = load<i32>(counter) + 1;
       store<i32>(counter, seen);
-      const most = load<usize>(node, NODE_MOST) + place;
+      const most = load<usize>(node, NODE_MOST) + offset;
       if (seen > load<i32>(most)) store<i32>(most, seen);
       if (seen == 1) {
         const words = <usize>load<i32>(node, NODE_WORDS);
@@ -148,7 +148,7 @@ export function collect(from: i32, count: i32): i32 {
         const own = bits + ((<usize>ordinal >> 5) << 2);
         store<i32>(own, load<i32>(own) | (1 << (ordinal & 31)));
       }
-      node = load<usize>(load<usize>(node, NODE_CHILD_TARGETS) + place);
+      node = load<usize>(load<usize>(node, NODE_CHILD_TARGETS) + offset);
       increment(node + NODE_COUNT);
       if (load<i32>(node, NODE_LAST_DOCUMENT) != document) {
         store<i32>(node, document, NODE_LAST_DOCUMENT);
@@ -197,18 +197,18 @@ export function collect(from: i32, count: i32): i32 {
       const name = load<i32>(e, 4);
       const attributes: usize = load<usize>(node, NODE_ATTRIBUTES);
       const known = load<i32>(node, NODE_ATTRIBUTE_COUNT);
-      let place = load<i32>(frame, FRAME_ATTRIBUTES);
-      if (place >= known || load<i32>(attributes + (<usize>place << ATTRIBUTE_SHIFT), ATTRIBUTE_NAME) != name) {
-        place = known > 256 ? known : 0;
-        while (place < known && load<i32>(attributes + (<usize>place << ATTRIBUTE_SHIFT), ATTRIBUTE_NAME) != name) place++;
-        if (place >= known) {
+      let index = load<i32>(frame, FRAME_ATTRIBUTES);
+      if (index >= known || load<i32>(attributes + (<usize>index << ATTRIBUTE_SHIFT), ATTRIBUTE_NAME) != name) {
+        index = known > 256 ? known : 0;
+        while (index < known && load<i32>(attributes + (<usize>index << ATTRIBUTE_SHIFT), ATTRIBUTE_NAME) != name) index++;
+        if (index >= known) {
           if (load<usize>(ANSWERED) != e) return leave(EXIT_ATTRIBUTE, e, depth);
-          place = load<i32>(ANSWER);
+          index = load<i32>(ANSWER);
           // no content
-          if (place < 0) continue;
+          if (index < 0) continue;
         }
       }
-      const attribute = attributes + (<usize>place << ATTRIBUTE_SHIFT);
+      const attribute = attributes + (<usize>index << ATTRIBUTE_SHIFT);
       const source = (flags & FLAG_DECODED) == 0 ? bytes : decoded;
       const valueFrom = source + load<u32>(e, 8);
       const valueTo = source + load<u32>(e, 12);
@@ -219,7 +219,7 @@ export function collect(from: i32, count: i32): i32 {
         ask(value, valueFrom, valueTo);
         return leave(EXIT_EXTREMES, e, depth);
       }
-      store<i32>(frame, place + 1, FRAME_ATTRIBUTES);
+      store<i32>(frame, index + 1, FRAME_ATTRIBUTES);
       increment(attribute + ATTRIBUTE_COUNT);
       if (load<i32>(attribute, ATTRIBUTE_LAST_DOCUMENT) != document) {
         store<i32>(attribute, document, ATTRIBUTE_LAST_DOCUMENT);

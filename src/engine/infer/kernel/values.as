@@ -160,10 +160,10 @@ function addToSketch(value: usize, fnv: u32): void {
     if (load<u32>(hashes + (<usize>middle << 2)) < hash) low = middle + 1;
     else high = middle;
   }
-  const place = hashes + (<usize>low << 2);
-  if (low < size && load<u32>(place) == hash) return;
-  memory.copy(place + 4, place, <usize>(min(size, SKETCH_MOST - 1) - low) << 2);
-  store<u32>(place, hash);
+  const slot = hashes + (<usize>low << 2);
+  if (low < size && load<u32>(slot) == hash) return;
+  memory.copy(slot + 4, slot, <usize>(min(size, SKETCH_MOST - 1) - low) << 2);
+  store<u32>(slot, hash);
   if (size < SKETCH_MOST) store<i32>(value, size + 1, SKETCH_SIZE);
 }
 
@@ -191,8 +191,8 @@ function compareToKept(
   return compareBytes(from, length, kept, keptLength) == 0 ? 0 : UNKNOWN;
 }
 
-function keep(value: usize, place: usize, lengthAt: usize, numberAt: usize, from: usize, length: usize, kind: i32, number: f64): void {
-  memory.copy(value + place, from, length);
+function keep(value: usize, valueAt: usize, lengthAt: usize, numberAt: usize, from: usize, length: usize, kind: i32, number: f64): void {
+  memory.copy(value + valueAt, from, length);
   store<i32>(value + lengthAt, <i32>length);
   store<i32>(value + lengthAt, kind, 4);
   store<f64>(value + numberAt, number);

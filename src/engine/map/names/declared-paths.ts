@@ -13,16 +13,16 @@ export function createDeclaredPaths(
   source: SourceModel,
   uses: UsePrinter,
 ): DeclaredPaths {
-  let places: Places | null = null;
+  let declarations: Declarations | null = null;
   const ofElement = (element: number, below: ReadonlySet<number>): string => {
     const { name, global } = declared.elements[element]!;
     if (global) return `/(element ${uses.element(name)})`;
-    const owner = places!.owners.get(element);
+    const owner = declarations!.owners.get(element);
     const step = `/${uses.element(name)}`;
     if (owner === undefined || below.has(owner)) return `/(element)${step}`;
     const { name: ownerName } = declared.types[owner]!;
     if (ownerName !== null) return `/(type ${uses.element(ownerName)})${step}`;
-    const declares = places!.declarers.get(owner)?.[0];
+    const declares = declarations!.declarers.get(owner)?.[0];
     return declares === undefined
       ? `/(element)${step}`
       : ofElement(declares, new Set([...below, owner])) + step;
@@ -31,14 +31,14 @@ export function createDeclaredPaths(
     ofType(type) {
       const { name } = source.types[type]!;
       if (name !== null) return [`/(type ${uses.element(name)})`];
-      places ??= findPlaces(declared, source);
-      const elements = places.elements.get(type) ?? [];
+      declarations ??= findDeclarations(declared, source);
+      const elements = declarations.elements.get(type) ?? [];
       return [...new Set(elements.map((element) => ofElement(element, new Set())))];
     },
   };
 }
 
-interface Places {
+interface Declarations {
   /** by type of `source`: its elements */
   readonly elements: ReadonlyMap<number, readonly number[]>;
   /** by type of `declared`: the same */
@@ -47,7 +47,7 @@ interface Places {
   readonly owners: ReadonlyMap<number, number>;
 }
 
-function findPlaces(declared: SourceModel, source: SourceModel): Places {
+function findDeclarations(declared: SourceModel, source: SourceModel): Declarations {
   const owners = new Map<number, number>();
   for (const [type, { children }] of declared.types.entries())
     for (const { element } of children) if (!owners.has(element)) owners.set(element, type);

@@ -22,7 +22,7 @@ export function createStepChooser(pathsOf: () => readonly (readonly string[])[])
   return (path, maxBytes) => {
     known ??= readPaths(pathsOf());
     let kept = withoutCommonest(known.shares(path));
-    const others = alike(known.rivals(path), kept);
+    const others = withKeptSteps(known.rivals(path), kept);
     let last: Kept | null = null;
     const bytes = (): number => kept.reduce((sum, step) => sum + step.bytes + 1, -1);
     while (kept.length > 1 && bytes() > maxBytes) {
@@ -44,12 +44,12 @@ interface Rival {
 }
 
 /** Rivals without the steps that the path does not have, which tell nothing: few are left that differ. */
-function alike(rivals: readonly (readonly string[])[], kept: readonly Kept[]): readonly Rival[] {
-  const places = new Map(kept.map(({ step }, at) => [step, at]));
+function withKeptSteps(rivals: readonly (readonly string[])[], kept: readonly Kept[]): readonly Rival[] {
+  const indexes = new Map(kept.map(({ step }, at) => [step, at]));
   const found = new Map<string, { readonly steps: readonly string[]; count: number }>();
   for (const rival of rivals) {
-    const steps = rival.filter((step) => places.has(step));
-    const key = steps.map((step) => places.get(step)).join();
+    const steps = rival.filter((step) => indexes.has(step));
+    const key = steps.map((step) => indexes.get(step)).join();
     const known = found.get(key);
     if (known === undefined) found.set(key, { steps, count: 1 });
     else known.count += 1;
@@ -59,8 +59,8 @@ function alike(rivals: readonly (readonly string[])[], kept: readonly Kept[]): r
 
 function withoutCommonest(path: readonly Kept[]): readonly Kept[] {
   if (path.length <= mostSteps) return path;
-  const telling = path.slice(0, -1).toSorted((a, b) => a.share - b.share);
-  const chosen = new Set([...telling.slice(0, mostSteps - 1), path.at(-1)!]);
+  const rarest = path.slice(0, -1).toSorted((a, b) => a.share - b.share);
+  const chosen = new Set([...rarest.slice(0, mostSteps - 1), path.at(-1)!]);
   return path.filter((step) => chosen.has(step));
 }
 
@@ -68,8 +68,8 @@ function withoutCommonest(path: readonly Kept[]): readonly Kept[] {
 function leastDistinctive(kept: readonly Kept[], others: readonly Rival[]): number {
   const confused = new Uint32Array(kept.length);
   for (const { steps, count } of others) {
-    const before = placesFromStart(kept, steps);
-    const after = placesFromEnd(kept, steps);
+    const before = indexesFromStart(kept, steps);
+    const after = indexesFromEnd(kept, steps);
     for (let at = 0; at < kept.length; at += 1) if (before[at]! <= after[at + 1]!) confused[at]! += count;
   }
   let found = 0;
@@ -81,31 +81,31 @@ function leastDistinctive(kept: readonly Kept[], others: readonly Rival[]): numb
 }
 
 /** By index: how many steps of the other path it takes to find all before it, in their order; Infinity where they are not in it. */
-function placesFromStart(kept: readonly Kept[], other: readonly string[]): Float64Array {
-  const places = new Float64Array(kept.length + 1).fill(Infinity);
+function indexesFromStart(kept: readonly Kept[], other: readonly string[]): Float64Array {
+  const indexes = new Float64Array(kept.length + 1).fill(Infinity);
   let next = 0;
-  places[0] = next;
+  indexes[0] = next;
   for (let at = 0; at < kept.length; at += 1) {
     while (next < other.length && other[next] !== kept[at]!.step) next += 1;
     if (next === other.length) break;
     next += 1;
-    places[at + 1] = next;
+    indexes[at + 1] = next;
   }
-  return places;
+  return indexes;
 }
 
 /** By index: the last place in the other path from which it and all behind it are found; -1 where they are not in it. */
-function placesFromEnd(kept: readonly Kept[], other: readonly string[]): Int32Array {
-  const places = new Int32Array(kept.length + 1).fill(-1);
+function indexesFromEnd(kept: readonly Kept[], other: readonly string[]): Int32Array {
+  const indexes = new Int32Array(kept.length + 1).fill(-1);
   let next = other.length;
-  places[kept.length] = next;
+  indexes[kept.length] = next;
   for (let at = kept.length - 1; at >= 0; at -= 1) {
     next -= 1;
     while (next >= 0 && other[next] !== kept[at]!.step) next -= 1;
     if (next < 0) break;
-    places[at] = next;
+    indexes[at] = next;
   }
-  return places;
+  return indexes;
 }
 
 interface KnownPaths {
@@ -142,8 +142,8 @@ function readPaths(paths: readonly (readonly string[])[]): KnownPaths {
       });
     },
     rivals: (path) => {
-      const alike = byLast.get(path.at(-1)!) ?? [];
-      return alike.length > mostCompared ? [] : alike;
+      const rivals = byLast.get(path.at(-1)!) ?? [];
+      return rivals.length > mostCompared ? [] : rivals;
     },
   };
 }

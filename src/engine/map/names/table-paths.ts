@@ -12,8 +12,8 @@ export function settleTablePaths(
 ): void {
   const settled = new Set<string>();
   for (const table of tables) {
-    const { origin: place } = table;
-    const paths = 'under' in place ? [place.under.usePath + place.steps] : place.declared;
+    const { origin } = table;
+    const paths = 'under' in origin ? [origin.under.usePath + origin.steps] : origin.declared;
     const free = paths.filter((path) => !settled.has(path));
     let path = free.find((candidate) => previous.hasPath(candidate)) ?? free[0];
     // a type that is redefined has the name of the one that it is made from

@@ -93,8 +93,8 @@ export function nameContinuations(
   const known = later.map(({ table, part }) => previous.continuation(table.usePath, part.number));
   for (const [at, { table, part }] of later.entries())
     if (known[at] !== undefined) {
-      const place = `${table.xpath}#${part.number}`;
-      part.name = scope.keep(known[at], place, { meaning: table.usePath });
+      const path = `${table.xpath}#${part.number}`;
+      part.name = scope.keep(known[at], path, { meaning: table.usePath });
     }
   for (const { table, part } of later) {
     if (part.name !== '') continue;

@@ -58,24 +58,24 @@ export class DrawingChoices {
     const { types } = this.#model;
     const shared = Uint8Array.from(this.#graph.recursive);
     if (!this.#mayShare()) return shared;
-    const places = new Float64Array(types.length);
+    const uses = new Float64Array(types.length);
     // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all that is below, and so would
     // one whose xsi:type may be the type of another
-    for (const root of this.#roots) for (const type of actualTypesOf(this.#model, root)) places[type]! += 1;
+    for (const root of this.#roots) for (const type of actualTypesOf(this.#model, root)) uses[type]! += 1;
     // parents come before children but for cycles, which share anyway
     for (const type of this.#graph.reachable) {
       for (const child of types[type]!.children) {
-        const copies = this.isFolded(type, child) || this.#isWrapper(type) ? places[type]! : 1;
+        const copies = this.isFolded(type, child) || this.#isWrapper(type) ? uses[type]! : 1;
         for (const childType of this.#graph.childTypes(child.element)) {
-          places[childType] = Math.min(places[childType]! + Math.max(1, copies), 1e9);
+          uses[childType] = Math.min(uses[childType]! + Math.max(1, copies), 1e9);
         }
       }
     }
     for (const type of this.#graph.reachable) {
       const definition = types[type]!;
-      if (!definition.complex || places[type]! < 2) continue;
+      if (!definition.complex || uses[type]! < 2) continue;
       // a parent key for each place: more than any database has columns; without children of its own a type is as well apart
-      if (places[type]! > drawingLimits.maxPlacesOfSharedLeaf && definition.children.length === 0) continue;
+      if (uses[type]! > drawingLimits.maxPlacesOfSharedLeaf && definition.children.length === 0) continue;
       shared[type] = 1;
     }
     return shared;

@@ -103,8 +103,8 @@ class PlanSearch {
       const columns = fields.map((paths) => this.#column(node, paths));
       const [first] = columns;
       if (first === undefined || columns.some((column) => column?.table !== first?.table)) continue;
-      const place = { table: first!.table, columns: columns.map((column) => column!.at) };
-      found.set(JSON.stringify(place), place);
+      const key = { table: first!.table, columns: columns.map((column) => column!.at) };
+      found.set(JSON.stringify(key), key);
     }
     return [...found.values()];
   }

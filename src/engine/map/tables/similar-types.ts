@@ -53,8 +53,8 @@ class TypeClasses {
       for (const members of this.groups().values()) {
         const children = members.flatMap((member) => this.#source.types[member]!.children);
         const types = children.map(({ element }) => this.#source.elements[element]!);
-        for (const alike of Map.groupBy(types, ({ name }) => clarkName(name)).values()) {
-          for (const { type } of alike) again = this.#join(alike[0]!.type, type) || again;
+        for (const sameName of Map.groupBy(types, ({ name }) => clarkName(name)).values()) {
+          for (const { type } of sameName) again = this.#join(sameName[0]!.type, type) || again;
         }
       }
     }
@@ -161,10 +161,10 @@ function uniteAttributes(types: readonly SourceType[]): SourceAttribute[] {
     types.flatMap(({ attributes }) => attributes),
     ({ name }) => clarkName(name),
   );
-  return [...all.values()].map((alike) => ({
-    ...alike[0]!,
-    type: alike.map(({ type }) => type).reduce(widerValue),
-    required: alike.length === types.length && alike.every(({ required }) => required),
+  return [...all.values()].map((sameName) => ({
+    ...sameName[0]!,
+    type: sameName.map(({ type }) => type).reduce(widerValue),
+    required: sameName.length === types.length && sameName.every(({ required }) => required),
   }));
 }
 
@@ -180,17 +180,17 @@ function uniteChildren(
   const { order, isSure } = commonOrder(types.map(({ children }) => children.map(nameOf)));
   const nillable = new Map<number, boolean>();
   const children = order.map((name): SourceChild => {
-    const alike = all.get(name)!;
-    const [{ element }] = alike as [SourceChild];
+    const sameName = all.get(name)!;
+    const [{ element }] = sameName as [SourceChild];
     nillable.set(
       element,
-      alike.some((child) => source.elements[child.element]!.nillable),
+      sameName.some((child) => source.elements[child.element]!.nillable),
     );
     return {
       element,
-      minOccurs: alike.length < types.length ? 0 : Math.min(...alike.map(({ minOccurs }) => minOccurs)),
-      maxOccurs: alike.every(({ maxOccurs }) => maxOccurs === 1) ? 1 : null,
-      orderImplied: isSure && alike.every(({ orderImplied }) => orderImplied),
+      minOccurs: sameName.length < types.length ? 0 : Math.min(...sameName.map(({ minOccurs }) => minOccurs)),
+      maxOccurs: sameName.every(({ maxOccurs }) => maxOccurs === 1) ? 1 : null,
+      orderImplied: isSure && sameName.every(({ orderImplied }) => orderImplied),
     };
   });
   return { children, nillable };
@@ -208,8 +208,8 @@ function commonOrder(lists: readonly (readonly string[])[]): { order: string[]; 
     }
   }
   const isSure = lists.every((list) => {
-    const places = list.map((name) => order.indexOf(name));
-    return places.every((place, at) => at === 0 || places[at - 1]! < place);
+    const positions = list.map((name) => order.indexOf(name));
+    return positions.every((position, at) => at === 0 || positions[at - 1]! < position);
   });
   return { order, isSure };
 }

@@ -200,7 +200,7 @@ class SharedKernel implements ShredKernel {
       this.#slots.set(state.slots.subarray(0, state.slotTop));
       state.slots = this.#slots;
     }
-    return bring(state.arena, this.#arena) && bring(state.text, this.#text);
+    return moveBack(state.arena, this.#arena) && moveBack(state.text, this.#text);
   }
 
   run(from: number, count: number, scopeSize: number): number {
@@ -253,10 +253,10 @@ class SharedKernel implements ShredKernel {
 }
 
 /** Moves what has outgrown its place back there, once there is ample room again. */
-function bring(buffer: ByteBuffer, place: Uint8Array<ArrayBuffer>): boolean {
-  if (buffer.bytes === place) return true;
-  if (buffer.length * 2 > place.length) return false;
-  place.set(buffer.bytes.subarray(0, buffer.length));
-  buffer.bytes = place;
+function moveBack(buffer: ByteBuffer, home: Uint8Array<ArrayBuffer>): boolean {
+  if (buffer.bytes === home) return true;
+  if (buffer.length * 2 > home.length) return false;
+  home.set(buffer.bytes.subarray(0, buffer.length));
+  buffer.bytes = home;
   return true;
 }

@@ -110,15 +110,17 @@ export function endTagsOf(openTags: string): string {
 export function locationsBehind(
   lead: Uint8Array,
   from: TextLocation,
-): <Place extends Omit<TextLocation, 'offset'> & { readonly offset?: number }>(place: Place) => Place {
+): <Location extends Omit<TextLocation, 'offset'> & { readonly offset?: number }>(
+  location: Location,
+) => Location {
   // a byte order mark is no character
   const text = lead[0] === 0xef && lead[1] === 0xbb && lead[2] === 0xbf ? lead.subarray(3) : lead;
   const end = new LocationCounter().locate(text, text.length);
-  return (place) => {
-    const { line, column, offset } = place;
-    if (line < end.line || (line === end.line && column < end.column)) return place;
+  return (location) => {
+    const { line, column, offset } = location;
+    if (line < end.line || (line === end.line && column < end.column)) return location;
     return {
-      ...place,
+      ...location,
       line: line - end.line + from.line,
       column: line === end.line ? column - end.column + from.column : column,
       ...(offset === undefined ? {} : { offset: offset - lead.length + from.offset }),

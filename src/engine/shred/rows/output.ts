@@ -29,7 +29,7 @@ export class RowOutput {
   #pendingRows: Int32Array;
   readonly #spare: ArrayBuffer[] = [];
   /** where the buffers lie that have been given a place */
-  #places: readonly Uint8Array<ArrayBuffer>[] = [];
+  #lent: readonly Uint8Array<ArrayBuffer>[] = [];
   readonly #sides = new Map<Exclude<RowChunk['table'], number>, { buffer: ByteBuffer; rows: number }>();
   readonly #threshold: number;
 
@@ -52,12 +52,12 @@ export class RowOutput {
   /** Gives the tables' buffers, their lengths and the counts of rows in them, a place where others write rows too. */
   moveTo(buffers: readonly Uint8Array<ArrayBuffer>[], lengths: Int32Array, pendingRows: Int32Array): void {
     this.#handAll();
-    this.#places = buffers;
+    this.#lent = buffers;
     this.#lengths = lengths;
     this.#pendingRows = pendingRows;
-    for (const [table, place] of buffers.entries()) {
+    for (const [table, lent] of buffers.entries()) {
       const buffer = this.#buffers[table];
-      if (buffer !== undefined) buffer.bytes = place;
+      if (buffer !== undefined) buffer.bytes = lent;
     }
   }
 
@@ -65,8 +65,8 @@ export class RowOutput {
   buffer(table: number): ByteBuffer {
     let buffer = this.#buffers[table];
     if (buffer === undefined) {
-      buffer = new ByteBuffer(this.#places.length > 0 ? 0 : 4096);
-      if (this.#places.length > 0) buffer.bytes = this.#places[table]!;
+      buffer = new ByteBuffer(this.#lent.length > 0 ? 0 : 4096);
+      if (this.#lent.length > 0) buffer.bytes = this.#lent[table]!;
       this.#buffers[table] = buffer;
     }
     buffer.length = this.#lengths[table]!;
@@ -78,7 +78,7 @@ export class RowOutput {
     const { bytes, length } = this.#buffers[table]!;
     this.#lengths[table] = length;
     this.#pendingRows[table]! += 1;
-    const outgrown = this.#places.length > 0 && bytes !== this.#places[table];
+    const outgrown = this.#lent.length > 0 && bytes !== this.#lent[table];
     if (length >= this.#threshold || outgrown) this.hand(table);
   }
 
@@ -119,16 +119,16 @@ export class RowOutput {
   hand(table: number): void {
     const buffer = this.buffer(table);
     const rowCount = this.#pendingRows[table]!;
-    const place = this.#places[table];
-    if (place === undefined) this.chunks.push({ table, bytes: buffer.take(), rowCount });
+    const lent = this.#lent[table];
+    if (lent === undefined) this.chunks.push({ table, bytes: buffer.take(), rowCount });
     else {
       const { bytes, length } = buffer;
       this.chunks.push({
         table,
-        bytes: bytes === place ? this.#copy(bytes, length) : buffer.take(),
+        bytes: bytes === lent ? this.#copy(bytes, length) : buffer.take(),
         rowCount,
       });
-      buffer.bytes = place;
+      buffer.bytes = lent;
     }
     this.#lengths[table] = 0;
     this.#pendingRows[table] = 0;

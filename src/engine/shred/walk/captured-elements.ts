@@ -44,12 +44,12 @@ export class CapturedElements {
   }
 
   /** A document of another kind than the schema's: refused, or kept whole beside the data. */
-  beginRoot(batch: TokenBatch, at: number, place: TextLocation): number {
+  beginRoot(batch: TokenBatch, at: number, location: TextLocation): number {
     const { paths, settings } = this.#context;
     const nameId = batch.events[at * RECORD_INTS + 1]!;
     const keeps = settings.unmapped === 'capture' && settings.keepsOtherRoots === true;
-    if (!keeps || isXsdRoot(paths.nameOf(nameId))) throw this.#unknownRoot(nameId, place);
-    return this.begin(batch, at, -1, 1, place);
+    if (!keeps || isXsdRoot(paths.nameOf(nameId))) throw this.#unknownRoot(nameId, location);
+    return this.begin(batch, at, -1, 1, location);
   }
 
   /** Starts at the START record `at`; answers the index of the tag's last record. */
@@ -100,9 +100,9 @@ export class CapturedElements {
     this.#unmapped.add('element', position, xpath, content, row, Math.max(1, values));
   }
 
-  #unknownRoot(nameId: number, place: TextLocation, besides?: string): InputError {
+  #unknownRoot(nameId: number, location: TextLocation, besides?: string): InputError {
     const { documentName, paths, settings } = this.#context;
     const known = settings.model.roots.map(({ name }) => name);
-    return unknownRoot(paths.nameOf(nameId), known, { file: documentName, ...place }, besides);
+    return unknownRoot(paths.nameOf(nameId), known, { file: documentName, ...location }, besides);
   }
 }

@@ -115,7 +115,7 @@ export class Elements {
     const { textColumn } = node.plan;
     if (textColumn >= 0) this.#text.endValue(frame, state.frame(frame, FRAME_ROW), textColumn);
     else this.#text.closeRun(frame);
-    if (state.frame(frame, FRAME_SHOWN) === 0 && node.showsNothing) this.#unmapped.keepPlace(frame);
+    if (state.frame(frame, FRAME_SHOWN) === 0 && node.showsNothing) this.#unmapped.keepPosition(frame);
     this.#scope.leave(state.frame(frame, FRAME_SCOPE));
     state.depth = frame;
     for (let open = state.frame(frame, FRAME_ROW_COUNT); open > 0; open -= 1) this.#elementRows.close();
@@ -167,7 +167,7 @@ export class Elements {
     state.setFrame(frame, FRAME_ROW, row);
     state.setFrame(frame, FRAME_ROW_COUNT, rowCount);
     state.depth += 1;
-    if (misplaced) this.#unmapped.keepPlace(frame);
+    if (misplaced) this.#unmapped.keepPosition(frame);
     const typed = this.#attributes.findType(batch, firstAttribute, last, node);
     if (typed >= 0) {
       this.#attributes.applyType(batch, typed, node, frame);

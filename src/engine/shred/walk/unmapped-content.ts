@@ -56,7 +56,7 @@ export class UnmappedContent {
   }
 
   /** Where a folded element stood, when neither its columns nor its order will tell. */
-  keepPlace(frame: number): void {
+  keepPosition(frame: number): void {
     const { state, paths, settings } = this.#context;
     if (settings.unmapped !== 'capture') return;
     const ordinal = state.frame(frame, FRAME_ORDINAL);
@@ -65,10 +65,10 @@ export class UnmappedContent {
   }
 
   /** A document that is kept whole: it hangs from the document itself, as there is no row it could hang from. */
-  keepRoot(content: Uint8Array, place: TextLocation): void {
+  keepRoot(content: Uint8Array, location: TextLocation): void {
     const { deviations, output, paths, state, documentName } = this.#context;
     const xpath = `/${paths.label(state.frame(0, FRAME_NAME))}`;
-    const where = `${documentName}: line ${place.line}, column ${place.column}`;
+    const where = `${documentName}: line ${location.line}, column ${location.column}`;
     deviations.unmapped(xpath, 'element', content, where);
     deviations.documents += 1;
     const document = this.#context.documentKey();

@@ -33,8 +33,8 @@ export const sqlserver: Dialect = {
   comments: {
     kind: 'statement',
     maxLength: 3750,
-    table: (place, text) => description(place, text),
-    column: (place, column, text) => `${description(place, text)}, N'COLUMN', ${literal(column)}`,
+    table: (table, text) => description(table, text),
+    column: (table, column, text) => `${description(table, text)}, N'COLUMN', ${literal(column)}`,
   },
   quote,
   literal,

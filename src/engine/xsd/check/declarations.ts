@@ -151,7 +151,7 @@ export function reportInconsistent(
   reading: XsdReading,
 ): void {
   if (first.type === second.type) return;
-  const place = `${first.origin.document.file.name}, line ${first.origin.node.line}`;
-  const message = `${second.name.localName} has another type here than in the same content at ${place}, which is kept`;
+  const location = `${first.origin.document.file.name}, line ${first.origin.node.line}`;
+  const message = `${second.name.localName} has another type here than in the same content at ${location}, which is kept`;
   reading.report.error('xsd_inconsistent_elements', message, second.origin, second.key);
 }

@@ -32,15 +32,15 @@ interface Ends {
  */
 export function createAttributionCheck(reading: XsdReading, substitutions: SubstitutionGroups) {
   const known = new Map<ModelGroup, Ends>();
-  const told = new Set<Leaf>();
+  const reported = new Set<Leaf>();
 
   const tell = (leaf: Leaf, other: Leaf, group: ModelGroup) => {
-    if (told.has(leaf)) return;
-    told.add(leaf);
-    const place =
+    if (reported.has(leaf)) return;
+    reported.add(leaf);
+    const location =
       other.origin === null ? '' : ` (line ${other.origin.node.line} of ${other.origin.document.file.name})`;
     const what = 'kind' in leaf.term ? 'This wildcard' : `The element ${leaf.term.name.localName}`;
-    const message = `${what} competes with another particle${place} for the same element`;
+    const message = `${what} competes with another particle${location} for the same element`;
     reading.report.error('xsd_ambiguous_content', message, leaf.origin ?? group.origin);
   };
 

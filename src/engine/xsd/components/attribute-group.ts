@@ -103,7 +103,7 @@ export function gatherAttributes(
     return { uses: written.uses, wildcard: written.wildcard };
   const seen = new Map<string, AttributeUse>();
   const uses: AttributeUse[] = [];
-  const add = (use: AttributeUse, place: Origin) => {
+  const add = (use: AttributeUse, origin: Origin) => {
     const { key } = use.declaration;
     const other = seen.get(key);
     if (other === undefined || other.use === 'prohibited') {
@@ -111,7 +111,7 @@ export function gatherAttributes(
       if (other === undefined) uses.push(use);
       else uses[uses.indexOf(other)] = use;
     } else if (other !== use && use.use !== 'prohibited') {
-      reading.report.error('xsd_duplicate_attribute', `The attribute ${key} is declared twice`, place, path);
+      reading.report.error('xsd_duplicate_attribute', `The attribute ${key} is declared twice`, origin, path);
     }
   };
   let wildcard = written.wildcard;

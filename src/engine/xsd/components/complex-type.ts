@@ -62,42 +62,42 @@ export function readComplexType(type: ComplexType, reading: XsdReading): Complex
     type.written = readBody(within(origin, content), style, mixed, false, reading);
     return type;
   }
-  const place = within(origin, how);
+  const derivation = within(origin, how);
   type.derivation = how.name.localName as 'restriction' | 'extension';
-  const base = readBase(type, place, style, reading);
+  const base = readBase(type, derivation, style, reading);
   if (base !== null) type.base = base;
-  type.written = readBody(place, style, mixed, base === null, reading);
+  type.written = readBody(derivation, style, mixed, base === null, reading);
   return type;
 }
 
 function readBase(
   type: ComplexType,
-  place: Origin,
+  origin: Origin,
   style: 'simpleContent' | 'complexContent',
   reading: XsdReading,
 ): TypeDefinition | null {
-  const named = attributeOf(place.node, 'base');
+  const named = attributeOf(origin.node, 'base');
   if (named === undefined) return null;
-  const { component } = reading.references.find('type', named, place);
+  const { component } = reading.references.find('type', named, origin);
   if (component === null || component.kind === 'complex') return component;
   if (style === 'simpleContent' && type.derivation === 'extension') return component;
   const path = type.name === null ? undefined : clarkName(type.name);
   const message = `The base of a ${style} ${type.derivation} must be a complex type`;
-  reading.report.error('xsd_complex_base_needed', message, place, path);
+  reading.report.error('xsd_complex_base_needed', message, origin, path);
   return style === 'simpleContent' ? component : null;
 }
 
 /** The particle, attributes and facets under a complexType, restriction or extension element. */
 function readBody(
-  place: Origin,
+  origin: Origin,
   style: WrittenContent['style'],
   mixed: boolean,
   baseMissing: boolean,
   reading: XsdReading,
 ): WrittenContent {
-  const { node } = place;
+  const { node } = origin;
   if (firstXsdChild(node, 'assert') !== undefined) {
-    reading.report.info('xsd_assertion_ignored', 'Assertions (XSD 1.1) are not checked', place);
+    reading.report.info('xsd_assertion_ignored', 'Assertions (XSD 1.1) are not checked', origin);
   }
   const isSimple = style === 'simpleContent';
   const inline = isSimple ? firstXsdChild(node, 'simpleType') : undefined;
@@ -105,31 +105,31 @@ function readBody(
     style,
     mixed,
     baseMissing,
-    particle: isSimple ? null : withOpenContent(readContentParticle(place, reading), place),
-    attributes: readAttributes(place, reading),
-    facets: isSimple ? readFacets(place) : [],
+    particle: isSimple ? null : withOpenContent(readContentParticle(origin, reading), origin),
+    attributes: readAttributes(origin, reading),
+    facets: isSimple ? readFacets(origin) : [],
     simpleType:
       inline === undefined
         ? null
-        : readSimpleType(createSimpleType(null, within(place, inline), reading), reading),
+        : readSimpleType(createSimpleType(null, within(origin, inline), reading), reading),
   };
 }
 
 /** XSD 1.1 open content, of the type or by the document's default, becomes a wildcard after the content. */
-function withOpenContent(particle: Particle | null, place: Origin): Particle | null {
-  const own = firstXsdChild(place.node, 'openContent');
-  const open = own ?? place.document.defaultOpenContent;
+function withOpenContent(particle: Particle | null, typeOrigin: Origin): Particle | null {
+  const own = firstXsdChild(typeOrigin.node, 'openContent');
+  const open = own ?? typeOrigin.document.defaultOpenContent;
   if (open === undefined || collapse(attributeOf(open, 'mode') ?? '') === 'none') return particle;
   if (own === undefined && particle === null && !readBoolean(open, 'appliesToEmpty')) return null;
   const any = firstXsdChild(open, 'any');
-  const origin = within(place, any ?? open);
+  const origin = within(typeOrigin, any ?? open);
   const wildcard: Wildcard = { ...readWildcard(origin), yields: true };
   const anything: Particle = { minOccurs: 0, maxOccurs: Infinity, term: wildcard, origin };
   const group: ModelGroup = {
     kind: 'group',
     compositor: 'sequence',
     particles: particle === null ? [anything] : [particle, anything],
-    origin: within(place, open),
+    origin: within(typeOrigin, open),
   };
   return { minOccurs: 1, maxOccurs: 1, term: group, origin: group.origin };
 }

@@ -105,10 +105,10 @@ function readType(element: ElementDeclaration, reading: XsdReading): TypeDefinit
     );
   }
   if (inline !== undefined) {
-    const place = within(origin, inline);
+    const inlineOrigin = within(origin, inline);
     return inline.name.localName === 'simpleType'
-      ? readSimpleType(createSimpleType(null, place, reading), reading)
-      : readComplexType(createComplexType(null, place, reading), reading);
+      ? readSimpleType(createSimpleType(null, inlineOrigin, reading), reading)
+      : readComplexType(createComplexType(null, inlineOrigin, reading), reading);
   }
   return named === undefined ? null : reading.references.find('type', named, origin).component;
 }

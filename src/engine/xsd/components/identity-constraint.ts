@@ -94,10 +94,10 @@ export function checkIdentityConstraints(reading: XsdReading): void {
     const other = byName.get(key);
     if (other === undefined) byName.set(key, definition);
     else if (other.origin.node !== definition.origin.node) {
-      const place = `${other.origin.document.file.name}, line ${other.origin.node.line}`;
+      const location = `${other.origin.document.file.name}, line ${other.origin.node.line}`;
       reading.report.error(
         'xsd_duplicate_component',
-        `A second identity constraint of that name; the first is at ${place}`,
+        `A second identity constraint of that name; the first is at ${location}`,
         definition.origin,
         key,
       );

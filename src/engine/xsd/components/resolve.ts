@@ -89,9 +89,9 @@ export function createReferenceResolver(
       }
       const { document } = at;
       if (name.namespaceUri !== document.targetNamespace && !document.imports.has(name.namespaceUri)) {
-        const told = `${document.file.name} ${name.namespaceUri}`;
-        if (!reportedImports.has(told)) {
-          reportedImports.add(told);
+        const reported = `${document.file.name} ${name.namespaceUri}`;
+        if (!reportedImports.has(reported)) {
+          reportedImports.add(reported);
           const namespace = name.namespaceUri === '' ? 'no namespace' : `the namespace ${name.namespaceUri}`;
           report.error(
             'xsd_not_imported',

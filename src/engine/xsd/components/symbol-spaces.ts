@@ -52,9 +52,9 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
   for (const document of set.documents) {
     for (const child of document.file.root.children) {
       if (!isXsd(child)) continue;
-      const made = declarationOf(child, document, null);
-      if (made === null) continue;
-      const { declaration, key } = made;
+      const found = declarationOf(child, document, null);
+      if (found === null) continue;
+      const { declaration, key } = found;
       const space = spaces[declaration.space];
       const other = space.get(key);
       if (other === undefined) space.set(key, declaration);
@@ -95,10 +95,10 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
       const document: SchemaDocument = isOverride
         ? from
         : { ...from, redefined: new Map([[`${spaceName} ${name}`, original]]) };
-      const made = declarationOf(child, document, original);
-      if (made === null) continue;
-      spaces[spaceName].set(name, made.declaration);
-      declarations.push(made.declaration);
+      const redefined = declarationOf(child, document, original);
+      if (redefined === null) continue;
+      spaces[spaceName].set(name, redefined.declaration);
+      declarations.push(redefined.declaration);
     }
   };
 
@@ -165,10 +165,10 @@ function reportDuplicate(
   other: Origin,
   report: XsdReport,
 ): void {
-  const place = `${other.document.file.name}, line ${other.node.line}`;
+  const location = `${other.document.file.name}, line ${other.node.line}`;
   report.error(
     'xsd_duplicate_component',
-    `A second ${declaration.space} named ${declaration.name.localName}; the first, at ${place}, is kept`,
+    `A second ${declaration.space} named ${declaration.name.localName}; the first, at ${location}, is kept`,
     declaration,
     clarkName(declaration.name),
   );

@@ -77,9 +77,9 @@ export function deriveFacets(
   const patterns: string[] = [];
   const path = type.name === null ? undefined : clarkName(type.name);
   for (const facet of step) {
-    const place = within(at, facet.node);
+    const origin = within(at, facet.node);
     const wrong = (message: string) =>
-      reading.report.error('xsd_bad_facet', `${facet.name}: ${message}`, place, path);
+      reading.report.error('xsd_bad_facet', `${facet.name}: ${message}`, origin, path);
     if (!applies(facet.name, base)) {
       wrong(`not for values of ${base.variety === 'atomic' ? base.builtIn : `a ${base.variety}`}`);
       continue;
@@ -94,7 +94,7 @@ export function deriveFacets(
       const why = enumerated.has(value) ? null : whyInvalid(base, facet.value);
       if (why !== null) wrong(`not a value of the base type: ${why}`);
       if (base.variety === 'atomic' && base.builtIn === 'NOTATION') {
-        const name = reading.references.expand(value, place);
+        const name = reading.references.expand(value, origin);
         if (name !== null && !reading.references.has('notation', name))
           wrong(`there is no notation ${value}`);
       }

@@ -277,7 +277,7 @@ function createOperation({ adapters, config, createGuard }: Shared) {
     }),
     async (c) => {
       const body = c.req.valid('json');
-      const made = await createSchema(adapters, c.get('principal').idOrg, {
+      const created = await createSchema(adapters, c.get('principal').idOrg, {
         name: body.name,
         xsd: body.xsd ?? [],
         xml: body.xml ?? [],
@@ -287,8 +287,8 @@ function createOperation({ adapters, config, createGuard }: Shared) {
         defaultTextLength: body.default_varchar_len,
         idParentSch: body.id_parent_sch,
       });
-      c.header('Location', clientPath(c).replace(/create$/, String(made.id_sch)));
-      return c.json(wire(made), 201);
+      c.header('Location', clientPath(c).replace(/create$/, String(created.id_sch)));
+      return c.json(wire(created), 201);
     },
   );
 }

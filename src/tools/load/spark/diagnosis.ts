@@ -113,7 +113,7 @@ export interface Diagnosis {
 export function createDiagnosis(master: string): Diagnosis {
   let reason: string | null = null;
   let passes = false;
-  let told = false;
+  let wasReported = false;
   return {
     readUnit(failure) {
       reason = failure;
@@ -131,8 +131,8 @@ export function createDiagnosis(master: string): Diagnosis {
           }
         }
       }
-      if (told || !noExecutor.test(line)) return null;
-      told = true;
+      if (wasReported || !noExecutor.test(line)) return null;
+      wasReported = true;
       return 'Spark has no executor for this job yet: others may use its workers, or none is as large as the job asks for (svc.spark.memory, svc.spark.cores, --spark-conf)';
     },
     get reason() {

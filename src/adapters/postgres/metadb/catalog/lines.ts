@@ -91,11 +91,11 @@ export function mappingRecords(
   ids: LineIds,
   inactive: ReadonlySet<number>,
 ): Promise<MappingRecord[]> {
-  return mapInSlices(lines, (line, place) => {
+  return mapInSlices(lines, (line, index) => {
     const table = model.tables[line.table]!;
     const column = line.column === null ? undefined : table.columns[line.column];
     return {
-      id_map: ids.mappings[place]!,
+      id_map: ids.mappings[index]!,
       id_sch: ids.idSch,
       id_lschma: ids.idLschma,
       xpath: line.xpath,
@@ -110,7 +110,7 @@ export function mappingRecords(
       length: column?.type.length ?? null,
       nullable: column?.nullable ?? false,
       key: line.column === null ? null : keyKind(table, line.column),
-      active: !inactive.has(place),
+      active: !inactive.has(index),
       documentation: line.documentation ?? null,
     };
   });

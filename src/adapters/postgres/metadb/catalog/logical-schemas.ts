@@ -14,7 +14,7 @@ import { mapLines, mappingRecords, structureLines, tableRecords } from './lines.
 import { isId } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 import { deflated, inflated, inflatedApart } from '../../client/deflate.ts';
-import { idsOf, placeOf, takeModelIds, type IdRuns } from './model-ids.ts';
+import { idsOf, indexOfId, takeModelIds, type IdRuns } from './model-ids.ts';
 
 export async function createLogicalSchema(
   sql: Sql,
@@ -49,7 +49,7 @@ export async function createLogicalSchema(
       structure,
     );
     const before = newest ?? known[0];
-    const inactive = await inactivePlaces(tx, before?.id_lschma ?? null, mappings, structure);
+    const inactive = await inactiveIndexes(tx, before?.id_lschma ?? null, mappings, structure);
     await switchOff(tx, idLschma, inactive);
     return { idSch, idLschma, model, modelHash, variant };
   });
@@ -57,12 +57,12 @@ export async function createLogicalSchema(
 
 async function insertLogicalSchema(
   tx: TransactionSql,
-  made: Omit<StoredLogicalSchema, 'idLschma'> & { readonly idJob: number | null },
+  changed: Omit<StoredLogicalSchema, 'idLschma'> & { readonly idJob: number | null },
   packed: PackedRelationalModel,
   mappingCount: number,
   structure: readonly MappingEntry[],
 ): Promise<number> {
-  const { idSch, idJob, model, modelHash, variant } = made;
+  const { idSch, idJob, model, modelHash, variant } = changed;
   const [plan, mappings, own] = await Promise.all(
     [packed.plan, packed.mappings, packJson(structure)].map(deflated),
   );
@@ -83,7 +83,7 @@ async function insertLogicalSchema(
 }
 
 /** What the model leaves out, and what was switched off in the map before: the same path, and the same kind of content there. */
-async function inactivePlaces(
+async function inactiveIndexes(
   tx: TransactionSql,
   before: number | null,
   mappings: readonly MappingEntry[],
@@ -91,19 +91,19 @@ async function inactivePlaces(
 ): Promise<number[]> {
   const switchedOff = before === null ? new Set<string>() : await inactiveContent(tx, before);
   if (switchedOff.size === 0 && mappings.every(({ active }) => active !== false)) return [];
-  return mapLines(mappings, structure).flatMap((line, place) =>
-    line.active === false || (line.xpath !== null && switchedOff.has(contentOf(line))) ? [place] : [],
+  return mapLines(mappings, structure).flatMap((line, index) =>
+    line.active === false || (line.xpath !== null && switchedOff.has(contentOf(line))) ? [index] : [],
   );
 }
 
 async function inactiveContent(tx: TransactionSql, idLschma: number): Promise<Set<string>> {
-  const places = await readInactive(tx, idLschma);
-  if (places.size === 0) return new Set();
+  const indexes = await readInactive(tx, idLschma);
+  if (indexes.size === 0) return new Set();
   const [row] = await tx<MapColumns[]>`
     select packed_mappings, packed_structure from svc.logical_schema where id_lschma = ${idLschma}`;
   const lines = row === undefined ? [] : await readLines(row);
   return new Set(
-    lines.flatMap((line, place) => (places.has(place) && line.xpath !== null ? [contentOf(line)] : [])),
+    lines.flatMap((line, index) => (indexes.has(index) && line.xpath !== null ? [contentOf(line)] : [])),
   );
 }
 
@@ -117,11 +117,11 @@ async function readInactive(sql: Sql | TransactionSql, idLschma: number): Promis
   return new Set(rows.map(({ place }) => place));
 }
 
-async function switchOff(tx: TransactionSql, idLschma: number, places: readonly number[]): Promise<void> {
-  if (places.length === 0) return;
+async function switchOff(tx: TransactionSql, idLschma: number, indexes: readonly number[]): Promise<void> {
+  if (indexes.length === 0) return;
   await tx`
     insert into svc.inactive_mapping (id_lschma, place)
-    select ${idLschma}, json_array_elements_text(${JSON.stringify(places)}::text::json)::int
+    select ${idLschma}, json_array_elements_text(${JSON.stringify(indexes)}::text::json)::int
     on conflict do nothing`;
 }
 
@@ -140,11 +140,11 @@ export async function setMappingsActive(
            where l.id_lschma = ${idLschma} and s.id_org = ${idOrg} for no key update of l`
       : [];
     const ids = JSON.parse(schema?.mapping_ids ?? '[]') as IdRuns;
-    const wanted = new Map(idMaps.map((id) => [id, placeOf(ids, id)]));
-    for (const [id, place] of wanted)
-      if (place < 0) throw new AppError('not_found', `there is no mapping ${id}`);
+    const wanted = new Map(idMaps.map((id) => [id, indexOfId(ids, id)]));
+    for (const [id, index] of wanted)
+      if (index < 0) throw new AppError('not_found', `there is no mapping ${id}`);
     const inactive = await readInactive(tx, idLschma);
-    const changed = [...wanted.values()].filter((place) => inactive.has(place) === active);
+    const changed = [...wanted.values()].filter((index) => inactive.has(index) === active);
     if (!active) await switchOff(tx, idLschma, changed);
     else if (changed.length > 0)
       await tx`

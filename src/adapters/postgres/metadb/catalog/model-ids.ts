@@ -22,7 +22,7 @@ export function runsOf(ids: readonly number[]): IdRuns {
 }
 
 /** Place of the part with that id, from 0; -1 when there is none. */
-export function placeOf(runs: IdRuns, id: number): number {
+export function indexOfId(runs: IdRuns, id: number): number {
   let before = 0;
   for (const [first, count] of runs) {
     if (id >= first && id < first + count) return before + id - first;

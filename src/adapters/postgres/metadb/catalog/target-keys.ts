@@ -11,16 +11,16 @@ export async function targetKeys(
   idOrg: number,
   sqlSchema: string,
 ): Promise<ReadonlyMap<string, number> | null> {
-  const [place] = await tx<{ loader: boolean }[]>`
+  const [owner] = await tx<{ loader: boolean }[]>`
     select coalesce((select pg_has_role(session_user, oid, 'member') from pg_roles where rolname = ${loaderRole}), false) as loader
       from svc.target_schema where name = ${sqlSchema} and id_org = ${idOrg}`;
-  if (place === undefined) return null;
+  if (owner === undefined) return null;
   const table = `${doubleQuoted(sqlSchema)}.${doubleQuoted(sideTableNames.keys)}`;
   try {
     // Whoever loaded it owns it: the role of loads, or the login itself
-    await tx.unsafe(place.loader ? `set local role ${loaderRole}` : 'set local role none');
-    const [made] = await tx<{ there: boolean }[]>`select to_regclass(${table}) is not null as there`;
-    if (made?.there !== true) return null;
+    await tx.unsafe(owner.loader ? `set local role ${loaderRole}` : 'set local role none');
+    const [keys] = await tx<{ there: boolean }[]>`select to_regclass(${table}) is not null as there`;
+    if (keys?.there !== true) return null;
     const rows = await tx.unsafe<{ name: string; last: number }[]>(
       `select table_name as name, last_value as last from ${table}`,
     );

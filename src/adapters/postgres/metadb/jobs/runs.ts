@@ -52,17 +52,17 @@ export async function sumLoadedRows(sql: Sql, idOrg: number): Promise<readonly L
   return sql<LoadedRows[]>`
     with run as (
       select j.id_job, j.id_sch, j.job_type, j.summary::json -> 'tables' as tables,
-             a.action ->> case j.job_type when 'Unload' then 'in' else 'out' end as place, a.action ->> 'savemode' = 'o' as overwrites
+             a.action ->> case j.job_type when 'Unload' then 'in' else 'out' end as target, a.action ->> 'savemode' = 'o' as overwrites
         from svc.job j cross join lateral (select j.params_json::json -> 'action' as action) a
        where j.id_org = ${idOrg} and j.status = 'C' and j.job_type in ('Parse', 'Unload')
          and j.id_sch is not null and j.summary is not null
     ), overwritten as (
-      select id_sch, place, max(id_job) as id_job from run where overwrites group by id_sch, place
+      select id_sch, target, max(id_job) as id_job from run where overwrites group by id_sch, target
     )
     select r.id_sch as "idSch", t.key as "tableName",
            sum(case r.job_type when 'Unload' then - t.value::bigint else t.value::bigint end)::bigint as rows
       from run r
-      left join overwritten o on o.id_sch = r.id_sch and o.place = r.place
+      left join overwritten o on o.id_sch = r.id_sch and o.target = r.target
       cross join lateral json_each_text(coalesce(r.tables, '{}')) t
      where o.id_job is null or r.id_job >= o.id_job
      group by r.id_sch, t.key`;

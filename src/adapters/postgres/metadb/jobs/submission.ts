@@ -171,7 +171,7 @@ export async function rerun(
     await checkRoom(tx, settings, idOrg, 1);
     const idWorkflow = await createWorkflow(tx, idOrg, old.workflow_name);
     const { request, params, params_json, idSch } = await resolveReferences(tx, old.id_workflow, old);
-    const [made] = await tx<{ id_job: number }[]>`
+    const [inserted] = await tx<{ id_job: number }[]>`
       insert into svc.job (id_org, id_workflow, position, ready, job_type, tool, params, params_json, request, input_path, output_path,
                            id_sch, id_lschma, id_parent_job, rerun_of, deadline, max_attempts)
       select id_org, ${idWorkflow}, 0, true, job_type, tool, ${params}, ${params_json}, ${request}, input_path, output_path,
@@ -180,7 +180,7 @@ export async function rerun(
              clock_timestamp() + ${settings.deadlineMs} * interval '1 millisecond', ${settings.maxAttempts}
         from svc.job where id_job = ${idJob}
       returning id_job`;
-    if (made === undefined) throw new Error('the insert answered no row');
-    return { idJob: made.id_job, idWorkflow, tool: old.tool };
+    if (inserted === undefined) throw new Error('the insert answered no row');
+    return { idJob: inserted.id_job, idWorkflow, tool: old.tool };
   });
 }

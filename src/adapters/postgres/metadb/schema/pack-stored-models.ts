@@ -44,7 +44,7 @@ async function packLogicalSchema(tx: TransactionSql, idLschma: number): Promise<
            packed_structure = ${await deflated(packJson(structure))}, model_hash = ${await hashOf(packed)},
            table_ids = ${runs(tables)}, column_ids = ${runs(columns)}, mapping_ids = ${runs(lines)}
      where id_lschma = ${idLschma}`;
-  const inactive = lines.flatMap(({ active }, place) => (active ? [] : [place]));
+  const inactive = lines.flatMap(({ active }, index) => (active ? [] : [index]));
   await tx`
     insert into svc.inactive_mapping (id_lschma, place)
     select ${idLschma}, json_array_elements_text(${JSON.stringify(inactive)}::text::json)::int`;

@@ -195,14 +195,16 @@ export function targetFault(error: unknown, label: string): unknown {
   }
   const { code: state = '' } = error;
   const message = shortened(error.message);
-  const about = [message, error.detail && shortened(error.detail), placeOf(error)].filter(Boolean).join('; ');
+  const about = [message, error.detail && shortened(error.detail), locationOf(error)]
+    .filter(Boolean)
+    .join('; ');
   if (/^(08|53|57|58)/.test(state) || ['25P03', '40001', '40P01', '55P03', '55006'].includes(state)) {
     return fault('service_unavailable', about);
   }
   if (state.startsWith('28') || state === '42501') return fault('target_not_allowed', message);
   if (state === '3D000' || state === '3F000') return fault('not_found', message);
   if (/^(22|23)/.test(state))
-    return fault('unprocessable_input', [message, placeOf(error)].filter(Boolean).join('; '));
+    return fault('unprocessable_input', [message, locationOf(error)].filter(Boolean).join('; '));
   // something depends on what would have to change
   if (['2BP01', '0A000'].includes(state)) return fault('conflict', about);
   return fault('unprocessable_input', about);
@@ -233,7 +235,7 @@ function shortened(text: string | undefined): string {
 }
 
 /** Line and column of a COPY, without the value. */
-function placeOf(error: postgres.PostgresError): string | undefined {
+function locationOf(error: postgres.PostgresError): string | undefined {
   const match = /^COPY .*?, line (\d+)(?:, column (.*?))?(?::|$)/.exec(error.where ?? '');
   if (match !== null) return `row ${match[1]}${match[2] === undefined ? '' : `, column ${match[2]}`}`;
   return error.column_name === undefined ? undefined : `${error.table_name ?? ''}.${error.column_name}`;

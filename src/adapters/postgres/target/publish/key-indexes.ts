@@ -25,13 +25,13 @@ interface PresentIndex {
  * Tables that were there before get theirs only where the job asked for indexes: who took one away has a reason.
  */
 export async function addKeyIndexes(publication: Publication): Promise<void> {
-  const { plan, tables, createdTables: made, present, addedColumns, sqlSchema, tx } = publication;
+  const { plan, tables, createdTables, present, addedColumns, sqlSchema, tx } = publication;
   const choice = plan.indexes ?? 'keys';
   if (choice === 'none') return;
   const wanted: { readonly table: string; readonly index: KeyIndex }[] = [];
   for (const [at, table] of tables.entries()) {
     if (!present.has(table.name)) continue;
-    const isWhole = made.has(table.name) || plan.indexes !== undefined;
+    const isWhole = createdTables.has(table.name) || plan.indexes !== undefined;
     if (!isWhole && !addedColumns.has(`${at}:`)) continue;
     for (const index of keyIndexes(plan.model, at, table, choice)) {
       const column = table.columns.findIndex(({ name }) => name === index.column);

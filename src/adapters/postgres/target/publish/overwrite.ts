@@ -53,8 +53,8 @@ export async function clearTables(publication: Publication, oldDocuments: string
 async function emptyHangingTables(publication: Publication, overwritten: readonly string[]): Promise<void> {
   const { tx, sqlSchema, tables } = publication;
   const keys = relation(publication, sideTableNames.keys);
-  const [made] = await tx<{ exists: boolean }[]>`select to_regclass(${keys}) is not null as exists`;
-  if (made?.exists !== true) return;
+  const [table] = await tx<{ exists: boolean }[]>`select to_regclass(${keys}) is not null as exists`;
+  if (table?.exists !== true) return;
   const ours = [...new Set(tables.map(({ name }) => name))];
   const hanging = await tx.unsafe<{ readonly name: string }[]>(`
     WITH RECURSIVE named AS (

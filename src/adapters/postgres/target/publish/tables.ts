@@ -110,10 +110,10 @@ export async function finishTables(publication: Publication): Promise<void> {
   const { tx, sqlSchema, plan } = publication;
   const comments: string[] = [];
   const keys: string[] = [];
-  const made = [...publication.tables.entries()].filter(([, { name }]) =>
+  const created = [...publication.tables.entries()].filter(([, { name }]) =>
     publication.createdTables.has(name),
   );
-  for (const [index, table] of made) {
+  for (const [index, table] of created) {
     for (const [at, column] of table.columns.entries()) {
       if (column.nullable || !publication.nullAllowed.has(columnId(index, at))) continue;
       publication.changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
@@ -125,7 +125,7 @@ export async function finishTables(publication: Publication): Promise<void> {
     comments.push(...commentStatements(postgresql, sqlSchema, table));
   }
   await runAll(tx, keys);
-  for (const [, table] of made) await addUniqueKeys(publication, table);
+  for (const [, table] of created) await addUniqueKeys(publication, table);
   await addForeignKeys(publication);
   await addKeyIndexes(publication);
   await runAll(tx, comments);
@@ -170,7 +170,7 @@ async function addUniqueKeys(publication: Publication, table: PhysicalTable): Pr
 
 /** Foreign keys of which one end is new; a key whose parent does not exist yet waits for the job that makes it. */
 async function addForeignKeys(publication: Publication): Promise<void> {
-  const { createdTables: made, present, target } = publication;
+  const { createdTables, present, target } = publication;
   const known = new Set(target.foreignKeys.map((key) => JSON.stringify([key.table, key.column, key.parent])));
   const statements: string[] = [];
   for (const [index, table] of publication.tables.entries()) {
@@ -179,8 +179,8 @@ async function addForeignKeys(publication: Publication): Promise<void> {
     const brought = publication.moved.has(staged) ? staged.references.map(({ column }) => column) : [];
     for (const key of table.foreignKeys) {
       if (key.parent !== -1 && brought.includes(key.column)) continue;
-      if (!made.has(table.name)) {
-        if (!made.has(key.parentTable) && !publication.rekeyed.has(table.name)) continue;
+      if (!createdTables.has(table.name)) {
+        if (!createdTables.has(key.parentTable) && !publication.rekeyed.has(table.name)) continue;
         if (known.has(JSON.stringify([table.name, key.column, key.parentTable]))) continue;
       }
       if (key.parent !== -1 && !present.has(key.parentTable)) continue;

@@ -344,9 +344,12 @@ async function addSideRows(publication: Publication, offsets: ReadonlyMap<string
   const documentShift = offsets.get(sideTableNames.documents) ?? 0;
   // documents that are kept whole hang from themselves
   if (documentShift > 0) shifts.push(`(${standardLiteral(sideTableNames.documents)}, ${documentShift})`);
-  const places = { unmapped: ['parent_table', 'parent_key'], lexical: ['table_name', 'row_key'] } as const;
-  for (const [side, [tableColumn, keyColumn]] of Object.entries(places) as [
-    keyof typeof places,
+  const keyColumns = {
+    unmapped: ['parent_table', 'parent_key'],
+    lexical: ['table_name', 'row_key'],
+  } as const;
+  for (const [side, [tableColumn, keyColumn]] of Object.entries(keyColumns) as [
+    keyof typeof keyColumns,
     readonly [string, string],
   ][]) {
     const staged = staging.get(side)!;

@@ -13,7 +13,7 @@ export async function firstKeys(
   model: RelationalModel,
   documentKey: string,
   columnsOf: (table: number) => ReadonlyMap<number, string>,
-  placeOf: (table: number) => string,
+  relationOf: (table: number) => string,
 ): Promise<ReadonlyMap<number, bigint>> {
   const first = new Map<number, bigint>();
   let changed = new Set<number>([-1]);
@@ -35,7 +35,7 @@ export async function firstKeys(
       }
       if (conditions.length === 0) continue;
       const [row] = await sql.unsafe<[{ least: string | null }]>(
-        `SELECT min(${key})::text AS least FROM ${placeOf(index)} WHERE ${conditions.join(' OR ')}`,
+        `SELECT min(${key})::text AS least FROM ${relationOf(index)} WHERE ${conditions.join(' OR ')}`,
       );
       const least = row.least === null ? undefined : BigInt(row.least);
       const known = first.get(index);

@@ -145,7 +145,7 @@ class PostgresRowSource implements RowSource {
               this.#model,
               documentKey,
               (table) => this.#columnsOf(table),
-              (table) => this.#place(table),
+              (table) => this.#relationOf(table),
             ),
           );
     const since = documentKey === null ? '' : ` AND document_key >= ${BigInt(documentKey)}`;
@@ -156,7 +156,7 @@ class PostgresRowSource implements RowSource {
           if (!this.#exists(index) || (first !== null && from === undefined)) return null;
           const key = doubleQuoted(this.#names[index]!.columns[keyColumn(this.#model.tables[index]!)]!);
           const filter = from === undefined ? '' : ` WHERE t.${key} >= ${from}`;
-          const query = `SELECT ${this.#selection(index)} FROM ${this.#place(index)} t${filter} ORDER BY t.${key}`;
+          const query = `SELECT ${this.#selection(index)} FROM ${this.#relationOf(index)} t${filter} ORDER BY t.${key}`;
           return this.#cursor(query, (values) => values);
         }),
       lexical: (index) =>
@@ -209,7 +209,7 @@ class PostgresRowSource implements RowSource {
     return `${doubleQuoted(this.#options.sqlSchema)}.${doubleQuoted(name)}`;
   }
 
-  #place(index: number): string {
+  #relationOf(index: number): string {
     return this.#relation(this.#names[index]!.name);
   }
 

@@ -69,8 +69,8 @@ export class StagingArea {
   /** `form` is asked for when the table takes its first rows: of a large model, most tables take none. */
   define(key: number | string, form: () => StagedForm): StagedTable {
     const { sqlSchema, token, mark } = this.#options;
-    const place = { sqlSchema, name: `${token}_${this.#tables.size}`, mark };
-    const table = new StagedTable(key, place, form);
+    const identity = { sqlSchema, name: `${token}_${this.#tables.size}`, mark };
+    const table = new StagedTable(key, identity, form);
     this.#tables.set(key, table);
     return table;
   }

@@ -33,20 +33,20 @@ export function createReferenceChecks(tables: ReadonlyMap<number | string, Stage
     )
     .toSorted((a, b) => b.child.rows - a.child.rows);
   // takes strong locks of both tables for a moment: two that wait for each other's could not go on
-  let made: Promise<unknown> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
   return {
     async next(sql) {
       const at = waiting.findIndex(({ child, parent }) => child.keyed && parent.keyed);
       if (at < 0) return false;
       const { child, parent, reference } = waiting.splice(at, 1)[0]!;
       const name = doubleQuoted(reference.name);
-      const making = made.then(() =>
+      const making = last.then(() =>
         sql.unsafe(
           `ALTER TABLE ${child.relation} ADD CONSTRAINT ${name} FOREIGN KEY (${doubleQuoted(reference.column)}) REFERENCES ${parent.relation} (${doubleQuoted(reference.parentColumn)}) NOT VALID`,
         ),
       );
       // the failure is told by the next line; the keys after it wait for their turn alone
-      made = making.catch(() => undefined);
+      last = making.catch(() => undefined);
       await making;
       await sql.unsafe(
         `${joinSettings(parent.rows, child.rows)}; ALTER TABLE ${child.relation} VALIDATE CONSTRAINT ${name}`,

@@ -1,7 +1,7 @@
 /** What the parts of a schema's view are made of. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 
-export interface SchemaPlace {
+export interface PartContext {
   readonly schema: OriginRecord;
   /** all versions of it, oldest first */
   readonly family: readonly OriginRecord[];
@@ -15,7 +15,7 @@ export interface SchemaPlace {
 
 /** Query of calls that take a logical schema. */
 export function logicalQuery(
-  { idLschma }: Pick<SchemaPlace, 'idLschma'>,
+  { idLschma }: Pick<PartContext, 'idLschma'>,
   more: Readonly<Record<string, string>> = {},
 ): string {
   const query = new URLSearchParams({
