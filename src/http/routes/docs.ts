@@ -79,7 +79,7 @@ function openOperation(event, ui) {
   if (!link) return;
   event.preventDefault();
   const [, tag, id] = link.getAttribute('href').split('/');
-  ui.layoutActions.updateFilter(false);
+  if (typeof ui.layoutSelectors.currentFilter() === 'string') ui.layoutActions.updateFilter(true);
   ui.layoutActions.show(['operations-tag', tag], true);
   ui.layoutActions.show(['operations', tag, id], true);
   requestAnimationFrame(() => document.getElementById('operations-' + tag + '-' + id)?.scrollIntoView());

@@ -139,6 +139,8 @@ describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 
     expect(await operation.locator('.renderedMarkdown li').count()).toBeGreaterThan(60);
     const faults = operation.locator('.responses-inner .examples-select option');
     expect(await faults.allTextContents()).toContain('The tool has no such option');
+    await page.goto(`${origin}/doc`);
+    await page.locator('.opblock').first().waitFor();
   });
 
   it('sends the key that was given under Authorize', async () => {
@@ -192,12 +194,12 @@ describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 
     const filter = page.locator('.operation-filter-input');
     const blocks = page.locator('.opblock');
     await filter.fill('DDL schema');
-    await expect.poll(() => blocks.count()).toBeLessThan(10);
+    await expect.poll(() => blocks.count(), { timeout: 20_000 }).toBeLessThan(10);
     expect(await page.locator('.opblock [data-path="/v2/schema/ddl/{idSch}"]').count()).toBe(1);
     await filter.fill('no such words');
-    await expect.poll(() => blocks.count()).toBe(0);
+    await expect.poll(() => blocks.count(), { timeout: 20_000 }).toBe(0);
     await filter.fill('');
-    await expect.poll(() => blocks.count()).toBeGreaterThan(50);
+    await expect.poll(() => blocks.count(), { timeout: 20_000 }).toBeGreaterThan(50);
   });
 
   it('fits a phone, and is dark where the system is', async () => {
@@ -214,7 +216,7 @@ describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 
       phone.evaluate('getComputedStyle(document.documentElement).backgroundColor');
     expect(await background()).toBe('rgb(28, 32, 34)');
     await phone.emulateMedia({ colorScheme: 'light' });
-    await expect.poll(background).not.toBe('rgb(28, 32, 34)');
+    await expect.poll(background, { timeout: 20_000 }).not.toBe('rgb(28, 32, 34)');
     await context.close();
   });
 
