@@ -37,9 +37,17 @@ export const limitSpecs = {
     property: 'svc.limits.disk',
     kind: 'size or none',
     initial: '',
-    meaning: 'size of the files of one organisation, uploads and outputs of jobs; empty: what the disk has',
+    meaning: 'size of the files of one organisation, uploads, outputs, every log; empty: what the disk has',
     past: '413, or F of jobs that write files',
     why: 'the disk is finite, and one organisation must not fill it for the others',
+  },
+  jobLogBytes: {
+    property: 'svc.limits.job_log',
+    kind: 'size',
+    initial: '1 GiB',
+    meaning: 'size of the log of one job',
+    past: 'the log ends with a line that says so, and the job goes on',
+    why: 'every document that is rejected is a line, and documents decide what it quotes of them',
   },
   executions: {
     property: 'svc.limits.executions',

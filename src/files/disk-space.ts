@@ -1,7 +1,8 @@
-/** How much of the disk an organisation's files take, and that uploads end where that would be more than they may. */
+/** How much of the disk an organisation's files and logs take, and that uploads end where that would be more than they may. */
 import { AppError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FileStore } from '../ports/files/organisation-files.ts';
+import type { JobStore } from '../ports/stores/jobs.ts';
 
 /** Jobs write files, too, and other processes take uploads: what was counted holds for so long. */
 const freshMs = 10_000;
@@ -31,12 +32,14 @@ interface Usage {
   underWay: number;
 }
 
+/** What is asked for how much there is. */
+export interface DiskUsers {
+  readonly files: Pick<FileStore, 'usedBytes' | 'logBytes'>;
+  readonly jobs: Pick<JobStore, 'listIds'>;
+}
+
 /** `mostBytes`: of one organisation; where that is `Number.MAX_SAFE_INTEGER`, nothing is counted. */
-export function createDiskSpace(
-  files: Pick<FileStore, 'usedBytes'>,
-  clock: Clock,
-  mostBytes: number,
-): DiskSpace {
+export function createDiskSpace({ files, jobs }: DiskUsers, clock: Clock, mostBytes: number): DiskSpace {
   const organisations = new Map<number, Usage>();
 
   function usageOf(idOrg: number): Usage {
@@ -50,8 +53,9 @@ export function createDiskSpace(
   async function count(idOrg: number, usage: Usage): Promise<void> {
     usage.meanwhile = 0;
     try {
+      const logs = await files.logBytes(await jobs.listIds(idOrg));
       const bytes = await files.usedBytes(idOrg);
-      usage.stored = bytes + usage.meanwhile;
+      usage.stored = bytes + logs + usage.meanwhile;
       usage.countedMs = clock.nowMs();
     } finally {
       usage.counting = null;
@@ -110,6 +114,6 @@ export function createDiskSpace(
 function full(mostBytes: number): AppError {
   return new AppError(
     'payload_too_large',
-    `the files of this organisation may have ${mostBytes} bytes together (svc.limits.disk), uploads and outputs of jobs: remove some of them`,
+    `the files of this organisation may have ${mostBytes} bytes together (svc.limits.disk), uploads, outputs and logs of jobs: remove some of them`,
   );
 }

@@ -22,6 +22,7 @@ export interface LocalFileStoreOptions {
 const firstOrg = 1;
 const longestPath = 4096;
 const longestName = 255;
+const logsAtOnce = 64;
 
 export function createLocalFileStore(options: LocalFileStoreOptions): FileStore {
   const folderOf = (idOrg: number): string => join(options.filesDirectory, String(idOrg));
@@ -30,6 +31,15 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
   function rootsOf(idOrg: number): string[] {
     const shared = options.roots.filter((root) => idOrg === firstOrg || root.includes('{org}'));
     return [folderOf(idOrg), ...shared.map((root) => resolvePath(root.replaceAll('{org}', String(idOrg))))];
+  }
+
+  async function logSize(idJob: number): Promise<number | null> {
+    try {
+      return (await stat(logFile(idJob))).size;
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return null;
+      throw error;
+    }
   }
 
   /** The location of an existing file below the organisation's own folder, links resolved. */
@@ -110,13 +120,14 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
       await rm(logFile(idJob), { force: true });
     },
 
-    logSize: async (idJob) => {
-      try {
-        return (await stat(logFile(idJob))).size;
-      } catch (error) {
-        if (isErrno(error, 'ENOENT')) return null;
-        throw error;
+    logSize,
+    async logBytes(idJobs) {
+      let sum = 0;
+      for (let at = 0; at < idJobs.length; at += logsAtOnce) {
+        const sizes = await Promise.all(idJobs.slice(at, at + logsAtOnce).map(logSize));
+        for (const size of sizes) sum += size ?? 0;
       }
+      return sum;
     },
 
     readLog: async (idJob, offset, length) => {

@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import type { ObjectStore } from '../../ports/files/objects.ts';
-import { logPrefix, objectLogSize, readObjectLog } from './job-log.ts';
+import { logPrefix, objectLogBytes, objectLogSize, readObjectLog } from './job-log.ts';
 
 export interface ObjectFileStoreOptions {
   readonly objects: ObjectStore;
@@ -116,6 +116,7 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
       for await (const { key } of objects.list(logPrefix(prefix, idJob))) await objects.remove(key);
     },
     logSize: (idJob) => objectLogSize(objects, prefix, idJob),
+    logBytes: (idJobs) => objectLogBytes(objects, prefix, new Set(idJobs)),
     readLog: (idJob, offset, length) => readObjectLog(objects, prefix, idJob, offset, length),
   };
 }

@@ -10,7 +10,11 @@ const chunkBytes = 1024 * 1024;
 const flushMs = 400;
 
 export function logPrefix(prefix: string, idJob: number): string {
-  return `${prefix}logs/job-${idJob}/`;
+  return `${logsPrefix(prefix)}${idJob}/`;
+}
+
+function logsPrefix(prefix: string): string {
+  return `${prefix}logs/job-`;
 }
 
 export async function openObjectLog(
@@ -91,6 +95,19 @@ export async function objectLogSize(
   let size: number | null = null;
   for await (const { bytes } of objects.list(logPrefix(prefix, idJob))) size = (size ?? 0) + bytes;
   return size;
+}
+
+/** Size of the logs of these jobs together. One list has the logs of all jobs: a list for each job would take as many requests. */
+export async function objectLogBytes(
+  objects: ObjectStore,
+  prefix: string,
+  idJobs: ReadonlySet<number>,
+): Promise<number> {
+  const all = logsPrefix(prefix);
+  let sum = 0;
+  for await (const { key, bytes } of objects.list(all))
+    if (idJobs.has(Number(key.slice(all.length, key.indexOf('/', all.length))))) sum += bytes;
+  return sum;
 }
 
 /** Bytes [offset, offset + length), fewer at the end. */

@@ -77,13 +77,13 @@ const binary = { schema: { type: 'string' as const, format: 'binary' } };
 const binaryAsJson = { schema: { type: 'string' as const, contentMediaType: 'application/octet-stream' } };
 
 export function createFileRoutes(
-  adapters: Pick<Adapters, 'access' | 'files' | 'clock'>,
+  adapters: Pick<Adapters, 'access' | 'files' | 'jobs' | 'clock'>,
   config: Config,
   guards: Guards,
 ) {
   const maxUpload = config.limits.uploadBytes;
   const guard = guards.require('files:upload');
-  const space = createDiskSpace(adapters.files, adapters.clock, config.limits.diskBytes);
+  const space = createDiskSpace(adapters, adapters.clock, config.limits.diskBytes);
 
   const token = operation(
     createRoute({

@@ -60,6 +60,8 @@ export interface FileStore {
   removeLog(idJob: number): Promise<void>;
   /** Size of a job's log in bytes; null when there is none (yet). */
   logSize(idJob: number): Promise<number | null>;
+  /** Size of the logs of these jobs together. */
+  logBytes(idJobs: readonly number[]): Promise<number>;
   /** Bytes [offset, offset + length) of a job's log, fewer at its end, none when it is removed. */
   readLog(idJob: number, offset: number, length: number): Promise<Uint8Array>;
 }

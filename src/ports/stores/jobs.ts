@@ -210,6 +210,8 @@ export interface JobStore {
    * unloaded since.
    */
   sumLoadedRows(idOrg: number): Promise<readonly LoadedRows[]>;
+  /** Ids of all jobs of an organisation, in no order. */
+  listIds(idOrg: number): Promise<readonly number[]>;
   /**
    * Removes the record of an ended job, and its workflow when it was the last there. False: no such job.
    * AppError `job_not_terminal` while a job of its workflow has not ended.

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { createLocalFileStore } from '../../adapters/local-files/file-store.ts';
 import { openLocalLog } from '../../adapters/processes/log-pump.ts';
+import { boundedLog } from '../../jobs/bounded-log.ts';
 import type { Config } from '../../config/shape.ts';
 import type { HealthComponent } from '../../ports/health-probe.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
@@ -21,7 +22,7 @@ export async function openFiles(config: Config, home: Home): Promise<OpenedFiles
   const { filesDirectory, logsDirectory } = home;
   const folders = createLocalFileStore({ filesDirectory, logsDirectory, roots: config.fileRoots });
   if (config.objectStore === null) {
-    return { files: folders, openLog: (idJob) => openLocalLog(logsDirectory, idJob), storeHealth: null };
+    return withBoundedLogs(folders, config, (idJob) => openLocalLog(logsDirectory, idJob), null);
   }
   const { prefix, bucket } = config.objectStore;
   const [{ createS3ObjectStore }, { createObjectFileStore }, { openObjectLog }, { createObjectStoreHealth }] =
@@ -32,10 +33,27 @@ export async function openFiles(config: Config, home: Home): Promise<OpenedFiles
       import('../../adapters/object-store/health.ts'),
     ]);
   const objects = createS3ObjectStore(config.objectStore);
+  return withBoundedLogs(
+    createObjectFileStore({ objects, prefix, roots: config.fileRoots.length === 0 ? null : folders }),
+    config,
+    (idJob, epoch) => openObjectLog(objects, prefix, idJob, epoch),
+    createObjectStoreHealth({ objects, prefix, location: `s3://${bucket}/${prefix}` }),
+  );
+}
+
+function withBoundedLogs(
+  files: FileStore,
+  { limits }: Config,
+  open: OpenedFiles['openLog'],
+  storeHealth: OpenedFiles['storeHealth'],
+): OpenedFiles {
   return {
-    files: createObjectFileStore({ objects, prefix, roots: config.fileRoots.length === 0 ? null : folders }),
-    openLog: (idJob, epoch) => openObjectLog(objects, prefix, idJob, epoch),
-    storeHealth: createObjectStoreHealth({ objects, prefix, location: `s3://${bucket}/${prefix}` }),
+    files,
+    storeHealth,
+    async openLog(idJob, epoch) {
+      const size = (await files.logSize(idJob)) ?? 0;
+      return boundedLog(await open(idJob, epoch), size, limits.jobLogBytes);
+    },
   };
 }
 

@@ -135,7 +135,7 @@ async function sessionOfJob(
     process.kill(-process.pid, 'SIGKILL');
   });
   const { id_org: idOrg } = stored.record;
-  const space = createDiskSpace(files, home.adapters.clock, home.config.limits.diskBytes);
+  const space = createDiskSpace({ files, jobs }, home.adapters.clock, home.config.limits.diskBytes);
   const disk = watchDisk(space, idOrg);
   return session(home, request, options, {
     kept: null,

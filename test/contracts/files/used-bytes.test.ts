@@ -1,10 +1,11 @@
 /** What the files of an organisation take, on folders of this machine, in memory and in an object store. */
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { createLocalFileStore } from '../../../src/adapters/local-files/file-store.ts';
 import { createObjectFileStore } from '../../../src/adapters/object-store/file-store.ts';
+import { openObjectLog } from '../../../src/adapters/object-store/job-log.ts';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
 import { createMemoryFileStore } from '../../support/memory/files.ts';
@@ -58,4 +59,28 @@ it('links count for nothing, also those that lead in a circle', async () => {
   await symlink(join(directory, '3'), join(directory, '4', 'others'));
   await symlink(join(directory, '4'), join(directory, '4', 'circle'));
   expect(await files.usedBytes(4)).toBe(before);
+});
+
+it('logs of the jobs that are named count, without those of others', async () => {
+  const [[, files]] = stores as [[string, FileStore]];
+  expect(await files.logBytes([1, 2, 300])).toBe(0);
+  await mkdir(join(directory, 'logs'), { recursive: true });
+  for (const idJob of [1, 2, 30])
+    await writeFile(join(directory, 'logs', `job-${idJob}.log`), 'x'.repeat(idJob));
+  expect(await files.logBytes([1, 30, 300])).toBe(31);
+  if (s3 === null) return;
+  const objects = createS3ObjectStore(s3.settings);
+  const remote = createObjectFileStore({ objects, prefix: 'logged/', roots: null });
+  for (const [idJob, text] of [
+    [1, 'one'],
+    [12, 'a longer one'],
+    [2, 'two'],
+  ] as const) {
+    const log = await openObjectLog(objects, 'logged/', idJob, 1);
+    await log.append(new TextEncoder().encode(text));
+    await log.close();
+  }
+  expect([await remote.logBytes([1, 2]), await remote.logBytes([12]), await remote.logBytes([])]).toEqual([
+    6, 12, 0,
+  ]);
 });

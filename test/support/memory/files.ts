@@ -77,6 +77,7 @@ export function createMemoryFileStore(): MemoryFileStore {
     removeUploads: async () => 0,
     removeLog: async (idJob) => void logs.delete(idJob),
     logSize: async (idJob) => logs.get(idJob)?.byteLength ?? null,
+    logBytes: async (idJobs) => idJobs.reduce((sum, idJob) => sum + (logs.get(idJob)?.byteLength ?? 0), 0),
     readLog: async (idJob, offset, length) =>
       (logs.get(idJob) ?? new Uint8Array(0)).slice(offset, offset + length),
   };

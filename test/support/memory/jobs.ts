@@ -374,6 +374,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       const row = own(idOrg, idJob);
       return row === undefined ? null : runOf(row);
     },
+    listIds: async (idOrg) => rows.flatMap(({ record }) => (record.id_org === idOrg ? [record.id_job] : [])),
     sumLoadedRows: async (idOrg) => sumLoaded(rows.filter(({ record }) => record.id_org === idOrg)),
     async removeJob(idOrg, idJob) {
       const row = own(idOrg, idJob);

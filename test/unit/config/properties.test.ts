@@ -118,6 +118,7 @@ describe('limits', () => {
     expect({ ...rest, ...engine }).toEqual({
       jsonBodyBytes: 1024 ** 2,
       svgBytes: 8 * 1024 ** 2,
+      jobLogBytes: 1024 ** 3,
       uploadBytes: 10 * 1024 ** 3,
       diskBytes: Number.MAX_SAFE_INTEGER,
       executions: 100,

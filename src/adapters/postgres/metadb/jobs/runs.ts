@@ -68,6 +68,11 @@ export async function sumLoadedRows(sql: Sql, idOrg: number): Promise<readonly L
      group by r.id_sch, t.key`;
 }
 
+export async function listIds(sql: Sql, idOrg: number): Promise<readonly number[]> {
+  const rows = await sql<{ id_job: number }[]>`select id_job from svc.job where id_org = ${idOrg}`;
+  return rows.map(({ id_job }) => id_job);
+}
+
 export async function removeJob(sql: Sql, idOrg: number, idJob: number): Promise<boolean> {
   if (!isId(idJob)) return false;
   return sql.begin(async (tx) => {

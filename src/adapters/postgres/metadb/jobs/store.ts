@@ -16,7 +16,7 @@ import {
 } from './queue.ts';
 import { find, findWorkflow, list, listOfWorkflow, listWorkflows, requestKill } from './queries.ts';
 import { listEnded, queueAgeMs } from './figures.ts';
-import { countByStatus, findRun, listRuns, removeJob, sumLoadedRows } from './runs.ts';
+import { countByStatus, findRun, listIds, listRuns, removeJob, sumLoadedRows } from './runs.ts';
 import {
   readInTransaction,
   withinOrganisation,
@@ -79,6 +79,7 @@ export function createPostgresJobStore(
     queueAgeMs: () => queueAgeMs(sql),
     listRuns: (idOrg, idSchs, page, size) => read(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size)),
     findRun: (idOrg, idJob) => read(idOrg, (tx) => findRun(tx, idOrg, idJob)),
+    listIds: (idOrg) => read(idOrg, (tx) => listIds(tx, idOrg)),
     sumLoadedRows: (idOrg) => read(idOrg, (tx) => sumLoadedRows(tx, idOrg)),
     removeJob: (idOrg, idJob) => within(idOrg, (tx) => removeJob(tx, idOrg, idJob)),
     close: () => notifications.close(),

@@ -1,0 +1,40 @@
+/** A job's log that ends where it has reached its size: what a job says is made of its documents, of which there may be any number. */
+import type { LogAppender } from '../ports/files/log-appender.ts';
+
+const lineEnd = 0x0a;
+
+/**
+ * What is appended up to `mostBytes`, whole lines where lines fit; then a last line that says so, and nothing more. `sizeBytes`: what
+ * earlier attempts and notes have written.
+ */
+export function boundedLog(log: LogAppender, sizeBytes: number, mostBytes: number): LogAppender {
+  const last = new TextEncoder().encode(
+    `the log ends here, at ${mostBytes} bytes (svc.limits.job_log): what else the job says is left out; what came of it is in its record\n`,
+  );
+  const room = Math.max(0, mostBytes - last.length);
+  let size = sizeBytes;
+  let endsInLine = false;
+  return {
+    async append(bytes) {
+      if (size > room || bytes.length === 0) return;
+      const fits = bytes.length <= room - size;
+      const kept = fits ? bytes : bytes.subarray(0, wholeLines(bytes, room - size));
+      if (kept.length > 0) {
+        await log.append(kept);
+        endsInLine = kept.at(-1) !== lineEnd;
+      }
+      if (fits) {
+        size += kept.length;
+        return;
+      }
+      size = Infinity;
+      await log.append(endsInLine ? new Uint8Array([lineEnd, ...last]) : last);
+    },
+    close: () => log.close(),
+  };
+}
+
+/** Bytes up to the last line end within `most`; none where no line ends there. */
+function wholeLines(bytes: Uint8Array, most: number): number {
+  return most === 0 ? 0 : bytes.lastIndexOf(lineEnd, most - 1) + 1;
+}
