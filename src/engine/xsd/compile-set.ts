@@ -90,7 +90,11 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
   const locator = createSchemaLocator(parsed);
   const entries =
     options.entries === undefined ? defaultEntries(parsed, locator) : named(parsed, options.entries, stop);
-  if (entries.length === 0) stop('xsd_no_schema', 'There is no XSD document in the set');
+  if (entries.length === 0)
+    stop(
+      'xsd_no_schema',
+      'There is no XSD document in the set: name a file, a folder or an archive of *.xsd',
+    );
   const loaded = loadDocuments(entries, locator, missing, report);
   const set = withXmlNamespace(loaded, parse);
   const checkSyntax = createSyntaxChecker(report);

@@ -65,10 +65,10 @@ function metadb(name: string): Target | { readonly fault: string } {
 }
 
 function sqlSchemaFault(name: string): string | null {
-  if (name === '') return 'the name of the SQL schema is missing';
-  if (/\p{Cc}/u.test(name)) return 'the name of the SQL schema has control characters';
+  if (name === '') return 'names no SQL schema: give one, as in metadb:orders';
+  if (/\p{Cc}/u.test(name)) return 'has control characters in the name of its SQL schema';
   return new TextEncoder().encode(name).length > identifierBytes
-    ? `the name of the SQL schema is longer than ${identifierBytes} bytes`
+    ? `has a name of its SQL schema that is longer than ${identifierBytes} bytes`
     : null;
 }
 

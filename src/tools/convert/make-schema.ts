@@ -5,6 +5,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import type { ConversionContext } from './context.ts';
 import { storedStatistics } from './stored-statistics.ts';
+import { counted } from '../reports/counted.ts';
 
 /** Reports what it stored; a dry run stores nothing. */
 export async function makeSchema(
@@ -21,7 +22,7 @@ export async function makeSchema(
   const { buildModel } = await import('../schemas/build-model.ts');
   const model = buildModel(request, source, await choicesAfterParent(session));
   session.log(
-    `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
+    `model at level ${model.mapLevel}: ${counted(model.tables.length, 'table')}, ${counted(model.mappings.length, 'mapping')}`,
   );
   const why = 'made of the documents themselves';
   if (request.dryRun)

@@ -45,7 +45,8 @@ export function archiveKind(name: string): ArchiveKind | null {
 }
 
 function broken(file: string, reason: string): InputError {
-  return new InputError({ code: 'archive_broken', severity: 'error', message: reason, file });
+  const advice = 'is it whole, and does its name say what it is (.gz, .zip, .tar, .tgz)?';
+  return new InputError({ code: 'archive_broken', severity: 'error', message: `${reason}; ${advice}`, file });
 }
 
 /** Counts what an archive expands to and stops it at the limit. */

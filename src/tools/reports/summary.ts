@@ -1,4 +1,5 @@
 /** The summary that a tool prints at its end, as text and as JSON. */
+import { counted, grouped } from './counted.ts';
 import { statusLetters, type StatusLetter } from '../../jobs/status-letters.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
 import type { Rejects } from '../load/rejects.ts';
@@ -151,18 +152,9 @@ function keptOf({ values, documents }: KeptContent): string {
   return `${counted(values, 'value')}${whole}`;
 }
 
-function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** What became of the documents, in one line. */
 function documentLine(summary: ToolSummary, does: 'loaded' | 'read'): string {
   const { documents, unknown_root: unknownRoots, rejected, unmapped } = summary;
   const beside = does === 'loaded' ? `, ${keptOf(unmapped)} kept in _unmapped` : '';
   return `${does} ${grouped(documents)}, unknown root ${grouped(unknownRoots)}, rejected ${grouped(rejected)}${beside}`;
-}
-
-/** 1,234,567. What the platform groups by would first load what it knows of every language, for longer than a small document takes. */
-function grouped(count: number): string {
-  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }

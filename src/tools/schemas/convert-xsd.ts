@@ -17,6 +17,7 @@ import { inputPaths } from '../session/resolve-inputs.ts';
 import { setFingerprint } from './set-fingerprint.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { compileOptions, readXsdSet, type XsdSetFiles } from '../inputs/xsd-files.ts';
+import { counted } from '../reports/counted.ts';
 
 /** What came of an XSD set. */
 export interface DrawnSet {
@@ -68,7 +69,7 @@ export async function drawXsdSet(session: ToolSession, set: XsdSetFiles): Promis
   if (known === null) steps.begin('map');
   const model = known?.model ?? buildModel(request, source, await choicesAfterParent(session));
   session.log(
-    `model at level ${model.mapLevel}: ${model.tables.length} tables, ${model.mappings.length} mappings`,
+    `model at level ${model.mapLevel}: ${counted(model.tables.length, 'table')}, ${counted(model.mappings.length, 'mapping')}`,
   );
   if (request.dryRun) return { source, model, origin: null, logical: null };
   steps.begin('store');
