@@ -140,7 +140,7 @@ compdef _conversion_job_service ${service}`;
 }
 
 function zshFlag({ short, long, takesValue, values, meaning }: Flag): string {
-  const text = meaning.replaceAll(/['[\]\\:]/g, ' ');
+  const text = meaning.replaceAll(/[[\]\\:]/g, String.raw`\$&`).replaceAll("'", String.raw`'\''`);
   const value = takesValue ? `:value:${values.length > 0 ? `(${values.join(' ')})` : '_files'}` : '';
   const spec = `'[${text}]${value}'`;
   return short === null ? `'*'${long}${spec}` : `'*'{${short},${long}}${spec}`;
@@ -167,5 +167,5 @@ function fish(): string {
 function fishFlag(program: string, { short, long, takesValue, values, meaning }: Flag): string {
   const names = `${short === null ? '' : ` -s ${short.slice(1)}`} -l ${long.slice(2)}`;
   const value = !takesValue ? '' : values.length > 0 ? ` -x -a '${values.join(' ')}'` : ' -r';
-  return `complete -c ${program}${names}${value} -d '${meaning.replaceAll(/['\\]/g, ' ')}'`;
+  return `complete -c ${program}${names}${value} -d '${meaning.replaceAll(/['\\]/g, String.raw`\$&`)}'`;
 }
