@@ -247,6 +247,8 @@ export const limitSpecs = {
 export const fixedLimits = {
   /** Levels of a JSON body, past it 400: code that walks it may be recursive. No request has more than ten. */
   jsonDepth: 64,
+  /** Values and members of a JSON body, past it 400: objects of many members take longest to read, and no operation wants so many. */
+  jsonValues: 25_000,
   /** A body that sets the level of a logger, past it 413: it is one word. */
   levelBytes: 128 * 1024,
   /** Records on a page, past it 400: a page is held whole. */

@@ -14,6 +14,20 @@ export function isDeeperThan(text: string, limit: number): boolean {
   return false;
 }
 
+/** Whether arrays and objects have more values than `limit`, all together; of text that may not be JSON. */
+export function hasMoreValuesThan(text: string, limit: number): boolean {
+  let values = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === comma || code === openBrace || code === openBracket) {
+      values += 1;
+      if (values > limit) return true;
+    }
+  }
+  return false;
+}
+
 /**
  * Of text that JSON.parse has taken: a member that an object has twice, which some readers take the first of and some the last; or
  * half a character, which no UTF-8 has and each reader puts another in place of. null: neither.

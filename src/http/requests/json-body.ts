@@ -2,7 +2,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../../errors.ts';
 import { atPace } from '../../files/arriving-body.ts';
-import { ambiguity, isDeeperThan } from '../../files/strict-json.ts';
+import { ambiguity, hasMoreValuesThan, isDeeperThan } from '../../files/strict-json.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import type { AppEnv } from '../env.ts';
 
@@ -85,6 +85,11 @@ function decodeJson(bytes: Uint8Array): string {
     throw new AppError('malformed_json', 'the body starts with a byte order mark, which JSON does not allow');
   if (isDeeperThan(text, fixedLimits.jsonDepth))
     throw new AppError('malformed_json', `the body is nested more than ${fixedLimits.jsonDepth} deep`);
+  if (hasMoreValuesThan(text, fixedLimits.jsonValues))
+    throw new AppError(
+      'malformed_json',
+      `the body has more than ${fixedLimits.jsonValues} values and members`,
+    );
   try {
     JSON.parse(text);
   } catch {
@@ -97,6 +102,8 @@ function decodeJson(bytes: Uint8Array): string {
 }
 
 const maxInt64 = 2n ** 63n - 1n;
+/** digits, and a sign */
+const longestInt64 = 20;
 
 /** Read as doubles, 2^63 and the largest id are one number: they are told apart as they were written. */
 function refuseLargeIntegers(text: string): void {
@@ -104,8 +111,9 @@ function refuseLargeIntegers(text: string): void {
   const digits = /^-?\d{19,}$/;
   const check = (key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown => {
     if (typeof value !== 'number' || !digits.test(source)) return value;
-    const written = BigInt(source);
-    if (written <= maxInt64 && written >= -maxInt64) return value;
+    // a number of a million digits takes long to read
+    const written = source.length > longestInt64 ? null : BigInt(source);
+    if (written !== null && written <= maxInt64 && written >= -maxInt64) return value;
     const detail = `${key}: must be an integer from 0 to ${maxInt64}`;
     throw new AppError('invalid_body', detail, { errors: [{ pointer: '', detail }] });
   };

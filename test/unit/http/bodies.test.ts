@@ -167,6 +167,18 @@ describe('strict bodies', () => {
     expect((await post(JSON.stringify(body))).errors).toHaveLength(100);
   });
 
+  it('limits the number of values and members', async () => {
+    const members = Array.from({ length: 60_000 }, (_, at) => `"k${at}":1`);
+    for (const body of [`{${members.join(',')}}`, `[${'{},'.repeat(100_000)}0]`])
+      expect(await post(body)).toMatchObject({
+        status: 400,
+        code: 'malformed_json',
+        detail: 'the body has more than 25000 values and members',
+      });
+    const texts = JSON.stringify({ id_sch: 1, xpaths: [',[{'.repeat(20_000)] });
+    expect(await post(texts, jsonType, undefined, '/v2/mapping/activate')).toMatchObject({ status: 404 });
+  });
+
   it('limits the number of executions', async () => {
     const executions = Array.from({ length: 101 }, () => ({ app_name: 'xml2er' }));
     expect(places(await post(JSON.stringify({ executions })))).toEqual(['/executions']);
