@@ -14,7 +14,7 @@ import { sealRequest } from './request/stored-request.ts';
 import { parseTarget } from './request/target.ts';
 import { isTool, tools } from './request/tools.ts';
 import type { Tool } from './request/tools.ts';
-import type { ToolRequest } from './request/tool-request.ts';
+import { storesNothing, type ToolRequest } from './request/tool-request.ts';
 import { parseExecution } from './request/read-request.ts';
 
 /** A `Config` is one. */
@@ -147,7 +147,7 @@ async function readExecution(
   if (request.originId !== undefined && 'ref' in request.originId) {
     const source = earlier[request.originId.ref];
     // A null one has complaints of its own already
-    if (source && (source.dryRun || (source.tool !== 'xsd2er' && source.tool !== 'xml2er'))) {
+    if (source && (storesNothing(source) || (source.tool !== 'xsd2er' && source.tool !== 'xml2er'))) {
       faults.push({
         pointer: pointer('--origin'),
         code: 'invalid_option',

@@ -51,6 +51,11 @@ export interface RequestItem {
   readonly value?: string;
 }
 
+/** A dry run, and a run that prints tables alone: neither stores an origin, a logical schema or statistics. */
+export function storesNothing(request: Pick<ToolRequest, 'dryRun' | 'saveMode'>): boolean {
+  return request.dryRun || request.saveMode === 'print-schema';
+}
+
 /** Without `-e`: `all` with a target, else `statistics` (docs/decisions/service/tools-are-processes.md). */
 export function parseModeOf(request: Pick<ToolRequest, 'parseMode' | 'out'>): ParseMode {
   return request.parseMode ?? (request.out === undefined ? 'statistics' : 'all');

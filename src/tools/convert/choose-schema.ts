@@ -30,7 +30,7 @@ export async function chooseSchema(
   if (origin.idSch < 0) session.log('its logical schema is not stored either');
   else if (idLschma < 0)
     session.log(
-      `a new logical schema of schema ${origin.idSch}, which a dry run does not store: ${chosen.why}`,
+      `a new logical schema of schema ${origin.idSch}, which this run does not store: ${chosen.why}`,
     );
   else session.log(`logical schema ${idLschma} of schema ${origin.idSch}: ${chosen.why}`);
   if (idLschma >= 0) await session.report({ idLschma });

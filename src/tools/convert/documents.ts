@@ -41,11 +41,9 @@ async function convertDocuments(context: ConversionContext): Promise<Conversion>
   const chosen =
     origin === null ? await makeSchema(context, collected!) : await chooseSchema(context, origin, collected);
   if (origin !== null) await recordCollected(context, origin, collected);
-  if (!loads) return outcomeOf(context, chosen, collected, null);
-  if (context.session.request.saveMode === 'print-schema') {
-    await printTables(context, chosen);
-    return outcomeOf(context, chosen, collected, null);
-  }
+  const prints = context.session.request.saveMode === 'print-schema';
+  if (prints) await printTables(context, chosen);
+  if (prints || !loads) return outcomeOf(context, chosen, collected, null);
   const loaded = await fillTarget(context, chosen, (result) => recordLoaded(context, result));
   return outcomeOf(context, chosen, collected, loaded);
 }

@@ -1,5 +1,6 @@
 /** A schema that the documents themselves make: inferred, drawn as tables, and stored with what it was inferred from. */
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
+import { storesNothing } from '../../jobs/request/tool-request.ts';
 import { choicesAfterParent, storeModel, type ChosenSchema } from '../schemas/logical-schema.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { CollectedStatistics } from '../load/collect-statistics.ts';
@@ -7,7 +8,7 @@ import type { ConversionContext } from './context.ts';
 import { storedStatistics } from './stored-statistics.ts';
 import { counted } from '../reports/counted.ts';
 
-/** Reports what it stored; a dry run stores nothing. */
+/** Reports what it stored; a dry run and printed tables store nothing. */
 export async function makeSchema(
   { session }: ConversionContext,
   { statistics, files }: CollectedStatistics,
@@ -25,7 +26,7 @@ export async function makeSchema(
     `model at level ${model.mapLevel}: ${counted(model.tables.length, 'table')}, ${counted(model.mappings.length, 'mapping')}`,
   );
   const why = 'made of the documents themselves';
-  if (request.dryRun)
+  if (storesNothing(request))
     return { stored: { idSch: -1, idLschma: -1, model, modelHash: '', variant: false }, why };
   steps.begin('store');
   const { storeOrigin } = await import('../schemas/store-origin.ts');

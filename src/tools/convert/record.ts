@@ -2,7 +2,7 @@
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { factsOf } from '../../engine/model/facts.ts';
-import { parseModeOf } from '../../jobs/request/tool-request.ts';
+import { parseModeOf, storesNothing } from '../../jobs/request/tool-request.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';
 import type { CollectedStatistics } from '../load/collect-statistics.ts';
@@ -17,7 +17,7 @@ export async function recordCollected(
   collected: CollectedStatistics | null,
 ): Promise<void> {
   const { request } = context.session;
-  if (collected !== null && parseModeOf(request) !== 'data' && !request.dryRun)
+  if (collected !== null && parseModeOf(request) !== 'data' && !storesNothing(request))
     await saveStatistics(context, origin, collected.statistics);
 }
 

@@ -5,6 +5,7 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { XsdSetError } from '../../engine/xsd/report.ts';
 import { AppError } from '../../errors.ts';
+import { storesNothing } from '../../jobs/request/tool-request.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { compileInThread } from './compile-in-thread.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
@@ -49,7 +50,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   };
 }
 
-/** Compiles a set, draws its tables, and stores both, but in a dry run. */
+/** Compiles a set, draws its tables, and stores both where the run stores anything. */
 export async function drawXsdSet(session: ToolSession, set: XsdSetFiles): Promise<DrawnSet> {
   const { request, idOrg, home, steps } = session;
   const { catalog } = home.adapters;
@@ -71,7 +72,7 @@ export async function drawXsdSet(session: ToolSession, set: XsdSetFiles): Promis
   session.log(
     `model at level ${model.mapLevel}: ${counted(model.tables.length, 'table')}, ${counted(model.mappings.length, 'mapping')}`,
   );
-  if (request.dryRun) return { source, model, origin: null, logical: null };
+  if (storesNothing(request)) return { source, model, origin: null, logical: null };
   steps.begin('store');
   const origin = await storeOrigin(session, source, 'xsd', records);
   await session.report({ idSch: origin.id_sch });

@@ -5,7 +5,7 @@ import type { MapLevel, RelationalModel } from '../../engine/model/relational-mo
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
 import { knownOrigins } from '../../catalog/schemas/named.ts';
 import { AppError } from '../../errors.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import { storesNothing, type ToolRequest } from '../../jobs/request/tool-request.ts';
 import { inactiveLines } from '../../catalog/schemas/generate.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
@@ -171,7 +171,7 @@ async function namedOrigin({ request, home }: ToolSession, loads: readonly Targe
       );
 }
 
-/** Stores a new model, but in a dry run; a --rename that named nothing is told, as a mistyped name would go unnoticed. */
+/** Stores a new model where the run stores anything; a --rename that named nothing is told, as a mistyped name would go unnoticed. */
 export async function storeModel(
   session: ToolSession,
   idSch: number,
@@ -180,7 +180,8 @@ export async function storeModel(
 ): Promise<StoredLogicalSchema> {
   for (const [from, to] of unusedRenames(session.request.rename ?? [], model))
     session.log(`--rename ${from}=${to}: no table or column would be called ${from}`);
-  if (session.request.dryRun) return { idSch, idLschma: -1, model, modelHash: '', variant: isVariant };
+  if (storesNothing(session.request))
+    return { idSch, idLschma: -1, model, modelHash: '', variant: isVariant };
   return session.home.adapters.catalog.createLogicalSchema(
     session.idOrg,
     idSch,

@@ -48,8 +48,8 @@ export async function originOfSet(
   if (origin === null) {
     log(
       parent === undefined
-        ? 'the XSD set would be a new origin, which a dry run does not store'
-        : `the XSD set differs from that of origin ${parent.id_sch} (${parent.name}), which the target knows: it would be its next version, which a dry run does not store`,
+        ? 'the XSD set would be a new origin, which this run does not store'
+        : `the XSD set differs from that of origin ${parent.id_sch} (${parent.name}), which the target knows: it would be its next version, which this run does not store`,
     );
     return withUnstoredOrigin(session, {
       name,

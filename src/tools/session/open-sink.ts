@@ -51,9 +51,10 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
   }
 }
 
-/** In what words a target is told its tables (`-S p`): those of the database that makes them, or that reads the files best. */
+/** In what words a target is told its tables (`-S p`): those of the database that makes them, or that reads the files best; without one, PostgreSQL's. */
 export function ddlDialectOf({ out, format }: Pick<ToolRequest, 'out' | 'format'>): 'duckdb' | 'postgresql' {
-  const target = parseTarget(out!);
+  if (out === undefined) return 'postgresql';
+  const target = parseTarget(out);
   if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
   return target.kind === 'duckdb' || (target.kind === 'folder' && format === 'parquet')
     ? 'duckdb'
