@@ -18,6 +18,7 @@ import { createFolderRowSink } from './sink.ts';
 import { fileNamePart } from './contents/file-names.ts';
 import type { FolderFormat } from './contents/formats.ts';
 import {
+  dataPackageName,
   isOwnName,
   loadScriptName,
   otherScriptNames,
@@ -94,6 +95,9 @@ class ObjectFolderRowSink implements RowSink {
     await this.#clearJournals();
     await mkdir(staging, { recursive: true, mode: 0o700 });
     if (this.#before !== null) await writeFile(join(staging, manifestName), JSON.stringify(this.#before));
+    // one that no job wrote is somebody else's, and stays
+    if (this.#before?.data_package !== true && (await this.#isThere(dataPackageName)))
+      await writeFile(join(staging, dataPackageName), '');
     return this.#local.open(plan);
   }
 
@@ -134,8 +138,8 @@ class ObjectFolderRowSink implements RowSink {
     const after = JSON.parse(text) as TargetManifest;
     if (after.jobs.length === (this.#before?.jobs.length ?? 0)) return published;
     const journal = await this.#journal(after);
-    const known = otherScriptNames(this.#before?.format);
-    const scripts = otherScriptNames(after.format).filter((name) => !known.includes(name));
+    const known = otherScriptNames(this.#before);
+    const scripts = otherScriptNames(after).filter((name) => !known.includes(name));
     await this.#refuseForeign([...journal.files, ...scripts]);
     await this.#put(this.#journalName(journal), new TextEncoder().encode(JSON.stringify(journal)));
     for (const name of journal.files) await this.#upload(name);
@@ -169,6 +173,12 @@ class ObjectFolderRowSink implements RowSink {
     await this.#options.files.write(this.#at(name), bytes);
   }
 
+  async #isThere(name: string): Promise<boolean> {
+    const { files, location } = this.#options;
+    for await (const file of files.list(location)) if (file.name === name) return true;
+    return false;
+  }
+
   async #text(name: string): Promise<string | null> {
     const body = await this.#options.files.read(this.#at(name));
     return body === null ? null : new Response(body).text();
@@ -190,7 +200,7 @@ class ObjectFolderRowSink implements RowSink {
     if (reused !== undefined)
       throw new AppError('conflict', `${this.label}: ${reused.name} is of another installation.`);
     const scripts = await Promise.all(
-      otherScriptNames(after.format).map(async (name) => [
+      otherScriptNames(after).map(async (name) => [
         name,
         await readFile(join(this.#options.staging, name), 'utf8'),
       ]),
@@ -201,9 +211,7 @@ class ObjectFolderRowSink implements RowSink {
       files: [...names].filter((name) => !before.has(name)),
       remove: [
         ...[...before].filter((name) => !names.has(name)),
-        ...otherScriptNames(this.#before?.format).filter(
-          (name) => !otherScriptNames(after.format).includes(name),
-        ),
+        ...otherScriptNames(this.#before).filter((name) => !otherScriptNames(after).includes(name)),
       ],
       loadScript: await readFile(join(this.#options.staging, loadScriptName), 'utf8'),
       otherScripts: Object.fromEntries(scripts),

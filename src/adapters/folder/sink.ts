@@ -17,6 +17,7 @@ import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts'
 import { fileFault } from '../file-staging/faults.ts';
 import { StagedFiles, type FinishedFile } from '../file-staging/staged-files.ts';
 import { encodingOf, headerLine, tableColumns, type FolderFormat } from './contents/formats.ts';
+import { renderDataPackage } from './contents/data-package.ts';
 import { renderMysqlScript } from './load-scripts/mysql.ts';
 import { renderLoadScript } from './load-scripts/psql.ts';
 import { renderSqliteScript } from './load-scripts/sqlite.ts';
@@ -24,6 +25,7 @@ import { lockFolder, type FileLock } from '../file-staging/lock.ts';
 import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
 import {
   commitJournal,
+  dataPackageName,
   finishJournal,
   readManifest,
   scriptNames,
@@ -121,7 +123,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const files = manifest.tables.flatMap((table) => table.files);
     const names = new Set(files.map((file) => file.name));
     const before = this.#manifest.tables.flatMap((table) => table.files);
-    await this.#checkForeignFiles(names);
+    await this.#checkForeignFiles(manifest, names);
     if (!(await this.#lock!.isHeld())) {
       throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
     }
@@ -131,9 +133,9 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       files: [...names].filter((name) => this.#files!.has(name)),
       remove: [
         ...before.map((file) => file.name).filter((name) => !names.has(name)),
-        ...this.#ownScripts().filter((name) => !scriptNames(manifest.format).includes(name)),
+        ...this.#ownScripts().filter((name) => !scriptNames(manifest).includes(name)),
       ],
-      otherScripts: this.#otherScripts(manifest),
+      otherScripts: await this.#otherScripts(manifest),
       loadScript: await this.#loadScript(manifest),
       manifest,
     });
@@ -282,6 +284,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       nullAllowed: this.#columnsIn(this.nullAllowed),
       lastKeys,
       format: this.#options.format,
+      hasPackage: await this.#hasPackage(),
     });
   }
 
@@ -302,14 +305,14 @@ class FolderRowSink extends StagedRowSink implements RowSink {
 
   /** Scripts of the files that were here before. */
   #ownScripts(): readonly string[] {
-    return this.#manifest.jobs.length === 0 ? [] : scriptNames(this.#manifest.format);
+    return this.#manifest.jobs.length === 0 ? [] : scriptNames(this.#manifest);
   }
 
   /** Files that no manifest lists belong to somebody else. */
-  async #checkForeignFiles(names: ReadonlySet<string>): Promise<void> {
+  async #checkForeignFiles(manifest: TargetManifest, names: ReadonlySet<string>): Promise<void> {
     const listed = new Set(this.#manifest.tables.flatMap((table) => table.files.map((file) => file.name)));
     for (const name of this.#ownScripts()) listed.add(name);
-    for (const name of [...names, ...scriptNames(this.#options.format)]) {
+    for (const name of [...names, ...scriptNames(manifest)]) {
       if (listed.has(name) || !(await exists(join(this.#directory, name)))) continue;
       throw new AppError('conflict', `${this.label}: ${name} exists and was not written by a job.`);
     }
@@ -321,10 +324,22 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     return renderParquetScript(this.plan.model, manifest);
   }
 
-  #otherScripts(manifest: TargetManifest): Record<string, string> {
+  async #otherScripts(manifest: TargetManifest): Promise<Record<string, string>> {
     const { model } = this.plan;
     if (manifest.format === 'jsonl') return { [sqliteScriptName]: renderSqliteScript(model, manifest) };
-    return manifest.format === 'tsv' ? { [mysqlScriptName]: renderMysqlScript(model, manifest) } : {};
+    return {
+      ...(manifest.format === 'tsv' ? { [mysqlScriptName]: renderMysqlScript(model, manifest) } : {}),
+      ...(manifest.data_package === true
+        ? { [dataPackageName]: await renderDataPackage(model, manifest) }
+        : {}),
+    };
+  }
+
+  /** One that no job wrote is somebody else's, and stays. */
+  async #hasPackage(): Promise<boolean> {
+    const { format } = this.#options;
+    if (format !== 'csv' && format !== 'tsv') return false;
+    return this.#manifest.data_package === true || !(await exists(join(this.#directory, dataPackageName)));
   }
 
   /** Rows of this job by table of the model. */

@@ -1,6 +1,7 @@
 /** Reading logical schemas and what is made from them. */
 import { inSlices, mapInSlices } from '../../engine/in-slices.ts';
 import { ddlParagraphs } from '../../engine/sql/ddl.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { DialectName } from '../../engine/sql/dialect.ts';
 import { AppError } from '../../errors.ts';
 import type { CatalogStore, MappingRecord, StoredLogicalSchema } from '../../ports/stores/catalog.ts';
@@ -29,14 +30,25 @@ export async function logicalSchemaDdl(
   options: { readonly dialect: DialectName; readonly idLschma?: number },
 ): Promise<readonly string[]> {
   const { dialect } = options;
-  const { model } = await findLogicalSchema(catalog, idOrg, idSch, options.idLschma);
+  const { model, notes } = await keyedLogicalSchema({ catalog, jobs }, idOrg, idSch, options.idLschma);
+  const lines = notes.map((text) => `-- ${oneLine(text)}\n`);
+  return [...lines, ...(await inSlices(ddlParagraphs(model, { dialect })))];
+}
+
+/** With the natural keys that people declared; `notes` tells which of them data broke, so that they are left out. */
+export async function keyedLogicalSchema(
+  { catalog, jobs }: Pick<Adapters, 'catalog' | 'jobs'>,
+  idOrg: number,
+  idSch: number,
+  idLschma?: number,
+): Promise<{ readonly model: RelationalModel; readonly notes: readonly string[] }> {
+  const { model } = await findLogicalSchema(catalog, idOrg, idSch, idLschma);
   const declared = await catalog.listNaturalKeys(idOrg, idSch);
-  if (declared.length === 0) return await inSlices(ddlParagraphs(model, { dialect }));
+  if (declared.length === 0) return { model, notes: [] };
   const family = await originFamily(catalog, idOrg, idSch);
   const ids = family.map(({ id_sch }) => id_sch);
   const { keys, notes } = withoutBroken(declared, await brokenNaturalKeys(jobs, idOrg, ids));
-  const lines = notes.map((text) => `-- ${oneLine(text)}\n`);
-  return [...lines, ...(await inSlices(ddlParagraphs(withNaturalKeys(model, keys), { dialect })))];
+  return { model: withNaturalKeys(model, keys), notes };
 }
 
 /** How long names may be, and the longest that there is (in UTF-8 bytes; the first of equals), null while there is no logical schema. */

@@ -21,6 +21,7 @@ export const optionValues: Readonly<Record<OptionName, string>> = {
   size: 'N',
   dialect: 'NAME',
   logical: 'ID',
+  as: 'FORMAT',
   out: 'FILE',
   follow: '',
   json: '',

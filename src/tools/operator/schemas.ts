@@ -5,10 +5,20 @@ import { knownOrigins, originNamed } from '../../catalog/schemas/named.ts';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { dialectNames } from '../../engine/sql/dialects/every-dialect.ts';
 import { didYouMean } from '../../engine/closest-word.ts';
+import { exportFormats } from '../../engine/metadata/formats.ts';
 import { AppError } from '../../errors.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { textTable } from '../cli/text-table.ts';
-import { number, organisation, time, UsageError, type Command, type Opened } from './specification.ts';
+import {
+  number,
+  organisation,
+  time,
+  UsageError,
+  type Answer,
+  type Command,
+  type Opened,
+  type Options,
+} from './specification.ts';
 
 export const schemaCommands: Readonly<Record<string, Command>> = {
   schemas: {
@@ -42,10 +52,12 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
   },
   schema: {
     words: ['NAME|ID'],
-    options: ['org', 'logical'],
-    meaning: 'one schema and its tables',
+    options: ['org', 'logical', 'as', 'out'],
+    meaning: `one schema and its tables; --as ${exportFormats.join('|')}: as metadata for other tools`,
     async run(opened, [which = ''], options) {
       const idOrg = organisation(options);
+      if (options.as !== undefined) return exported(opened, which, options, options.as);
+      if (options.out !== undefined) throw new UsageError('schema writes to -o what --as FORMAT makes');
       const origin = await findSchema(opened, idOrg, which, logicalOf(options.logical));
       const tables =
         origin.id_lschma === null ? [] : await opened.adapters.catalog.listTables(idOrg, origin.id_lschma);
@@ -102,14 +114,42 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
       const { diagramDrawing } = await import('../../catalog/diagrams/stored-drawing.ts');
       const svg = (await diagramDrawing(opened.adapters.catalog, idOrg, idSch, idLschma)).join('');
       if (options.out === undefined) return { text: svg.trimEnd(), json: { id_sch: idSch, svg } };
-      const file = resolve(options.out);
-      await writeFile(file, svg).catch((error: unknown) => {
-        throw fileFault(error, file);
-      });
+      const file = await written(options.out, svg);
       return { text: `${file} is the diagram of schema ${idSch}`, json: { id_sch: idSch, file } };
     },
   },
 };
+
+/** `schema NAME --as FORMAT` */
+async function exported(opened: Opened, which: string, options: Options, wanted: string): Promise<Answer> {
+  const format = exportFormats.find((name) => name === wanted);
+  if (format === undefined)
+    throw new UsageError(
+      `--as must be one of ${exportFormats.join(', ')}${didYouMean(wanted, exportFormats)}`,
+    );
+  if (format === 'dbt' && options.out === undefined)
+    throw new UsageError('--as dbt makes an archive, which needs a place: -o FILE.zip');
+  const idOrg = organisation(options);
+  const idLschma = logicalOf(options.logical);
+  const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
+  const { exportSchemaAs } = await import('../../catalog/schemas/export-as.ts');
+  const { content } = await exportSchemaAs(opened.adapters, idOrg, idSch, { format, idLschma });
+  if (options.out === undefined) {
+    const text = Buffer.concat(content).toString();
+    return { text: text.trimEnd(), json: { id_sch: idSch, format, content: text } };
+  }
+  const file = await written(options.out, Buffer.concat(content));
+  return { text: `${file} is schema ${idSch} as ${format}`, json: { id_sch: idSch, format, file } };
+}
+
+/** The whole path of the file. */
+async function written(out: string, content: string | Uint8Array): Promise<string> {
+  const file = resolve(out);
+  await writeFile(file, content).catch((error: unknown) => {
+    throw fileFault(error, file);
+  });
+  return file;
+}
 
 /** AppError `not_found` lists what there is. */
 async function findSchema(

@@ -16,6 +16,7 @@ export interface Options {
   readonly size?: string | undefined;
   readonly dialect?: string | undefined;
   readonly logical?: string | undefined;
+  readonly as?: string | undefined;
   readonly out?: string | undefined;
   readonly follow?: boolean | undefined;
   readonly json?: boolean | undefined;

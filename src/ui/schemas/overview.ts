@@ -16,6 +16,17 @@ interface Download {
   readonly accept: string;
 }
 
+/** Of what other tools read: format, label, ending of the file, media type. */
+const metadataFormats = [
+  ['dbt', 'dbt project, zip', '-dbt.zip', 'application/zip'],
+  ['odcs', 'Data contract, yaml', '.odcs.yaml', 'application/yaml'],
+  ['mermaid', 'Diagram, mermaid', '.mmd', 'text/plain'],
+  ['dbml', 'Diagram, dbml', '.dbml', 'text/plain'],
+  ['frictionless', 'Data package, json', '.datapackage.json', 'application/json'],
+  ['jsonschema', 'JSON Schema', '.schema.json', 'application/json'],
+  ['avro', 'Avro schemas', '.avsc', 'application/json'],
+] as const;
+
 export async function overviewPart(context: PartContext): Promise<Content> {
   const { schema, family } = context;
   const facts: readonly [string, Content][] = [
@@ -121,6 +132,12 @@ function downloads(context: PartContext): HTMLElement {
     map('xlsx', 'application/octet-stream'),
     map('csv', 'text/csv, application/octet-stream'),
     map('json', 'application/json'),
+    ...metadataFormats.map(([format, label, ending, accept]): Download => ({
+      label,
+      file: `${name}${ending}`,
+      path: `v2/schema/export_as/${id}${logicalQuery(context, { format })}`,
+      accept,
+    })),
   ];
   const says = h('div');
   const save = async ({ file, path, accept }: Download): Promise<void> => {

@@ -65,7 +65,7 @@ test('the manifest lists every file with its rows, bytes and hash', async () => 
       file.sha256,
     ]);
   }
-  const expected = [...listed.map((file) => file.name), 'manifest.json', 'load.sql'];
+  const expected = [...listed.map((file) => file.name), 'datapackage.json', 'manifest.json', 'load.sql'];
   expect((await readdir(directory)).toSorted()).toEqual(expected.toSorted());
 });
 
@@ -264,4 +264,58 @@ test('Parquet has the types of the dialect', async () => {
     `(DESCRIBE SELECT weight, years FROM read_parquet('${join(directory, book!.name)}'))`,
   );
   expect(described).toMatchObject({ column_name: 'weight', column_type: 'DECIMAL(38,25)' });
+});
+
+interface Described {
+  readonly resources: readonly {
+    readonly name: string;
+    readonly path: string | readonly string[];
+    readonly bytes?: number;
+    readonly hash?: string;
+    readonly schema: {
+      readonly fields: readonly { readonly name: string; readonly type: string }[];
+      readonly foreignKeys?: readonly { readonly reference: { readonly resource: string } }[];
+    };
+  }[];
+}
+
+async function dataPackage(): Promise<Described> {
+  return JSON.parse(await readFile(join(directory, 'datapackage.json'), 'utf8')) as Described;
+}
+
+test.for(['csv', 'tsv'] as const)('a data package describes the %s files of all jobs', async (format) => {
+  await load(libraryPlan(1), 2, { format });
+  const first = await dataPackage();
+  const { tables } = await manifest();
+  expect(first.resources).toHaveLength(tables.length);
+  const book = first.resources.find(({ name }) => name === 'book')!;
+  const { files } = tables.find(({ name }) => name === 'book')!;
+  expect(book).toMatchObject({
+    path: `book.${format}`,
+    bytes: files[0]!.bytes,
+    hash: `sha256:${files[0]!.sha256}`,
+  });
+  expect(book.schema.fields.map(({ name }) => name)).toEqual(files[0]!.columns);
+  const names = new Set(['', ...first.resources.map(({ name }) => name)]);
+  for (const { schema } of first.resources)
+    for (const { reference } of schema.foreignKeys ?? []) expect(names).toContain(reference.resource);
+  await load(libraryPlan(2), 1, { format });
+  const second = (await dataPackage()).resources.find(({ name }) => name === 'book')!;
+  expect(second.path).toEqual([`book.${format}`, `book.2.${format}`]);
+  expect(second).not.toHaveProperty('hash');
+});
+
+test('a data package that somebody else put there stays, and other formats have none', async () => {
+  await mkdir(directory, { recursive: true });
+  const own = join(directory, 'datapackage.json');
+  await writeFile(own, 'mine');
+  await load(libraryPlan(1));
+  await load(libraryPlan(2));
+  expect(await readFile(own, 'utf8')).toBe('mine');
+  expect(await manifest()).not.toHaveProperty('data_package');
+  await rm(own);
+  await load(libraryPlan(3));
+  expect(await readFile(own, 'utf8')).toContain('"resources"');
+  await load({ ...libraryPlan(4), saveMode: 'overwrite' }, 1, { format: 'jsonl' });
+  expect(existsSync(own)).toBe(false);
 });

@@ -53,6 +53,7 @@ const scopes: Readonly<Record<string, Scope | null>> = {
   listMappingStatisticsOfJob: 'schemas:read',
   compareMappings: 'schemas:read',
   downloadMappings: 'schemas:read',
+  exportSchemaAs: 'schemas:read',
   getDiagram: 'schemas:read',
   createSchema: 'schemas:write',
   generateSchema: 'schemas:write',

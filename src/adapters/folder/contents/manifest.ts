@@ -12,14 +12,20 @@ export const sqliteScriptName = 'load.sqlite.sql';
 /** beside it where they are TSV */
 export const mysqlScriptName = 'load.mysql.sql';
 
-/** Scripts beside `load.sql`, by the format of the folder's files. */
-export function otherScriptNames(format: FolderFormat | undefined): readonly string[] {
-  if (format === 'jsonl') return [sqliteScriptName];
-  return format === 'tsv' ? [mysqlScriptName] : [];
+/** beside it where they are CSV or TSV */
+export const dataPackageName = 'datapackage.json';
+
+type Beside = Pick<TargetManifest, 'format' | 'data_package'>;
+
+/** Files beside `load.sql` that tell how to read the folder. Null: an empty folder. */
+export function otherScriptNames(manifest: Beside | null): readonly string[] {
+  const own = manifest?.data_package === true ? [dataPackageName] : [];
+  if (manifest?.format === 'jsonl') return [sqliteScriptName, ...own];
+  return manifest?.format === 'tsv' ? [mysqlScriptName, ...own] : own;
 }
 /** All scripts of a folder. */
-export function scriptNames(format: FolderFormat): readonly string[] {
-  return [loadScriptName, ...otherScriptNames(format)];
+export function scriptNames(manifest: Beside): readonly string[] {
+  return [loadScriptName, ...otherScriptNames(manifest)];
 }
 
 const journalName = '.svc-publish.json';
@@ -62,6 +68,8 @@ export interface ManifestJob {
 export interface TargetManifest {
   readonly version: 1;
   readonly format: FolderFormat;
+  /** `datapackage.json` was written by a job; one that somebody else put there stays theirs */
+  readonly data_package?: true;
   /** the ledger: every job once */
   readonly jobs: readonly ManifestJob[];
   /** highest key ever given out, by table */
@@ -152,7 +160,7 @@ export async function finishJournal(directory: string): Promise<void> {
     await renameIfThere(join(directory, journal.staging, name), join(directory, name));
   for (const name of journal.remove) await rm(join(directory, name), { force: true });
   await writeDurably(directory, loadScriptName, journal.loadScript);
-  for (const name of otherScriptNames(journal.manifest.format)) {
+  for (const name of otherScriptNames(journal.manifest)) {
     const text = journal.otherScripts?.[name];
     if (typeof text === 'string') await writeDurably(directory, name, text);
   }

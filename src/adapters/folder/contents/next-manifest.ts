@@ -33,6 +33,8 @@ export interface ManifestStep {
   readonly nullAllowed: NotedColumns;
   readonly lastKeys: ReadonlyMap<string, number>;
   readonly format: TargetManifest['format'];
+  /** a `datapackage.json` is written */
+  readonly hasPackage: boolean;
 }
 
 export function nextManifest(step: ManifestStep): TargetManifest {
@@ -71,7 +73,8 @@ export function nextManifest(step: ManifestStep): TargetManifest {
     documents: step.added.get(sideTableNames.documents)?.rows ?? 0,
     rows: rowsOf(data),
   };
-  return { version: 1, format: step.format, jobs: [...step.before.jobs, job], keys, tables };
+  const own = step.hasPackage ? { data_package: true as const } : {};
+  return { version: 1, format: step.format, ...own, jobs: [...step.before.jobs, job], keys, tables };
 }
 
 /** Names the job that wrote a file: numbers of two installations may be the same. */

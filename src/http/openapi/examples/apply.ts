@@ -21,7 +21,7 @@ const problems: Readonly<Partial<Record<ErrorCode, { readonly status: number; re
   recorded.problems;
 const answers: Readonly<Record<string, unknown>> = recorded.answers;
 
-const tools = /^\/v2\/(?:run|schema\/(?:create|export|import))/;
+const tools = /^\/v2\/(?:run|schema\/(?:create|export(?!_)|import))/;
 
 /** Operations that may end in an error, for those errors that not every operation of its status has. */
 const isPossible: Partial<Record<ErrorCode, (path: string, operation: Described) => boolean>> = {

@@ -31,6 +31,7 @@ import {
 } from '../../schemas/catalog.ts';
 import { longText } from '../../answers/long-answers.ts';
 import { wire } from '../../answers/wire.ts';
+import { exportAsOperation } from './export-as.ts';
 
 const tags = ['schemas'];
 const schemaParam = z.object({ idSch: int64('The schema.', 11) });
@@ -55,6 +56,7 @@ export function createSchemaRoutes(
     allOperation(shared),
     getOperation(shared),
     ddlOperation(shared),
+    exportAsOperation(adapters, guards, shared.renderings),
     familyOperation(shared),
     maxLengthOperation(shared),
     generateOperation(shared),

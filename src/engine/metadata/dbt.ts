@@ -1,0 +1,277 @@
+/**
+ * A dbt project over the loaded tables: they are its source, with tests for keys, references and enumerated values, and each has a
+ * staging model with names that need no quotes. Expressions of Jinja quote for the database that the project runs on.
+ */
+import { mapInSlices } from '../in-slices.ts';
+import { bareTypeName, postgresql } from '../sql/dialects/postgresql.ts';
+import { physicalName } from '../sql/physical-names.ts';
+import type { DescribedColumn, DescribedModel, DescribedReference, DescribedTable } from './described.ts';
+import { plainNames, plainNamesOf } from './names.ts';
+import { yaml, yamlItem, type YamlValue } from './yaml.ts';
+
+export interface ProjectFile {
+  /** path within the project */
+  readonly name: string;
+  /** in pieces */
+  readonly content: readonly string[];
+}
+
+/** What expressions name tables by: the source's name, and of each table that of its entry there. */
+interface Source {
+  readonly name: string;
+  readonly tables: ReadonlyMap<string, string>;
+}
+
+/** PostgreSQL takes no longer name of a view, and dbt refuses one. */
+const longestModelName = 63;
+
+export async function dbtProject(model: DescribedModel): Promise<readonly ProjectFile[]> {
+  const project = plainNames([model.name], { maxBytes: 50 })[0]!.toLowerCase();
+  const source: Source = {
+    name: project,
+    // dbt itself writes these between quotes
+    tables: plainNamesOf(
+      model.tables.map(({ name }) => name),
+      { allScripts: true },
+    ),
+  };
+  const stages = plainNames(
+    model.tables.map(({ name }) => `stg_${name.replace(/^_+/, '')}`),
+    { maxBytes: longestModelName },
+  );
+  const tables = await mapInSlices(model.tables, (table) => yamlItem(sourceTable(source, table), 6));
+  const staging = await mapInSlices(model.tables, (table, index) => ({
+    name: `models/staging/${stages[index]!.toLowerCase()}.sql`,
+    content: [stagingModel(source, table)],
+  }));
+  return [
+    { name: 'dbt_project.yml', content: [yaml(projectFile(project))] },
+    { name: 'profiles.yml', content: [profiles(project)] },
+    {
+      name: 'models/sources.yml',
+      content: [
+        `${yaml({ version: 2 })}sources:\n${yamlItem(
+          {
+            name: project,
+            description: rendered(`Tables of ${model.name}, version ${model.version}`),
+            schema: "{{ var('source_schema', target.schema) }}",
+            quoting: { schema: true, identifier: true },
+          },
+          2,
+        )}    tables:\n`,
+        ...tables,
+      ],
+    },
+    { name: 'macros/loaded.sql', content: [loadedMacros] },
+    ...staging,
+    ...keyTests(source, model),
+  ];
+}
+
+/**
+ * A load makes the tables that it has rows for. `_documents` is among them always: a wrong place of the tables does not pass for one
+ * without rows.
+ */
+const loadedMacros = `{#- A load makes the tables that have rows, and _documents: those that are not there are read as without rows. -#}
+{%- macro is_missing(table) -%}
+  {{ return(
+    execute and table is not string and table.identifier != '_documents'
+    and '"' not in table.identifier and load_relation(table) is none
+  ) }}
+{%- endmacro -%}
+
+{%- macro loaded(table) -%}
+  {%- if not is_missing(table) -%}
+    {{ table }}
+  {%- else -%}
+    {%- set node = graph.sources.values() | selectattr('relation_name', 'equalto', table | string) | first -%}
+    (select {% for column in node.columns.values() -%}
+      cast(null as {{ column.data_type }}) as {{ adapter.quote(column.name) }}{{ ', ' if not loop.last }}
+    {%- endfor %} where false) as no_rows
+  {%- endif -%}
+{%- endmacro -%}
+
+{%- test unique(model, column_name) -%}
+  {%- if is_missing(model) -%} select 1 as no_row where false
+  {%- else -%} {{ adapter.dispatch('test_unique', 'dbt')(model, column_name) }} {%- endif -%}
+{%- endtest -%}
+
+{%- test not_null(model, column_name) -%}
+  {%- if is_missing(model) -%} select 1 as no_row where false
+  {%- else -%} {{ adapter.dispatch('test_not_null', 'dbt')(model, column_name) }} {%- endif -%}
+{%- endtest -%}
+
+{%- test accepted_values(model, column_name, values, quote=True) -%}
+  {%- if is_missing(model) -%} select 1 as no_row where false
+  {%- else -%} {{ adapter.dispatch('test_accepted_values', 'dbt')(model, column_name, values, quote) }} {%- endif -%}
+{%- endtest -%}
+
+{%- test relationships(model, column_name, to, field) -%}
+  {%- if is_missing(model) -%} select 1 as no_row where false
+  {%- elif is_missing(to) -%} select {{ column_name }} from {{ model }} where {{ column_name }} is not null
+  {%- else -%} {{ adapter.dispatch('test_relationships', 'dbt')(model, column_name, to, field) }} {%- endif -%}
+{%- endtest -%}
+`;
+
+function projectFile(project: string): YamlValue {
+  return {
+    name: project,
+    version: '1.0.0',
+    'config-version': 2,
+    'require-dbt-version': '>=1.10.5',
+    profile: project,
+    'model-paths': ['models'],
+    'macro-paths': ['macros'],
+    'test-paths': ['tests'],
+    flags: { require_generic_test_arguments_property: true },
+    models: { [project]: { staging: { '+materialized': 'view' } } },
+  };
+}
+
+function env(name: string, usual: string): string {
+  return `{{ env_var('${name}', '${usual}') }}`;
+}
+
+/** Connections are named by the variables that clients of these databases know; no secret is written. */
+function profiles(project: string): string {
+  const outputs = {
+    postgres: {
+      type: 'postgres',
+      host: env('PGHOST', 'localhost'),
+      port: "{{ env_var('PGPORT', '5432') | as_number }}",
+      user: env('PGUSER', 'postgres'),
+      password: env('PGPASSWORD', ''),
+      dbname: env('PGDATABASE', 'postgres'),
+      schema: env('DBT_SCHEMA', 'public'),
+      threads: 4,
+    },
+    duckdb: {
+      type: 'duckdb',
+      path: env('DUCKDB_FILE', `${project}.duckdb`),
+      schema: env('DBT_SCHEMA', 'main'),
+      threads: 4,
+    },
+  };
+  return yaml({ [project]: { target: env('DBT_TARGET', 'postgres'), outputs } });
+}
+
+function sourceTable(source: Source, table: DescribedTable): YamlValue {
+  const references = Map.groupBy(table.references, ({ column }) => column);
+  const name = source.tables.get(table.name)!;
+  const identifier = nameOfTarget(table.name);
+  return {
+    name,
+    identifier: identifier === name ? undefined : identifier,
+    description: rendered(table.description),
+    columns: table.columns.map((column) => {
+      const isKey = table.primaryKey.length === 1 && table.primaryKey[0] === column.name;
+      const isUnique =
+        isKey || table.uniqueKeys.some(({ columns }) => columns.length === 1 && columns[0] === column.name);
+      const tests: YamlValue[] = [
+        ...(isUnique ? ['unique'] : []),
+        ...(column.nullable ? [] : ['not_null']),
+        ...(references.get(column.name) ?? []).map((reference) => relationship(source, reference)),
+        ...acceptedValues(column),
+      ];
+      return {
+        name: nameOfTarget(column.name),
+        description: rendered(column.description),
+        data_type: bareTypeName(column.type),
+        quote: true,
+        data_tests: tests.length === 0 ? undefined : tests,
+      };
+    }),
+  };
+}
+
+function relationship(source: Source, { parentTable, parentColumn }: DescribedReference): YamlValue {
+  const to = sourceOf(source, parentTable);
+  return { relationships: { arguments: { to, field: `{{ ${quoted(parentColumn)} }}` } } };
+}
+
+const numeric: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint', 'numeric']);
+
+/** The test puts values between quotes as they are, so a quote in one is doubled here. */
+function acceptedValues({ type, enumeration }: DescribedColumn): YamlValue[] {
+  if (enumeration === null || type.list === true) return [];
+  if (numeric.has(type.kind))
+    return [{ accepted_values: { arguments: { values: enumeration, quote: false } } }];
+  if (type.kind !== 'text') return [];
+  const values = enumeration.map((value) => rendered(value.replaceAll("'", "''")));
+  return [{ accepted_values: { arguments: { values } } }];
+}
+
+function stagingModel(source: Source, table: DescribedTable): string {
+  const aliases = plainNamesOf(
+    table.columns.map(({ name }) => name),
+    { maxBytes: longestModelName, allScripts: true },
+  );
+  const columns = table.columns.map(({ name }) => {
+    const alias = aliases.get(name)!;
+    return `    {{ ${quoted(name)} }}${alias === name ? '' : ` as {{ ${quoted(alias)} }}`}`;
+  });
+  return `select\n${columns.join(',\n')}\nfrom {{ loaded(${sourceOf(source, table.name)}) }}\n`;
+}
+
+/** Keys of several columns, for which dbt has no test of its own: rows that have one twice. */
+function keyTests(source: Source, { tables }: DescribedModel): readonly ProjectFile[] {
+  const keys = tables.flatMap((table) =>
+    table.uniqueKeys.filter(({ columns }) => columns.length > 1).map((key) => ({ table, ...key })),
+  );
+  const names = plainNames(keys.map(({ name }) => `unique_${name}`));
+  return keys.map(({ table, columns }, index) => {
+    const named = columns.map((column) => `{{ ${quoted(column)} }}`);
+    return {
+      name: `tests/${names[index]!.toLowerCase()}.sql`,
+      content: [
+        `select ${named.join(', ')}\nfrom {{ loaded(${sourceOf(source, table.name)}) }}\n` +
+          `where ${named.map((column) => `${column} is not null`).join(' and ')}\n` +
+          `group by ${named.join(', ')}\nhaving count(*) > 1\n`,
+      ],
+    };
+  });
+}
+
+function sourceOf({ name, tables }: Source, table: string): string {
+  return `source(${literal(name)}, ${literal(tables.get(table)!)})`;
+}
+
+/** An expression of Jinja that is the name, quoted as the database has it. */
+function quoted(name: string): string {
+  return `adapter.quote(${nameExpression(name) ?? literal(betweenQuotes(name))})`;
+}
+
+/** dbt puts names between quotes as they are. */
+function betweenQuotes(name: string): string {
+  return name.replaceAll('"', '""');
+}
+
+/** An expression for a name that is another one in PostgreSQL, whose names are shorter; null for all others. */
+function nameExpression(name: string): string | null {
+  const short = physicalName(postgresql, name);
+  if (short === name) return null;
+  const [here, elsewhere] = [short, name].map((one) => literal(betweenQuotes(one)));
+  return `(${here} if target.type == 'postgres' else ${elsewhere})`;
+}
+
+/** As a text that dbt renders. */
+function nameOfTarget(name: string): string {
+  const expression = nameExpression(name);
+  return expression === null ? rendered(betweenQuotes(name)) : `{{ ${expression} }}`;
+}
+
+/** A string of Jinja: what could end it, or an expression around it, is escaped. */
+function literal(text: string): string {
+  const escaped = text
+    .toWellFormed()
+    .replaceAll(
+      /[\p{Cc}"'\\{}%#]/gu,
+      (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+    );
+  return `'${escaped}'`;
+}
+
+/** A text that dbt renders: one that looks like Jinja is written as an expression that gives it back. */
+function rendered(text: string): string {
+  return /\{[{%#]/.test(text) ? `{{ ${literal(text)} }}` : text;
+}

@@ -1,0 +1,130 @@
+/** The tables of a model as other tools are told of them: names, types, keys, what everything means, which values there can be. */
+import { mapInSlices } from '../in-slices.ts';
+import type { ColumnType, RelationalModel } from '../model/relational-model.ts';
+import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
+import type { SourceModel } from '../model/source-model.ts';
+import { columnComment, commentLine, identityNotes, tableComment } from '../sql/comment-text.ts';
+import { enumerationsOf, type Enumeration } from './enumerations.ts';
+
+export interface DescribedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly nullable: boolean;
+  /** on one line: the path first, then the documentation */
+  readonly description: string;
+  /** on one line: the documentation alone; '' without any */
+  readonly documentation: string;
+  readonly xpath: string | null;
+  /** all values that there can be, of a list those of its items; null: not told */
+  readonly enumeration: Enumeration | null;
+}
+
+export interface DescribedReference {
+  readonly column: string;
+  readonly parentTable: string;
+  readonly parentColumn: string;
+  /** a row of the parent has one at most */
+  readonly single: boolean;
+}
+
+export interface DescribedTable {
+  readonly name: string;
+  readonly description: string;
+  readonly documentation: string;
+  readonly columns: readonly DescribedColumn[];
+  /** empty: rows have no key */
+  readonly primaryKey: readonly string[];
+  readonly uniqueKeys: readonly { readonly name: string; readonly columns: readonly string[] }[];
+  readonly references: readonly DescribedReference[];
+}
+
+export interface DescribedModel {
+  /** name of the schema, any text */
+  readonly name: string;
+  /** version of the schema, from 1 */
+  readonly version: number;
+  /** `_documents` first, then the model's tables in their order */
+  readonly tables: readonly DescribedTable[];
+}
+
+/** `source`: what the model was made of; without it no values are enumerated. */
+export async function describeModel(
+  { name, version }: Pick<DescribedModel, 'name' | 'version'>,
+  model: RelationalModel,
+  source: SourceModel | null,
+): Promise<DescribedModel> {
+  const enumerations = source === null ? null : await enumerationsOf(model, source);
+  const notes = identityNotes(model);
+  const tables = await mapInSlices(model.tables, (_, index) =>
+    describeTable(model, index, notes.get(index), (column) => enumerations?.(index, column) ?? null),
+  );
+  return { name, version, tables: [describeSideTable(sideTableDefinitions.documents), ...tables] };
+}
+
+/** `enumerationAt`: of a column, by its place. */
+export function describeTable(
+  model: RelationalModel,
+  index: number,
+  notes: readonly string[] = [],
+  enumerationAt: (column: number) => Enumeration | null = () => null,
+): DescribedTable {
+  const table = model.tables[index]!;
+  const named = (at: number): string => table.columns[at]!.name;
+  return {
+    name: table.name,
+    description: commentLine(tableComment(table, notes), null),
+    documentation: commentLine(table.documentation ?? '', null),
+    columns: table.columns.map((column, at) => ({
+      name: column.name,
+      type: column.type,
+      nullable: column.nullable,
+      description: commentLine(columnComment(model, table, column), null),
+      documentation: commentLine(column.documentation ?? '', null),
+      xpath: column.xpath,
+      enumeration: enumerationAt(at),
+    })),
+    primaryKey: table.columns.filter(({ role }) => role === 'row_key').map(({ name }) => name),
+    uniqueKeys: table.uniqueKeys.map((key) => ({ name: key.name, columns: key.columns.map(named) })),
+    references: table.columns.flatMap(({ name, role, references }): DescribedReference[] => {
+      const { documents } = sideTableDefinitions;
+      if (role === 'document')
+        return [
+          {
+            column: name,
+            parentTable: documents.name,
+            parentColumn: documents.primaryKey[0]!,
+            single: false,
+          },
+        ];
+      const parent = references === null ? undefined : model.tables[references]!;
+      const key = parent?.columns.find((column) => column.role === 'row_key');
+      if (parent === undefined || key === undefined) return [];
+      return [{ column: name, parentTable: parent.name, parentColumn: key.name, single: role === 'row_key' }];
+    }),
+  };
+}
+
+export function describeSideTable({
+  name,
+  comment,
+  columns,
+  primaryKey,
+}: SideTableDefinition): DescribedTable {
+  return {
+    name,
+    description: comment,
+    documentation: comment,
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      nullable: column.nullable,
+      description: column.comment,
+      documentation: column.comment,
+      xpath: null,
+      enumeration: null,
+    })),
+    primaryKey,
+    uniqueKeys: [],
+    references: [],
+  };
+}
