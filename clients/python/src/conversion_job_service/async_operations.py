@@ -1,0 +1,1308 @@
+# Written by `npm run client:python` from the OpenAPI document; not to be edited.
+"""Every operation of the interface, to be awaited: its name in snake case, paths first, then the body, the rest by name."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+from . import models
+from ._transport import AsyncContent, AsyncTransport
+
+
+class AsyncOperations(AsyncTransport):
+    """One method for each operation of the OpenAPI document."""
+
+    async def run_commands(
+        self,
+        body: models.ExecutionRequest,
+        *,
+        prefer: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.RunCmdResponse:
+        """Run commands as jobs of one workflow.
+
+        Each execution names a tool and its options, and becomes a job; jobs of one request run in order, and those after a failed one are not run. Off until `cmd.enabled=true` is set. Nothing is stored unless every execution is in order."""
+        return cast("models.RunCmdResponse", await self._json(
+            "POST",
+            "/v2/run/cmd",
+            accept="application/json",
+            headers={"Prefer": prefer, "Idempotency-Key": idempotency_key},
+            json=body,
+        ))
+
+    async def rerun_execution(
+        self,
+        id_job: int,
+    ) -> models.RerunJobResponse:
+        """Run an ended job again.
+
+        Makes a new job in a workflow of its own, which moves rows by the logical schema of the job it repeats (409 where that was deleted). While that has not ended, the same call answers with it again."""
+        return cast("models.RerunJobResponse", await self._json(
+            "GET",
+            "/v2/run/rerun/{id_job}",
+            accept="application/json",
+            path={"id_job": id_job},
+        ))
+
+    async def list_executions(
+        self,
+        *,
+        size: int | None = None,
+    ) -> models.ExecutionsResponse:
+        """List jobs, newest first: the first page.
+
+        Twenty records a page, page 0; `/v2/executions/all/{page}` has the others. Jobs that tools run by hand are among them."""
+        return cast("models.ExecutionsResponse", await self._json(
+            "GET",
+            "/v2/executions/all",
+            accept="application/json",
+            query={"size": size},
+        ))
+
+    async def list_executions_page(
+        self,
+        page: int,
+        *,
+        size: int | None = None,
+    ) -> models.ExecutionsResponse:
+        """List jobs, newest first: one page.
+
+        Pages count from 0. A job that is submitted between two calls moves the others down by one: what must see each once goes by `id_job`."""
+        return cast("models.ExecutionsResponse", await self._json(
+            "GET",
+            "/v2/executions/all/{page}",
+            accept="application/json",
+            path={"page": page},
+            query={"size": size},
+        ))
+
+    async def get_execution(
+        self,
+        id: int,
+    ) -> models.Job:
+        """Get one job.
+
+        Its state, progress and, once it has ended, what came of it. To wait for the end, follow the log, or submit with `Prefer: wait=N`."""
+        return cast("models.Job", await self._json(
+            "GET",
+            "/v2/executions/get/{id}",
+            accept="application/json",
+            path={"id": id},
+        ))
+
+    async def get_execution_log(
+        self,
+        id_job: int,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        tail: int | None = None,
+        last_event_id: int | None = None,
+    ) -> models.JobLog:
+        """Read or follow a job's log.
+
+        By `Accept`: JSON (default) with one part of the log; `text/plain` with its raw bytes; `text/event-stream`, which follows the log: each event is a piece of it (the pieces, put together, are the log), its `id` the byte offset behind it, and a last event `end` carries the status."""
+        return cast("models.JobLog", await self._json(
+            "GET",
+            "/v2/executions/log/{id_job}",
+            accept="application/json",
+            path={"id_job": id_job},
+            query={"offset": offset, "limit": limit, "tail": tail},
+            headers={"Last-Event-ID": last_event_id},
+        ))
+
+    async def get_execution_log_text(
+        self,
+        id_job: int,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        tail: int | None = None,
+        last_event_id: int | None = None,
+    ) -> str:
+        """Read or follow a job's log.
+
+        By `Accept`: JSON (default) with one part of the log; `text/plain` with its raw bytes; `text/event-stream`, which follows the log: each event is a piece of it (the pieces, put together, are the log), its `id` the byte offset behind it, and a last event `end` carries the status."""
+        return await self._text(
+            "GET",
+            "/v2/executions/log/{id_job}",
+            accept="text/plain",
+            path={"id_job": id_job},
+            query={"offset": offset, "limit": limit, "tail": tail},
+            headers={"Last-Event-ID": last_event_id},
+        )
+
+    async def kill_execution(
+        self,
+        id_job: int,
+    ) -> models.Job:
+        """Ask for the end of a job.
+
+        Idempotent: a job that has ended stays as it is."""
+        return cast("models.Job", await self._json(
+            "POST",
+            "/v2/executions/kill/{id_job}",
+            accept="application/json",
+            path={"id_job": id_job},
+        ))
+
+    async def remove_execution(
+        self,
+        id: int,
+    ) -> None:
+        """Remove the record and the log of an ended job.
+
+        Refused while a job of the same workflow has not ended."""
+        await self._nothing(
+            "DELETE",
+            "/v2/executions/{id}",
+            accept="*/*",
+            path={"id": id},
+        )
+
+    async def list_workflow_executions(
+        self,
+        id: int,
+        *,
+        size: int | None = None,
+    ) -> models.ExecutionsResponse:
+        """List the jobs of a workflow in their order: the first page.
+
+        The executions of one request in the order in which they run; a job that waits for a failed one before it is never run."""
+        return cast("models.ExecutionsResponse", await self._json(
+            "GET",
+            "/v2/executions/{id}",
+            accept="application/json",
+            path={"id": id},
+            query={"size": size},
+        ))
+
+    async def list_workflow_executions_page(
+        self,
+        id: int,
+        page: int,
+        *,
+        size: int | None = None,
+    ) -> models.ExecutionsResponse:
+        """List the jobs of a workflow in their order: one page.
+
+        Pages count from 0; the order is that in which the jobs run."""
+        return cast("models.ExecutionsResponse", await self._json(
+            "GET",
+            "/v2/executions/{id}/{page}",
+            accept="application/json",
+            path={"id": id, "page": page},
+            query={"size": size},
+        ))
+
+    async def list_workflows(
+        self,
+        *,
+        size: int | None = None,
+    ) -> models.WorkflowsResponse:
+        """List workflows, newest first: the first page.
+
+        Each request to run commands is a workflow; its jobs are given by their ids. Page 0 of twenty a page."""
+        return cast("models.WorkflowsResponse", await self._json(
+            "GET",
+            "/v2/workflow/all",
+            accept="application/json",
+            query={"size": size},
+        ))
+
+    async def list_workflows_page(
+        self,
+        page: int,
+        *,
+        size: int | None = None,
+    ) -> models.WorkflowsResponse:
+        """List workflows, newest first: one page.
+
+        Pages count from 0; the newest workflow comes first."""
+        return cast("models.WorkflowsResponse", await self._json(
+            "GET",
+            "/v2/workflow/all/{page}",
+            accept="application/json",
+            path={"page": page},
+            query={"size": size},
+        ))
+
+    async def read_workflow_name(
+        self,
+        id: int,
+    ) -> models.GetWorkflowNameResponse:
+        """Get the name of a workflow.
+
+        As the request gave it; where it gave none, the service made one."""
+        return cast("models.GetWorkflowNameResponse", await self._json(
+            "GET",
+            "/v2/workflow/getName/{id}",
+            accept="application/json",
+            path={"id": id},
+        ))
+
+    async def get_workflow(
+        self,
+        id: int,
+    ) -> models.Workflow:
+        """Get a workflow with its jobs.
+
+        Its state, how many of its jobs have completed or failed, and the records of all of them."""
+        return cast("models.Workflow", await self._json(
+            "GET",
+            "/v2/workflow/{id}",
+            accept="application/json",
+            path={"id": id},
+        ))
+
+    async def remove_file(
+        self,
+        *,
+        path: str,
+    ) -> None:
+        """Remove a file.
+
+        By the path that the upload answered. A file that is not there is 404."""
+        await self._nothing(
+            "DELETE",
+            "/v2/file",
+            accept="*/*",
+            query={"path": path},
+        )
+
+    async def create_upload_token(
+        self,
+        body: models.UploadTokenRequest,
+    ) -> models.UploadToken:
+        """Get a token for one upload.
+
+        The token goes into the address of one upload, so that a browser or a script without the key can send the file. It is good once, for five minutes and for the kind of file that is named here."""
+        return cast("models.UploadToken", await self._json(
+            "POST",
+            "/v2/file/upload/token",
+            accept="application/json",
+            json=body,
+        ))
+
+    async def upload_xml(
+        self,
+        content: AsyncContent,
+        *,
+        token: str,
+        name: str | None = None,
+    ) -> models.StoredPath:
+        """Upload one XML file, or an archive of them.
+
+        The body is the bytes of the file, whatever the content type. The token alone authorises the upload. Generated clients that take JSON where they can are told application/octet-stream as the content type of this call."""
+        return cast("models.StoredPath", await self._json(
+            "POST",
+            "/v2/file/upload/xml",
+            accept="application/json",
+            query={"token": token, "name": name},
+            content=content,
+        ))
+
+    async def upload_xsd(
+        self,
+        content: AsyncContent,
+        *,
+        token: str,
+        name: str | None = None,
+    ) -> models.StoredPath:
+        """Upload one XSD file, or an archive of them.
+
+        The body is the bytes of the file, whatever the content type. The token alone authorises the upload. Generated clients that take JSON where they can are told application/octet-stream as the content type of this call."""
+        return cast("models.StoredPath", await self._json(
+            "POST",
+            "/v2/file/upload/xsd",
+            accept="application/json",
+            query={"token": token, "name": name},
+            content=content,
+        ))
+
+    async def export_schema(
+        self,
+        body: models.ExportSchemaRequest,
+    ) -> models.ExportedSchema:
+        """Export a schema.
+
+        Source models, files, logical schemas, mappings with their activation, statistics, keys and diagrams of every version. `error` true: the run failed; the log of the service tells why, under the request id."""
+        return cast("models.ExportedSchema", await self._json(
+            "POST",
+            "/v2/schema/export",
+            accept="application/json",
+            json=body,
+        ))
+
+    async def import_schema(
+        self,
+        body: models.ImportSchemaRequest,
+    ) -> models.ImportedSchemas:
+        """Import a schema.
+
+        Everything is checked first, then stored in one transaction under new ids. A name that is taken gets a number. `error` true: the run failed and nothing was changed; the log of the service tells why, under the request id."""
+        return cast("models.ImportedSchemas", await self._json(
+            "POST",
+            "/v2/schema/import",
+            accept="application/json",
+            json=body,
+        ))
+
+    async def create_schema(
+        self,
+        body: models.CreateSchemaRequest,
+    ) -> models.SchemaDetails:
+        """Make a schema from uploaded files.
+
+        Compiled apart from the service, within a time and an amount of memory. What the files lead to is looked for among them alone."""
+        return cast("models.SchemaDetails", await self._json(
+            "POST",
+            "/v2/schema/create",
+            accept="application/json",
+            json=body,
+        ))
+
+    async def list_schemas(
+        self,
+    ) -> list[models.XMLSchema]:
+        """List schemas.
+
+        Every version of every schema of the organisation, each with its newest logical schema."""
+        return cast("list[models.XMLSchema]", await self._json(
+            "GET",
+            "/v2/schema/all",
+            accept="application/json",
+        ))
+
+    async def get_schema_max_length(
+        self,
+        id_sch: int,
+        *,
+        id_lschma: int | None = None,
+    ) -> models.SchemaShortInfoResponse:
+        """Get the limit on names, and the longest name.
+
+        Names of tables and columns are shortened to that limit in bytes (`--name-max-len`), so that no database cuts them."""
+        return cast("models.SchemaShortInfoResponse", await self._json(
+            "GET",
+            "/v2/schema/get/max/length/{idSch}",
+            accept="application/json",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma},
+        ))
+
+    async def get_schema_ddl(
+        self,
+        id_sch: int,
+        *,
+        id_lschma: int | None = None,
+        dialect: Literal["postgresql", "duckdb", "sqlite", "mysql", "sqlserver", "oracle", "snowflake", "bigquery", "redshift", "databricks"] | None = None,
+    ) -> str:
+        """Get the DDL of a schema.
+
+        Every table and column is commented with its XPath."""
+        return await self._text(
+            "GET",
+            "/v2/schema/ddl/{idSch}",
+            accept="text/plain",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma, "dialect": dialect},
+        )
+
+    async def list_schema_family(
+        self,
+        id_sch: int,
+    ) -> list[models.XMLSchema]:
+        """List the versions of a schema.
+
+        A schema and all that were made as its next versions (`--parent`), the oldest first. Names of tables and columns stay the same from one to the next."""
+        return cast("list[models.XMLSchema]", await self._json(
+            "GET",
+            "/v2/schema/family/{idSch}",
+            accept="application/json",
+            path={"idSch": id_sch},
+        ))
+
+    async def generate_schema(
+        self,
+        id_sch: int,
+    ) -> None:
+        """Make the next logical schema.
+
+        From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again."""
+        await self._nothing(
+            "GET",
+            "/v2/schema/generate/{idSch}",
+            accept="*/*",
+            path={"idSch": id_sch},
+        )
+
+    async def generate_schema_within(
+        self,
+        id_sch: int,
+        max_len: int,
+    ) -> None:
+        """Make the next logical schema, with names of limited length.
+
+        From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again."""
+        await self._nothing(
+            "GET",
+            "/v2/schema/generate/{idSch}/{maxLen}",
+            accept="*/*",
+            path={"idSch": id_sch, "maxLen": max_len},
+        )
+
+    async def remove_schema(
+        self,
+        id: int,
+    ) -> None:
+        """Remove a schema.
+
+        With its logical schemas, mappings and statistics. Rows that were loaded stay in their targets. Refused while a job that has not ended uses it."""
+        await self._nothing(
+            "DELETE",
+            "/v2/schema/{id}",
+            accept="*/*",
+            path={"id": id},
+        )
+
+    async def get_schema(
+        self,
+        id: int,
+        *,
+        id_lschma: int | None = None,
+    ) -> models.XMLSchema:
+        """Get a schema.
+
+        The source schema by its id, with its newest logical schema, or, with `id_lschma`, that one."""
+        return cast("models.XMLSchema", await self._json(
+            "GET",
+            "/v2/schema/{id}",
+            accept="application/json",
+            path={"id": id},
+            query={"id_lschma": id_lschma},
+        ))
+
+    async def remove_target(
+        self,
+        *,
+        name: str,
+    ) -> None:
+        """Remove a target of the metadata database.
+
+        Drops the SQL schema `metadb:NAME` with all its rows and gives the name back. Refused while a job loads into it."""
+        await self._nothing(
+            "DELETE",
+            "/v2/target",
+            accept="*/*",
+            query={"name": name},
+        )
+
+    async def activate_mappings(
+        self,
+        body: models.ActivateMappingRequest,
+    ) -> models.ActivateMappingResponse:
+        """Switch mappings on.
+
+        All or nothing. The elements above are switched on with them. The target has the content from the next `schema/generate` on."""
+        return cast("models.ActivateMappingResponse", await self._json(
+            "POST",
+            "/v2/mapping/activate",
+            accept="application/json",
+            json=body,
+        ))
+
+    async def deactivate_mappings(
+        self,
+        body: models.DeactivateMappingRequest,
+    ) -> models.DeactivateMappingResponse:
+        """Switch mappings off.
+
+        All or nothing; key columns are refused. From the next `schema/generate` on the target is without the content, and loads count it as ignored. Where several paths lead to one place of the model, its content is left out once all of them are off."""
+        return cast("models.DeactivateMappingResponse", await self._json(
+            "POST",
+            "/v2/mapping/deactivate",
+            accept="application/json",
+            json=body,
+        ))
+
+    async def list_mappings(
+        self,
+        id_sch: int,
+        *,
+        id_lschma: int | None = None,
+    ) -> list[models.Mapping]:
+        """List the mappings of a schema.
+
+        Each line tells which element or attribute (`xpath`) goes to which table and column. Streamed: a large standard has tens of thousands of lines."""
+        return cast("list[models.Mapping]", await self._json(
+            "GET",
+            "/v2/mapping/get/{idSch}",
+            accept="application/json",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma},
+        ))
+
+    async def list_mapping_statistics(
+        self,
+        id_sch: int,
+        *,
+        id_lschma: int | None = None,
+    ) -> list[models.StatsMapping]:
+        """List what documents held at each mapping.
+
+        The statistics of all runs together, joined with the map by path."""
+        return cast("list[models.StatsMapping]", await self._json(
+            "GET",
+            "/v2/mapping/get_stats/{idSch}",
+            accept="application/json",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma},
+        ))
+
+    async def download_mappings(
+        self,
+        id_sch: int,
+        *,
+        id_lschma: int | None = None,
+        format: Literal["xlsx", "csv", "json"] | None = None,
+    ) -> bytes:
+        """Download the source-to-target map.
+
+        Cells that a spreadsheet program would run as formulas are escaped by an apostrophe."""
+        return await self._bytes(
+            "GET",
+            "/v2/mapping/download/{idSch}",
+            accept="*/*",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma, "format": format},
+        )
+
+    async def list_mapping_statistics_of_job(
+        self,
+        id_sch: int,
+        id_job: int,
+        *,
+        id_lschma: int | None = None,
+    ) -> list[models.StatsMapping]:
+        """List what the documents of one job held at each mapping.
+
+        Of an imported schema, the import (`id_job` of the schema) stands for all jobs whose statistics came with the package."""
+        return cast("list[models.StatsMapping]", await self._json(
+            "GET",
+            "/v2/mapping/get_stats/{idSch}/{idJob}",
+            accept="application/json",
+            path={"idSch": id_sch, "idJob": id_job},
+            query={"id_lschma": id_lschma},
+        ))
+
+    async def compare_mappings(
+        self,
+        from_: int,
+        to: int,
+        *,
+        all: Literal["true", "false"] | None = None,
+        from_lschma: int | None = None,
+        to_lschma: int | None = None,
+    ) -> list[models.MappingComparison]:
+        """Compare the mappings of two schemas.
+
+        By path: lines that only one of the two has, and lines that differ, with what differs. Of two versions it tells what an update of the standard changes in the tables."""
+        return cast("list[models.MappingComparison]", await self._json(
+            "GET",
+            "/v2/mapping/compare/{from}/{to}",
+            accept="application/json",
+            path={"from": from_, "to": to},
+            query={"all": all, "from_lschma": from_lschma, "to_lschma": to_lschma},
+        ))
+
+    async def save_diagram(
+        self,
+        body: models.SvgRequest,
+    ) -> None:
+        """Keep a drawing of a schema.
+
+        It is kept with the newest logical schema, in place of an earlier one, and shown for those that come later, too."""
+        await self._nothing(
+            "POST",
+            "/v2/diagram/svg",
+            accept="*/*",
+            json=body,
+        )
+
+    async def get_diagram(
+        self,
+        id_sch: int,
+        *,
+        id_lschma: int | None = None,
+    ) -> models.Diagram:
+        """Get the diagram of a schema.
+
+        By `Accept`: its data as JSON, or the drawing itself as SVG, the saved one where there is one."""
+        return cast("models.Diagram", await self._json(
+            "GET",
+            "/v2/diagram/get/{idSch}",
+            accept="application/json",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma},
+        ))
+
+    async def get_diagram_svg(
+        self,
+        id_sch: int,
+        *,
+        id_lschma: int | None = None,
+    ) -> str:
+        """Get the diagram of a schema.
+
+        By `Accept`: its data as JSON, or the drawing itself as SVG, the saved one where there is one."""
+        return await self._text(
+            "GET",
+            "/v2/diagram/get/{idSch}",
+            accept="image/svg+xml",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma},
+        )
+
+    async def list_cil_jobs(
+        self,
+        *,
+        size: int | None = None,
+    ) -> models.CILJobsDto:
+        """List runs of all feeds, newest first: the first page.
+
+        A feed is a schema; its runs are the jobs that loaded it, in whichever version. Page 0 of twenty a page."""
+        return cast("models.CILJobsDto", await self._json(
+            "GET",
+            "/v2/extensions/cil/jobs",
+            accept="application/json",
+            query={"size": size},
+        ))
+
+    async def list_cil_mappings(
+        self,
+    ) -> list[models.CILMapping]:
+        """List the tables that all feeds load.
+
+        One line for each table of each feed, with the path whose elements are its rows."""
+        return cast("list[models.CILMapping]", await self._json(
+            "GET",
+            "/v2/extensions/cil/mappings",
+            accept="application/json",
+        ))
+
+    async def list_cil_sequences(
+        self,
+    ) -> list[models.CILSequence]:
+        """List the surrogate-key sequences of all feeds.
+
+        The highest row key that was given out, by table: the next load goes on from there."""
+        return cast("list[models.CILSequence]", await self._json(
+            "GET",
+            "/v2/extensions/cil/sequences",
+            accept="application/json",
+        ))
+
+    async def update_cil_keys(
+        self,
+        body: models.UpdateKeysRequest,
+    ) -> None:
+        """Declare or drop natural keys.
+
+        All or nothing. The next DDL has their unique constraints."""
+        await self._nothing(
+            "POST",
+            "/v2/extensions/cil/keys/update",
+            accept="*/*",
+            json=body,
+        )
+
+    async def count_cil_mappings(
+        self,
+    ) -> models.CILMappingGroups:
+        """Count the mappings of each group.
+
+        How many tables each feed has, for an overview."""
+        return cast("models.CILMappingGroups", await self._json(
+            "GET",
+            "/v2/extensions/cil/mapping/group",
+            accept="application/json",
+        ))
+
+    async def list_cil_jobs_page(
+        self,
+        page: int,
+        *,
+        size: int | None = None,
+    ) -> models.CILJobsDto:
+        """List runs of all feeds, newest first: one page.
+
+        Pages count from 0; the newest run comes first."""
+        return cast("models.CILJobsDto", await self._json(
+            "GET",
+            "/v2/extensions/cil/jobs/{page}",
+            accept="application/json",
+            path={"page": page},
+            query={"size": size},
+        ))
+
+    async def get_cil_latest_job(
+        self,
+        cfxml: str,
+    ) -> models.CILJobDetailsDto:
+        """Get the latest run of a feed.
+
+        The run that began last, whatever came of it; 404 for a feed that was never loaded."""
+        return cast("models.CILJobDetailsDto", await self._json(
+            "GET",
+            "/v2/extensions/cil/job/{cfxml}",
+            accept="application/json",
+            path={"cfxml": cfxml},
+        ))
+
+    async def list_cil_keys(
+        self,
+        page: int,
+        *,
+        size: int | None = None,
+    ) -> models.KeysResponse:
+        """List the keys of the tables of all feeds: one page.
+
+        Keys of the tables with their columns, page by page from 0."""
+        return cast("models.KeysResponse", await self._json(
+            "GET",
+            "/v2/extensions/cil/keys/{page}",
+            accept="application/json",
+            path={"page": page},
+            query={"size": size},
+        ))
+
+    async def list_cil_mappings_of_feed(
+        self,
+        cfxml: str,
+    ) -> list[models.CILMapping]:
+        """List the tables that a feed loads.
+
+        One line for each table, with the path whose elements are its rows."""
+        return cast("list[models.CILMapping]", await self._json(
+            "GET",
+            "/v2/extensions/cil/mapping/{cfxml}",
+            accept="application/json",
+            path={"cfxml": cfxml},
+        ))
+
+    async def list_cil_sequences_of_feed(
+        self,
+        cfxml: str,
+    ) -> list[models.CILSequence]:
+        """List the surrogate-key sequences of a feed.
+
+        The highest row key that was given out, by table of this feed."""
+        return cast("list[models.CILSequence]", await self._json(
+            "GET",
+            "/v2/extensions/cil/sequence/{cfxml}",
+            accept="application/json",
+            path={"cfxml": cfxml},
+        ))
+
+    async def get_cil_job(
+        self,
+        cfxml: str,
+        pid: int,
+    ) -> models.CILJobDetailsDto:
+        """Get one run of a feed.
+
+        The run by its process id, which is the id of its job: documents, rows and rejects of that run."""
+        return cast("models.CILJobDetailsDto", await self._json(
+            "GET",
+            "/v2/extensions/cil/job/{cfxml}/{pid}",
+            accept="application/json",
+            path={"cfxml": cfxml, "pid": pid},
+        ))
+
+    async def list_cil_keys_of_feed(
+        self,
+        cfxml: str,
+        page: int,
+        *,
+        size: int | None = None,
+    ) -> models.KeysResponse:
+        """List the keys of the tables of a feed: one page.
+
+        Keys of the tables of this feed with their columns, page by page from 0."""
+        return cast("models.KeysResponse", await self._json(
+            "GET",
+            "/v2/extensions/cil/keys/{cfxml}/{page}",
+            accept="application/json",
+            path={"cfxml": cfxml, "page": page},
+            query={"size": size},
+        ))
+
+    async def list_cil_lineage(
+        self,
+        cfxml: str,
+        mapping: str,
+    ) -> list[models.CILLineage]:
+        """Tell where each column of a table comes from.
+
+        For each column of the table the path that it is filled from, and the last run that did so."""
+        return cast("list[models.CILLineage]", await self._json(
+            "GET",
+            "/v2/extensions/cil/lineage/{cfxml}/{mapping}",
+            accept="application/json",
+            path={"cfxml": cfxml, "mapping": mapping},
+        ))
+
+    async def create_api_key(
+        self,
+        body: models.NewApiKey,
+    ) -> models.IssuedApiKey:
+        """Make an API key.
+
+        The key is told in this answer and never again; what is stored is a hash of it."""
+        return cast("models.IssuedApiKey", await self._json(
+            "POST",
+            "/v2/admin/keys",
+            accept="application/json",
+            json=body,
+        ))
+
+    async def list_api_keys(
+        self,
+    ) -> list[models.ApiKey]:
+        """List API keys, oldest first.
+
+        Names, scopes, and when each was made, ends or was revoked; never the keys themselves."""
+        return cast("list[models.ApiKey]", await self._json(
+            "GET",
+            "/v2/admin/keys",
+            accept="application/json",
+        ))
+
+    async def create_organisation(
+        self,
+        body: models.NewOrg,
+    ) -> models.Org:
+        """Make an organisation.
+
+        For keys of organisation 1 alone."""
+        return cast("models.Org", await self._json(
+            "POST",
+            "/v2/admin/orgs",
+            accept="application/json",
+            json=body,
+        ))
+
+    async def list_organisations(
+        self,
+    ) -> list[models.Org]:
+        """List organisations.
+
+        Keys of organisation 1 see all, others their own."""
+        return cast("list[models.Org]", await self._json(
+            "GET",
+            "/v2/admin/orgs",
+            accept="application/json",
+        ))
+
+    async def list_audit(
+        self,
+        *,
+        size: int | None = None,
+    ) -> models.AuditPage:
+        """Read the audit log, newest first: the first page.
+
+        What changed something, and what a key was refused for want of a scope. Lines are never changed or removed."""
+        return cast("models.AuditPage", await self._json(
+            "GET",
+            "/v2/admin/audit",
+            accept="application/json",
+            query={"size": size},
+        ))
+
+    async def revoke_api_key(
+        self,
+        id_key: str,
+    ) -> None:
+        """End an API key.
+
+        For good: at once in the process that answers, within a second in all others. The key that asks cannot end itself."""
+        await self._nothing(
+            "DELETE",
+            "/v2/admin/keys/{id_key}",
+            accept="*/*",
+            path={"id_key": id_key},
+        )
+
+    async def list_audit_page(
+        self,
+        page: int,
+        *,
+        size: int | None = None,
+    ) -> models.AuditPage:
+        """Read the audit log, newest first: one page.
+
+        Who did what and when. Pages count from 0."""
+        return cast("models.AuditPage", await self._json(
+            "GET",
+            "/v2/admin/audit/{page}",
+            accept="application/json",
+            path={"page": page},
+            query={"size": size},
+        ))
+
+    async def get_organisation(
+        self,
+    ) -> models.Org:
+        """Get the organisation of the key.
+
+        The organisation that the key belongs to: all that the other operations show is its own."""
+        return cast("models.Org", await self._json(
+            "GET",
+            "/v2/about/org",
+            accept="application/json",
+        ))
+
+    async def list_extensions(
+        self,
+    ) -> models.Extensions:
+        """List extensions and settings of the tools.
+
+        What this installation offers beside the conversion itself, and the settings that tools are run with."""
+        return cast("models.Extensions", await self._json(
+            "GET",
+            "/v2/extensions/list",
+            accept="application/json",
+        ))
+
+    async def get_actuator_links(
+        self,
+    ) -> models.ActuatorLinks:
+        """List the operational endpoints.
+
+        The operational endpoints in the form of Spring Boot's actuator, for monitoring that knows it."""
+        return cast("models.ActuatorLinks", await self._json(
+            "GET",
+            "/actuator",
+            accept="application/json",
+        ))
+
+    async def get_metrics(
+        self,
+    ) -> str:
+        """Read the metrics, in the text format of Prometheus.
+
+        Requests by route and state, jobs by kind and state with their duration, rows and bytes, the age of the queue, and figures of the process."""
+        return await self._text(
+            "GET",
+            "/actuator/prometheus",
+            accept="text/plain",
+        )
+
+    async def get_info(
+        self,
+    ) -> models.Info:
+        """Tell the build.
+
+        Name, version and build of the program that answers."""
+        return cast("models.Info", await self._json(
+            "GET",
+            "/actuator/info",
+            accept="application/json",
+        ))
+
+    async def get_health(
+        self,
+    ) -> models.Health:
+        """Tell whether the service is well.
+
+        `UP` or `DOWN`, and the same of each part. 503 where one that is needed is down."""
+        return cast("models.Health", await self._json(
+            "GET",
+            "/actuator/health",
+            accept="application/json",
+        ))
+
+    async def list_metrics(
+        self,
+    ) -> models.MetricNames:
+        """List the names of the metrics.
+
+        The names that `/actuator/metrics/{name}` answers to."""
+        return cast("models.MetricNames", await self._json(
+            "GET",
+            "/actuator/metrics",
+            accept="application/json",
+        ))
+
+    async def get_environment(
+        self,
+    ) -> models.EnvironmentSources:
+        """List the settings and who gave them.
+
+        Values are told of defaults alone."""
+        return cast("models.EnvironmentSources", await self._json(
+            "GET",
+            "/actuator/env",
+            accept="application/json",
+        ))
+
+    async def list_loggers(
+        self,
+    ) -> models.Loggers:
+        """List the loggers and their levels.
+
+        The service writes one log: `ROOT` is its level."""
+        return cast("models.Loggers", await self._json(
+            "GET",
+            "/actuator/loggers",
+            accept="application/json",
+        ))
+
+    async def get_logfile(
+        self,
+    ) -> str:
+        """Read the log of the service.
+
+        The last 1 MiB that this process wrote to its log, a JSON object a line. `Range` asks for a part, by bytes from the start of the process on. For keys of organisation 1 alone."""
+        return await self._text(
+            "GET",
+            "/actuator/logfile",
+            accept="text/plain",
+        )
+
+    async def get_health_component(
+        self,
+        component: str,
+    ) -> models.Health:
+        """Tell whether one part, or one group of parts, is well.
+
+        The groups `liveness` and `readiness` are open; a part needs a key."""
+        return cast("models.Health", await self._json(
+            "GET",
+            "/actuator/health/{component}",
+            accept="application/json",
+            path={"component": component},
+        ))
+
+    async def get_metric(
+        self,
+        name: str,
+        *,
+        tag: list[str] | None = None,
+    ) -> models.Metric:
+        """Read one metric.
+
+        With `tag`, of the samples that have it; it may be given more than once."""
+        return cast("models.Metric", await self._json(
+            "GET",
+            "/actuator/metrics/{name}",
+            accept="application/json",
+            path={"name": name},
+            query={"tag": tag},
+        ))
+
+    async def get_environment_setting(
+        self,
+        name: str,
+    ) -> models.EnvironmentSetting:
+        """Tell who gave one setting.
+
+        Which source gave the setting, a file, the environment or the default; every value that is not a default is masked."""
+        return cast("models.EnvironmentSetting", await self._json(
+            "GET",
+            "/actuator/env/{name}",
+            accept="application/json",
+            path={"name": name},
+        ))
+
+    async def get_logger(
+        self,
+        name: str,
+    ) -> models.LoggerLevel:
+        """Read the level of a logger.
+
+        The level of the log, as it is configured and as it holds."""
+        return cast("models.LoggerLevel", await self._json(
+            "GET",
+            "/actuator/loggers/{name}",
+            accept="application/json",
+            path={"name": name},
+        ))
+
+    async def set_logger_level(
+        self,
+        name: str,
+        body: models.LevelRequest,
+    ) -> None:
+        """Set the level of a logger.
+
+        Until the process ends. For keys of organisation 1 alone."""
+        await self._nothing(
+            "POST",
+            "/actuator/loggers/{name}",
+            accept="*/*",
+            path={"name": name},
+            json=body,
+        )
+
+    async def get_health_component_of_group(
+        self,
+        group: str,
+        component: str,
+    ) -> models.Health:
+        """Tell whether one part of a group is well.
+
+        One part of `liveness` or `readiness` by itself."""
+        return cast("models.Health", await self._json(
+            "GET",
+            "/actuator/health/{group}/{component}",
+            accept="application/json",
+            path={"group": group, "component": component},
+        ))
+
+    async def get_error_view(
+        self,
+    ) -> models.ErrorAttributes:
+        """Show the error view (GET).
+
+        A page without a fault behind it, the same for every method: status 999, as gateways that ask for it expect."""
+        return cast("models.ErrorAttributes", await self._json(
+            "GET",
+            "/error",
+            accept="application/json",
+        ))
+
+    async def put_error_view(
+        self,
+    ) -> models.ErrorAttributes:
+        """Show the error view (PUT).
+
+        A page without a fault behind it, the same for every method: status 999, as gateways that ask for it expect."""
+        return cast("models.ErrorAttributes", await self._json(
+            "PUT",
+            "/error",
+            accept="application/json",
+        ))
+
+    async def post_error_view(
+        self,
+    ) -> models.ErrorAttributes:
+        """Show the error view (POST).
+
+        A page without a fault behind it, the same for every method: status 999, as gateways that ask for it expect."""
+        return cast("models.ErrorAttributes", await self._json(
+            "POST",
+            "/error",
+            accept="application/json",
+        ))
+
+    async def delete_error_view(
+        self,
+    ) -> models.ErrorAttributes:
+        """Show the error view (DELETE).
+
+        A page without a fault behind it, the same for every method: status 999, as gateways that ask for it expect."""
+        return cast("models.ErrorAttributes", await self._json(
+            "DELETE",
+            "/error",
+            accept="application/json",
+        ))
+
+    async def options_error_view(
+        self,
+    ) -> models.ErrorAttributes:
+        """Show the error view (OPTIONS).
+
+        A page without a fault behind it, the same for every method: status 999, as gateways that ask for it expect."""
+        return cast("models.ErrorAttributes", await self._json(
+            "OPTIONS",
+            "/error",
+            accept="application/json",
+        ))
+
+    async def head_error_view(
+        self,
+    ) -> None:
+        """Show the error view (HEAD).
+
+        A page without a fault behind it, the same for every method: status 999, as gateways that ask for it expect."""
+        await self._nothing(
+            "HEAD",
+            "/error",
+            accept="*/*",
+        )
+
+    async def patch_error_view(
+        self,
+    ) -> models.ErrorAttributes:
+        """Show the error view (PATCH).
+
+        A page without a fault behind it, the same for every method: status 999, as gateways that ask for it expect."""
+        return cast("models.ErrorAttributes", await self._json(
+            "PATCH",
+            "/error",
+            accept="application/json",
+        ))
+
+    async def trace_error_view(
+        self,
+    ) -> models.ErrorAttributes:
+        """Show the error view (TRACE).
+
+        A page without a fault behind it, the same for every method: status 999, as gateways that ask for it expect."""
+        return cast("models.ErrorAttributes", await self._json(
+            "TRACE",
+            "/error",
+            accept="application/json",
+        ))
+
+    async def get_service_index(
+        self,
+    ) -> models.ServiceIndex:
+        """Open the page, or read where to go on.
+
+        A page to work with where `Accept` names text/html and `svc.ui.enabled` is on, else the paths of this description and of the health."""
+        return cast("models.ServiceIndex", await self._json(
+            "GET",
+            "/",
+            accept="application/json",
+        ))
+
+    async def get_interface_description(
+        self,
+    ) -> models.OpenApiDocument:
+        """Read this description.
+
+        A browsable page where `Accept` names text/html, else this OpenAPI document."""
+        return cast("models.OpenApiDocument", await self._json(
+            "GET",
+            "/doc",
+            accept="application/json",
+        ))
+
+    async def get_webhook_description(
+        self,
+    ) -> models.OpenApiDocument:
+        """Read the description of the calls that the service makes.
+
+        An OpenAPI document of the calls that the service makes when jobs end: their bodies, signatures and retries."""
+        return cast("models.OpenApiDocument", await self._json(
+            "GET",
+            "/doc/webhooks",
+            accept="application/json",
+        ))
+
+    async def get_interface_description_asset(
+        self,
+        asset: str,
+    ) -> bytes:
+        """Get a file of the browsable page.
+
+        Scripts and styles of the browsable page; they change with the version of the program alone."""
+        return await self._bytes(
+            "GET",
+            "/doc/{asset}",
+            accept="*/*",
+            path={"asset": asset},
+        )

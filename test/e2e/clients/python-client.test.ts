@@ -1,0 +1,111 @@
+/** The Python client, installed from the checkout, with a running service; and mypy of its types. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lackOf, needs, skipFor } from '../../support/needs.ts';
+import { pythonWithClient } from '../../support/python-client.ts';
+import {
+  createServiceHome,
+  projectRoot,
+  startService,
+  type RunningService,
+  type ServiceHome,
+} from '../../support/service/start.ts';
+import { firstLine } from '../../support/tool-cache.ts';
+
+const execute = promisify(execFile);
+
+describe('the Python client', { timeout: 300_000, ...needs('whole run') }, () => {
+  let home: ServiceHome;
+  let service: RunningService;
+  let folder: string;
+  let python: string | null = null;
+  let why = '';
+
+  beforeAll(async () => {
+    if (lackOf('whole run') !== null) return;
+    try {
+      python = await pythonWithClient('python-client', ['mypy==2.4.1']);
+    } catch (error) {
+      why = firstLine(error);
+      return;
+    }
+    home = await createServiceHome();
+    service = await startService(home);
+    folder = await mkdtemp(join(tmpdir(), 'python-client-'));
+  }, 300_000);
+
+  afterAll(async () => {
+    await service?.end('SIGTERM');
+    await home?.remove();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  it('converts, follows, waits, pages, resumes and repeats; failures and refusals are exceptions', async (context) => {
+    if (python === null) return skipFor(context, 'python client', why);
+    const documents = join(projectRoot, 'scripts/demo/documents');
+    const document = join(documents, 'orders-2026-03-04-a.xml');
+    const xsds = join(folder, 'set.zip');
+    await execute(python, ['-m', 'zipfile', '-c', xsds, join(projectRoot, 'scripts/demo/xsd') + '/']);
+    const program = join(projectRoot, 'test/fixtures/clients/python_client.py');
+    const { stdout } = await execute(python, [program, service.url, service.key, document, xsds, folder]);
+    const told = JSON.parse(stdout) as Record<string, unknown> & { rows: Record<string, number> };
+    expect(told.rows).toMatchObject({ order: 28, line: 94 });
+    expect(told).toEqual({
+      rows: told.rows,
+      result: 1,
+      ddl: true,
+      svg: '<svg',
+      with_xsd: 'C',
+      waited: ['C'],
+      same: true,
+      log: true,
+      resumed: true,
+      log_resumed: true,
+      failed: ['F', 'failed', expect.stringContaining('broken.xml: line 1, column 14'), true, true],
+      refused: 'xml_mismatched_tag',
+      problem: [404, 'not_found'],
+      places: [400, 1],
+      unauthorised: 401,
+      retried: true,
+      retried_run: true,
+      retried_upload: true,
+      not_repeated: true,
+      pages: [true, true],
+      few: 3,
+      timeout: true,
+      awaited: 'C',
+    });
+    expect(await readFile(join(folder, 'mappings.csv'), 'utf8')).toContain('/orders/order');
+  });
+
+  it('has types that mypy --strict passes, of its own and where it is used', async (context) => {
+    if (python === null) return skipFor(context, 'python client', why);
+    const use = join(folder, 'use.py');
+    const head = 'from conversion_job_service import Client, execution\n';
+    await writeFile(use, `${head}rows: int = Client("http://x").run([execution("xml2er")])["jobs"][0]\n`);
+    const strict = [
+      '-m',
+      'mypy',
+      '--strict',
+      '--python-version',
+      '3.10',
+      '--cache-dir',
+      join(folder, 'cache'),
+    ];
+    const own = join(projectRoot, 'clients/python/src/conversion_job_service');
+    const sources = ['client', 'models', 'operations', 'async_operations', 'errors', '_transport'].map(
+      (name) => join(own, `${name}.py`),
+    );
+    expect((await execute(python, [...strict, use, ...sources], { cwd: folder })).stdout).toContain(
+      'Success',
+    );
+    await writeFile(use, `${head}rows: str = Client("http://x").run([execution("xml2er")])["jobs"][0]\n`);
+    await expect(execute(python, [...strict, use], { cwd: folder })).rejects.toMatchObject({
+      stdout: expect.stringContaining('Incompatible types in assignment') as unknown,
+    });
+  });
+});
