@@ -116,6 +116,42 @@ test.for([
   ]).toEqual(before);
 });
 
+test.for(['person', '_loads'] as const)('rows of %s that a policy hides are no load', async (table) => {
+  const role = `hidden_${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`;
+  await database.sql.unsafe(
+    `create role ${role} login password 'hidden'; create schema ${schema} authorization ${role}`,
+  );
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = 'hidden';
+  const loadAs = async (idJob: number): Promise<void> => {
+    const sink = createPostgresRowSink({ url: url.href, sqlSchema: schema, createSchema: false });
+    try {
+      await loadLibrary(sink, libraryPlan(idJob), 2);
+    } finally {
+      await sink.close();
+    }
+  };
+  try {
+    await loadAs(1);
+    const before = [await count('person'), await count('_loads')];
+    await database.sql.unsafe(
+      `alter table ${schema}.${table} enable row level security, force row level security;
+       create policy none on ${schema}.${table} using (false) with check (true)`,
+    );
+    await expect(loadAs(2)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(new RegExp(`^${table}: .*row security`)),
+    });
+    expect([await count('person'), await count('_loads')]).toEqual(before);
+    await database.sql.unsafe(`create policy all_rows on ${schema}.${table} using (true)`);
+    await loadAs(3);
+    expect(await count('_loads')).toBe(2);
+  } finally {
+    await database.sql.unsafe(`drop schema ${schema} cascade; drop role ${role}`);
+  }
+});
+
 test('triggers that look on do no harm', async () => {
   await load(libraryPlan(1));
   const before = await count('person');

@@ -29,7 +29,7 @@ export interface TargetTable {
   readonly columns: Map<string, TargetColumn>;
   /** nothing would be lost if it were dropped and made anew: no views, grants, triggers, policies, indexes of others … */
   readonly plain: boolean;
-  /** triggers or rules that run with what is written into it */
+  /** triggers or rules run with what is written into it, or row security hides rows of it from this login */
   readonly hasOwnCode: boolean;
   /** tables beside those asked for that refer to it */
   readonly referredToBy: readonly string[];
@@ -86,7 +86,8 @@ export async function readTarget(
            (SELECT json_agg(DISTINCT k.conrelid::regclass::text) FROM pg_constraint k
              WHERE k.contype = 'f' AND k.confrelid = t.oid AND k.conrelid NOT IN (SELECT oid FROM wanted)) AS others,
            EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t.oid AND NOT g.tgisinternal)
-             OR EXISTS (SELECT FROM pg_rewrite w WHERE w.ev_class = t.oid AND w.rulename <> '_RETURN') AS code,
+             OR EXISTS (SELECT FROM pg_rewrite w WHERE w.ev_class = t.oid AND w.rulename <> '_RETURN')
+             OR row_security_active(t.oid) AS code,
            t.relkind = 'r' AND t.relacl IS NULL AND NOT t.relrowsecurity AND NOT t.relispartition
              AND pg_get_userbyid(t.relowner) = current_user
              AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.oid AND a.attacl IS NOT NULL)

@@ -1,4 +1,4 @@
-/** Whether a table that was there before took all rows: its owner's triggers and rules may keep some out, or put them elsewhere. */
+/** Whether a table that was there before took all rows: its owner's triggers and rules may keep some out, or put them elsewhere, and policies hide them. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
 import { relation, type Insertion, type Publication } from './publication.ts';
@@ -66,6 +66,6 @@ async function checkThere(publication: Publication, insertion: Insertion): Promi
 function keptOut(table: string, missing: number, rows: number): AppError {
   return new AppError(
     'conflict',
-    `${table}: triggers or rules of the target kept out ${missing} of ${rows} rows, so nothing was loaded; switch them off for the load (ALTER TABLE … DISABLE TRIGGER, DISABLE RULE), or load into a target of its own.`,
+    `${table}: triggers or rules of the target kept out ${missing} of ${rows} rows, or row security hides them, so nothing was loaded; switch that off for the load (ALTER TABLE … DISABLE TRIGGER, DISABLE RULE, DISABLE ROW LEVEL SECURITY), or load into a target of its own.`,
   );
 }
