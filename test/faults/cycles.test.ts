@@ -2,21 +2,19 @@
  * Cases of faults in a short form: a few cycles each. `npm run faults -- --rounds N --database-rounds N` is the long one, which
  * counts the same.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runFaults } from '../../scripts/faults/run.ts';
 import { needs } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const rounds = Number(process.env['FAULT_CYCLES'] ?? 3);
 
 describe('cycles of faults', { ...needs('whole run'), timeout: 600_000 }, () => {
+  const trial = useTrial();
   let folder: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'fault-cycles-'));
+    folder = await trial.folder('fault-cycles-');
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it.each(['processes', 'database'] as const)(
     '%s: nothing lost, nothing doubled, nothing stuck',

@@ -5,18 +5,14 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RunningService, ServiceHome } from '../support/service/start.ts';
 import { execution } from '../support/service/client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service/fixtures.ts';
 import { writeLargeDocument } from '../support/documents/large.ts';
 import { convert } from '../support/service/tools.ts';
 import { needs } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const run = promisify(execFile);
 const mounted: string[] = [];
@@ -56,6 +52,7 @@ async function uploadStatus(service: RunningService, bytes: Uint8Array): Promise
 }
 
 describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let folder: string;
@@ -63,9 +60,13 @@ describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () =
   let large: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'disk-full-'));
-    home = await createServiceHome({ 'svc.files.roots': folder, 'svc.limits.attempts': '1' });
+    folder = await trial.folder('disk-full-');
+    home = await trial.home({ 'svc.files.roots': folder, 'svc.limits.attempts': '1' });
     origin = String((await convert(home, 'xsd2er', freightXsdFolder, '-g', '1')).origin);
+    trial.keep(mounted, async () => {
+      for (const directory of mounted.toReversed()) await run('umount', [directory]).catch(() => undefined);
+      await rm(probe, { recursive: true, force: true });
+    });
     large = (await writeLargeDocument(join(folder, 'large.xml'), 6e6)).path;
     for (const [name, size] of [
       ['files/1/uploads', '1m'],
@@ -73,15 +74,7 @@ describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () =
       ['logs', '64k'],
     ] as const)
       await mountSmall(join(home.directory, name), size);
-    service = await startService(home);
-  });
-
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    for (const directory of mounted.toReversed()) await run('umount', [directory]).catch(() => undefined);
-    await home?.remove();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-    await rm(probe, { recursive: true, force: true });
+    service = await trial.service(home);
   });
 
   const load = async (input: string, options: readonly (readonly [string, string])[]) => {

@@ -1,7 +1,7 @@
 /** Jobs whose process dies, that somebody ends, or whose service is told to stop. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
-import { startService, type RunningService } from '../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import type { RunningService } from '../support/service/start.ts';
 import type { JobAnswer } from '../support/service/client.ts';
 import {
   createLargeLoad,
@@ -13,11 +13,13 @@ import { toolProcesses } from '../support/service/processes.ts';
 import { leftovers } from '../support/service/schema.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { needs } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const megabytes = Number(process.env['FAULT_MEGABYTES'] ?? 60);
 
 describe('jobs that are ended', { timeout: 180_000 }, () => {
   let load: LargeLoad;
+  const trial = useTrial();
   let service: RunningService;
   let sql: Sql;
 
@@ -27,15 +29,9 @@ describe('jobs that are ended', { timeout: 180_000 }, () => {
       'svc.worker.concurrency': '1',
       'svc.worker.drain': '60 s',
     };
-    load = await createLargeLoad(megabytes, settings);
-    service = await startService(load.home);
-    sql = connectPostgres(await load.home.databaseUrl(), { applicationName: 'test', max: 2 });
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await load?.remove();
+    load = trial.keep(await createLargeLoad(megabytes, settings), ({ remove }) => remove());
+    service = await trial.service(load.home);
+    sql = await trial.metadb(load.home);
   });
 
   /** Waits until a process of this attempt writes rows, then ends it the hard way. */
@@ -112,7 +108,7 @@ describe('jobs that are ended', { timeout: 180_000 }, () => {
     expect(await ended).toEqual({ code: 0, signal: null });
     expect(await toolProcesses(load.home)).toEqual([]);
 
-    service = await startService(load.home, { SVC_WORKER_DRAIN: '1 ms' });
+    service = await trial.service(load.home, { SVC_WORKER_DRAIN: '1 ms' });
     expect(await service.client.job(idJob)).toMatchObject({ status: 'C', attempt: 1, failure: null });
     await reconnect();
     await expectLoadedOnce(sql, 'finished', load.document);
@@ -126,7 +122,7 @@ describe('jobs that are ended', { timeout: 180_000 }, () => {
       await service.client.running(idJob);
       expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
       expect(await toolProcesses(load.home)).toEqual([]);
-      service = await startService(load.home);
+      service = await trial.service(load.home);
       const job = await service.client.ended(idJob);
       expect(job).toMatchObject({ status: 'C', failure: null });
       await reconnect();
@@ -138,6 +134,6 @@ describe('jobs that are ended', { timeout: 180_000 }, () => {
   /** The embedded database ends with its service; the next one may have another port. */
   async function reconnect(): Promise<void> {
     await sql.end({ timeout: 1 });
-    sql = connectPostgres(await load.home.databaseUrl(), { applicationName: 'test', max: 2 });
+    sql = await trial.metadb(load.home);
   }
 });

@@ -2,8 +2,6 @@
  * What `npm run faults -- --figures` counts, in a short form: not how long it took, but that kills, followers, a flood and a fault
  * under all kinds of jobs and targets leave nothing lost, doubled, wrong or behind.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { measureFlood } from '../../scripts/faults/flood.ts';
@@ -16,12 +14,14 @@ import { freightXsdFolder } from '../support/service/fixtures.ts';
 import { writeLargeDocument } from '../support/documents/large.ts';
 import { toolProcesses } from '../support/service/processes.ts';
 import { needs, some } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 describe('under default settings', { timeout: 300_000 }, () => {
+  const trial = useTrial();
   let folder: string;
   let scene: Scene;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'fault-figures-'));
+    folder = await trial.folder('fault-figures-');
     const document = (await writeLargeDocument(join(folder, 'freight.xml'), 300_000)).path;
     scene = await openScene({
       workers: 2,
@@ -31,9 +31,9 @@ describe('under default settings', { timeout: 300_000 }, () => {
       megabytes: 1,
     });
   });
+
   afterAll(async () => {
     await scene?.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   // a stopped worker is what `test/faults/kill.test.ts` waits for

@@ -3,9 +3,9 @@
  * FAULT_ROUNDS says how often (3), FAULT_MEGABYTES how large the document is (60).
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
-import { startService, type RunningService } from '../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import type { RunningService } from '../support/service/start.ts';
 import { execution } from '../support/service/client.ts';
 import { freightDocumentFolder } from '../support/service/fixtures.ts';
 import {
@@ -17,12 +17,14 @@ import {
 import { toolProcesses } from '../support/service/processes.ts';
 import { leftovers } from '../support/service/schema.ts';
 import { needs, some } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const rounds = Number(process.env['FAULT_ROUNDS'] ?? 3);
 const megabytes = Number(process.env['FAULT_MEGABYTES'] ?? 60);
 
 describe('kill -9 of the service in a job', { timeout: 180_000, ...needs('whole run') }, () => {
   let load: LargeLoad;
+  const trial = useTrial();
   let service: RunningService;
   let sql: Sql;
   /** of a load that nobody disturbs */
@@ -34,19 +36,13 @@ describe('kill -9 of the service in a job', { timeout: 180_000, ...needs('whole 
   );
 
   beforeAll(async () => {
-    load = await createLargeLoad(megabytes, { 'svc.files.roots': '/' });
-    service = await startService(load.home);
-    sql = connectPostgres(await load.home.databaseUrl(), { applicationName: 'test', max: 2 });
+    load = trial.keep(await createLargeLoad(megabytes, { 'svc.files.roots': '/' }), ({ remove }) => remove());
+    service = await trial.service(load.home);
+    sql = await trial.metadb(load.home);
     const job = await service.client.ended(await load.submit(service.client, 'undisturbed'));
     undisturbedMs = job.end_date! - job.start_date!;
     await expectLoadedOnce(sql, 'undisturbed', load.document);
     await sql`drop schema undisturbed cascade`;
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await load?.remove();
   });
 
   it.each(shown)(
@@ -60,7 +56,7 @@ describe('kill -9 of the service in a job', { timeout: 180_000, ...needs('whole 
       await delay(afterMs);
       expect(await service.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
 
-      service = await startService(load.home);
+      service = await trial.service(load.home);
       const job = await service.client.ended(idJob);
       const told = `killed after ${Math.round(afterMs)} ms: ${JSON.stringify(job)}`;
       expect(['C', 'F'], told).toContain(job.status);
@@ -86,7 +82,7 @@ describe('kill -9 of the service in a job', { timeout: 180_000, ...needs('whole 
   it('killed at its start, while it claims and compiles: nothing is lost', needs('whole run'), async () => {
     const idJob = await load.submit(service.client, 'at_start');
     await service.end('SIGKILL');
-    service = await startService(load.home);
+    service = await trial.service(load.home);
     const job = await service.client.ended(idJob);
     expect(job, job.failure ?? '').toMatchObject({ status: 'C' });
     await expectLoadedOnce(sql, 'at_start', load.document);

@@ -7,13 +7,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
-import {
-  projectRoot,
-  serviceEnvironment,
-  startService,
-  type RunningService,
-} from '../support/service/start.ts';
+import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { projectRoot, serviceEnvironment, type RunningService } from '../support/service/start.ts';
 import type { JobAnswer } from '../support/service/client.ts';
 import {
   createLargeLoad,
@@ -24,26 +19,27 @@ import {
 import { toolProcesses } from '../support/service/processes.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { needs, some } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const megabytes = Number(process.env['FAULT_MEGABYTES'] ?? 30);
 
 describe('kills, stops and clocks', { timeout: 180_000 }, () => {
   let load: LargeLoad;
+  const trial = useTrial();
   let service: RunningService;
   let worker: ChildProcess | null = null;
   let sql: Sql;
 
   beforeAll(async () => {
-    load = await createLargeLoad(megabytes, { 'svc.worker.concurrency': '0' });
-    service = await startService(load.home);
-    sql = connectPostgres(await load.home.databaseUrl(), { applicationName: 'test', max: 2 });
+    load = trial.keep(await createLargeLoad(megabytes, { 'svc.worker.concurrency': '0' }), ({ remove }) =>
+      remove(),
+    );
+    service = await trial.service(load.home);
+    sql = await trial.metadb(load.home);
   });
 
   afterAll(async () => {
     await endWorker();
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await load?.remove();
   });
 
   async function startWorker(environment: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {

@@ -6,31 +6,24 @@ import { createHash } from 'node:crypto';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
 import { createPostgresJobStore } from '../../src/adapters/postgres/metadb/jobs/store.ts';
 import { submission, worker } from '../contracts/stores/jobs/contract.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../support/service/start.ts';
 import { peakMemory } from '../support/service/processes.ts';
 import { needs } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const megabytes = Number(process.env['LOG_MEGABYTES'] ?? 40);
 
 describe(`a log of ${megabytes} MB`, { timeout: 600_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   beforeAll(async () => {
-    home = await createServiceHome({ 'svc.worker.concurrency': '0' });
-    service = await startService(home);
-  });
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    await home?.remove();
+    home = await trial.home({ 'svc.worker.concurrency': '0' });
+    service = await trial.service(home);
   });
 
   it('a follower that reconnects has every byte, and the memory stays', needs('whole run'), async () => {

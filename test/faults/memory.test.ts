@@ -2,14 +2,15 @@
  * Memory does not follow the size of a document. MEMORY_MEGABYTES says how large it is (60); with 200 it is the size that the
  * limit is promised for.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
-import { startService, type RunningService } from '../support/service/start.ts';
+import type { RunningService } from '../support/service/start.ts';
 import { createLargeLoad, expectLoadedOnce, type LargeLoad } from '../support/documents/large-target.ts';
 import { peakMemory, toolProcesses } from '../support/service/processes.ts';
 import { startTool } from '../support/service/tools.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { needs } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const megabytes = Number(process.env['MEMORY_MEGABYTES'] ?? 60);
 const limitBytes = 400e6;
@@ -27,16 +28,12 @@ async function watch(pid: number): Promise<number> {
 
 describe(`a document of ${megabytes} MB`, { ...needs('whole run'), timeout: 300_000 }, () => {
   let load: LargeLoad;
+  const trial = useTrial();
   let service: RunningService;
 
   beforeAll(async () => {
-    load = await createLargeLoad(megabytes);
-    service = await startService(load.home);
-  });
-
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    await load?.remove();
+    load = trial.keep(await createLargeLoad(megabytes), ({ remove }) => remove());
+    service = await trial.service(load.home);
   });
 
   it(`with its XSD: the tool stays below ${limitBytes / 1e6} MB`, async () => {

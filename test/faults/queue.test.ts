@@ -1,11 +1,12 @@
 /** Ten thousand queued jobs, most of them one organisation's: each runs once, and nobody waits for the flood. QUEUE_JOBS says how many. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
 import { createPostgresJobStore } from '../../src/adapters/postgres/metadb/jobs/store.ts';
 import { submission, worker } from '../contracts/stores/jobs/contract.ts';
-import { createTestDatabase, type TestDatabase } from '../support/servers/postgres.ts';
+import type { TestDatabase } from '../support/servers/postgres.ts';
 import { needs } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const total = Number(process.env['QUEUE_JOBS'] ?? 10_000);
 /** of them are claimed and ended here */
@@ -13,11 +14,11 @@ const claimed = Math.min(total, Number(process.env['QUEUE_CLAIMS'] ?? 600));
 const minute = 60_000;
 
 describe(`${total} queued jobs`, { timeout: 300_000 }, () => {
+  const trial = useTrial();
   let database: TestDatabase;
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await trial.database();
   });
-  afterAll(() => database.drop());
 
   it(
     'none is claimed twice, a lone job of another organisation comes next, lists stay on their index',

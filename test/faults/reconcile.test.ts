@@ -4,38 +4,29 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../support/service/start.ts';
 import { execution } from '../support/service/client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service/fixtures.ts';
 import { shortLeases } from '../support/service/leases.ts';
 import { convert } from '../support/service/tools.ts';
 import { needs, some } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 describe('a job left while it published', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
   let origin: number;
 
   beforeAll(async () => {
-    home = await createServiceHome({ ...shortLeases, 'svc.files.roots': '/', 'svc.allow.hosts': '*' });
+    home = await trial.home({ ...shortLeases, 'svc.files.roots': '/', 'svc.allow.hosts': '*' });
     origin = (await convert(home, 'xsd2er', freightXsdFolder, '-g', '1')).origin!;
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
     await sql.unsafe('create database elsewhere');
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
   });
 
   const targets: readonly (readonly [string, () => Promise<string>, () => Promise<void>])[] = [

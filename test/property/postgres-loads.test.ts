@@ -1,25 +1,26 @@
 /** Random documents through a real PostgreSQL: its tables, keys and values. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { renderDdl } from '../../src/engine/sql/ddl.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../src/engine/model/source-model.ts';
 import { postgresReader } from '../contracts/row-sinks/readers.ts';
 import { canonicalValue } from '../contracts/targets/values.ts';
 import { compareXml } from '../support/documents/canonical-xml.ts';
-import { createEmptyDatabase, type TestDatabase } from '../support/servers/postgres.ts';
+import type { TestDatabase } from '../support/servers/postgres.ts';
 import { loadIntoPostgres, readFromPostgres, type PostgresLocation } from '../support/round-trip/postgres.ts';
 import { bytesOf, compiled, inferred, modelOf, shred, type Row } from '../support/models/shredding.ts';
+import { useTrial } from '../support/service/trial.ts';
 import { deviate } from './documents/deviations.ts';
 import { mapLevels, modelFor } from './loading.ts';
 import { holds, propertyTimeoutMs } from './choices/settings.ts';
 import { treeCases } from './choices/tree-cases.ts';
 import { xsdCases } from './xsd/cases.ts';
 
+const trial = useTrial();
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createEmptyDatabase();
+  database = await trial.emptyDatabase();
 });
-afterAll(() => database?.drop());
 
 let schemas = 0;
 

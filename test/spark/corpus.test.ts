@@ -1,34 +1,30 @@
 /** Real documents by both engines, of an XSD and without one, some of them broken: `npm run test:spark` with SPARK_SUBMIT and SPARK_LONG=1. */
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { corpusFiles } from '../support/corpus.ts';
-import { createServiceHome, type ServiceHome } from '../support/service/start.ts';
+import type { ServiceHome } from '../support/service/start.ts';
 import { convert, runTool, type Summary } from '../support/service/tools.ts';
 import { loadedTables, targetArguments } from './loaded-tables.ts';
 import { corpusDirectory, needs, programOf } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const submit = programOf('spark');
 
 describe('the corpus on Spark', { timeout: 200_000, ...needs(['spark', 'spark, long', 'corpus']) }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let work: string;
 
   beforeAll(async () => {
-    work = await mkdtemp(join(tmpdir(), 'spark-corpus-'));
-    home = await createServiceHome({
+    work = await trial.folder('spark-corpus-');
+    home = await trial.home({
       'svc.spark.submit': submit!,
       'svc.spark.work': work,
       'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
       'svc.spark.range_bytes': '300 KiB',
     });
-  });
-
-  afterAll(async () => {
-    await home?.remove();
-    if (work !== undefined) await rm(work, { recursive: true, force: true });
   });
 
   async function bothAreAlike(name: string, argv: readonly string[]): Promise<Summary> {

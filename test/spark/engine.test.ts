@@ -1,16 +1,16 @@
 /** `--engine spark` on a real Spark: `npm run test:spark` with SPARK_SUBMIT, the path of spark-submit. */
-import { cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
 import { folderReader, postgresReader, type TargetReader } from '../contracts/row-sinks/readers.ts';
-import { createServiceHome, type ServiceHome } from '../support/service/start.ts';
+import type { ServiceHome } from '../support/service/start.ts';
 import { convert, runTool, startTool } from '../support/service/tools.ts';
 import { startSparkCluster } from './cluster.ts';
 import { needs, programOf } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const submit = programOf('spark');
 
@@ -33,6 +33,7 @@ async function contents(reader: TargetReader): Promise<Record<string, string[]>>
 }
 
 describe('jobs on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let sql: Sql;
   let origin: string;
@@ -40,14 +41,14 @@ describe('jobs on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }
   let work: string;
 
   beforeAll(async () => {
-    work = await mkdtemp(join(tmpdir(), 'spark-work-'));
-    home = await createServiceHome({
+    work = await trial.folder('spark-work-');
+    home = await trial.home({
       'svc.spark.submit': submit!,
       'svc.spark.work': work,
       'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
     });
     origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    sql = await trial.metadb(home);
     inputs = join(home.directory, 'documents');
     await mkdir(inputs);
     const text = await readFile(join(fixtures, 'first.xml'), 'utf8');
@@ -56,12 +57,6 @@ describe('jobs on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }
     await cp(join(fixtures, 'second.xml'), join(inputs, 'second.xml'));
     await cp(join(fixtures, 'third.xml'), join(inputs, 'third.xml'));
   }, 120_000);
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await home?.remove();
-    if (work !== undefined) await rm(work, { recursive: true, force: true });
-  });
 
   const arguments_ = (target: readonly string[]) => [inputs, '-x', origin, '--keys', 'hash', ...target];
 

@@ -1,16 +1,16 @@
 /** Attempts, executors and drivers that die or linger on a real Spark: nothing is lost, nothing doubled. `npm run test:spark` with SPARK_SUBMIT. */
-import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { execution, type ServiceClient } from '../support/service/client.ts';
-import { createServiceHome, startService, type ServiceHome } from '../support/service/start.ts';
+import { startService, type ServiceHome } from '../support/service/start.ts';
 import { convert, startTool } from '../support/service/tools.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { startSparkCluster, type SparkCluster } from './cluster.ts';
 import { loadedTables, type LoadedTables } from './loaded-tables.ts';
 import { needs, programOf } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const submit = programOf('spark');
 
@@ -35,6 +35,7 @@ async function endOf(client: ServiceClient, idJob: number): Promise<unknown> {
 }
 
 describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spark']) }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let cluster: SparkCluster;
   let work: string;
@@ -43,8 +44,8 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
   let expected: LoadedTables;
 
   beforeAll(async () => {
-    work = await mkdtemp(join(tmpdir(), 'spark-faults-'));
-    home = await createServiceHome();
+    work = await trial.folder('spark-faults-');
+    home = await trial.home();
     await configure();
     const folder = join(home.directory, 'documents');
     await mkdir(folder);
@@ -65,8 +66,6 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
 
   afterAll(async () => {
     await cluster?.stop();
-    await home?.remove();
-    if (work !== undefined) await rm(work, { recursive: true, force: true });
   });
 
   function configure(more: Readonly<Record<string, string>> = {}): Promise<void> {

@@ -2,16 +2,16 @@
  * Ranges of large files, and documents at fault, on a real Spark: `npm run test:spark` with SPARK_SUBMIT; SPARK_LONG=1: every kind of
  * target.
  */
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createServiceHome, type ServiceHome } from '../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceHome } from '../support/service/start.ts';
 import { convert, runTool, type Summary } from '../support/service/tools.ts';
 import { loadedTables, targetArguments, type TargetKind } from './loaded-tables.ts';
 import { needs, programOf } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const submit = programOf('spark');
 
@@ -38,6 +38,7 @@ function findings(output: string): string[] {
 }
 
 describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let origin: string;
   let large: string;
@@ -46,8 +47,8 @@ describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark'])
   let items: string;
 
   beforeAll(async () => {
-    work = await mkdtemp(join(tmpdir(), 'spark-ranges-'));
-    home = await createServiceHome({
+    work = await trial.folder('spark-ranges-');
+    home = await trial.home({
       'svc.spark.submit': submit!,
       'svc.spark.work': work,
       'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
@@ -64,11 +65,6 @@ describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark'])
     large = join(home.directory, 'large.xml');
     await writeFile(large, around(items));
   }, 120_000);
-
-  afterAll(async () => {
-    await home?.remove();
-    if (work !== undefined) await rm(work, { recursive: true, force: true });
-  });
 
   /** Runs the job by both engines, and answers what the one on Spark wrote. */
   async function onBoth(kind: TargetKind, name: string, argv: readonly string[]): Promise<string> {

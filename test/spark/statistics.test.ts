@@ -1,13 +1,13 @@
 /** Statistics and inference on a real Spark say what the local engine says: `npm run test:spark` with SPARK_SUBMIT. */
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
 import { corpusFiles } from '../support/corpus.ts';
-import { createServiceHome, type ServiceHome } from '../support/service/start.ts';
+import type { ServiceHome } from '../support/service/start.ts';
 import { convert, runTool, type Summary } from '../support/service/tools.ts';
 import { corpusDirectory, needs, programOf } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
 
 const submit = programOf('spark');
 
@@ -15,13 +15,14 @@ const submit = programOf('spark');
 const corpora = ['cldr', 'iso20022', 'sumo', 'xmark', 'musicxml'];
 
 describe('statistics on Spark', { timeout: 120_000, ...needs(['whole run', 'spark']) }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let sql: Sql;
   let work: string;
 
   beforeAll(async () => {
-    work = await mkdtemp(join(tmpdir(), 'spark-statistics-'));
-    home = await createServiceHome({
+    work = await trial.folder('spark-statistics-');
+    home = await trial.home({
       'svc.spark.submit': submit!,
       'svc.spark.work': work,
       'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
@@ -29,14 +30,8 @@ describe('statistics on Spark', { timeout: 120_000, ...needs(['whole run', 'spar
     });
     // the first run makes the database
     await runTool(home, 'xml2er', ['no-such.xml']);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    sql = await trial.metadb(home);
   }, 60_000);
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await home?.remove();
-    if (work !== undefined) await rm(work, { recursive: true, force: true });
-  });
 
   /** What the catalogue holds of a job: its statistics as text, source model, hash of the relational model, files. */
   async function known({ job, origin, logical, documents, bytes, xpaths }: Summary) {

@@ -59,7 +59,7 @@ if (s3 !== null) {
     const prefix = `test-${(serial += 1)}/`;
     const all = async (): Promise<string[]> => {
       const keys: string[] = [];
-      for await (const { key } of objects.list(prefix)) keys.push(key);
+      for await (const { key } of objects.listObjects(prefix)) keys.push(key);
       return keys;
     };
     const files = createObjectFileStore({ objects, prefix, roots: null });
@@ -73,7 +73,7 @@ if (s3 !== null) {
         await log.close();
       },
       close: async () => {
-        for (const key of await all()) await objects.remove(key);
+        for (const key of await all()) await objects.removeObject(key);
       },
     };
   };
@@ -92,11 +92,11 @@ describe.each(Object.entries(subjects))('file store: %s', (_, open) => {
 
   it('removes a file, and a log', async () => {
     const { path } = await subject.files.saveUpload(1, 'a.xml', bodyOf('x'), 10);
-    await expect(subject.files.remove(2, path)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(subject.files.removeFile(2, path)).rejects.toMatchObject({ code: 'not_found' });
     for (const bad of ['', '../a.xml', '/etc/passwd', 'uploads/../../2/a.xml'])
-      await expect(subject.files.remove(1, bad)).rejects.toMatchObject({ code: 'path_not_allowed' });
-    await subject.files.remove(1, path);
-    await expect(subject.files.remove(1, path)).rejects.toMatchObject({ code: 'not_found' });
+      await expect(subject.files.removeFile(1, bad)).rejects.toMatchObject({ code: 'path_not_allowed' });
+    await subject.files.removeFile(1, path);
+    await expect(subject.files.removeFile(1, path)).rejects.toMatchObject({ code: 'not_found' });
     await expect(subject.files.resolve(1, path, true)).rejects.toMatchObject({ code: 'input_not_found' });
     await subject.appendLog(7, 'done');
     await subject.files.removeLog(7);
@@ -108,7 +108,7 @@ describe.each(Object.entries(subjects))('file store: %s', (_, open) => {
   it('removes a file once, whoever else asks for it at the same time', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { path } = await subject.files.saveUpload(1, 'a.xml', bodyOf('x'), 10);
-      const removals = await Promise.allSettled([1, 2, 3, 4].map(() => subject.files.remove(1, path)));
+      const removals = await Promise.allSettled([1, 2, 3, 4].map(() => subject.files.removeFile(1, path)));
       const refusals = removals.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
       expect(refusals.length).toBeLessThan(removals.length);
       for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'not_found' });
@@ -189,7 +189,7 @@ describe.each(Object.entries(subjects))('file store: %s', (_, open) => {
     expect(await subject.files.write(await inside('a & b.xml'), new TextEncoder().encode('<a/>'))).toBe(4);
     expect(await subject.files.write(await inside('b/ü.xml'), bodyOf('0123', '456789'))).toBe(10);
     const found: [string, number][] = [];
-    for await (const { name, bytes } of subject.files.list(folder)) found.push([name, bytes]);
+    for await (const { name, bytes } of subject.files.listFiles(folder)) found.push([name, bytes]);
     expect(found).toEqual([
       ['a & b.xml', 4],
       ['b/ü.xml', 10],
@@ -205,7 +205,7 @@ describe.each(Object.entries(subjects))('file store: %s', (_, open) => {
     await subject.files.discard(location);
     await subject.files.discard(location);
     expect(await subject.files.read(location)).toBeNull();
-    for await (const { name } of subject.files.list(location)) expect(name).toBe('nothing');
+    for await (const { name } of subject.files.listFiles(location)) expect(name).toBe('nothing');
   });
 
   it('reads logs by bytes', async () => {
@@ -298,10 +298,10 @@ describe('file store: local files, beyond the contract', () => {
     const shared = join(directory, 'shared/a.xml');
     await writeFile(join(directory, 'outside.xml'), 'kept');
     await symlink(join(directory, 'outside.xml'), join(directory, 'files/1/link.xml'));
-    await expect(files.remove(1, shared)).rejects.toMatchObject({ code: 'path_not_allowed' });
-    await expect(files.remove(1, 'link.xml')).rejects.toMatchObject({ code: 'path_not_allowed' });
-    await expect(files.remove(1, 'uploads')).rejects.toMatchObject({ code: 'path_not_allowed' });
-    await files.remove(1, path);
+    await expect(files.removeFile(1, shared)).rejects.toMatchObject({ code: 'path_not_allowed' });
+    await expect(files.removeFile(1, 'link.xml')).rejects.toMatchObject({ code: 'path_not_allowed' });
+    await expect(files.removeFile(1, 'uploads')).rejects.toMatchObject({ code: 'path_not_allowed' });
+    await files.removeFile(1, path);
     // the upload's folder goes with it
     expect(await readdir(join(directory, 'files/1/uploads'))).toEqual([]);
     expect(await readFile(join(directory, 'outside.xml'), 'utf8')).toBe('kept');
@@ -350,7 +350,7 @@ describe('S3, beyond the contract', needs('s3 server', s3 !== null), () => {
       code: 'payload_too_large',
     });
     expect(await objects!.head('parts/refused')).toBeNull();
-    await objects!.remove('parts/whole');
+    await objects!.removeObject('parts/whole');
   });
 
   it('lists more than a page, in order', needs('whole run'), async () => {
@@ -358,7 +358,7 @@ describe('S3, beyond the contract', needs('s3 server', s3 !== null), () => {
     for (let from = 0; from < names.length; from += 50)
       await Promise.all(names.slice(from, from + 50).map((key) => objects!.write(key, new Uint8Array(1))));
     const found: string[] = [];
-    for await (const { key } of objects!.list('page/')) found.push(key);
+    for await (const { key } of objects!.listObjects('page/')) found.push(key);
     expect(found).toEqual(names);
   });
 

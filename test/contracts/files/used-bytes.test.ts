@@ -49,7 +49,7 @@ it.for(stores)('%s: files of the organisation, without uploads that did not end'
   send!.close();
   await upload;
   expect(await files.usedBytes(3)).toBe(1530);
-  await files.remove(3, path);
+  await files.removeFile(3, path);
   expect([await files.usedBytes(3), await files.usedBytes(4)]).toEqual([530, 7]);
 });
 

@@ -1,23 +1,25 @@
 /** A target whose connection lives and brings nothing any more: the load ends as an outage, and the next attempt finds what is there. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { createSwallowingProxy, type SwallowingProxy } from '../../support/servers/swallowing-proxy.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { encodeRows, libraryPlan, libraryRows } from '../targets/library-rows.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
+const trial = useTrial();
 let database: TestDatabase;
 let proxy: SwallowingProxy;
 let schema = '';
 let number = 0;
 beforeAll(async () => {
-  database = await createEmptyDatabase();
+  database = await trial.emptyDatabase();
 });
-afterAll(() => database.drop());
+
 beforeEach(async () => {
   schema = `half_${(number += 1)}`;
   proxy = await createSwallowingProxy(Number(new URL(database.url).port));

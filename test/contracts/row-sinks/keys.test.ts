@@ -5,21 +5,23 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { encodeRows, libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
 import { expectSoundKeys } from './soundness.ts';
 import { targetKinds, type TestTarget } from './targets.ts';
 import { some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
+const trial = useTrial();
 let database: TestDatabase;
 let folders = '';
 beforeAll(async () => {
-  database = await createEmptyDatabase();
+  database = await trial.emptyDatabase();
   folders = await mkdtemp(join(tmpdir(), 'row-sink-keys-'));
 });
+
 afterAll(async () => {
-  await database.drop();
   await rm(folders, { recursive: true, force: true });
 });
 

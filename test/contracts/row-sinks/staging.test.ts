@@ -2,25 +2,27 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
 import { duckDbReader } from './readers.ts';
 
+const trial = useTrial();
 let database: TestDatabase;
 let directory = '';
 let file = '';
 let schema = '';
 let number = 0;
 beforeAll(async () => {
-  database = await createEmptyDatabase();
+  database = await trial.emptyDatabase();
 });
-afterAll(() => database.drop());
+
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'row-sink-staging-'));
   file = join(directory, 'library.duckdb');

@@ -1,17 +1,19 @@
 /** Tables of a target whose owner lets triggers, rules, defaults and operators of their own run with what a load writes. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { encodeRows, libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
 
+const trial = useTrial();
 let database: TestDatabase;
 let schema = '';
 let number = 0;
 beforeAll(async () => {
-  database = await createEmptyDatabase();
+  database = await trial.emptyDatabase();
 });
-afterAll(() => database.drop());
+
 beforeEach(() => {
   schema = `code_${(number += 1)}`;
 });

@@ -1,17 +1,18 @@
 /** Pools that end while a connection is being opened: nothing of them keeps the process alive. */
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
 import { createSocketOpener } from '../../../src/adapters/postgres/client/watched-socket.ts';
 import { connectTarget } from '../../../src/adapters/postgres/target/connection/open.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
+const trial = useTrial();
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createEmptyDatabase();
+  database = await trial.emptyDatabase();
 });
-afterAll(() => database.drop());
 
 /** Each notes the sockets that its pool opens. */
 const pools = {

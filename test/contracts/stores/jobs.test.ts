@@ -1,16 +1,16 @@
 /** The contract of job stores, on PostgreSQL and in memory, and what the job table itself refuses. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
 import { legalTransitions } from '../../../src/jobs/record.ts';
 import type { JobStatus } from '../../../src/jobs/record.ts';
 import { statusLetters } from '../../../src/jobs/status-letters.ts';
-import { createTestDatabase } from '../../support/servers/postgres.ts';
-import type { TestDatabase } from '../../support/servers/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
 import { emptySourceModel } from './catalog/contract.ts';
 import { describeJobStore, submission, worker } from './jobs/contract.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 describeJobStore('PostgreSQL', async () => {
   const database = await createTestDatabase();
@@ -61,9 +61,9 @@ const columnsOf = (status: JobStatus): string => {
 };
 
 describe('the job table', () => {
+  const trial = useTrial();
   let database: TestDatabase;
-  beforeAll(async () => void (database = await createTestDatabase()));
-  afterAll(() => database.drop());
+  beforeAll(async () => void (database = await trial.database()));
 
   test('shows the origin that a reference came to mean, in the job and in its rerun', async () => {
     const jobs = createPostgresJobStore(database.service);

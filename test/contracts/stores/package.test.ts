@@ -1,6 +1,5 @@
 /** Packages against a real database: large ones, and ones that someone has been at. */
 import { cp, link, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -20,6 +19,7 @@ import { dumpFamily } from '../../support/transfer/tables.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
 import { compiled, modelOf } from '../../support/models/shredding.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const idOrg = 1;
 const one = { idOrg, idJob: null };
@@ -27,12 +27,13 @@ const one = { idOrg, idJob: null };
 describe('a package', { timeout: 60_000 }, () => {
   let source: TestDatabase;
   let target: TestDatabase;
+  const trial = useTrial();
   let folder: string;
   let good: string;
 
   beforeAll(async () => {
     [source, target] = await Promise.all([createTestDatabase(), createTestDatabase()]);
-    folder = await mkdtemp(join(tmpdir(), 'package-test-'));
+    folder = await trial.folder('package-test-');
     good = join(folder, 'good');
     const idSch = await store(source, 'orders', 3, 4);
     await write(source, idSch, good);
@@ -40,7 +41,6 @@ describe('a package', { timeout: 60_000 }, () => {
 
   afterAll(async () => {
     await Promise.all([source?.drop(), target?.drop()]);
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('holds 20,000 mappings as well as three', needs('whole run'), async () => {

@@ -1,5 +1,5 @@
 /** Organisations are kept apart by the database too: what the service asks for one is answered with that one's rows. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
 import { loaderRole, ensureLoaderRole } from '../../../src/adapters/postgres/roles/loader-role.ts';
@@ -8,8 +8,8 @@ import { connectPostgres } from '../../../src/adapters/postgres/client/connect.t
 import { withinOrganisation } from '../../../src/adapters/postgres/client/organisation-scope.ts';
 import { createOrganisationPools } from '../../../src/adapters/postgres/client/organisation-pools.ts';
 import { serviceRole } from '../../../src/adapters/postgres/roles/service-role.ts';
-import { createTestDatabase } from '../../support/servers/postgres.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { submission, worker } from './jobs/contract.ts';
 
 /** Tables that belong to no organisation: what all share, and what is looked up by its own secret name. */
@@ -22,6 +22,7 @@ const shared = new Set([
   'next_model_id',
 ]);
 
+const trial = useTrial();
 let database: TestDatabase;
 let other: number;
 
@@ -39,7 +40,7 @@ function asOther<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await trial.database();
   const [org] = await database.sql<
     { id_org: number }[]
   >`insert into svc.org (name) values ('other') returning id_org`;
@@ -48,7 +49,6 @@ beforeAll(async () => {
   for (const idOrg of [1, 1, other]) await jobs.submit(submission(idOrg, 2));
   await jobs.close();
 });
-afterAll(() => database.drop());
 
 describe('row-level security', () => {
   it('is on for every table that holds something of an organisation', async () => {

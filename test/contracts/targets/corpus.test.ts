@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { corpusDirectory, needs } from '../../support/needs.ts';
 import { convert } from '../../support/service/tools.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { loadEveryTarget, targetTests, type EveryTarget } from './every-target.ts';
 
 /** Bank statements first; then lists, mixed content and times with zones, which take longer. */
@@ -26,11 +27,12 @@ function documentsOf(xsd: string): string[] {
 }
 
 describe.each(sets)('%s', needs(['corpus', 'whole run']), (xsd) => {
+  const trial = useTrial();
   let home: ServiceHome;
   let targets: EveryTarget;
 
   beforeAll(async () => {
-    home = await createServiceHome();
+    home = await trial.home();
     const argv = [join(corpusDirectory, xsd), '-g', '3', '--missing', 'wildcard'];
     const { origin } = await convert(home, 'xsd2er', ...argv);
     targets = await loadEveryTarget(home, origin!, [documentsOf(xsd)]);
@@ -38,7 +40,6 @@ describe.each(sets)('%s', needs(['corpus', 'whole run']), (xsd) => {
 
   afterAll(async () => {
     await targets?.drop();
-    await home?.remove();
   });
 
   for (const [target, options] of targetTests)

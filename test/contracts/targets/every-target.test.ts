@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { convert } from '../../support/service/tools.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import {
   formats,
   loadEveryTarget,
@@ -15,11 +16,12 @@ import {
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 
+const trial = useTrial();
 let home: ServiceHome;
 let targets: EveryTarget;
 
 beforeAll(async () => {
-  home = await createServiceHome();
+  home = await trial.home();
   const { origin } = await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3');
   // one job each: keys go on where the last one ended, columns widen on the way
   const jobs = ['first.xml', 'second.xml', 'third.xml'].map((name) => [join(fixtures, name)]);
@@ -28,7 +30,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await targets?.drop();
-  await home?.remove();
 });
 
 async function item(id: string): Promise<CanonicalRow> {

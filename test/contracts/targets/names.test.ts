@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { convert } from '../../support/service/tools.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { loadEveryTarget, targetTests, type EveryTarget } from './every-target.ts';
 
 /** types, functions and words of the grammar, in PostgreSQL, SQLite, MySQL or DuckDB */
@@ -43,11 +44,12 @@ function row(name: string, time: number): string {
   return `<${name} ${attributes.join(' ')}>2026-11-0${time}</${name}>`;
 }
 
+const trial = useTrial();
 let home: ServiceHome;
 let targets: EveryTarget;
 
 beforeAll(async () => {
-  home = await createServiceHome();
+  home = await trial.home();
   const [xsd, xml] = [join(home.directory, 'words.xsd'), join(home.directory, 'words.xml')];
   await writeFile(xsd, schema);
   await writeFile(xml, document);
@@ -57,7 +59,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await targets?.drop();
-  await home?.remove();
 });
 
 test('each of the names is a table', () => {

@@ -1,21 +1,22 @@
 /** What one load shaped is marked as a variant: in a database of an earlier version, and in a package. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createLocalPackageFolder } from '../../../src/adapters/transfer/local-package-folder.ts';
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
 import { createPostgresTransferStore } from '../../../src/adapters/postgres/metadb/transfer-store.ts';
 import { exportPackage } from '../../../src/transfer/package/export.ts';
 import { importPackage } from '../../../src/transfer/package/import.ts';
 import { donutRelationalModel, donutSourceModel } from '../../support/models/donut.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const idOrg = 1;
 const file = new URL('../../../src/adapters/postgres/migrations/0016_variants.sql', import.meta.url);
 
+const trial = useTrial();
 let database: TestDatabase;
-beforeAll(async () => void (database = await createTestDatabase()));
-afterAll(() => database.drop());
+beforeAll(async () => void (database = await trial.database()));
 
 async function createOrigin(name: string): Promise<number> {
   const { id_sch: idSch } = await createPostgresCatalogStore(database.sql).createOrigin({

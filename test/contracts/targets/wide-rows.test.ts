@@ -1,12 +1,13 @@
 /** Rows wider than one table, into every target in two jobs: keys go on where the last job ended, in all tables of a row alike. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
 import { convert } from '../../support/service/tools.ts';
 import { compiled, modelOf } from '../../support/models/shredding.ts';
 import { wideDocument, wideXsd } from '../../support/documents/wide.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { duckDbReader, folderReader, postgresReader, type TargetReader } from '../row-sinks/readers.ts';
 import { canonicalValue } from './values.ts';
 
@@ -15,16 +16,17 @@ const xsd = wideXsd(columns);
 const model = modelOf(compiled(xsd), 3);
 const formats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
 
+const trial = useTrial();
 let home: ServiceHome;
 let sql: Sql;
 const readers = new Map<string, TargetReader>();
 
 beforeAll(async () => {
-  home = await createServiceHome();
+  home = await trial.home();
   const schema = join(home.directory, 'wide.xsd');
   await writeFile(schema, xsd);
   const origin = String((await convert(home, 'xsd2er', schema, '-g', '3')).origin);
-  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 1 });
+  sql = await trial.metadb(home, 1);
   const file = join(home.directory, 'wide.duckdb');
   const targets: [name: string, argv: string[], reader: TargetReader][] = [
     ['postgresql', ['-o', 'metadb:wide'], postgresReader(sql, 'wide')],
@@ -41,11 +43,6 @@ beforeAll(async () => {
     readers.set(name, reader);
   }
 }, 240_000);
-
-afterAll(async () => {
-  await sql?.end({ timeout: 1 });
-  await home?.remove();
-});
 
 /** Rows of the table, and of the one that continues it, by value. */
 async function rowsOf(target: string): Promise<Record<string, string | null>[]> {

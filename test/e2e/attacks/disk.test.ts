@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createServiceHome,
   startService,
@@ -11,22 +11,20 @@ import {
   type ServiceHome,
 } from '../../support/service/start.ts';
 import { execution } from '../../support/service/client.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const kibibyte = 1024;
 const documentOf = (bytes: number): Uint8Array =>
   new TextEncoder().encode(`<list>${'<item>value</item>'.repeat(Math.floor(bytes / 18))}</list>`);
 
 describe('attacks on the disk', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
 
   beforeAll(async () => {
-    home = await createServiceHome({ 'cmd.enabled': 'true', 'svc.limits.disk': '200 KiB' });
-    service = await startService(home);
-  });
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    await home?.remove();
+    home = await trial.home({ 'cmd.enabled': 'true', 'svc.limits.disk': '200 KiB' });
+    service = await trial.service(home);
   });
 
   const upload = async (bytes: Uint8Array): Promise<Response> => {

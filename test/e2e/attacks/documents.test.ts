@@ -5,17 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { zipped } from '../../support/service/archives.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { execution, type JobAnswer, type Options, type Problem } from '../../support/service/client.ts';
 import { peakMemory, toolProcesses } from '../../support/service/processes.ts';
 import { needs, some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const utf8 = new TextEncoder();
 const canary = 'c4nary-7f3b-of-the-host';
@@ -31,9 +26,9 @@ const laughs = (levels: number): string =>
   Array.from({ length: levels }, (_, at) => `<!ENTITY l${at + 1} "${`&l${at};`.repeat(10)}">`).join('');
 
 describe('attacks by documents', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
-  let sql: Sql;
   let outside: string;
   let root: string;
   let listener: Server;
@@ -56,18 +51,15 @@ describe('attacks by documents', { timeout: 120_000 }, () => {
     });
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     web = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-    home = await createServiceHome({
+    home = await trial.home({
       'cmd.enabled': 'true',
       'svc.files.roots': root,
       'svc.allow.hosts': '*',
     });
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    service = await trial.service(home);
   });
+
   afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
     listener?.close();
     for (const folder of [outside, root]) await rm(folder, { recursive: true, force: true });
   });

@@ -2,20 +2,16 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import {
   createServiceClient,
   execution,
   type Problem,
   type SchemaAnswer,
 } from '../../support/service/client.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const utf8 = new TextEncoder();
 const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="a" type="xs:string"/></xs:schema>`;
@@ -28,6 +24,7 @@ const problemOf = async (response: Response): Promise<Problem> => {
 const deep = (open: string, close: string, n: number): string => open.repeat(n) + close.repeat(n);
 
 describe('attacks on the interface', { timeout: 60_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
@@ -36,23 +33,18 @@ describe('attacks on the interface', { timeout: 60_000 }, () => {
   let idJob: number;
 
   beforeAll(async () => {
-    home = await createServiceHome({
+    home = await trial.home({
       'cmd.enabled': 'true',
       'svc.limits.upload': '1000',
       'svc.limits.json_body': '4000',
     });
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
     input = await service.client.upload('xml', 'a.xml', utf8.encode('<a>1</a>'));
     const path = await service.client.upload('xsd', 'a.xsd', utf8.encode(xsd));
     schema = (await service.client.post<SchemaAnswer>('/v2/schema/create', { name: 'a', xsd: [path] })).body;
     idJob = (await service.client.run([execution('xml2er', input)])).jobs[0]!;
     await service.client.ended(idJob);
-  });
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
   });
 
   const counts = async () =>
@@ -184,7 +176,7 @@ describe('attacks on the interface', { timeout: 60_000 }, () => {
 
   it('3: JSON nested 100,000 deep, where bodies may be that long: 400', async () => {
     await service.end('SIGTERM');
-    service = await startService(home, { SVC_LIMITS_JSON_BODY: '10 MiB' });
+    service = await trial.service(home, { SVC_LIMITS_JSON_BODY: '10 MiB' });
     for (const body of [
       `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
       '{"a":'.repeat(100_000),
@@ -195,7 +187,7 @@ describe('attacks on the interface', { timeout: 60_000 }, () => {
       await problemOf(answer);
     }
     await service.end('SIGTERM');
-    service = await startService(home);
+    service = await trial.service(home);
   });
 
   it('5: a value with shell syntax is one literal argument; NUL is refused', async () => {

@@ -2,15 +2,11 @@
 import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import type { Problem } from '../../support/service/client.ts';
 import { eventually } from '../../support/service/waiting.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const problemOf = async (response: Response): Promise<Problem> => {
   expect(response.headers.get('Content-Type')).toMatch(/^application\/problem\+json/);
@@ -27,21 +23,18 @@ const chunked = (bytes: number): ReadableStream =>
   });
 
 describe('attacks on the limits of the interface', { timeout: 60_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
 
   beforeAll(async () => {
-    home = await createServiceHome({
+    home = await trial.home({
       'cmd.enabled': 'true',
       'svc.limits.upload': '1000',
       'svc.limits.json_body': '4000',
       'svc.limits.connections': '400',
     });
-    service = await startService(home);
-  });
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    await home?.remove();
+    service = await trial.service(home);
   });
 
   const postText = (path: string, body: BodyInit, type = 'application/json') =>
@@ -147,7 +140,7 @@ describe('attacks on the limits of the interface', { timeout: 60_000 }, () => {
 
   it('limits: too many requests of one key are 429 with Retry-After, another key goes on', async () => {
     await service.end('SIGTERM');
-    service = await startService(home, {
+    service = await trial.service(home, {
       SVC_LIMITS_REQUESTS_PER_SECOND: '1',
       SVC_LIMITS_REQUEST_BURST: '5',
     });
@@ -160,7 +153,7 @@ describe('attacks on the limits of the interface', { timeout: 60_000 }, () => {
     expect((await problemOf(refused[0]!)).code).toBe('too_many_requests');
     expect((await fetch(`${service.url}/actuator/health`)).status).toBe(200);
     await service.end('SIGTERM');
-    service = await startService(home);
+    service = await trial.service(home);
   });
 
   it('limits: clients that send their request a byte at a time do not keep others waiting', async () => {

@@ -3,19 +3,15 @@ import { join } from 'node:path';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { tarGzipped, zipped } from '../../support/service/archives.ts';
 import { execution, type JobAnswer } from '../../support/service/client.ts';
 import { filesBelow, freightDocuments, freightXsdFolder } from '../../support/service/fixtures.ts';
 import { expectDocumentsIn, leftovers, readSchema, tablesOf } from '../../support/service/schema.ts';
 import { runTool } from '../../support/service/tools.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const utf8 = new TextEncoder();
 const good = freightDocuments[0]!.text;
@@ -44,24 +40,19 @@ const malformed: readonly {
 ];
 
 describe('malformed input', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
   let origin = 0;
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    home = await trial.home();
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
     const path = await service.client.upload('xsd', 'freight.zip', zipped(filesBelow(freightXsdFolder)));
     const run = await service.client.run([execution('xsd2er', path)]);
     origin = (await service.client.ended(run.jobs[0]!)).id_sch!;
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
   });
 
   /** Runs one xml2er into `metadb:NAME`. */

@@ -6,16 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { overlappingZip, zipped } from '../../support/service/archives.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { execution, type JobAnswer, type Options, type RunAnswer } from '../../support/service/client.ts';
 import { needs, some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const utf8 = new TextEncoder();
 const canary = 'c4nary-7f3b-of-the-host';
@@ -35,6 +31,7 @@ const single = (name: string): Uint8Array =>
   new Uint8Array(Buffer.from(`<?xml version="1.0" encoding="${name}"?>${accented}`, 'latin1'));
 
 describe('attacks by paths, names, values and archives', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
@@ -58,18 +55,16 @@ describe('attacks by paths, names, values and archives', { timeout: 120_000 }, (
       answer.end(canary);
     });
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-    home = await createServiceHome({
+    home = await trial.home({
       'cmd.enabled': 'true',
       'svc.files.roots': root,
       'svc.allow.hosts': '*',
     });
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
   });
+
   afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
     listener?.close();
     for (const folder of [outside, root]) await rm(folder, { recursive: true, force: true });
   });

@@ -3,13 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import {
   execution,
   type JobAnswer,
@@ -18,12 +13,14 @@ import {
   type RunAnswer,
 } from '../../support/service/client.ts';
 import { freightDocuments } from '../../support/service/fixtures.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 function places({ errors }: Problem): string[] {
   return errors.map(({ pointer }) => pointer);
 }
 
 describe('refusals', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let root: string;
   let outside: string;
@@ -38,16 +35,13 @@ describe('refusals', { timeout: 120_000 }, () => {
     await writeFile(join(outside, 'secret.xml'), '<secret/>');
     await symlink(join(outside, 'secret.xml'), join(root, 'link.xml'));
     await symlink(outside, join(root, 'folder'));
-    home = await createServiceHome({ 'svc.files.roots': root, 'cmd.enabled': 'true' });
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    home = await trial.home({ 'svc.files.roots': root, 'cmd.enabled': 'true' });
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
     input = await service.client.upload('xml', 'a.xml', new TextEncoder().encode(freightDocuments[0]!.text));
   });
 
   afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
     for (const folder of [root, outside]) await rm(folder, { recursive: true, force: true });
   });
 
@@ -264,8 +258,8 @@ describe('refusals', { timeout: 120_000 }, () => {
     await service.end('SIGTERM');
 
     await home.configure({ 'svc.files.roots': root, 'cmd.enabled': 'false' });
-    service = await startService(home, { SVC_CMD_ENABLED: undefined });
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    service = await trial.service(home, { SVC_CMD_ENABLED: undefined });
+    sql = await trial.metadb(home);
     const before = await countRows();
     const run = await service.client.post('/v2/run/cmd', body);
     expect(run).toMatchObject({ status: 403, body: { code: 'commands_disabled', status: 403 } });
@@ -277,7 +271,7 @@ describe('refusals', { timeout: 120_000 }, () => {
     expect(await countRows()).toEqual(before);
 
     await service.end('SIGTERM');
-    service = await startService(home, { SVC_CMD_ENABLED: undefined });
+    service = await trial.service(home, { SVC_CMD_ENABLED: undefined });
     expect((await service.client.fetch(`/v2/run/rerun/${idJob}`)).status).toBe(200);
     const again = await service.client.run(body.executions);
     expect((await service.client.ended(again.jobs[0]!)).status).toBe('C');

@@ -2,15 +2,11 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { secretForms } from '../../../src/jobs/secrets/forms.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { execution, type JobAnswer, type Problem, type RunAnswer } from '../../support/service/client.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const utf8 = new TextEncoder();
 const canary = (name: string): string => `c4n&ry "${name}" é/+`;
@@ -18,6 +14,7 @@ const canary = (name: string): string => `c4n&ry "${name}" é/+`;
 const nobody = '127.0.0.1:9';
 
 describe('secrets', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
@@ -28,27 +25,25 @@ describe('secrets', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     for (const name of ['option', 'address', 'input', 'spark', 'metadb', 'azure', 'webhook', 'lineage'])
       secrets.set(name, canary(name));
-    home = await createServiceHome({
+    home = await trial.home({
       'cmd.enabled': 'true',
       'svc.allow.hosts': `${nobody},no-such-host.invalid`,
     });
     secrets.set('webhook', `whsec_${Buffer.from(canary('webhook').repeat(2)).toString('base64')}`);
-    service = await startService(home, {
+    service = await trial.service(home, {
       SVC_WEBHOOKS_SECRET: secrets.get('webhook'),
       SVC_OPENLINEAGE_KEY: secrets.get('lineage'),
     });
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    sql = await trial.metadb(home);
     // arguments and environments of every process, as long as all this runs
     watch = setInterval(
       () => void readProcesses().then((texts) => texts.forEach((text) => seen.add(text))),
       20,
     );
   });
-  afterAll(async () => {
+
+  afterAll(() => {
     clearInterval(watch);
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
   });
 
   const places: Record<string, () => Promise<string>> = {

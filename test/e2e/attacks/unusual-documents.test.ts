@@ -1,39 +1,28 @@
 /** What XML and XSD allow, and few documents have: through the tools into tables, and compared value by value. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { compareWithDocuments } from '../../support/service/census.ts';
 import { readSchema, type SchemaView } from '../../support/service/schema.ts';
 import { convert, type Summary } from '../../support/service/tools.ts';
 import { unusualDocuments } from '../../support/documents/unusual.ts';
 import { some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 describe('unusual documents', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
   let folder: string;
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
-    folder = await mkdtemp(join(tmpdir(), 'unusual-'));
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
-    await rm(folder, { recursive: true, force: true });
+    home = await trial.home();
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
+    folder = await trial.folder('unusual-');
   });
 
   /** Converts files by their names: an XSD set, where there is one, and documents. */

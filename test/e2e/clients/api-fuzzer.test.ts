@@ -3,21 +3,16 @@
  * `FUZZ_EXAMPLES=500 npm test -- test/e2e/clients/api-fuzzer.test.ts` is the long form; `FUZZ_SEED` repeats one run.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { operationsOf, type OpenApiDocument } from '../../support/openapi-document.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { convertFreight, type Conversion } from '../../support/service/conversion.ts';
 import { needs, skipFor } from '../../support/needs.ts';
 import { firstLine, pythonProgram } from '../../support/tool-cache.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const examples = process.env['FUZZ_EXAMPLES'] ?? '10';
 const seed = process.env['FUZZ_SEED'] ?? String(Math.floor(Math.random() * 1e9));
@@ -41,6 +36,7 @@ const furtherRules = [
   'POST /v2/mapping/deactivate',
 ];
 
+const trial = useTrial();
 let home: ServiceHome;
 let service: RunningService;
 let made: Conversion;
@@ -55,19 +51,13 @@ beforeAll(async () => {
     return null;
   });
   if (program === null) return;
-  folder = await mkdtemp(join(tmpdir(), 'api-fuzzer-'));
-  home = await createServiceHome();
-  service = await startService(home, {
+  folder = await trial.folder('api-fuzzer-');
+  home = await trial.home();
+  service = await trial.service(home, {
     SVC_LIMITS_REQUESTS_PER_SECOND: '100000',
     SVC_LIMITS_REQUEST_BURST: '100000',
   });
   made = await convertFreight(service.client, 'freight');
-});
-
-afterAll(async () => {
-  await service?.end('SIGTERM');
-  await home?.remove();
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
 function settings(): string {

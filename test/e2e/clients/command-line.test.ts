@@ -3,21 +3,18 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { toolOptions } from '../../../src/jobs/options/table.ts';
-import {
-  createServiceHome,
-  projectRoot,
-  serviceEnvironment,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { projectRoot, serviceEnvironment, type ServiceHome } from '../../support/service/start.ts';
 import { convert, type Summary } from '../../support/service/tools.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 describe('conversion-job-service', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let loaded: Summary;
   beforeAll(async () => {
-    home = await createServiceHome();
+    home = await trial.home();
     const document = join(home.directory, 'fleet.xml');
     await writeFile(
       document,
@@ -25,7 +22,6 @@ describe('conversion-job-service', { timeout: 120_000 }, () => {
     );
     loaded = await convert(home, 'xml2er', document, '-o', 'metadb:fleet');
   });
-  afterAll(() => home?.remove());
 
   async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
     const bin = join(projectRoot, 'src/tools/bin/conversion-job-service.mjs');

@@ -2,7 +2,7 @@
  * Every operation of the OpenAPI document against a running service with real conversions behind it: own, foreign, unknown and
  * malformed ids, bodies of every wrong kind. Every answer must have a declared status, and a body that its declared schema allows.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   addressOf,
   goodBodies,
@@ -25,14 +25,11 @@ import {
 import { convertFreight, type Conversion } from '../../support/service/conversion.ts';
 import { createServiceClient } from '../../support/service/client.ts';
 import { freightDocuments } from '../../support/service/fixtures.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 describe('the contract of every operation', { timeout: 240_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let document: OpenApiDocument;
@@ -44,8 +41,8 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
   const broken: string[] = [];
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    service = await startService(home, {
+    home = await trial.home();
+    service = await trial.service(home, {
       SVC_LIMITS_REQUESTS_PER_SECOND: '100000',
       SVC_LIMITS_REQUEST_BURST: '100000',
       SVC_LIMITS_JSON_BODY: '100 KiB',
@@ -69,11 +66,6 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
       'consignments',
       freightDocuments.slice(0, 1),
     );
-  });
-
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    await home?.remove();
   });
 
   const ofOwn = (): Values => valuesOf(own, foreignKey.id_key);

@@ -1,8 +1,7 @@
 /** The reference page in a real browser that can reach nothing but the service. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { chromium } from 'playwright-core';
@@ -14,6 +13,7 @@ import { createApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/properties.ts';
 import { createMemoryAdapters } from '../../support/memory/adapters.ts';
 import { needs, programOf } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const executablePath = programOf('chromium') ?? '';
 
@@ -34,13 +34,14 @@ describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 
   let origin: string;
   let browser: Browser;
   let page: Page;
+  const trial = useTrial();
   let folder: string;
   let key: string;
   const complaints: string[] = [];
   const requests: string[] = [];
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'doc-browser-'));
+    folder = await trial.folder('doc-browser-');
     const adapters = createMemoryAdapters();
     ({ key } = await issueKey(adapters.access, {
       idOrg: 1,
@@ -74,7 +75,6 @@ describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 
     await browser?.close();
     server?.closeAllConnections();
     await new Promise((done) => (server === undefined ? done(null) : server.close(done)));
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('shows every operation of the OpenAPI document', async () => {

@@ -1,14 +1,10 @@
 /** Thousands who follow logs, or send and read slowly, with one key: a running service answers all others, and its probes. */
 import { connect, type Socket } from 'node:net';
-import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { eventually } from '../../support/service/waiting.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 interface Opened {
   readonly socket: Socket;
@@ -20,31 +16,28 @@ interface Opened {
 const ended = ({ closed, text }: Opened): boolean => closed || text.endsWith('\r\n0\r\n\r\n');
 
 describe('who holds many connections', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let idJob: number;
   let opened: Opened[] = [];
 
   beforeAll(async () => {
-    home = await createServiceHome({ 'cmd.enabled': 'true', 'svc.worker.concurrency': '0' });
-    service = await startService(home);
+    home = await trial.home({ 'cmd.enabled': 'true', 'svc.worker.concurrency': '0' });
+    service = await trial.service(home);
     const { jobs } = await service.client.run([
       { app_name: 'xsd2er', source: { file: { command: '.' } }, target: {} },
     ]);
     idJob = jobs[0]!;
   });
+
   afterEach(() => {
     for (const { socket } of opened) socket.destroy();
     opened = [];
   });
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    await home?.remove();
-  });
-
   const restart = async (environment: Record<string, string>): Promise<void> => {
     await service.end('SIGTERM');
-    service = await startService(home, environment);
+    service = await trial.service(home, environment);
   };
   const open = (count: number, head: string): Opened[] => {
     const { hostname, port, host } = new URL(service.url);

@@ -4,19 +4,13 @@
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  createServiceHome,
-  projectRoot,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { projectRoot, type RunningService, type ServiceHome } from '../../support/service/start.ts';
 import { needs } from '../../support/needs.ts';
 import { toolCache } from '../../support/tool-cache.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const execute = promisify(execFile);
 const versions = {
@@ -38,6 +32,7 @@ describe('a generated client', { timeout: 900_000, ...needs('client generators')
   const cache = toolCache('client-generators');
   const python = join(cache, 'python/bin');
   const jar = join(cache, `openapi-generator-cli-${versions.openapiGenerator}.jar`);
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let folder: string;
@@ -75,18 +70,12 @@ describe('a generated client', { timeout: 900_000, ...needs('client generators')
     await writeFile(join(cache, 'package.json'), '{"private":true,"type":"module"}');
     await run('npm', ['install', '--silent', '--no-audit', '--no-fund', ...versions.node], cache);
     await run('go', ['install', versions.oapiCodegen], cache, { GOBIN: cache });
-    home = await createServiceHome({ 'cmd.enabled': 'true' });
-    service = await startService(home);
-    folder = await mkdtemp(join(tmpdir(), 'generated-clients-'));
+    home = await trial.home({ 'cmd.enabled': 'true' });
+    service = await trial.service(home);
+    folder = await trial.folder('generated-clients-');
     description = join(folder, 'openapi.json');
     await writeFile(description, await (await fetch(`${service.url}/doc`)).text());
   }, 900_000);
-
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    await home?.remove();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-  });
 
   const generate = (language: string, output: string, ...more: string[]): Promise<string> =>
     run('java', [

@@ -8,16 +8,11 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createServiceHome,
-  projectRoot,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { projectRoot, type RunningService, type ServiceHome } from '../../support/service/start.ts';
 import { toolCache } from '../../support/tool-cache.ts';
 import { eventually } from '../../support/service/waiting.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 interface Instance {
   readonly registration: { readonly name: string };
@@ -30,6 +25,7 @@ interface Instance {
 }
 
 describe('a Spring Boot Admin server', { timeout: 300_000, ...needs('spring boot admin') }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let admin: ChildProcess;
@@ -40,8 +36,8 @@ describe('a Spring Boot Admin server', { timeout: 300_000, ...needs('spring boot
     await mkdir(project, { recursive: true });
     await cp(join(projectRoot, 'scripts/spring-boot-admin'), project, { recursive: true });
     await promisify(execFile)('mvn', ['-q', '-B', 'package'], { cwd: project });
-    home = await createServiceHome();
-    service = await startService(home);
+    home = await trial.home();
+    service = await trial.service(home);
     const port = await freePort();
     address = `http://127.0.0.1:${port}`;
     admin = spawn(
@@ -73,10 +69,8 @@ describe('a Spring Boot Admin server', { timeout: 300_000, ...needs('spring boot
     expect(registered.status).toBe(201);
   }, 300_000);
 
-  afterAll(async () => {
+  afterAll(() => {
     admin?.kill('SIGTERM');
-    await service?.end('SIGTERM');
-    await home?.remove();
   });
 
   it('lists the service as UP, with its parts, its endpoints and its build', async () => {

@@ -1,27 +1,19 @@
 /** The example of the typed client, as it stands, against a running service. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { convert } from '../../../examples/typed-client.ts';
 import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
 import { freightDocumentFolder } from '../../support/service/fixtures.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
+const trial = useTrial();
 let home: ServiceHome;
 let service: RunningService;
 
 beforeAll(async () => {
-  home = await createServiceHome();
-  service = await startService(home);
-});
-
-afterAll(async () => {
-  await service?.end('SIGTERM');
-  await home?.remove();
+  home = await trial.home();
+  service = await trial.service(home);
 });
 
 it('converts a document, and tells the rows that are in the target', async () => {

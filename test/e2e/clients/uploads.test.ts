@@ -1,37 +1,28 @@
 /** What can be uploaded, alone and together; and requests that come again. */
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { tarGzipped, zipped } from '../../support/service/archives.ts';
 import { execution, type RunAnswer } from '../../support/service/client.ts';
 import { filesBelow, freightDocuments, freightXsdFolder } from '../../support/service/fixtures.ts';
 import { expectDocumentsIn, readSchema } from '../../support/service/schema.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const utf8 = new TextEncoder();
 const bytesOf = (index: number): Uint8Array => utf8.encode(freightDocuments[index]!.text);
 
 describe('uploads and requests', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
+    home = await trial.home();
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
   });
 
   it('loads a tar.gz of XSD files with plain, gzipped and zipped documents into one target', async () => {

@@ -1,15 +1,11 @@
 /** The numbers that different endpoints give for one conversion agree with each other, and with the rows in the target. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { execution, type JobAnswer, type MappingAnswer } from '../../support/service/client.ts';
 import { convertFreight, type Conversion } from '../../support/service/conversion.ts';
 import { freightDocuments } from '../../support/service/fixtures.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 interface FeedRun {
   readonly pid: number;
@@ -61,6 +57,7 @@ interface Pages<T> {
 const cil = '/v2/extensions/cil';
 
 describe('the numbers of one conversion', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
@@ -68,16 +65,10 @@ describe('the numbers of one conversion', { timeout: 120_000 }, () => {
   const get = <T>(path: string): Promise<T> => service.client.get<T>(path);
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    home = await trial.home();
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
     made = await convertFreight(service.client, 'freight');
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
   });
 
   const change = (key_type: 'NK' | null) =>

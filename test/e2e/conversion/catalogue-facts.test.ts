@@ -1,20 +1,16 @@
 /** What catalogue answers say of loads: natural keys that data broke, row keys in files, statistics that came with a package. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { convert } from '../../support/service/tools.ts';
 import { some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const rows = (...ids: readonly string[]): string =>
   `<wagons>${ids.map((id) => `<wagon number="${id}"><axle>4</axle><axle>6</axle></wagon>`).join('')}</wagons>`;
 
+const trial = useTrial();
 let home: ServiceHome;
 let service: RunningService;
 let work: string;
@@ -22,21 +18,15 @@ let idSch: number;
 let feed: string;
 
 beforeAll(async () => {
-  home = await createServiceHome();
-  service = await startService(home);
-  work = await mkdtemp(join(tmpdir(), 'catalogue-facts-'));
+  home = await trial.home();
+  service = await trial.service(home);
+  work = await trial.folder('catalogue-facts-');
   await writeFile(join(work, 'one.xml'), rows('81', '82'));
   await writeFile(join(work, 'twice.xml'), rows('93', '93', '94'));
   idSch = (await convert(home, 'xml2er', join(work, 'one.xml'), '-o', 'metadb:wagons', '--name', 'wagons'))
     .origin!;
   feed = 'wagons';
 }, 120_000);
-
-afterAll(async () => {
-  await service?.end('SIGTERM');
-  await home?.remove();
-  if (work !== undefined) await rm(work, { recursive: true, force: true });
-});
 
 const load = (name: string, target: string, ...options: readonly string[]) =>
   convert(home, 'xml2er', join(work, name), '-x', String(idSch), '-o', target, ...options);

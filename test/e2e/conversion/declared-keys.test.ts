@@ -1,11 +1,12 @@
 /** Keys of an XSD, and keys that people declare, through the tools into a database. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="net"><xs:complexType><xs:sequence>
     <xs:element name="stop" maxOccurs="unbounded"><xs:complexType><xs:attribute name="id" use="required"/></xs:complexType></xs:element>
@@ -13,13 +14,14 @@ const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element 
   <xs:key name="stopKey"><xs:selector xpath="stop"/><xs:field xpath="@id"/></xs:key>
   <xs:keyref name="fromStop" refer="stopKey"><xs:selector xpath="link"/><xs:field xpath="@from"/></xs:keyref></xs:element></xs:schema>`;
 
+const trial = useTrial();
 let home: ServiceHome;
 let sql: Sql;
 let origin: string;
 let folder: string;
 
 beforeAll(async () => {
-  home = await createServiceHome();
+  home = await trial.home();
   folder = join(home.directory, 'net');
   await mkdir(folder);
   await writeFile(join(folder, 'net.xsd'), xsd);
@@ -29,13 +31,8 @@ beforeAll(async () => {
     '<net>\n<stop id="a"/>\n<stop id="a"/>\n<link from="x"/>\n<link from="x"/></net>',
   );
   origin = String((await convert(home, 'xsd2er', join(folder, 'net.xsd'), '--name', 'net')).origin);
-  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 1 });
+  sql = await trial.metadb(home, 1);
 }, 120_000);
-
-afterAll(async () => {
-  await sql?.end({ timeout: 1 });
-  await home?.remove();
-});
 
 const load = (document: string, target: string) =>
   runTool(home, 'xml2er', [join(folder, document), '-x', origin, '-o', target]);

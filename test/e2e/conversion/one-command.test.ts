@@ -1,12 +1,13 @@
 /** Documents and their XSD set in one command; a target that was loaded before goes on; schemas by their names. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { zipped } from '../../support/service/archives.ts';
 import { execution } from '../../support/service/client.ts';
-import { createServiceHome, startService, type ServiceHome } from '../../support/service/start.ts';
+import { startService, type ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
 const catalog = `<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog"><uri name="urn:t" uri="types.xsd"/></catalog>`;
@@ -16,6 +17,7 @@ const types = (more = ''): string => `<xs:schema ${xs}><xs:complexType name="Voy
 const voyage = '<voyage ship="Aurora"><leg>Oslo</leg><leg>Bergen</leg></voyage>';
 
 describe('one command', { timeout: 240_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let files: string;
   let documents: string;
@@ -30,15 +32,13 @@ describe('one command', { timeout: 240_000 }, () => {
   }
 
   beforeAll(async () => {
-    home = await createServiceHome();
+    home = await trial.home();
     files = join(home.directory, 'files', '1');
     [documents, set] = [join(files, 'documents'), join(files, 'set')];
     await mkdir(documents, { recursive: true });
     for (const day of [1, 2]) await writeFile(join(documents, `day-${day}.xml`), voyage);
     await writeSet();
   });
-
-  afterAll(() => home?.remove());
 
   it('loads by a set, and on the second day by the same origin, wherever the set lies', async () => {
     const first = await convert(home, 'xml2er', documents, '--xsd', set, '-o', 'metadb:days');

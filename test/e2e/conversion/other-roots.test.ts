@@ -2,11 +2,12 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { needs, some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 const known = join(fixtures, 'first.xml');
@@ -18,21 +19,20 @@ const others = {
 const keep = ['--unmapped', 'capture'];
 
 describe('documents with another root', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let folder: string;
   let note: string;
   let origin: string;
 
   beforeAll(async () => {
-    home = await createServiceHome();
+    home = await trial.home();
     folder = join(home.directory, 'in');
     await mkdir(folder, { recursive: true });
     for (const [name, text] of Object.entries(others)) await writeFile(join(folder, name), text);
     note = join(folder, 'note.xml');
     origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
   });
-
-  afterAll(() => home?.remove());
 
   const load = (place: string, ...argv: string[]) =>
     runTool(home, 'xml2er', [...argv, '-x', origin, '-o', place, '--json']);

@@ -1,13 +1,14 @@
 /** `--row-tag`: every element of a name inside a larger file is a document of its own. */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { compiled } from '../../support/models/shredding.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const schema = (declarations: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:o" xmlns="urn:o" elementFormDefault="qualified">
@@ -34,25 +35,21 @@ const file = `<?xml version="1.0"?>
   ${Array.from({ length: count }, (_, at) => order(at + 1)).join('\n  ')}
 </o:orders>`;
 
+const trial = useTrial();
 let home: ServiceHome;
 let sql: Sql;
 let input: string;
 let origin: string;
 
 beforeAll(async () => {
-  home = await createServiceHome();
+  home = await trial.home();
   await mkdir(join(home.directory, 'in'));
   input = join(home.directory, 'in', 'orders.xml');
   await writeFile(input, file);
   await writeFile(join(home.directory, 'in', 'orders.xsd'), xsd);
   origin = String((await convert(home, 'xsd2er', join(home.directory, 'in', 'orders.xsd'))).origin);
-  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+  sql = await trial.metadb(home);
 }, 120_000);
-
-afterAll(async () => {
-  await sql?.end({ timeout: 1 });
-  await home?.remove();
-});
 
 describe('--row-tag', { timeout: 120_000 }, () => {
   it('loads every order as a document, with an XSD that begins with the orders', async () => {

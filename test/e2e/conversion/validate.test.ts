@@ -1,21 +1,16 @@
 /** `--validate` by REST and by hand: what is not valid is a reject, with line, column and reason; the rest is loaded. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { corpusDirectory, needs } from '../../support/needs.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { zipped } from '../../support/service/archives.ts';
 import { execution } from '../../support/service/client.ts';
 import { filesBelow, freightDocuments, freightXsdFolder } from '../../support/service/fixtures.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const utf8 = new TextEncoder();
 const corpus = (path: string): string => join(corpusDirectory, path);
@@ -33,6 +28,7 @@ const badPlace = {
 };
 
 describe('--validate', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
@@ -40,23 +36,16 @@ describe('--validate', { timeout: 120_000 }, () => {
   let idSch: number;
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
-    folder = await mkdtemp(join(tmpdir(), 'validate-test-'));
+    home = await trial.home();
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
+    folder = await trial.folder('validate-test-');
     await writeFile(join(folder, '1-good.xml'), good!.text);
     await writeFile(join(folder, '2-bad.xml'), bad);
     await writeFile(join(folder, '3-broken.xml'), good!.text.slice(0, 300));
     await writeFile(join(folder, '4-good.xml.gz'), gzipSync(freightDocuments[2]!.text));
     const made = await convert(home, 'xsd2er', freightXsdFolder, '--name', 'freight');
     idSch = made.origin!;
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const documentsIn = async (schema: string): Promise<string[]> => {

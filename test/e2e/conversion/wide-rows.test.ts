@@ -3,21 +3,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { loadIntoPostgres, readFromPostgres } from '../../support/round-trip/postgres.ts';
 import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
 import { wideDocument, wideXsd } from '../../support/documents/wide.ts';
 import { some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
+const trial = useTrial();
 let database: TestDatabase;
 let sql: Sql;
 beforeAll(async () => {
-  database = await createEmptyDatabase();
+  database = await trial.emptyDatabase();
   sql = connectPostgres(database.url, { applicationName: 'test', max: 1 });
 });
+
 afterAll(async () => {
   await sql.end({ timeout: 1 });
-  await database.drop();
 });
 
 describe.each(some([2500, 1000, 5000], 1))('%i simple children, all filled', (columns) => {

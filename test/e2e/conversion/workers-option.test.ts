@@ -3,13 +3,14 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool, type Summary } from '../../support/service/tools.ts';
 import { compiled } from '../../support/models/shredding.ts';
 import { needs, some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const run = promisify(execFile);
 
@@ -30,13 +31,14 @@ const trades = (document: number): string =>
   }).join('')}</trades>`;
 const nameOf = (document: number): string => `t${String(document).padStart(3, '0')}.xml`;
 
+const trial = useTrial();
 let home: ServiceHome;
 let sql: Sql;
 let folder: string;
 let origin: string;
 
 beforeAll(async () => {
-  home = await createServiceHome();
+  home = await trial.home();
   folder = join(home.directory, 'in');
   await mkdir(join(folder, 'documents'), { recursive: true });
   for (let document = 1; document <= documents; document += 1)
@@ -44,13 +46,8 @@ beforeAll(async () => {
   await run('tar', ['-czf', join(folder, 'documents.tgz'), '-C', join(folder, 'documents'), '.']);
   await writeFile(join(folder, 'trades.xsd'), xsd);
   origin = String((await convert(home, 'xsd2er', join(folder, 'trades.xsd'))).origin);
-  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+  sql = await trial.metadb(home);
 }, 120_000);
-
-afterAll(async () => {
-  await sql?.end({ timeout: 1 });
-  await home?.remove();
-});
 
 /** Rows of a table without keys and load times, in the order of their keys. */
 async function rowsOf(schema: string, table: string): Promise<unknown[]> {

@@ -1,20 +1,21 @@
 /** The application bundles for the edge runtime, and nothing of Node is in the bundle. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../rules/project-files.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const run = promisify(execFile);
 
 describe('the bundle for the edge', () => {
+  const trial = useTrial();
   let folder: string;
   let bundle: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'edge-bundle-'));
+    folder = await trial.folder('edge-bundle-');
     await run(
       process.execPath,
       ['node_modules/wrangler/bin/wrangler.js', 'deploy', '--dry-run', '--outdir', folder, 'src/app.ts'],
@@ -30,8 +31,6 @@ describe('the bundle for the edge', () => {
     );
     bundle = await readFile(join(folder, 'app.js'), 'utf8');
   });
-
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it('holds the application', () => {
     expect(bundle).toContain('createApp');

@@ -3,16 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEdgeWorker, type EdgeWorker } from '../../support/servers/edge-worker.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { createServiceClient, type ServiceClient } from '../../support/service/client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../../support/service/fixtures.ts';
 import { convert } from '../../support/service/tools.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const document = join(freightDocumentFolder, 'manifest-1.xml');
 
@@ -21,14 +17,15 @@ async function secretKey(home: ServiceHome): Promise<string> {
 }
 
 describe('at the edge, with R2 and Hyperdrive', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let node: RunningService;
   let edge: EdgeWorker;
   let client: ServiceClient;
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    node = await startService(home);
+    home = await trial.home();
+    node = await trial.service(home);
     edge = await startEdgeWorker({
       texts: { SVC_SECRET_KEY: await secretKey(home), SVC_CMD_ENABLED: 'true' },
       hyperdrive: await home.databaseUrl(),
@@ -39,8 +36,6 @@ describe('at the edge, with R2 and Hyperdrive', { timeout: 120_000 }, () => {
 
   afterAll(async () => {
     await edge?.end();
-    await node?.end('SIGTERM');
-    await home?.remove();
   });
 
   it('answers every read as the service on Node does', async () => {

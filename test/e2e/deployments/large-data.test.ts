@@ -1,7 +1,4 @@
 /** Answers stay bounded where there is much: 10,000 jobs, a schema of 500 tables and 20,000 mappings. Sizes, never times. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueKey } from '../../../src/access/issue-key.ts';
 import { createPackageAssetStore } from '../../../src/adapters/server/package-asset-store.ts';
@@ -11,7 +8,8 @@ import { allScopes } from '../../../src/ports/stores/access.ts';
 import { openInstallation, type OpenedInstallation } from '../../../src/runtime/open/installation.ts';
 import { largeModel } from '../../support/models/large.ts';
 import { createMemoryAdapters } from '../../support/memory/adapters.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const jobCount = 10_000;
 const tableCount = 500;
@@ -26,6 +24,7 @@ interface Paged {
 }
 
 describe('much data', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let database: TestDatabase;
   let folder: string;
   let opened: OpenedInstallation;
@@ -34,8 +33,8 @@ describe('much data', { timeout: 120_000 }, () => {
   let mappingCount: number;
 
   beforeAll(async () => {
-    database = await createEmptyDatabase();
-    folder = await mkdtemp(join(tmpdir(), 'large-data-'));
+    database = await trial.emptyDatabase();
+    folder = await trial.folder('large-data-');
     opened = await openInstallation(
       { SVC_HOME: folder, SVC_METADB_URL: database.url },
       { role: 'service', write: () => undefined },
@@ -80,8 +79,6 @@ describe('much data', { timeout: 120_000 }, () => {
 
   afterAll(async () => {
     await opened?.close();
-    await database?.drop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it.each([

@@ -4,7 +4,6 @@
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,6 +13,7 @@ import { freightDocumentFolder } from '../../support/service/fixtures.ts';
 import { projectRoot } from '../../rules/project-files.ts';
 import { needs, skipFor } from '../../support/needs.ts';
 import { firstLine } from '../../support/tool-cache.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { blockIn, readBlocks } from '../readme/blocks.ts';
 import { runShell, startShell } from '../readme/shell.ts';
 
@@ -47,13 +47,14 @@ export const make = (adapters: Adapters): { fetch: (request: Request) => Respons
 export const open: (options: { environment: Record<string, string> }) => Promise<{ close(): Promise<void> }> = openService;
 `;
 
+const trial = useTrial();
 let folder: string;
 let installed = false;
 /** why it could not be */
 let lack = '';
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'package-'));
+  folder = await trial.folder('package-');
   await run(process.execPath, ['scripts/package.ts'], { cwd: projectRoot });
   const [name] = (await readdir(join(projectRoot, 'dist'))).filter((file) => file.endsWith('.tgz'));
   await writeFile(join(folder, 'package.json'), '{"type":"module","private":true}');
@@ -73,7 +74,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const home of await readdir(folder).catch(() => [] as string[]))
     if (home.startsWith('home')) await stopEmbeddedPostgres(join(folder, home, 'db')).catch(() => undefined);
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** The pages for users, in the order of their sections. */

@@ -1,8 +1,7 @@
 /** From a file that is dropped on the page to rows, below a prefix of a host; and the commands that the page shows, as they are. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -12,12 +11,14 @@ import { openService } from '../../../src/runtime/open-service.ts';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
 import { filesBelow, freightDocuments, freightXsdFolder } from '../../support/service/fixtures.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { runShell } from '../readme/shell.ts';
 import { goTo, openBrowser, openPage, type OpenPage } from './chromium.ts';
 
 type Service = Awaited<ReturnType<typeof openService>>;
 
 describe('a conversion by dropping files', { timeout: 120_000, ...needs(['chromium', 'curl']) }, () => {
+  const trial = useTrial();
   let folder: string;
   let service: Service;
   let server: Server;
@@ -26,7 +27,7 @@ describe('a conversion by dropping files', { timeout: 120_000, ...needs(['chromi
   let key: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'page-'));
+    folder = await trial.folder('page-');
     [service, browser] = await Promise.all([
       openService({ environment: { SVC_HOME: folder, SVC_CMD_ENABLED: 'true' }, write: () => undefined }),
       openBrowser(),
@@ -47,7 +48,6 @@ describe('a conversion by dropping files', { timeout: 120_000, ...needs(['chromi
     server?.close();
     if (folder !== undefined) {
       await stopEmbeddedPostgres(join(folder, 'db')).catch(() => undefined);
-      await rm(folder, { recursive: true, force: true });
     }
   });
 

@@ -5,12 +5,8 @@ import { zipped } from '../../support/service/archives.ts';
 import { execution } from '../../support/service/client.ts';
 import { convertFreight, type Conversion } from '../../support/service/conversion.ts';
 import { needs } from '../../support/needs.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { allRules, barriers, colours, goTo, openBrowser, openPage } from './chromium.ts';
 
 const desk = { width: 1280, height: 900 };
@@ -20,6 +16,7 @@ const hostile = '<img src=x onerror="document.title=1">';
 
 describe('the page in a browser', { timeout: 120_000, ...needs('chromium') }, () => {
   let home: ServiceHome;
+  const trial = useTrial();
   let service: RunningService;
   let browser: Browser;
   let conversion: Conversion;
@@ -27,8 +24,8 @@ describe('the page in a browser', { timeout: 120_000, ...needs('chromium') }, ()
   let url: string;
 
   beforeAll(async () => {
-    [home, browser] = await Promise.all([createServiceHome(), openBrowser()]);
-    service = await startService(home);
+    [home, browser] = await Promise.all([trial.home(), openBrowser()]);
+    service = await trial.service(home);
     url = `${service.url}/`;
     conversion = await convertFreight(service.client, 'freight');
     const archive = zipped([{ name: `${hostile}.xml`, bytes: new TextEncoder().encode('<a><b></a>') }]);
@@ -49,8 +46,6 @@ describe('the page in a browser', { timeout: 120_000, ...needs('chromium') }, ()
 
   afterAll(async () => {
     await browser?.close();
-    await service?.end('SIGTERM');
-    await home?.remove();
   });
 
   const views = (): string[] => {

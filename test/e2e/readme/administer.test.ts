@@ -2,26 +2,19 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createServiceHome,
-  projectRoot,
-  serviceEnvironment,
-  startService,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { projectRoot, serviceEnvironment } from '../../support/service/start.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 describe('conversion-job-service keys, orgs, audit', { timeout: 60_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
 
   beforeAll(async () => {
-    home = await createServiceHome({ 'cmd.enabled': 'true' });
-    service = await startService(home);
-  });
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    await home?.remove();
+    home = await trial.home({ 'cmd.enabled': 'true' });
+    service = await trial.service(home);
   });
 
   interface Ran {

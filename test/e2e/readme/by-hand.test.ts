@@ -3,26 +3,23 @@ import { execFile } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { compareWithDocuments } from '../../support/service/census.ts';
 import { startExternalPostgres, type ExternalPostgres } from '../../support/service/external-postgres.ts';
 import { freightDocumentFolder, freightDocuments, freightXsdFolder } from '../../support/service/fixtures.ts';
 import { expectDocumentsIn, readSchema, tablesOf } from '../../support/service/schema.ts';
 import { convert, runTool, type Summary } from '../../support/service/tools.ts';
 import { needs, programOf, some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const first = join(freightDocumentFolder, 'manifest-1.xml');
 const second = join(freightDocumentFolder, 'manifest-2.xml');
 const [firstDocument, secondDocument] = freightDocuments;
 
 describe('the tools by hand', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   /** what the tools made before any service had run in this home */
   let alone: { readonly xsd: Summary; readonly xml: Summary; readonly help: number | null };
@@ -30,7 +27,7 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
   let sql: Sql;
 
   beforeAll(async () => {
-    home = await createServiceHome();
+    home = await trial.home();
     const xsd = await convert(home, 'xsd2er', freightXsdFolder, '--name', 'freight');
     const xml = await convert(
       home,
@@ -43,14 +40,8 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
     );
     const { code } = await runTool(home, 'xml2er', ['--help']);
     alone = { xsd, xml, help: code };
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
   });
 
   it('start the database themselves; a service of the same home then shows what they made', async () => {

@@ -6,21 +6,18 @@ import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { convert, startTool, type StartedTool } from '../../support/service/tools.ts';
 import { eventually } from '../../support/service/waiting.ts';
 import { needs, some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="rows"><xs:complexType><xs:sequence>
   <xs:element name="row" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="text" type="xs:string"/></xs:sequence></xs:complexType></xs:element>
 </xs:sequence></xs:complexType></xs:element></xs:schema>`;
 
 describe('a tool by hand that is interrupted', { timeout: 240_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
@@ -29,8 +26,8 @@ describe('a tool by hand that is interrupted', { timeout: 240_000 }, () => {
   let origin: string;
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    service = await startService(home);
+    home = await trial.home();
+    service = await trial.service(home);
     sql = connectPostgres(await home.databaseUrl(), { applicationName: 'interrupt test' });
     await mkdir(join(home.directory, 'in'));
     large = join(home.directory, 'in', 'large.xml');
@@ -50,8 +47,6 @@ describe('a tool by hand that is interrupted', { timeout: 240_000 }, () => {
 
   afterAll(async () => {
     await sql?.end();
-    await service?.end('SIGTERM');
-    await home?.remove();
   });
 
   const latest = async () => {

@@ -2,15 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readEvents } from '../../../scripts/demo/server-sent-events.ts';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { zipped } from '../../support/service/archives.ts';
 import { compareWithDocuments } from '../../support/service/census.ts';
 import {
@@ -21,25 +16,21 @@ import {
 } from '../../support/service/client.ts';
 import { filesBelow, freightDocuments, freightXsdFolder } from '../../support/service/fixtures.ts';
 import { expectDocumentsIn, leftovers, readSchema } from '../../support/service/schema.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const utf8 = new TextEncoder();
 const bytesOf = (index: number): Uint8Array => utf8.encode(freightDocuments[index]!.text);
 
 describe('the main job by REST', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
+    home = await trial.home();
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
   });
 
   describe('a zip of XSD files and one document, in one workflow', () => {

@@ -1,15 +1,13 @@
 /** The queries of docs/querying.md, each with what it answers, on the orders of the demo. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { formatTable } from '../../../scripts/demo/text-table.ts';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { projectRoot, readText } from '../../rules/project-files.ts';
-import { createServiceHome, startService } from '../../support/service/start.ts';
-import type { RunningService, ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
 import { convert } from '../../support/service/tools.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { readBlocks } from './blocks.ts';
 
 const blocks = readBlocks(readText('docs/querying.md'));
@@ -19,14 +17,14 @@ const queries = blocks.flatMap(({ heading, language, code }, index) =>
 const demo = join(projectRoot, 'scripts/demo');
 
 describe('docs/querying.md', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let folder: string;
-  let service: RunningService;
   let sql: Sql;
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    folder = await mkdtemp(join(tmpdir(), 'querying-'));
+    home = await trial.home();
+    folder = await trial.folder('querying-');
     const { origin } = await convert(home, 'xsd2er', join(demo, 'xsd'));
     const load = (input: string, name: string): Promise<unknown> =>
       convert(home, 'xml2er', input, '-x', String(origin), '-o', `metadb:${name}`);
@@ -36,16 +34,8 @@ describe('docs/querying.md', { timeout: 120_000 }, () => {
     const changed = last.replace('</ordered>', `</ordered>${element}`);
     await writeFile(join(folder, 'changed.xml'), changed);
     await load(join(folder, 'changed.xml'), 'changed');
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 1 });
-  });
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await stopEmbeddedPostgres(join(home.directory, 'db')).catch(() => undefined);
-    await home?.remove();
-    await rm(folder, { recursive: true, force: true });
+    await trial.service(home);
+    sql = await trial.metadb(home, 1);
   });
 
   it('has a query in every section', () => {

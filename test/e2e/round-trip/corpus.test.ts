@@ -1,14 +1,15 @@
 /** A sample of real documents to rows and back, in memory and through PostgreSQL; `npm run round-trip` does all of them. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCorpus } from '../../support/corpus.ts';
 import { corpusDirectory, needs } from '../../support/needs.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { loadIntoPostgres, readFromPostgres } from '../../support/round-trip/postgres.ts';
 import { corpusGroups, groupModel, groupSource, type CorpusGroup } from '../../support/round-trip/corpus.ts';
 import { roundTrip } from '../../support/round-trip/in-memory.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 /** documents of a group in the sample; large ones, and sets that take long to compile, have theirs in the script alone */
 const perGroup = 5;
@@ -27,13 +28,13 @@ const sample: CorpusGroup[] = corpusGroups()
 const cases = sample.map((group, index) => ({ ...group, index, of: group.xsd ?? 'inferred' }));
 
 describe('documents of the corpus', needs(['corpus', 'whole run']), () => {
+  const trial = useTrial();
   let database: TestDatabase;
   let equal = 0;
 
   beforeAll(async () => {
-    database = await createEmptyDatabase();
+    database = await trial.emptyDatabase();
   });
-  afterAll(() => database?.drop());
 
   it.each(cases)('$corpus $of: $documents', async (group) => {
     const { source, inferred } = groupSource(group);

@@ -3,26 +3,26 @@ import { readFileSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { compiled } from '../../support/models/shredding.ts';
 import { some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 const names = ['first.xml', 'second.xml', 'third.xml'];
 const source = compiled(readFileSync(join(fixtures, 'values.xsd'), 'utf8'));
 
+const trial = useTrial();
 let home: ServiceHome;
 let origin: string;
 
 beforeAll(async () => {
-  home = await createServiceHome();
+  home = await trial.home();
   origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
 }, 120_000);
-
-afterAll(() => home?.remove());
 
 const kinds = ['duckdb', 'csv', 'tsv', 'jsonl', 'parquet'] as const;
 

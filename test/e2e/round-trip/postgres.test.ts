@@ -1,18 +1,19 @@
 /** Documents of every construct through a real PostgreSQL and back. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { loadIntoPostgres, readFromPostgres } from '../../support/round-trip/postgres.ts';
 import { groupModel } from '../../support/round-trip/corpus.ts';
 import { bytesOf, compiled, inferred } from '../../support/models/shredding.ts';
 import { constructs } from '../../unit/engine/unshred/constructs.ts';
 import { some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
+const trial = useTrial();
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createEmptyDatabase();
+  database = await trial.emptyDatabase();
 });
-afterAll(() => database.drop());
 
 describe.each(constructs.map((construct, index) => ({ ...construct, index })))(
   '$name',

@@ -1,17 +1,11 @@
 /** er2xml by hand and under the service: documents come back out of the rows that xml2er made of them. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { compileXsdSet } from '../../../src/engine/xsd/compile-set.ts';
 import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import {
   filesBelow,
   freightDocumentFolder,
@@ -19,30 +13,26 @@ import {
   freightXsdFolder,
 } from '../../support/service/fixtures.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const { model: source } = compileXsdSet(filesBelow(freightXsdFolder));
 const difference = async (expected: string, path: string) =>
   compareXml(expected, await readFile(path), { source });
 
 describe('er2xml', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let folder: string;
 
   beforeAll(async () => {
-    home = await createServiceHome();
-    folder = await mkdtemp(join(tmpdir(), 'written-back-'));
+    home = await trial.home();
+    folder = await trial.folder('written-back-');
     const xsd = await convert(home, 'xsd2er', freightXsdFolder, '--name', 'freight', '-g', '3');
     const load = ['-x', String(xsd.origin), '-o', 'metadb:freight'];
     await convert(home, 'xml2er', freightDocumentFolder, ...load);
     await convert(home, 'xml2er', join(freightDocumentFolder, 'manifest-2.xml'), ...load);
-    service = await startService(home);
-  });
-
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    await home?.remove();
-    await rm(folder, { recursive: true, force: true });
+    service = await trial.service(home);
   });
 
   const back = (out: string, ...more: string[]) =>

@@ -1,8 +1,8 @@
 /** Real documents whose root element is called Document: the key of the file, and keys that are never given twice, in every target. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import {
   duckDbReader,
   folderReader,
@@ -11,8 +11,9 @@ import {
 } from '../../contracts/row-sinks/readers.ts';
 import { corpusDirectory, needs, some } from '../../support/needs.ts';
 import { readCorpus } from '../../support/corpus.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const iso = 'iso20022';
 const names = ['five.decimals', 'minimal', 'multi.statement', 'with-party-ids'].map(
@@ -20,13 +21,14 @@ const names = ['five.decimals', 'minimal', 'multi.statement', 'with-party-ids'].
 );
 
 describe('camt.053, whose root is Document', { ...needs('corpus'), timeout: 300_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let sql: Sql;
   let origin = '';
   let paths: string[] = [];
 
   beforeAll(async () => {
-    home = await createServiceHome();
+    home = await trial.home();
     const folder = join(home.directory, 'camt');
     await mkdir(folder);
     paths = await Promise.all(
@@ -40,13 +42,8 @@ describe('camt.053, whose root is Document', { ...needs('corpus'), timeout: 300_
     );
     const xsd = join(corpusDirectory, iso, 'assets', 'camt.053.001.02.xsd');
     origin = String((await convert(home, 'xsd2er', xsd)).origin);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    sql = await trial.metadb(home);
   }, 300_000);
-
-  afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await home?.remove();
-  });
 
   const targets: readonly (readonly [string, () => readonly string[], () => TargetReader])[] = [
     ['metadb', () => ['-o', 'metadb:camt'], () => postgresReader(sql, 'camt')],

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
 import { convert } from '../../support/service/tools.ts';
 import { compiled } from '../../support/models/shredding.ts';
 import { some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const xs = (body: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
@@ -141,12 +142,13 @@ describe.each(some(evolutions, 2))(
   '$what',
   { timeout: 240_000 },
   ({ versions, documents, covers, keyColumns }) => {
+    const trial = useTrial();
     let home: ServiceHome;
     const logicals: number[] = [];
     const origins: number[] = [];
 
     beforeAll(async () => {
-      home = await createServiceHome();
+      home = await trial.home();
       for (const [at, text] of versions.entries()) {
         const folder = join(home.directory, `v${at + 1}`);
         await mkdir(folder);
@@ -159,8 +161,7 @@ describe.each(some(evolutions, 2))(
       }
     });
 
-    afterAll(async () => {
-      await home?.remove();
+    afterAll(() => {
       logicals.length = 0;
       origins.length = 0;
     });

@@ -4,12 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { zipped } from '../../support/service/archives.ts';
 import { execution } from '../../support/service/client.ts';
 import { startExternalPostgres, type ExternalPostgres } from '../../support/service/external-postgres.ts';
@@ -22,12 +17,14 @@ import {
 import { expectDocumentsIn, leftovers, readSchema } from '../../support/service/schema.ts';
 import { runTool } from '../../support/service/tools.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const utf8 = new TextEncoder();
 const longText = (_: unknown, row: number): string =>
   `<text>${`${row} it was a dark night. `.repeat(120)}</text>`;
 
 describe('an external PostgreSQL', { timeout: 120_000, ...needs('postgresql') }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let sql: Sql;
@@ -35,15 +32,12 @@ describe('an external PostgreSQL', { timeout: 120_000, ...needs('postgresql') },
 
   beforeAll(async () => {
     external = await startExternalPostgres();
-    home = await createServiceHome({ 'svc.allow.hosts': external.address });
-    service = await startService(home);
-    sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+    home = await trial.home({ 'svc.allow.hosts': external.address });
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
   });
 
   afterAll(async () => {
-    await sql?.end({ timeout: 1 });
-    await service?.end('SIGTERM');
-    await home?.remove();
     await external?.stop();
   });
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import {
   duckDbReader,
   folderReader,
@@ -12,10 +12,11 @@ import {
   type TargetReader,
 } from '../../contracts/row-sinks/readers.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
 import { convert } from '../../support/service/tools.ts';
 import { compiled } from '../../support/models/shredding.ts';
 import { some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 const [first, second, third] = ['first.xml', 'second.xml', 'third.xml'].map((name) => join(fixtures, name));
@@ -23,21 +24,17 @@ const [first, second, third] = ['first.xml', 'second.xml', 'third.xml'].map((nam
 const telling = /_key$|^(position|id|label|sha256|column_name|xpath|content)$/;
 const tables = ['item', '_documents', '_lexical', '_unmapped'];
 
+const trial = useTrial();
 let home: ServiceHome;
 let sql: Sql;
 let origin: string;
 const source = compiled(readFileSync(join(fixtures, 'values.xsd'), 'utf8'));
 
 beforeAll(async () => {
-  home = await createServiceHome();
+  home = await trial.home();
   origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
-  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+  sql = await trial.metadb(home);
 }, 120_000);
-
-afterAll(async () => {
-  await sql?.end({ timeout: 1 });
-  await home?.remove();
-});
 
 interface Place {
   readonly argv: readonly string[];

@@ -1,18 +1,14 @@
 /** Which logical schema moves rows: an existing target decides, a new one gets the default, and what one load shaped stays with its target. */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { execution, type MappingAnswer } from '../../support/service/client.ts';
-import {
-  createServiceHome,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool, type Summary, type ToolRun } from '../../support/service/tools.ts';
 import { needs, some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 /** `crew`: what version 2 has beside. */
 const ship = (crew = ''): string =>
@@ -31,13 +27,14 @@ const full = `<voyage xmlns="urn:ship"><port>Riga</port><hold deck="2"><weight>7
 const thin = '<voyage xmlns="urn:ship"><port>Oslo</port><hold><weight>9</weight></hold></voyage>';
 const later = full.replace('<hold', '<captain>Ada</captain><hold');
 
+const trial = useTrial();
 let home: ServiceHome;
 let service: RunningService;
 let sql: Sql;
 let folder: string;
 
 beforeAll(async () => {
-  home = await createServiceHome();
+  home = await trial.home();
   folder = join(home.directory, 'work');
   await mkdir(folder);
   const files = {
@@ -48,15 +45,9 @@ beforeAll(async () => {
     'later.xml': later,
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-  service = await startService(home);
-  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+  service = await trial.service(home);
+  sql = await trial.metadb(home);
 }, 120_000);
-
-afterAll(async () => {
-  await sql?.end({ timeout: 1 });
-  await service?.end('SIGTERM');
-  await home?.remove();
-});
 
 const at = (name: string): string => join(folder, name);
 

@@ -2,16 +2,11 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createServiceHome,
-  projectRoot,
-  startService,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { projectRoot, type RunningService, type ServiceHome } from '../../support/service/start.ts';
 import { createServiceClient, execution, type ServiceClient } from '../../support/service/client.ts';
 import { needs } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const load = async (
   client: ServiceClient,
@@ -34,6 +29,7 @@ const remove = async (client: ServiceClient, name: string): Promise<number> =>
   (await client.fetch(`/v2/target?name=${encodeURIComponent(name)}`, { method: 'DELETE' })).status;
 
 describe('names of targets', { timeout: 120_000 }, () => {
+  const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
   let own: ServiceClient;
@@ -41,8 +37,8 @@ describe('names of targets', { timeout: 120_000 }, () => {
   let otherOrg: number;
 
   beforeAll(async () => {
-    home = await createServiceHome({ 'cmd.enabled': 'true', 'svc.limits.target_names': '3' });
-    service = await startService(home);
+    home = await trial.home({ 'cmd.enabled': 'true', 'svc.limits.target_names': '3' });
+    service = await trial.service(home);
     own = service.client;
     const { body: org } = await own.post<{ id_org: number }>('/v2/admin/orgs', { name: 'neighbour' });
     otherOrg = org.id_org;
@@ -52,10 +48,6 @@ describe('names of targets', { timeout: 120_000 }, () => {
       scopes: ['jobs:read', 'jobs:run', 'schemas:read', 'schemas:write', 'files:upload'],
     });
     other = createServiceClient(service.url, body.key);
-  });
-  afterAll(async () => {
-    await service?.end('SIGTERM');
-    await home?.remove();
   });
 
   it('are taken by jobs that load, not by inputs, dry runs and loads that fail', async () => {

@@ -1,19 +1,16 @@
 /** `unload`: a document's rows leave the target, and nothing else does. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  startService,
-  createServiceHome,
-  type RunningService,
-  type ServiceHome,
-} from '../../support/service/start.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 const [first, second, third] = ['first.xml', 'second.xml', 'third.xml'].map((name) => join(fixtures, name));
 
+const trial = useTrial();
 let home: ServiceHome;
 let service: RunningService;
 let sql: Sql;
@@ -21,17 +18,11 @@ let origin: string;
 let logical: string;
 
 beforeAll(async () => {
-  home = await createServiceHome();
-  service = await startService(home);
+  home = await trial.home();
+  service = await trial.service(home);
   origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
-  sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
+  sql = await trial.metadb(home);
 }, 120_000);
-
-afterAll(async () => {
-  await sql?.end({ timeout: 1 });
-  await service?.end('SIGTERM');
-  await home?.remove();
-});
 
 /** Numbers of rows of the tables that have some, but for the ledger and the counters. */
 async function contents(target: string): Promise<Record<string, number>> {

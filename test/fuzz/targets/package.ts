@@ -124,7 +124,7 @@ function sign(parts: Map<string, Uint8Array>, name: string): void {
 
 function folderOf(parts: Parts): PackageFolder {
   return {
-    list: async () => [...parts].map(([name, { length }]) => ({ name, bytes: length })),
+    listFiles: async () => [...parts].map(([name, { length }]) => ({ name, bytes: length })),
     write: () => Promise.reject(new Error('packages are only read here')),
     read: (name) => {
       const bytes = parts.get(name)!;

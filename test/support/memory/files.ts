@@ -17,7 +17,7 @@ export function createMemoryFileStore(): MemoryFileStore {
   return {
     stored,
     local: false,
-    async *list(location) {
+    async *listFiles(location) {
       const key = location.slice('/memory/'.length);
       for (const [path, bytes] of [...stored].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
         if (path === key) yield { name: key.slice(key.lastIndexOf('/') + 1), location, bytes: bytes.length };
@@ -66,7 +66,7 @@ export function createMemoryFileStore(): MemoryFileStore {
       if (mustExist && !exists) throw new AppError('input_not_found', 'there is no such file');
       return `/memory/${key}`;
     },
-    async remove(idOrg, path) {
+    async removeFile(idOrg, path) {
       if (path === '' || path.startsWith('/') || path.split('/').includes('..'))
         throw new AppError('path_not_allowed', 'the path lies outside the allowed folders');
       if (!stored.delete(`${idOrg}/${path}`)) throw new AppError('not_found', 'there is no such file');

@@ -1,8 +1,7 @@
 /** The compiler thread for real: what it makes, and what ends it. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createIsolatedSchemaCompiler } from '../../../src/adapters/schema-compiler/in-thread.ts';
 import { createSystemClock } from '../../../src/adapters/system/clock.ts';
 import { nextModel } from '../../../src/catalog/schemas/next-model.ts';
@@ -16,6 +15,7 @@ import { readXsdSet } from '../../../src/tools/inputs/xsd-files.ts';
 import { createMemoryCatalogStore } from '../../support/memory/catalog.ts';
 import { compiled, statisticsOf } from '../../support/models/shredding.ts';
 import { zipped } from '../../support/service/archives.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
 
 const xs = (body: string): string =>
@@ -24,13 +24,13 @@ const items =
   xs(`<xs:element name="items"><xs:complexType><xs:sequence><xs:element name="item" type="xs:int" maxOccurs="9"/>
   </xs:sequence></xs:complexType></xs:element>`);
 
+const trial = useTrial();
 let folder: string;
 const file = async (name: string, content: string): Promise<string> => {
   await writeFile(join(folder, name), content);
   return join(folder, name);
 };
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'schema-compiler-'))));
-afterAll(() => rm(folder, { recursive: true }));
+beforeAll(async () => void (folder = await trial.folder('schema-compiler-')));
 
 function compiler(more: { timeMs?: number; memoryBytes?: number; module?: URL; settings?: Limits } = {}) {
   return createIsolatedSchemaCompiler({

@@ -3,15 +3,15 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
 import { terminalStatuses } from '../../../src/jobs/record.ts';
 import type { JobRecord, JobStatus } from '../../../src/jobs/record.ts';
 import { createWorker } from '../../../src/jobs/worker/run-jobs.ts';
 import type { Worker } from '../../../src/jobs/worker/run-jobs.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
-import { createTestDatabase } from '../../support/servers/postgres.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
+import { useTrial } from '../../support/service/trial.ts';
 import { createTestRunner, eventually, runs, temporaryFolder } from './tool-runner.ts';
 import type { TestRunner } from './tool-runner.ts';
 import type { JobStoreSettings } from '../../../src/adapters/postgres/metadb/jobs/settings.ts';
@@ -87,11 +87,12 @@ const ended = (jobs: JobStore, idJob: number): Promise<JobRecord> =>
   });
 
 describe('worker', () => {
+  const trial = useTrial();
   let database: TestDatabase;
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await trial.database();
   });
-  afterAll(() => database.drop());
+
   beforeEach(async () => {
     await database.sql`truncate svc.workflow cascade`;
   });

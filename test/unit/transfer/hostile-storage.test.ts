@@ -1,12 +1,12 @@
 /** Cloud storage that answers what no storage would: without end, in pages without end, more than it said. */
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createBlobTransfer } from '../../../src/adapters/transfer/azure-blob.ts';
 import { some } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
 
 const mebibyte = 1024 * 1024;
 const block = Buffer.alloc(mebibyte, ' ');
@@ -20,6 +20,7 @@ let blobs = 0;
 /** what the list and the blob in it answer with */
 let list: (answer: ServerResponse) => void;
 let blob: (answer: ServerResponse) => void;
+const trial = useTrial();
 let folder: string;
 let redirected = 0;
 
@@ -48,17 +49,17 @@ const oneBlob = (answer: ServerResponse): void =>
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  folder = await mkdtemp(join(tmpdir(), 'hostile-storage-'));
+  folder = await trial.folder('hostile-storage-');
 });
+
 beforeEach(() => {
   [sent, lists, blobs, redirected] = [0, 0, 0, 0];
   list = oneBlob;
   blob = (answer) => void answer.end('{}');
 });
-afterAll(async () => {
+afterAll(() => {
   server.close();
   server.closeAllConnections();
-  await rm(folder, { recursive: true });
 });
 
 async function download(maxBytes?: number, patienceMs?: number): Promise<void> {

@@ -305,7 +305,7 @@ async function packed(
 ): Promise<PackageFolder> {
   const files = new Map<string, string>();
   const folder: PackageFolder = {
-    list: async () => [...files].map(([name, text]) => ({ name, bytes: Buffer.byteLength(text) })),
+    listFiles: async () => [...files].map(([name, text]) => ({ name, bytes: Buffer.byteLength(text) })),
     async write(name, lines) {
       let text = '';
       for await (const line of lines) text += `${line}\n`;

@@ -94,9 +94,9 @@ describe('names of tables and columns', () => {
 
   it('tells names apart whatever their case', () => {
     const scope = new NameScope(63);
-    expect(scope.claim(['Name'], '/a')).toBe('Name');
-    expect(scope.claim(['name', 'name_2'], '/b')).toBe('name_2');
-    expect(scope.claim(['NAME'], '/c')).toMatch(/^NAME_[0-9a-f]{8}$/);
+    expect(scope.claimName(['Name'], '/a')).toBe('Name');
+    expect(scope.claimName(['name', 'name_2'], '/b')).toBe('name_2');
+    expect(scope.claimName(['NAME'], '/c')).toMatch(/^NAME_[0-9a-f]{8}$/);
   });
 });
 

@@ -156,7 +156,7 @@ describe('POST /v2/file/upload/xml and xsd', () => {
     expect((await upload(app, `token=${await give()}`, stream(5))).status).toBe(200);
     expect((await upload(app, `token=${await give()}`, stream(1))).status).toBe(413);
     // room is looked for before it is refused
-    await app.adapters.files.remove(1, 'results/rows.csv');
+    await app.adapters.files.removeFile(1, 'results/rows.csv');
     expect((await upload(app, `token=${await give()}`, stream(1))).status).toBe(200);
   });
 

@@ -1,20 +1,20 @@
 /** Case 20 and its relatives: archives that expand without end, claim what they do not hold, or name places outside. */
-import { mkdtemp, rm, symlink, writeFile, rename, mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, symlink, writeFile, rename, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { inputFileChunks } from '../../../../src/tools/inputs/open-file.ts';
 import { overlappingZip, tarOf, tarred, zipped } from '../../../support/service/archives.ts';
 import { needs } from '../../../support/needs.ts';
+import { useTrial } from '../../../support/service/trial.ts';
 
 const isXml = (name: string): boolean => name.endsWith('.xml');
 const utf8 = new TextEncoder();
 
+const trial = useTrial();
 let folder: string;
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'archives-'))));
-afterAll(() => rm(folder, { recursive: true }));
+beforeAll(async () => void (folder = await trial.folder('archives-')));
 
 /** Reads an archive to its end; answers the bytes that came out, or throws what the limits say. */
 async function readAll(name: string, bytes: Uint8Array): Promise<number> {

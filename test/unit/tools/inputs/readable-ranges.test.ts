@@ -1,9 +1,8 @@
 /** Where files may be cut, and what is read of them then. */
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { InputError } from '../../../../src/engine/diagnostics.ts';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { endTagsOf } from '../../../../src/engine/shred/row-tag/ranges.ts';
@@ -14,6 +13,7 @@ import { memberOfRange, splitDocument } from '../../../../src/tools/inputs/reada
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { hashDocument, readDocument } from '../../../../src/tools/inputs/read-document.ts';
 import type { InputMember } from '../../../../src/tools/inputs/members.ts';
+import { useTrial } from '../../../support/service/trial.ts';
 
 const rowTag = { namespaceUri: 'urn:o', localName: 'order' };
 const limits = defaultEngineLimits;
@@ -51,11 +51,11 @@ async function read(members: readonly InputMember[]): Promise<readonly [string[]
 const split = (member: InputMember) => splitDocument(member, { rowTag, limits, kernels, rangeBytes });
 
 describe('ranges of a document', () => {
+  const trial = useTrial();
   let folder: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'ranges-'));
+    folder = await trial.folder('ranges-');
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   async function file(name: string, content: string | Uint8Array): Promise<InputMember> {
     const path = join(folder, name);

@@ -1,11 +1,10 @@
 /** A task of Spark as its executors start it: attempts at units beside each other, cut off, and repeated. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
 import { defaultArchiveLimits } from '../../../../src/tools/inputs/archive-members.ts';
@@ -20,6 +19,7 @@ import {
 } from '../../../../src/tools/load/spark/work.ts';
 import { inferred, modelOf } from '../../../support/models/shredding.ts';
 import { needs } from '../../../support/needs.ts';
+import { useTrial } from '../../../support/service/trial.ts';
 
 const task = fileURLToPath(new URL('../../../../src/tools/load/spark/load-task.ts', import.meta.url));
 const limits = defaultEngineLimits;
@@ -28,12 +28,13 @@ const order = (id: number): string =>
   `<order id="${id}"><name>N${id}</name><line>1</line><line>2</line></order>`;
 
 describe('a task', () => {
+  const trial = useTrial();
   let folder: string;
   let work: string;
   let units = 0;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'spark-task-'));
+    folder = await trial.folder('spark-task-');
     work = join(folder, 'work');
     const file = join(folder, 'orders.xml');
     const orders = Array.from({ length: 9000 }, (_, id) => order(id));
@@ -78,7 +79,6 @@ describe('a task', () => {
     }
     expect(units).toBeGreaterThan(3);
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   /** An attempt; `stdin` ends when its executor does. */
   function attempt(unit: number) {
