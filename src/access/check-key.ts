@@ -30,7 +30,7 @@ export function createKeyCheck(access: Pick<AccessStore, 'findKey'>, clock: Cloc
   /** by the whole key, its secret included, so that what is known of it says that it is right */
   let known = new Map<string, { readonly record: ApiKeyRecord; readonly sinceMs: number }>();
 
-  async function find(key: string, sinceMs: number): Promise<ApiKeyRecord | null> {
+  async function findKey(key: string, sinceMs: number): Promise<ApiKeyRecord | null> {
     const parts = keyForm.exec(key);
     if (parts === null) return null;
     const found = known;
@@ -49,7 +49,7 @@ export function createKeyCheck(access: Pick<AccessStore, 'findKey'>, clock: Cloc
       const earlier = known.get(key);
       const age = now - (earlier?.sinceMs ?? 0);
       const record =
-        earlier !== undefined && age >= 0 && age < freshMs ? earlier.record : await find(key, now);
+        earlier !== undefined && age >= 0 && age < freshMs ? earlier.record : await findKey(key, now);
       if (record === null) return null;
       if (record.revokedAt !== null && record.revokedAt <= now) return null;
       if (record.expiresAt !== null && record.expiresAt <= now) return null;

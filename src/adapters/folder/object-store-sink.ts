@@ -175,7 +175,7 @@ class ObjectFolderRowSink implements RowSink {
 
   async #isThere(name: string): Promise<boolean> {
     const { files, location } = this.#options;
-    for await (const file of files.list(location)) if (file.name === name) return true;
+    for await (const file of files.listFiles(location)) if (file.name === name) return true;
     return false;
   }
 
@@ -225,7 +225,7 @@ class ObjectFolderRowSink implements RowSink {
   /** Files that no manifest lists belong to somebody else. */
   async #refuseForeign(names: readonly string[]): Promise<void> {
     const wanted = new Set([...names, ...(this.#before === null ? [loadScriptName] : [])]);
-    for await (const { name } of this.#options.files.list(this.#options.location)) {
+    for await (const { name } of this.#options.files.listFiles(this.#options.location)) {
       if (wanted.has(name))
         throw new AppError('conflict', `${this.label}: ${name} exists and was not written by a job.`);
     }
@@ -249,7 +249,8 @@ class ObjectFolderRowSink implements RowSink {
   async #clearJournals(): Promise<void> {
     const { files, location } = this.#options;
     const left: string[] = [];
-    for await (const { name } of files.list(location)) if (name.startsWith(journalPrefix)) left.push(name);
+    for await (const { name } of files.listFiles(location))
+      if (name.startsWith(journalPrefix)) left.push(name);
     if (left.length === 0) return;
     // what this process believes may not be what was stored
     const manifest = await this.#manifest();

@@ -20,7 +20,7 @@ export async function fetchFiles(
 ): Promise<string> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   let found = false;
-  for await (const file of files.list(location)) {
+  for await (const file of files.listFiles(location)) {
     found = true;
     const path = join(directory, ...file.name.split('/'));
     if (!file.name.split('/').every(isPlain) || !accept(file.name)) continue;

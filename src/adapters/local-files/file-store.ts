@@ -96,7 +96,7 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
       return real;
     },
 
-    remove: async (idOrg, path) => {
+    removeFile: async (idOrg, path) => {
       const real = await resolveOwn(idOrg, path);
       try {
         if (!(await lstat(real)).isFile()) throw notAllowed();

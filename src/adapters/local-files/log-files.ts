@@ -6,8 +6,8 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 
-export const localFiles: Pick<FileStore, 'list' | 'read' | 'write' | 'discard'> = {
-  async *list(location) {
+export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'> = {
+  async *listFiles(location) {
     const facts = await stat(location).catch(() => null);
     if (facts?.isFile()) yield { name: basename(location), location, bytes: facts.size };
     if (facts?.isDirectory() !== true) return;

@@ -21,7 +21,7 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
   const keyAt = (location: string): string => `${prefix}files/${location.slice(scheme.length)}`;
 
   async function* below(folderKey: string) {
-    for await (const { key, bytes } of objects.list(`${folderKey}/`))
+    for await (const { key, bytes } of objects.listObjects(`${folderKey}/`))
       yield {
         name: key.slice(folderKey.length + 1),
         location: scheme + key.slice(`${prefix}files/`.length),
@@ -31,7 +31,7 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
 
   async function isThere(location: string): Promise<boolean> {
     if ((await objects.head(keyAt(location))) !== null) return true;
-    for await (const _ of objects.list(`${keyAt(location)}/`)) return true;
+    for await (const _ of objects.listObjects(`${keyAt(location)}/`)) return true;
     // the organisation's own folder is there from the first
     return !location.slice(scheme.length).includes('/');
   }
@@ -57,37 +57,37 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
       return location;
     },
 
-    async remove(idOrg, path) {
+    async removeFile(idOrg, path) {
       if (path.startsWith('/')) throw notAllowed();
       const parts = partsOf(path);
       const key = `${prefix}files/${[idOrg, ...parts].join('/')}`;
-      if (parts.length > 0 && (await objects.head(key)) !== null) return objects.remove(key);
-      for await (const _ of objects.list(`${key}/`)) throw notAllowed();
+      if (parts.length > 0 && (await objects.head(key)) !== null) return objects.removeObject(key);
+      for await (const _ of objects.listObjects(`${key}/`)) throw notAllowed();
       throw new AppError('not_found', 'there is no such file');
     },
 
     async usedBytes(idOrg) {
       let used = 0;
-      for await (const { bytes } of objects.list(`${prefix}files/${idOrg}/`)) used += bytes;
+      for await (const { bytes } of objects.listObjects(`${prefix}files/${idOrg}/`)) used += bytes;
       return used;
     },
 
     async removeUploads({ olderThan, except }) {
       let removed = 0;
       const files = `${prefix}files/`;
-      for await (const { key, modified } of objects.list(files)) {
+      for await (const { key, modified } of objects.listObjects(files)) {
         const upload = /^(\d+\/uploads\/[^/]+)\/[^/]+$/.exec(key.slice(files.length));
         if (upload === null || modified >= olderThan) continue;
         if (except.has(upload[0]) || except.has(upload[1]!)) continue;
-        await objects.remove(key);
+        await objects.removeObject(key);
         removed += 1;
       }
       return removed;
     },
 
-    async *list(location) {
+    async *listFiles(location) {
       if (!isHere(location)) {
-        if (roots !== null) yield* roots.list(location);
+        if (roots !== null) yield* roots.listFiles(location);
         return;
       }
       const key = keyAt(location);
@@ -108,12 +108,13 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
     },
 
     async discard(location) {
-      if (isHere(location)) await objects.remove(keyAt(location));
+      if (isHere(location)) await objects.removeObject(keyAt(location));
       else await roots?.discard(location);
     },
 
     async removeLog(idJob) {
-      for await (const { key } of objects.list(logPrefix(prefix, idJob))) await objects.remove(key);
+      for await (const { key } of objects.listObjects(logPrefix(prefix, idJob)))
+        await objects.removeObject(key);
     },
     logSize: (idJob) => objectLogSize(objects, prefix, idJob),
     logBytes: (idJobs) => objectLogBytes(objects, prefix, new Set(idJobs)),

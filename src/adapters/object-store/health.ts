@@ -3,7 +3,7 @@ import type { HealthComponent } from '../../ports/health-probe.ts';
 import type { ObjectStore } from '../../ports/files/objects.ts';
 
 export interface ObjectStoreHealthOptions {
-  readonly objects: Pick<ObjectStore, 'list'>;
+  readonly objects: Pick<ObjectStore, 'listObjects'>;
   /** what the listing is of */
   readonly prefix: string;
   /** where it lies, for people: no credentials */
@@ -25,7 +25,7 @@ export function createObjectStoreHealth(options: ObjectStoreHealthOptions): () =
       timer = setTimeout(() => reject(new Error('no answer')), timeoutMs);
     });
     try {
-      await Promise.race([firstOf(objects.list(prefix)), late]);
+      await Promise.race([firstOf(objects.listObjects(prefix)), late]);
       return { status: 'UP', details: { location } };
     } catch {
       return { status: 'DOWN', details: { location } };

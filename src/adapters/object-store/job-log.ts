@@ -29,7 +29,7 @@ export async function openObjectLog(
   let filled = 0;
   let stored = 0;
   // the same attempt may have written before: its target was asked, or its process was started anew
-  for await (const { key, bytes } of objects.list(own)) {
+  for await (const { key, bytes } of objects.listObjects(own)) {
     index = Number(key.slice(own.length));
     filled = bytes;
   }
@@ -93,7 +93,7 @@ export async function objectLogSize(
   idJob: number,
 ): Promise<number | null> {
   let size: number | null = null;
-  for await (const { bytes } of objects.list(logPrefix(prefix, idJob))) size = (size ?? 0) + bytes;
+  for await (const { bytes } of objects.listObjects(logPrefix(prefix, idJob))) size = (size ?? 0) + bytes;
   return size;
 }
 
@@ -105,7 +105,7 @@ export async function objectLogBytes(
 ): Promise<number> {
   const all = logsPrefix(prefix);
   let sum = 0;
-  for await (const { key, bytes } of objects.list(all))
+  for await (const { key, bytes } of objects.listObjects(all))
     if (idJobs.has(Number(key.slice(all.length, key.indexOf('/', all.length))))) sum += bytes;
   return sum;
 }
@@ -121,7 +121,7 @@ export async function readObjectLog(
   const read = new Uint8Array(length);
   let filled = 0;
   let start = 0;
-  for await (const { key, bytes } of objects.list(logPrefix(prefix, idJob))) {
+  for await (const { key, bytes } of objects.listObjects(logPrefix(prefix, idJob))) {
     const from = Math.max(0, offset + filled - start);
     if (from < bytes && filled < length) {
       const body = await objects.read(key, { offset: from, length: Math.min(bytes - from, length - filled) });

@@ -59,9 +59,9 @@ export function createR2ObjectStore(bucket: R2Bucket): ObjectStore {
       return body.byteLength;
     },
 
-    remove: (key) => answered(() => bucket.delete(key)),
+    removeObject: (key) => answered(() => bucket.delete(key)),
 
-    async *list(prefix) {
+    async *listObjects(prefix) {
       let cursor: string | undefined;
       do {
         const options = cursor === undefined ? { prefix } : { prefix, cursor };

@@ -38,11 +38,11 @@ export function createS3ObjectStore(settings: S3Settings): ObjectStore {
       return writeStream(send, key, body, maxBytes);
     },
 
-    async remove(key) {
+    async removeObject(key) {
       await send({ method: 'DELETE', key });
     },
 
-    async *list(prefix) {
+    async *listObjects(prefix) {
       let token: string | null = null;
       do {
         const query: Record<string, string> = { 'list-type': '2', prefix };

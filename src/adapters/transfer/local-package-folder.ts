@@ -15,7 +15,7 @@ const writeBytes = 256 * 1024;
 
 export function createLocalPackageFolder(directory: string): PackageFolder {
   return {
-    async list() {
+    async listFiles() {
       const found = await readdir(directory, { withFileTypes: true }).catch(
         (error: NodeJS.ErrnoException) => {
           throw unreadable(`its folder cannot be listed (${error.code ?? error.message})`);

@@ -26,7 +26,8 @@ export function listMappings(
 ): MappingEntry[] {
   const paths = createPathPrinter(source, rootElements);
   const listing = new MappingListing(source, plan, paths);
-  for (const [index, root] of plan.roots.entries()) listing.list(root, paths.root(rootElements[index]!));
+  for (const [index, root] of plan.roots.entries())
+    listing.listMapping(root, paths.root(rootElements[index]!));
   return listing.entries;
 }
 
@@ -68,7 +69,7 @@ class MappingListing {
     this.#above = new Uint32Array(plan.nodes.length);
   }
 
-  list(root: PlanEdge, xpath: string): void {
+  listMapping(root: PlanEdge, xpath: string): void {
     const tasks: Task[] = [{ kind: 'element', edge: root, xpath, isRoot: true }];
     for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
       if (task.kind === 'leave') for (const node of task.nodes) this.#above[node]! -= 1;

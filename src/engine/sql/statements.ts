@@ -18,13 +18,13 @@ export function createTable(dialect: Dialect, table: PhysicalTable, options: Cre
     return inline === null ? line : `${line} ${inline.column(commentLine(comment, inline.maxLength))}`;
   });
   if (table.primaryKey.length > 0)
-    lines.push(`PRIMARY KEY (${list(dialect, table.primaryKey)})${capabilities.notEnforced}`);
+    lines.push(`PRIMARY KEY (${quotedNames(dialect, table.primaryKey)})${capabilities.notEnforced}`);
   for (const key of table.uniqueKeys) {
     if (capabilities.uniqueKeys === 'filtered-index' && key.nullable.length > 0) continue;
-    lines.push(`CONSTRAINT ${dialect.quote(key.name)} UNIQUE (${list(dialect, key.columns)})`);
+    lines.push(`CONSTRAINT ${dialect.quote(key.name)} UNIQUE (${quotedNames(dialect, key.columns)})`);
   }
   if (capabilities.indexes === 'inline' && table.index.length > 0)
-    lines.push(`INDEX ${dialect.quote(table.indexName)} (${list(dialect, table.index)})`);
+    lines.push(`INDEX ${dialect.quote(table.indexName)} (${quotedNames(dialect, table.index)})`);
   for (const key of options.foreignKeys) lines.push(foreignKeyClause(dialect, options.sqlSchema, key));
   const ifNotExists = options.ifNotExists && capabilities.createIfNotExists ? 'IF NOT EXISTS ' : '';
   const comment = inline === null ? '' : ` ${inline.table(commentLine(table.comment, inline.maxLength))}`;
@@ -73,14 +73,14 @@ export function indexStatements(
       if (key.nullable.length === 0) continue;
       const filter = key.nullable.map((column) => `${dialect.quote(column)} IS NOT NULL`).join(' AND ');
       statements.push(
-        `CREATE UNIQUE INDEX ${dialect.quote(key.name)} ON ${qualifiedName} (${list(dialect, key.columns)}) WHERE ${filter}`,
+        `CREATE UNIQUE INDEX ${dialect.quote(key.name)} ON ${qualifiedName} (${quotedNames(dialect, key.columns)}) WHERE ${filter}`,
       );
     }
   }
   if (table.index.length > 0 && dialect.capabilities.indexes !== 'inline') {
     const name = dialect.quote(table.indexName);
     statements.push(
-      `CREATE INDEX ${ifNotExists ? 'IF NOT EXISTS ' : ''}${name} ON ${qualifiedName} (${list(dialect, table.index)})`,
+      `CREATE INDEX ${ifNotExists ? 'IF NOT EXISTS ' : ''}${name} ON ${qualifiedName} (${quotedNames(dialect, table.index)})`,
     );
   }
   return statements;
@@ -94,6 +94,6 @@ function foreignKeyClause(dialect: Dialect, sqlSchema: string | null, key: Physi
   return `FOREIGN KEY (${dialect.quote(key.column)}) REFERENCES ${parent} (${dialect.quote(key.parentColumn)})${check}${notEnforced}`;
 }
 
-export function list(dialect: Dialect, names: readonly string[]): string {
+export function quotedNames(dialect: Dialect, names: readonly string[]): string {
   return names.map((name) => dialect.quote(name)).join(', ');
 }

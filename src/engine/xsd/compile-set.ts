@@ -85,7 +85,7 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
     );
   }
   const builtIns = createBuiltInTypes();
-  const parse = (file: XsdFile) => parseSchemaFile(file, limits, (name) => builtIns.find(name) !== null);
+  const parse = (file: XsdFile) => parseSchemaFile(file, limits, (name) => builtIns.findType(name) !== null);
   const parsed = files.map(parse);
   const locator = createSchemaLocator(parsed);
   const entries =
@@ -104,7 +104,7 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
   const references = createReferenceResolver(
     symbols,
     set,
-    (space, localName) => (space === 'type' ? builtIns.find(localName) : null),
+    (space, localName) => (space === 'type' ? builtIns.findType(localName) : null),
     missing,
     report,
   );

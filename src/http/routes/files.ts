@@ -135,7 +135,7 @@ export function createFileRoutes(
       responses: { ...removed, ...problems(400) },
     }),
     async (c) => {
-      await adapters.files.remove(c.get('principal').idOrg, c.req.valid('query').path);
+      await adapters.files.removeFile(c.get('principal').idOrg, c.req.valid('query').path);
       return c.body(null, 204);
     },
   );

@@ -24,7 +24,7 @@ export interface ObjectStore {
    */
   write(key: string, body: Uint8Array | ReadableStream<Uint8Array>, maxBytes?: number): Promise<number>;
   /** Removes the object; where there is none, nothing is wrong. */
-  remove(key: string): Promise<void>;
+  removeObject(key: string): Promise<void>;
   /** Keys that begin with `prefix`, in the order of their bytes. */
-  list(prefix: string): AsyncIterable<StoredObject>;
+  listObjects(prefix: string): AsyncIterable<StoredObject>;
 }

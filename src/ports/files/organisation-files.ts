@@ -40,7 +40,7 @@ export interface FileStore {
    */
   resolve(idOrg: number, path: string, mustExist: boolean): Promise<string>;
   /** The files at or below a location that `resolve` has answered, in the order of their names; none where there is none. */
-  list(location: string): AsyncIterable<LocatedFile>;
+  listFiles(location: string): AsyncIterable<LocatedFile>;
   /** null: there is no such file */
   read(location: string, range?: ByteRange): Promise<ReadableStream<Uint8Array> | null>;
   /** Over what stood there, whole or not at all; answers the size. */
@@ -51,7 +51,7 @@ export interface FileStore {
    * Removes a file of the organisation's own folder, its uploads above all. AppError `not_found` where there is none,
    * `path_not_allowed` for folders and for what lies elsewhere.
    */
-  remove(idOrg: number, path: string): Promise<void>;
+  removeFile(idOrg: number, path: string): Promise<void>;
   /** Size of the files in the organisation's own folder, without uploads whose end has not come. */
   usedBytes(idOrg: number): Promise<number>;
   /** Removes uploads of all organisations that are older, and those that were broken off; answers how many there were. */

@@ -17,7 +17,7 @@ export interface PartReading {
 
 export interface PackageFolder {
   /** What lies in it, by name. AppError `unprocessable_input` for what is no plain file. */
-  list(): Promise<readonly { readonly name: string; readonly bytes: number }[]>;
+  listFiles(): Promise<readonly { readonly name: string; readonly bytes: number }[]>;
   /** Writes a new file, each line with its end. */
   write(name: string, lines: AsyncIterable<string> | Iterable<string>): Promise<PartDigest>;
   read(name: string): PartReading;

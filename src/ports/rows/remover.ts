@@ -32,6 +32,6 @@ export interface RowRemover {
    * All in one transaction, or nothing. `fence` is called in the last moment before commit, with what is removed: false rolls back and ends in AppError
    * `conflict`, as does a table of somebody else that refers to the rows.
    */
-  remove(plan: RemovalPlan, fence: (removed: Removed) => Promise<boolean>): Promise<Removed>;
+  removeDocuments(plan: RemovalPlan, fence: (removed: Removed) => Promise<boolean>): Promise<Removed>;
   close(): Promise<void>;
 }

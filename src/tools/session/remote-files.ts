@@ -45,7 +45,7 @@ export async function matching(
 ): Promise<string[]> {
   const found = new Set<string>();
   const budget = createLookBudget();
-  for await (const { name, location } of session.home.adapters.files.list(folder)) {
+  for await (const { name, location } of session.home.adapters.files.listFiles(folder)) {
     budget();
     const matched = matchedLength(pattern, name);
     if (matched !== null) found.add(location.slice(0, location.length - name.length + matched));
@@ -69,7 +69,7 @@ function matchedLength(pattern: PathPattern, path: string): number | null {
 
 /** Whether a folder elsewhere holds any file. */
 export async function isEmptyRemoteFolder(session: ToolSession, location: string): Promise<boolean> {
-  for await (const _ of session.home.adapters.files.list(location)) return false;
+  for await (const _ of session.home.adapters.files.listFiles(location)) return false;
   return true;
 }
 
@@ -87,7 +87,7 @@ export async function uploadFolder(
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
   if (existing === 'refuse') {
     const wanted = new Set(names);
-    for await (const { name } of files.list(location))
+    for await (const { name } of files.listFiles(location))
       if (wanted.has(name)) throw new AppError('conflict', `${name} exists in the folder already`);
   }
   for (const name of names) {

@@ -18,7 +18,7 @@ export async function removeDocuments(given: ToolSession): Promise<Conversion> {
     session.log(`logical schema ${idLschma}: ${why}`);
     session.steps.begin('remove');
     await session.report({ outputPath: remover.label });
-    const removed = await remover.remove(
+    const removed = await remover.removeDocuments(
       {
         model,
         documentName: request.document!,

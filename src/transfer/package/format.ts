@@ -70,7 +70,7 @@ export async function writeManifest(
 
 /** AppError `unprocessable_input` unless the manifest is whole and the folder holds its parts and nothing else. */
 export async function readManifest(folder: PackageFolder): Promise<PackageManifest> {
-  const found = new Map((await folder.list()).map(({ name, bytes }) => [name, bytes]));
+  const found = new Map((await folder.listFiles()).map(({ name, bytes }) => [name, bytes]));
   const size = found.get(manifestName);
   if (size === undefined) throw packageFault(`there is no ${manifestName}`);
   if (size > maxManifestBytes) throw packageFault(`${manifestName} is larger than any manifest`);

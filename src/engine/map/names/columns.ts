@@ -33,12 +33,12 @@ export function nameColumns(
   for (const column of ordered) {
     const meaning = useOfDraft(column, table);
     const name = previous.column(table.usePath, meaning);
-    if (name !== undefined) known.set(column, scope.claim([name], column.xpath ?? name, { meaning }));
+    if (name !== undefined) known.set(column, scope.claimName([name], column.xpath ?? name, { meaning }));
   }
   const fileKey = word(fileKeyName);
   // a target of an earlier version may have it as another column: there, what it means stays
   const isFileKeyFree = scope.isFree(fileKey, 'document');
-  if (isFileKeyFree) scope.claim([fileKey], fileKey, { meaning: 'document' });
+  if (isFileKeyFree) scope.claimName([fileKey], fileKey, { meaning: 'document' });
   // of a key: the way to its row from the parent's
   const stepsOf = ({ parent, via, nameParts }: ColumnDraft): string[] => {
     const steps = parent === null ? nameParts : via;
@@ -85,14 +85,14 @@ export function nameColumns(
     const candidates =
       words === '' ? [wanted, word('text'), word('text_value')] : [named, `${wanted}_2`, `${wanted}_3`];
     const meaning = useOfDraft(column, table);
-    column.name = scope.claim(candidates, column.xpath ?? name, { meaning, steps, choose });
+    column.name = scope.claimName(candidates, column.xpath ?? name, { meaning, steps, choose });
   }
   for (const column of structure) {
     const candidates = structureCandidates(
       { table, column, uses: uses.get(column.parent)!, steps: stepsOf(column) },
       naming,
     );
-    column.name = scope.claim(
+    column.name = scope.claimName(
       candidates.map((name) => naming.rename.get(name) ?? name),
       `${table.xpath}#${column.role}/${column.parent?.xpath ?? ''}/${column.via.join('/')}/${column.nameParts.join('/')}`,
       {
@@ -108,7 +108,7 @@ export function nameColumns(
     const wanted = `${column.name}_${word('count')}`;
     const name = previous.column(table.usePath, meaning);
     const names = [...(name === undefined ? [] : [name]), wanted, `${wanted}_2`, `${wanted}_3`];
-    column.listNames = { count: scope.claim(names, column.xpath ?? column.name, { meaning }), table: '' };
+    column.listNames = { count: scope.claimName(names, column.xpath ?? column.name, { meaning }), table: '' };
   }
 }
 

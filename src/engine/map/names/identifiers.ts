@@ -187,11 +187,11 @@ export class NameScope {
 
   /** Takes a name that an earlier version gave, reserved or not. */
   keep(name: string, path: string, claim: NameClaim): string {
-    return this.isFree(name, claim.meaning) ? this.#take(name) : this.claim([name], path, claim);
+    return this.isFree(name, claim.meaning) ? this.#take(name) : this.claimName([name], path, claim);
   }
 
   /** Takes the first of the candidates that is free, else the last one with a hash of the path. */
-  claim(candidates: readonly string[], path: string, { meaning, steps, choose }: NameClaim = {}): string {
+  claimName(candidates: readonly string[], path: string, { meaning, steps, choose }: NameClaim = {}): string {
     for (const candidate of candidates) {
       const name = shortenName(candidate, path, this.#maxBytes, steps, choose);
       if (this.isFree(name, meaning) && !this.#isReserved(name)) return this.#take(name);

@@ -54,7 +54,7 @@ export function nameTables(
   const scope = tableScope(naming, previous);
   const settle = (table: TableDraft, name: string, parts: readonly string[]): void => {
     const wanted = naming.rename.get(name) ?? name;
-    table.name = scope.claim([wanted, `${wanted}_2`, `${wanted}_3`], `${table.xpath}#${table.kind}`, {
+    table.name = scope.claimName([wanted, `${wanted}_2`, `${wanted}_3`], `${table.xpath}#${table.kind}`, {
       meaning: table.usePath,
       steps: parts,
     });
@@ -74,7 +74,7 @@ export function nameTables(
 /** Tables beside the data have their names, and what loads make for a while. */
 function tableScope({ maxBytes }: NamingOptions, { tableMeanings }: PreviousNames): NameScope {
   const scope = new NameScope(maxBytes, tableMeanings, hasOwnPrefix);
-  for (const name of Object.values(sideTableNames)) scope.claim([name], name);
+  for (const name of Object.values(sideTableNames)) scope.claimName([name], name);
   return scope;
 }
 
@@ -99,7 +99,7 @@ export function nameContinuations(
   for (const { table, part } of later) {
     if (part.name !== '') continue;
     const name = `${table.name}_${part.number + 1}`;
-    part.name = scope.claim([naming.rename.get(name) ?? name], `${table.xpath}#${part.number}`, {
+    part.name = scope.claimName([naming.rename.get(name) ?? name], `${table.xpath}#${part.number}`, {
       meaning: table.usePath,
     });
   }
@@ -125,7 +125,7 @@ function nameListTables(
         const known = previous.table(meaning);
         column.listNames = {
           ...column.listNames,
-          table: scope.claim(known === undefined ? names : [known, ...names], meaning, { meaning }),
+          table: scope.claimName(known === undefined ? names : [known, ...names], meaning, { meaning }),
         };
       }
     }

@@ -19,7 +19,7 @@ const leastInCommon = 0.5;
 /** The same elements and types (by index), similar types being one. Same model, same answer. */
 export function uniteSimilarTypes(source: SourceModel): SourceModel {
   if (source.inferred !== true) return source;
-  const classes = new TypeClasses(source).find();
+  const classes = new TypeClasses(source).joinEquals();
   const elements: SourceElement[] = source.elements.map((element) => ({
     ...element,
     type: classes.typeOf(element.type),
@@ -44,7 +44,7 @@ class TypeClasses {
     this.#parents = Int32Array.from(source.types.keys());
   }
 
-  find(): this {
+  joinEquals(): this {
     const byName = Map.groupBy(this.#source.elements, ({ name }) => clarkName(name));
     for (const elements of byName.values()) this.#joinAlike(elements);
     // what is one type has one type for each of its children

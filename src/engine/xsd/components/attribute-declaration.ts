@@ -104,7 +104,7 @@ export function readAttributeUse(origin: Origin, reading: XsdReading): Attribute
     checkValueConstraint(origin, reading);
     const wanted = reading.references.expand(ref, origin);
     if (wanted === null || wanted.namespaceUri === xsiNamespace) return null;
-    const { component, name } = reading.references.find('attribute', ref, origin);
+    const { component, name } = reading.references.findComponent('attribute', ref, origin);
     if (component === null) {
       if (name === null) return null;
       return { kind: 'wildcard', namespaces: [name.namespaceUri], processContents: 'lax', origin };

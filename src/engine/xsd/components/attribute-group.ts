@@ -48,7 +48,7 @@ export function readAttributes(parent: Origin, reading: XsdReading): WrittenAttr
       case 'attributeGroup': {
         const ref = attributeOf(node, 'ref');
         if (ref === undefined) break;
-        const { component, name } = reading.references.find('attributeGroup', ref, origin);
+        const { component, name } = reading.references.findComponent('attributeGroup', ref, origin);
         if (component !== null) groups.push({ group: component, node, after: uses.length });
         else if (name !== null)
           holes.push({ kind: 'wildcard', namespaces: '##any', processContents: 'lax', origin });

@@ -78,7 +78,7 @@ function readBase(
 ): TypeDefinition | null {
   const named = attributeOf(origin.node, 'base');
   if (named === undefined) return null;
-  const { component } = reading.references.find('type', named, origin);
+  const { component } = reading.references.findComponent('type', named, origin);
   if (component === null || component.kind === 'complex') return component;
   if (style === 'simpleContent' && type.derivation === 'extension') return component;
   const path = type.name === null ? undefined : clarkName(type.name);

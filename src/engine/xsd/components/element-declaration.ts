@@ -83,7 +83,7 @@ export function readElement(element: ElementDeclaration, reading: XsdReading): v
   const head = element.global ? attributeOf(node, 'substitutionGroup') : undefined;
   if (head !== undefined) {
     const [first = ''] = collapse(head).split(' ');
-    element.head = reading.references.find('element', first, origin).component;
+    element.head = reading.references.findComponent('element', first, origin).component;
   }
   element.identityConstraints = readIdentityConstraints(origin, reading);
   if (firstXsdChild(node, 'alternative') !== undefined) {
@@ -110,7 +110,7 @@ function readType(element: ElementDeclaration, reading: XsdReading): TypeDefinit
       ? readSimpleType(createSimpleType(null, inlineOrigin, reading), reading)
       : readComplexType(createComplexType(null, inlineOrigin, reading), reading);
   }
-  return named === undefined ? null : reading.references.find('type', named, origin).component;
+  return named === undefined ? null : reading.references.findComponent('type', named, origin).component;
 }
 
 export function readBoolean(node: Origin['node'], attribute: string): boolean {

@@ -109,7 +109,7 @@ function readTerm(origin: Origin, occurs: boolean, reading: XsdReading): Term | 
         );
       }
       if (!occurs) return null;
-      const { component, name } = reading.references.find('element', ref, origin);
+      const { component, name } = reading.references.findComponent('element', ref, origin);
       if (component !== null) {
         if (component.origin.node !== reading.current.origin?.node) reading.referredElements.add(component);
         return component;
@@ -121,7 +121,7 @@ function readTerm(origin: Origin, occurs: boolean, reading: XsdReading): Term | 
     case 'group': {
       const ref = attributeOf(node, 'ref');
       if (ref === undefined || !occurs) return null;
-      const { component, name } = reading.references.find('group', ref, origin);
+      const { component, name } = reading.references.findComponent('group', ref, origin);
       if (component !== null) return component;
       return name === null
         ? null

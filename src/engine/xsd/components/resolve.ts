@@ -13,7 +13,7 @@ export interface ReferenceResolver {
   expand(qualifiedName: string, at: Origin): QName | null;
   has(space: SymbolSpace, name: QName): boolean;
   /** Null, with a diagnostic, when there is no such component; `name` is then what was wanted (null without). */
-  find<S extends SymbolSpace>(space: S, qualifiedName: string, at: Origin): Found<ComponentKinds[S]>;
+  findComponent<S extends SymbolSpace>(space: S, qualifiedName: string, at: Origin): Found<ComponentKinds[S]>;
 }
 
 export interface Found<T> {
@@ -73,8 +73,12 @@ export function createReferenceResolver(
 
   return {
     expand,
-    has: (space, name) => symbols.find(space, clarkName(name)) !== undefined,
-    find<S extends SymbolSpace>(space: S, qualifiedName: string, at: Origin): Found<ComponentKinds[S]> {
+    has: (space, name) => symbols.findDeclaration(space, clarkName(name)) !== undefined,
+    findComponent<S extends SymbolSpace>(
+      space: S,
+      qualifiedName: string,
+      at: Origin,
+    ): Found<ComponentKinds[S]> {
       const name = expand(qualifiedName, at);
       if (name === null) return { component: null, name };
       if (name.namespaceUri === xsdNamespace) {
@@ -82,7 +86,8 @@ export function createReferenceResolver(
         if (component !== null) return { component, name };
       }
       const key = clarkName(name);
-      const declaration = at.document.redefined?.get(`${space} ${key}`) ?? symbols.find(space, key);
+      const declaration =
+        at.document.redefined?.get(`${space} ${key}`) ?? symbols.findDeclaration(space, key);
       if (declaration === undefined) {
         reportMissing(space, name, at);
         return { component: null, name };

@@ -103,7 +103,7 @@ function readMembers(at: Origin, reading: XsdReading): SimpleType[] {
 
 /** The simple type of that name; anySimpleType, with a diagnostic, when there is none or it is complex. */
 export function resolveSimpleType(name: string, at: Origin, reading: XsdReading): SimpleType {
-  const { component } = reading.references.find('type', name, at);
+  const { component } = reading.references.findComponent('type', name, at);
   if (component === null) return reading.builtIns.anySimpleType;
   if (component.kind === 'simple') return component;
   reading.report.error(

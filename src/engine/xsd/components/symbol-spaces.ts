@@ -9,7 +9,7 @@ import { attributeOf, isXsd, type DocumentReference, type SchemaFile } from '../
 import { collapse } from '../read/white-space.ts';
 
 export interface SymbolSpaces {
-  find(space: SymbolSpace, key: string): GlobalDeclaration | undefined;
+  findDeclaration(space: SymbolSpace, key: string): GlobalDeclaration | undefined;
   /** all of them, those that were redefined too, in document order */
   readonly declarations: readonly GlobalDeclaration[];
   /** true when the declaration is what its name means outside of redefinitions */
@@ -121,7 +121,7 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
     }
   }
   return {
-    find: (space, key) => spaces[space].get(key),
+    findDeclaration: (space, key) => spaces[space].get(key),
     declarations,
     isCurrent: (declaration) => spaces[declaration.space].get(clarkName(declaration.name)) === declaration,
   };

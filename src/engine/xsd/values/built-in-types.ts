@@ -69,7 +69,7 @@ export interface BuiltInTypes {
   /** the built-in simple type of that name */
   simple(name: BuiltInType): SimpleType;
   /** by local name in the XSD namespace, the ur-type included; null for names that are not types */
-  find(localName: string): SimpleType | ComplexType | null;
+  findType(localName: string): SimpleType | ComplexType | null;
 }
 
 /** A new set of built-in types; each compilation has its own. */
@@ -128,7 +128,7 @@ export function createBuiltInTypes(): BuiltInTypes {
     anyType,
     anySimpleType,
     simple: (name) => types.get(name)!,
-    find: (localName) =>
+    findType: (localName) =>
       localName === 'anyType'
         ? anyType
         : (types.get(localName) ?? types.get(laterTypes[localName] ?? '') ?? null),

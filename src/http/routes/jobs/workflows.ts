@@ -16,11 +16,11 @@ const workflowParam = z.object({ id: int64('The workflow.', 4) });
 export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: Guards) {
   const guard = guards.require('jobs:read');
 
-  async function list(idOrg: number, page: number, size = defaultPageSize) {
+  async function listedWorkflows(idOrg: number, page: number, size = defaultPageSize) {
     return wire(toWirePage(mapPage(await adapters.jobs.listWorkflows(idOrg, page, size), withStatusLetter)));
   }
 
-  async function find(idOrg: number, idWorkflow: number) {
+  async function foundWorkflow(idOrg: number, idWorkflow: number) {
     const workflow = await adapters.jobs.findWorkflow(idOrg, idWorkflow);
     if (workflow === null) throw new AppError('not_found', 'there is no such workflow');
     return wire({ ...withStatusLetter(workflow), jobs: workflow.jobs.map(withStatusLetter) });
@@ -39,7 +39,7 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
       request: { query: sizeQuery },
       responses: { 200: json(WorkflowsResponse, 'A page of workflows.'), ...problems(400) },
     }),
-    async (c) => c.json(await list(c.get('principal').idOrg, 0, c.req.valid('query').size), 200),
+    async (c) => c.json(await listedWorkflows(c.get('principal').idOrg, 0, c.req.valid('query').size), 200),
   );
 
   const allPage = operation(
@@ -58,7 +58,10 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
       },
     }),
     async (c) =>
-      c.json(await list(c.get('principal').idOrg, c.req.valid('param').page, c.req.valid('query').size), 200),
+      c.json(
+        await listedWorkflows(c.get('principal').idOrg, c.req.valid('param').page, c.req.valid('query').size),
+        200,
+      ),
   );
 
   const getName = operation(
@@ -74,7 +77,7 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
       responses: { 200: json(GetWorkflowNameResponse, 'The name.'), ...problems(400) },
     }),
     async (c) => {
-      const workflow = await find(c.get('principal').idOrg, c.req.valid('param').id);
+      const workflow = await foundWorkflow(c.get('principal').idOrg, c.req.valid('param').id);
       return c.json({ id: workflow.id_workflow, name: workflow.name }, 200);
     },
   );
@@ -92,7 +95,7 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
       request: { params: workflowParam },
       responses: { 200: json(Workflow, 'The workflow.'), ...problems(400) },
     }),
-    async (c) => c.json(await find(c.get('principal').idOrg, c.req.valid('param').id), 200),
+    async (c) => c.json(await foundWorkflow(c.get('principal').idOrg, c.req.valid('param').id), 200),
   );
 
   return createGroup([all, allPage, getName, get]);

@@ -7,7 +7,7 @@ import type { Sql } from '../../client/connect.ts';
 import { killAnswerMs } from './queue.ts';
 import { jobColumns, jobRecord, type JobRow } from './records.ts';
 
-export async function find(sql: Sql, idOrg: number, idJob: number): Promise<JobRecord | null> {
+export async function findJob(sql: Sql, idOrg: number, idJob: number): Promise<JobRecord | null> {
   if (!isId(idJob)) return null;
   const [row] = await sql<
     JobRow[]
@@ -16,7 +16,12 @@ export async function find(sql: Sql, idOrg: number, idJob: number): Promise<JobR
 }
 
 /** Pages begin with the ids alone, from an index: what is told of those in front of the page is never worked out. */
-export async function list(sql: Sql, idOrg: number, page: number, size: number): Promise<Page<JobRecord>> {
+export async function listJobs(
+  sql: Sql,
+  idOrg: number,
+  page: number,
+  size: number,
+): Promise<Page<JobRecord>> {
   const [content, [total]] = await Promise.all([
     sql<JobRow[]>`
       select ${jobColumns(sql)}
@@ -28,7 +33,7 @@ export async function list(sql: Sql, idOrg: number, page: number, size: number):
   return { content: content.map(jobRecord), page, size, totalElements: total?.n ?? 0 };
 }
 
-export async function listOfWorkflow(
+export async function listWorkflowJobs(
   sql: Sql,
   idOrg: number,
   idWorkflow: number,
@@ -59,7 +64,7 @@ export async function requestKill(sql: Sql, idOrg: number, idJob: number): Promi
            failure = 'killed on request'
      where j.id_job = ${idJob} and j.id_org = ${idOrg} and j.status in ('Q', 'W', 'R')
     returning ${jobColumns(sql)}`;
-  return row === undefined ? find(sql, idOrg, idJob) : jobRecord(row);
+  return row === undefined ? findJob(sql, idOrg, idJob) : jobRecord(row);
 }
 
 interface WorkflowRow {

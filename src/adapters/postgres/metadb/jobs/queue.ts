@@ -18,7 +18,7 @@ const deadlineGraceMs = 60_000;
 /** Once killed, a job whose worker is silent for so long is ended for it: kills take 15 s at most (docs/decisions/service/job-queue.md). */
 export const killAnswerMs = 9_000;
 
-export async function claim(
+export async function claimJob(
   sql: Sql,
   settings: JobStoreSettings,
   worker: WorkerIdentity,
@@ -90,7 +90,7 @@ export async function settleCommit(sql: Sql, claim: Pick<Claim, 'idJob' | 'epoch
   return done.count === 1;
 }
 
-export async function request(sql: Sql, idJob: number): Promise<StoredJob> {
+export async function readJobRequest(sql: Sql, idJob: number): Promise<StoredJob> {
   const [row] = isId(idJob)
     ? await sql<(JobRow & { request: string; epoch: number; committing: boolean; summary: string | null })[]>`
         select ${jobColumns(sql)}, j.request, j.epoch, j.committing, j.summary from svc.job j where j.id_job = ${idJob}`

@@ -5,16 +5,16 @@ import { createJobNotifications } from './notifications.ts';
 import {
   beginCommit,
   checkClaim,
-  claim,
+  claimJob,
   finish,
   handBack,
   heartbeat,
   reap,
   report,
-  request,
+  readJobRequest,
   settleCommit,
 } from './queue.ts';
-import { find, findWorkflow, list, listOfWorkflow, listWorkflows, requestKill } from './queries.ts';
+import { findJob, findWorkflow, listJobs, listWorkflowJobs, listWorkflows, requestKill } from './queries.ts';
 import { listEnded, queueAgeMs } from './figures.ts';
 import { countByStatus, findRun, listIds, listRuns, removeJob, sumLoadedRows } from './runs.ts';
 import {
@@ -50,18 +50,18 @@ export function createPostgresJobStore(
     withinOrganisation(sql, idOrg, work, mode);
   return {
     submit: (submission) => within(submission.idOrg, (tx) => submit(tx, settings, submission)),
-    findJob: (idOrg, idJob) => read(idOrg, (tx) => find(tx, idOrg, idJob)),
-    listJobs: (idOrg, page, size) => read(idOrg, (tx) => list(tx, idOrg, page, size)),
+    findJob: (idOrg, idJob) => read(idOrg, (tx) => findJob(tx, idOrg, idJob)),
+    listJobs: (idOrg, page, size) => read(idOrg, (tx) => listJobs(tx, idOrg, page, size)),
     listWorkflowJobs: (idOrg, idWorkflow, page, size) =>
-      read(idOrg, (tx) => listOfWorkflow(tx, idOrg, idWorkflow, page, size)),
+      read(idOrg, (tx) => listWorkflowJobs(tx, idOrg, idWorkflow, page, size)),
     rerunJob: (idOrg, idJob) => within(idOrg, (tx) => rerun(tx, settings, idOrg, idJob)),
     requestKill: (idOrg, idJob) => within(idOrg, (tx) => requestKill(tx, idOrg, idJob)),
-    claimJob: (worker, leaseMs) => claim(sql, settings, worker, leaseMs),
+    claimJob: (worker, leaseMs) => claimJob(sql, settings, worker, leaseMs),
     startByHand: (job, idOrg, worker, leaseMs) =>
       within(idOrg, (tx) => startByHand(tx, job, idOrg, worker, leaseMs)),
     heartbeat: (held, leaseMs) => heartbeat(sql, held, leaseMs),
     checkClaim: (held) => checkClaim(sql, held),
-    findStoredJob: (idJob) => request(sql, idJob),
+    findStoredJob: (idJob) => readJobRequest(sql, idJob),
     report: (held, progress) => report(sql, held, progress),
     beginCommit: (held, summary) => beginCommit(sql, held, summary),
     settleCommit: (held) => settleCommit(sql, held),

@@ -36,7 +36,7 @@ export function createPostgresRowRemover(options: PostgresRowRemoverOptions): Ro
   return {
     label: options.label,
     loads: () => askTargetLoads(options),
-    async remove(plan, fence) {
+    async removeDocuments(plan, fence) {
       try {
         return await watch.during(async () => {
           backends.push(await backendAfter(sql, sessionSettings));
