@@ -1,11 +1,12 @@
 /** The source-to-target map as a file. */
 import { mapInSlices } from '../../engine/in-slices.ts';
+import { describeModel } from '../../engine/metadata/described.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
 import { listMappings } from '../schemas/logical-schema.ts';
 import { findOrigin } from '../schemas/origin.ts';
 import { encodedPieces } from './encoded-pieces.ts';
 import { renderCsv, renderXlsx } from './spreadsheet.ts';
-import type { Cell } from './spreadsheet.ts';
+import type { Cell, Sheet } from './spreadsheet.ts';
 
 export const downloadFormats = ['xlsx', 'csv', 'json'] as const;
 export type DownloadFormat = (typeof downloadFormats)[number];
@@ -43,17 +44,66 @@ export async function downloadMappings(
 ): Promise<DownloadedFile> {
   const { name } = await findOrigin(catalog, idOrg, idSch, options.idLschma);
   const mappings = await listMappings(catalog, idOrg, idSch, options.idLschma);
-  return { name: `${name}-mapping.${options.format}`, content: await render(mappings, options.format) };
+  const sheets = options.format === 'xlsx' ? await otherSheets(catalog, idOrg, idSch, options.idLschma) : [];
+  return {
+    name: `${name}-mapping.${options.format}`,
+    content: await render(mappings, options.format, sheets),
+  };
 }
 
 async function render(
   mappings: readonly MappingRecord[],
   format: DownloadFormat,
+  others: readonly Sheet[],
 ): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   if (format === 'json') return await encoded(await renderJson(mappings));
   const lines = await mapInSlices(mappings, (line) => columns.map((column) => line[column]));
   const rows: (readonly Cell[])[] = [columns, ...lines];
-  return format === 'csv' ? await encoded(await renderCsv(rows)) : await renderXlsx('mapping', rows);
+  return format === 'csv'
+    ? await encoded(await renderCsv(rows))
+    : await renderXlsx([{ name: 'mapping', rows }, ...others]);
+}
+
+/** What tables there are, and which values columns can have, where the schema enumerates them. */
+async function otherSheets(
+  catalog: CatalogStore,
+  idOrg: number,
+  idSch: number,
+  idLschma?: number,
+): Promise<readonly Sheet[]> {
+  const stored = await catalog.loadLogicalSchema(idOrg, idLschma === undefined ? { idSch } : { idLschma });
+  const source = (await catalog.loadOrigin(idOrg, idSch))?.model ?? null;
+  const { tables } =
+    stored === null ? { tables: [] } : await describeModel({ name: '', version: 1 }, stored.model, source);
+  const tableRows = await mapInSlices(tables, (table): Cell[] => [
+    table.name,
+    table.xpath,
+    table.columns.length,
+    table.primaryKey.join(', '),
+    [...new Set(table.references.map(({ parentTable }) => parentTable))].join(', '),
+    table.documentation,
+  ]);
+  const codeRows = await mapInSlices(tables, ({ name, columns: own }) =>
+    own.flatMap((column) =>
+      (column.enumeration ?? []).map((code): Cell[] => [
+        name,
+        column.name,
+        code,
+        column.xpath,
+        column.documentation,
+      ]),
+    ),
+  );
+  return [
+    {
+      name: 'tables',
+      rows: [['table_name', 'xpath', 'columns', 'key', 'refers_to', 'documentation'], ...tableRows],
+    },
+    {
+      name: 'codes',
+      rows: [['table_name', 'column_name', 'code', 'xpath', 'documentation'], ...codeRows.flat()],
+    },
+  ];
 }
 
 function encoded(pieces: readonly string[]): Promise<readonly Uint8Array<ArrayBuffer>[]> {

@@ -1,4 +1,4 @@
-/** Tables for spreadsheet programs: CSV (RFC 4180) and XLSX (ECMA-376, one sheet, inline strings). */
+/** Tables for spreadsheet programs: CSV (RFC 4180) and XLSX (ECMA-376, inline strings). */
 import { mapInSlices } from '../../engine/in-slices.ts';
 import { zip } from './zip.ts';
 
@@ -34,12 +34,29 @@ const contentType = 'application/vnd.openxmlformats-officedocument.spreadsheetml
 /** a cell holds at most so many characters */
 const longestCell = 32_767;
 
-/** In chunks. The first row is the heading: bold, and it stays in view. */
+/** a sheet holds at most so many rows */
+const mostRows = 1_048_576;
+/** characters; of columns whose texts are longer the rest is seen in the cell that is chosen */
+const widest = 60;
+const narrowest = 8;
+
+export interface Sheet {
+  /** letters and digits, at most 20 */
+  readonly name: string;
+  /** the first one is the heading: bold, and it stays in view */
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** In chunks. A sheet of more rows than one can have goes on in further ones, each with the heading: `NAME (2)`. */
 export async function renderXlsx(
-  sheetName: string,
-  rows: readonly (readonly Cell[])[],
+  wanted: readonly Sheet[],
+  rowsOfSheet = mostRows,
 ): Promise<readonly Uint8Array<ArrayBuffer>[]> {
-  const name = escapeXml(sheetName.replaceAll(/[[\]:*?/\\]/g, ' ').slice(0, 31)) || 'Sheet1';
+  const sheets = wanted.flatMap((one) => splitSheet(one, rowsOfSheet));
+  const files = sheets.map((_, at) => `worksheets/sheet${at + 1}.xml`);
+  const bodies: (readonly string[])[] = [];
+  for (const [at, { rows }] of sheets.entries()) bodies.push(await sheetParts(rows, at === 0));
+  const list = (make: (sheet: Sheet, at: number) => string): string => sheets.map(make).join('');
   return zip([
     {
       name: '[Content_Types].xml',
@@ -48,7 +65,9 @@ export async function renderXlsx(
           '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
           '<Default Extension="xml" ContentType="application/xml"/>' +
           `<Override PartName="/xl/workbook.xml" ContentType="${contentType}.sheet.main+xml"/>` +
-          `<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${contentType}.worksheet+xml"/>` +
+          list(
+            (_, at) => `<Override PartName="/xl/${files[at]}" ContentType="${contentType}.worksheet+xml"/>`,
+          ) +
           `<Override PartName="/xl/styles.xml" ContentType="${contentType}.styles+xml"/></Types>`,
       ],
     },
@@ -63,15 +82,24 @@ export async function renderXlsx(
       name: 'xl/workbook.xml',
       content: [
         `${declaration}<workbook xmlns="${main}" xmlns:r="${relations}"><sheets>` +
-          `<sheet name="${name}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+          list((one, at) => `<sheet name="${one.name}" sheetId="${at + 1}" r:id="rId${at + 1}"/>`) +
+          '</sheets><definedNames>' +
+          list(
+            (one, at) =>
+              `<definedName name="_xlnm._FilterDatabase" localSheetId="${at}" hidden="1">'${one.name}'!${filtered(one.rows, '$')}</definedName>`,
+          ) +
+          '</definedNames></workbook>',
       ],
     },
     {
       name: 'xl/_rels/workbook.xml.rels',
       content: [
         `${declaration}<Relationships xmlns="${packageRelations}">` +
-          `<Relationship Id="rId1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/>` +
-          `<Relationship Id="rId2" Type="${relations}/styles" Target="styles.xml"/></Relationships>`,
+          list(
+            (_, at) =>
+              `<Relationship Id="rId${at + 1}" Type="${relations}/worksheet" Target="${files[at]}"/>`,
+          ) +
+          `<Relationship Id="rId${sheets.length + 1}" Type="${relations}/styles" Target="styles.xml"/></Relationships>`,
       ],
     },
     {
@@ -83,25 +111,53 @@ export async function renderXlsx(
           '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
           '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
           '<cellXfs count="2"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>' +
-          '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs></styleSheet>',
+          '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs>' +
+          '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>',
       ],
     },
-    { name: 'xl/worksheets/sheet1.xml', content: await sheet(rows) },
+    ...bodies.map((content, at) => ({ name: `xl/${files[at]}`, content })),
   ]);
 }
 
-async function sheet(rows: readonly (readonly Cell[])[]): Promise<readonly string[]> {
-  const pane =
-    '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
-    '</sheetView></sheetViews>';
+function splitSheet({ name, rows }: Sheet, rowsOfSheet: number): readonly Sheet[] {
+  if (rows.length <= rowsOfSheet) return [{ name, rows }];
+  const [heading = []] = rows;
+  const lines = rows.slice(1);
+  const sheets: Sheet[] = [];
+  for (let from = 0; from < lines.length; from += rowsOfSheet - 1)
+    sheets.push({
+      name: from === 0 ? name : `${name} (${sheets.length + 1})`,
+      rows: [heading].concat(lines.slice(from, from + rowsOfSheet - 1)),
+    });
+  return sheets;
+}
+
+/** The cells that a filter is over, as `A1:C9`; `fixed` stands before each part. */
+function filtered(rows: Sheet['rows'], fixed: '' | '$'): string {
+  const last = columnName(Math.max(0, (rows[0]?.length ?? 0) - 1));
+  return `${fixed}A${fixed}1:${fixed}${last}${fixed}${rows.length}`;
+}
+
+async function sheetParts(rows: Sheet['rows'], isFirst: boolean): Promise<readonly string[]> {
+  const view =
+    `<sheetViews><sheetView${isFirst ? ' tabSelected="1"' : ''} workbookViewId="0">` +
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>';
+  const widths = (rows[0] ?? []).map(() => narrowest);
   const lines = await mapInSlices(rows, (row, at) => {
-    const cells = row.map((cell, column) =>
-      xlsxCell(cell, `${columnName(column)}${at + 1}`, at === 0 ? 1 : 0),
-    );
+    const cells = row.map((cell, column) => {
+      // the heading has a button beside its text
+      const width = String(cell ?? '').length + (at === 0 ? 4 : 2);
+      widths[column] = Math.min(widest, Math.max(widths[column] ?? narrowest, width));
+      return xlsxCell(cell, `${columnName(column)}${at + 1}`, at === 0 ? 1 : 0);
+    });
     return `<row r="${at + 1}">${cells.join('')}</row>`;
   });
-  const begin = `${declaration}<worksheet xmlns="${main}">${pane}<sheetData>`;
-  return [begin, ...lines, '</sheetData></worksheet>'];
+  const columns = widths.map(
+    (width, at) => `<col min="${at + 1}" max="${at + 1}" width="${width}" customWidth="1"/>`,
+  );
+  const cols = columns.length === 0 ? '' : `<cols>${columns.join('')}</cols>`;
+  const begin = `${declaration}<worksheet xmlns="${main}">${view}${cols}<sheetData>`;
+  return [begin, ...lines, `</sheetData><autoFilter ref="${filtered(rows, '')}"/></worksheet>`];
 }
 
 /** `_x0041_` in a text would be read as the character of that number (ECMA-376 part 1, ST_Xstring): its first sign is written so. */

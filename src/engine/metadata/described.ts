@@ -29,6 +29,8 @@ export interface DescribedReference {
 
 export interface DescribedTable {
   readonly name: string;
+  /** null: it stands beside the data */
+  readonly xpath: string | null;
   readonly description: string;
   readonly documentation: string;
   readonly columns: readonly DescribedColumn[];
@@ -72,6 +74,7 @@ export function describeTable(
   const named = (at: number): string => table.columns[at]!.name;
   return {
     name: table.name,
+    xpath: table.xpath,
     description: commentLine(tableComment(table, notes), null),
     documentation: commentLine(table.documentation ?? '', null),
     columns: table.columns.map((column, at) => ({
@@ -112,6 +115,7 @@ export function describeSideTable({
 }: SideTableDefinition): DescribedTable {
   return {
     name,
+    xpath: null,
     description: comment,
     documentation: comment,
     columns: columns.map((column) => ({

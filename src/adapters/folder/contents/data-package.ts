@@ -28,6 +28,7 @@ function describeOther(table: ManifestTable): DescribedTable {
   if (side !== undefined) return describeSideTable(side);
   return {
     name: table.name,
+    xpath: null,
     description: '',
     documentation: '',
     columns: [],

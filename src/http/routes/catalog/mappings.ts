@@ -190,7 +190,8 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
       path: '/v2/mapping/download/{idSch}',
       operationId: 'downloadMappings',
       summary: 'Download the source-to-target map',
-      description: 'Cells that a spreadsheet program would run as formulas are escaped by an apostrophe.',
+      description:
+        'Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates; what is too long for a sheet goes on in further ones.',
       tags,
       ...guard,
       request: { params: schemaParam, query: downloadQuery },

@@ -106,3 +106,19 @@ describe('GET /v2/schema/export_as', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(21);
   });
 });
+
+describe('GET /v2/mapping/download as a workbook', () => {
+  it('has sheets of mappings, tables and codes', async () => {
+    const { send, idSch } = await createNet();
+    const answer = await send(`/v2/mapping/download/${idSch}`);
+    const parts = await readZip(new Uint8Array(await answer.arrayBuffer()));
+    const names = [...parts.get('xl/workbook.xml')!.matchAll(/<sheet name="([^"]*)"/g)];
+    expect(names.map(([, name]) => name)).toEqual(['mapping', 'tables', 'codes']);
+    const texts = (sheet: number): (string | undefined)[] =>
+      [...parts.get(`xl/worksheets/sheet${sheet}.xml`)!.matchAll(/<t [^>]*>([^<]*)</g)].map(
+        ([, text]) => text,
+      );
+    expect(texts(2)).toEqual(expect.arrayContaining(['_documents', 'stop', '/net/stop', 'stop_key', 'net']));
+    expect(texts(3).slice(5)).toEqual(['stop', 'kind', 'bus', '/net/stop/@kind', '']);
+  });
+});

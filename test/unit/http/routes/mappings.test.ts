@@ -223,6 +223,8 @@ describe('GET /v2/mapping/download', () => {
       'xl/_rels/workbook.xml.rels',
       'xl/styles.xml',
       'xl/worksheets/sheet1.xml',
+      'xl/worksheets/sheet2.xml',
+      'xl/worksheets/sheet3.xml',
     ]);
     const sheet = parts.get('xl/worksheets/sheet1.xml')!;
     expect(sheet.match(/<row /g)).toHaveLength((await mappings()).length + 1);

@@ -4,7 +4,7 @@ import { renderCsv, renderXlsx } from '../../../../src/catalog/mappings/spreadsh
 import { readZip } from '../../../support/read-zip.ts';
 
 async function workbook(rows: readonly (readonly string[])[]): Promise<Uint8Array> {
-  return Buffer.concat(await renderXlsx('s', rows));
+  return Buffer.concat(await renderXlsx([{ name: 's', rows }]));
 }
 
 it.for([
@@ -31,4 +31,38 @@ it('is a workbook whose texts are read as they are, spelled characters among the
   )!;
   expect(sheet).toContain('>_x005F_x003D_1_x005F_x000a_<');
   expect(sheet).toContain('>_x41_<');
+});
+
+it('has a filter, widths and a heading that stays on each sheet, and goes on in further sheets', async () => {
+  const rows = [['code', 'meaning'], ...Array.from({ length: 5 }, (_, at) => [`c${at}`, 'x'.repeat(99)])];
+  const parts = await readZip(
+    Buffer.concat(
+      await renderXlsx(
+        [
+          { name: 'a', rows },
+          { name: 'b', rows: rows.slice(0, 1) },
+        ],
+        4,
+      ),
+    ),
+  );
+  const workbook = parts.get('xl/workbook.xml')!;
+  expect([...workbook.matchAll(/<sheet name="([^"]*)"/g)].map(([, name]) => name)).toEqual([
+    'a',
+    'a (2)',
+    'b',
+  ]);
+  expect(workbook).toContain(`'a (2)'!$A$1:$B$3</definedName>`);
+  const sheets = [1, 2, 3].map((number) => parts.get(`xl/worksheets/sheet${number}.xml`)!);
+  expect(sheets.map((sheet) => [...sheet.matchAll(/>(c\d)</g)].map(([, code]) => code))).toEqual([
+    ['c0', 'c1', 'c2'],
+    ['c3', 'c4'],
+    [],
+  ]);
+  for (const [at, sheet] of sheets.entries()) {
+    expect(sheet).toContain('state="frozen"');
+    expect(sheet).toContain('>meaning<');
+    expect(sheet).toContain(`<autoFilter ref="A1:B${[4, 3, 1][at]}"/>`);
+  }
+  expect(sheets[0]).toContain('<col min="2" max="2" width="60" customWidth="1"/>');
 });
