@@ -94,9 +94,10 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
     tags: tags.filter(({ name }) => used.has(name)),
   });
   describeMembers(document.components?.schemas ?? {});
+  const codes = new Set<string>();
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const [method, operation] of Object.entries(methods as Record<string, DocumentOperation>)) {
-      showExamples(method, path, operation);
+      for (const code of showExamples(method, path, operation)) codes.add(code);
       for (const parameter of operation.parameters ?? []) {
         // Hono reads headers by lower-case names; the document shows them as they are usually written.
         if (parameter.in === 'header')
@@ -106,7 +107,7 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
       }
     }
   }
-  return { ...document, components: { ...document.components, examples: problemExamples } };
+  return { ...document, components: { ...document.components, examples: problemExamples(codes) } };
 }
 
 interface DocumentOperation {

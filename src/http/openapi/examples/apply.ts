@@ -45,20 +45,31 @@ const isPossible: Partial<Record<ErrorCode, (path: string, operation: Described)
   unprocessable_input: (path) => path !== '/v2/run/cmd',
 };
 
-/** The examples that operations refer to, by error code. */
-export const problemExamples = Object.fromEntries(
-  Object.entries(problems).map(([code, value]) => [code, { summary: value.title, value }]),
-);
+/** The examples of the codes, to be referred to. */
+export function problemExamples(
+  codes: ReadonlySet<string>,
+): Record<string, { summary: string; value: object }> {
+  return Object.fromEntries(
+    Object.entries(problems)
+      .filter(([code]) => codes.has(code))
+      .map(([code, value]) => [code, { summary: value.title, value }]),
+  );
+}
 
-/** Shows what the operation answered, and the errors that it may end in. */
-export function showExamples(method: string, path: string, operation: Described): void {
+/** Shows what the operation answered, and the errors that it may end in; gives the codes of these. */
+export function showExamples(method: string, path: string, operation: Described): readonly string[] {
   const answer = answers[`${method.toUpperCase()} ${path}`];
+  const codes: string[] = [];
   for (const [status, { content = {} }] of Object.entries(operation.responses ?? {})) {
     for (const [type, shown] of Object.entries(content)) {
-      if (type === 'application/problem+json') shown.examples = examplesOf(Number(status), path, operation);
-      else if (answer !== undefined && Number(status) < 300 && isOfType(answer, type)) shown.example = answer;
+      if (type === 'application/problem+json') {
+        shown.examples = examplesOf(Number(status), path, operation);
+        codes.push(...Object.keys(shown.examples));
+      } else if (answer !== undefined && Number(status) < 300 && isOfType(answer, type))
+        shown.example = answer;
     }
   }
+  return codes;
 }
 
 function examplesOf(status: number, path: string, operation: Described): Record<string, { $ref: string }> {
