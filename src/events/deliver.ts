@@ -64,7 +64,7 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
     }
   }
 
-  /** One that nobody can read is given up at once, so that those behind it go out. */
+  /** An event that cannot be decrypted or parsed is given up at once, so that later events are sent. */
   async function readable(receiver: Receiver, events: readonly StoredEvent[]): Promise<JobEvent[]> {
     const read: JobEvent[] = [];
     for (const event of events) {

@@ -40,7 +40,7 @@ const jobTypes: Readonly<Record<Tool, JobType>> = {
 /** Settings of the built-in engine, as the job record shows them. */
 export const engineDefaults: Readonly<Record<string, string>> = { master: 'local[*]' };
 
-/** What to do where there is no Spark. */
+/** The advice where Spark is asked for and not installed. */
 export const noSpark =
   '--engine spark: there is no Spark here: install Apache Spark 4 (pip install pyspark), and set svc.spark.submit to the path of its spark-submit';
 

@@ -41,7 +41,7 @@ export async function lockFile(path: string, timeoutMs: number, target: string):
   };
   const draft = `${path}-${holder.token}`;
   const content = JSON.stringify(holder);
-  // kept open: it stays ours, whoever takes the name
+  // kept open: the handle stays on our file when another writer takes over its name
   const own = await open(draft, 'wx');
   await own.writeFile(content);
   let taken = false;

@@ -291,7 +291,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   async #finish(): Promise<Map<string, FinishedFile>> {
     const staged = new Map((await this.#files!.finish()).map((file) => [file.name, file]));
     if (this.#options.format !== 'parquet') return staged;
-    // whoever writes no Parquet has no need of DuckDB
+    // DuckDB is loaded for Parquet alone
     const { writeParquet } = await import('./parquet.ts');
     const widened = this.#columnsIn(this.widened);
     const tables = [...this.#names].map(([table, name]) => ({

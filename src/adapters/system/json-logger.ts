@@ -7,7 +7,7 @@ export interface JsonLoggerOptions {
   readonly write: (line: string) => void;
   /** below it nothing is written; absent: all is */
   readonly level?: () => LogLevel;
-  /** takes the secrets out of a text */
+  /** masks secrets in the text of an entry */
   readonly mask: (text: string) => string;
 }
 

@@ -21,7 +21,7 @@ const firstRetryMs = 500;
 const tryTimeoutMs = 60_000;
 /** Where nothing has come for so long, not even a try ended by itself. */
 const silenceMs = triesPerRequest * (tryTimeoutMs + 4000);
-/** a package has a dozen files, and its list one page: whoever has more is none */
+/** a package has a dozen files, and its list one page: a folder with more files holds no package */
 const maxFiles = 100;
 
 /** `checked`: the addresses that were checked; `maxBytes`: of all that is downloaded; `patienceMs`: without a byte of it. */

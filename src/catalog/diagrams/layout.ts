@@ -31,7 +31,7 @@ export interface Layout {
   readonly wires: readonly RoutedNet[];
 }
 
-/** What a box shows of a table. */
+/** The part of a table that its box shows. */
 export interface DrawnTable {
   readonly name: string;
   readonly columns: readonly Pick<Column, 'name' | 'role' | 'type'>[];

@@ -205,7 +205,7 @@ export function columnType({ data_type, length, precision, scale }: ColumnRecord
   return data_type;
 }
 
-/** What the loader does for a column without a line of the map. */
+/** How the loader fills a column that no mapping fills. */
 function loaderColumnNote({ key, name, xpath }: ColumnRecord): string {
   if (key === 'PK') return 'row key';
   if (key === 'FK') return 'key of the parent row';
@@ -213,7 +213,7 @@ function loaderColumnNote({ key, name, xpath }: ColumnRecord): string {
   return /position$/i.test(name) ? 'position among the children' : 'made by the loader';
 }
 
-/** What becomes of the source's value on its way to the column. */
+/** How a source value becomes the value of its column. */
 export function transformationOf(line: MappingRecord): string {
   if (line.node_type === 'any') return 'markup as it is';
   if (line.node_type === 'mixed') return 'run of text';

@@ -9,7 +9,7 @@ type Names = Pick<CatalogStore, 'listOrigins' | 'listLogicalSchemas'>;
 /** origins that a message names; the rest are counted */
 const mostNamed = 10;
 
-/** What a name stands for. */
+/** The schema that a name stands for. */
 export interface NamedOrigin {
   readonly origin: OriginRecord;
   /** of the schema, the newest of which is meant */

@@ -6,7 +6,7 @@ import { KIND_MASK, KIND_START, RECORD_INTS, type NameTable } from '../xml/token
 import type { TextLocation, TokenBatch } from '../xml/tokens.ts';
 import type { RowElementName } from './row-tag/elements.ts';
 
-/** Which root elements documents may have; plain data. */
+/** The root elements that documents may have; plain data. */
 export interface RootRule {
   /** null: any but that of an XSD */
   readonly known: readonly RowElementName[] | null;

@@ -56,7 +56,7 @@ export function columnComment(model: RelationalModel, table: Table, column: Colu
   return withDocumentation(sourceComment(model, table, column), column.documentation);
 }
 
-/** What a column's comment says of its source: which element or attribute, and, beside a value, what of it. */
+/** The comment of a column about its source: the element or attribute, and which property of it where that is not its value. */
 function sourceComment(model: RelationalModel, table: Table, column: Column): string {
   if (column.xpath === null) return structureComment(model, table, column);
   return describing.has(column.role)

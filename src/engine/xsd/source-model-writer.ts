@@ -25,14 +25,17 @@ import type { SchemaFile } from './read/file.ts';
 import { derivationMethods, type SubstitutionGroups } from './derive/substitution-group.ts';
 import type { SymbolSpaces } from './components/symbol-spaces.ts';
 
-/** What a model is written from. */
+/** The inputs from which a source model is written. */
 export interface CompiledSet {
   readonly reading: XsdReading;
   readonly symbols: SymbolSpaces;
   readonly substitutions: SubstitutionGroups;
   readonly summarizer: ContentSummarizer;
   readonly documents: readonly SchemaDocument[];
-  /** files the set was entered by, or that those bring in which declare nothing: where one of them declares an element that nothing refers to, documents start with it */
+  /**
+   * The files by which the set was entered, and the files that an entry without declarations includes or imports. A global element of
+   * these to which nothing refers is a root of documents.
+   */
   readonly entries: ReadonlySet<SchemaFile>;
   /** most entries of all lists of the model together */
   readonly maxEntries: number;

@@ -52,7 +52,7 @@ export function createJobMetrics(startedMs: number): JobMetrics {
     async families(jobs) {
       // one at a time: two readers would count a job twice
       const mine = last.then(() => catchUp(jobs));
-      // whoever asked for these figures hears of it; the next one starts anew
+      // this request awaits `mine` and reports the failure; the next request starts anew
       last = mine.catch(() => undefined);
       const [age] = await Promise.all([jobs.queueAgeMs(), mine]);
       return [

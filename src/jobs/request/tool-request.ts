@@ -19,7 +19,7 @@ export interface ToolRequest extends StoredRequest {
 /** A request that is being read. */
 export type RequestDraft = { -readonly [Member in keyof ToolRequest]: ToolRequest[Member] };
 
-/** What holds for a member that no option set. */
+/** The defaults of members that no option set. */
 export const requestDefaults = {
   given: [],
   inputs: [],

@@ -173,7 +173,7 @@ function recordFault(
     : tryAgain(options, claim, failure);
 }
 
-/** What to do where memory was short. */
+/** The advice in the failure of a job that ran out of memory. */
 function advice(tool: string): string {
   return tool === 'xml2er'
     ? 'give it more, or less at once: fewer --workers, large documents in parts (--row-tag), fewer documents in a job, fewer jobs at a time (svc.worker.concurrency)'

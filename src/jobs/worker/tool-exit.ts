@@ -12,7 +12,7 @@ export const exitCodes = {
   tryAgain: 75,
 } as const;
 
-/** What a run leaves that is ended before its end. */
+/** What a run leaves behind that was ended before its end, by tool. */
 export const leftBehind: Readonly<Record<Tool, string>> = {
   xsd2er: 'nothing was published',
   xml2er: 'nothing was published',

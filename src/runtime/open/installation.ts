@@ -55,7 +55,7 @@ export interface OpenedInstallation {
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
   /** health of the file store, where that is no folder */
   readonly storeHealth: (() => Promise<HealthComponent>) | null;
-  /** takes the secrets of this home, and what looks like one, out of a text */
+  /** masks the secrets of this home, and whatever looks like a secret, in a line of log or message */
   mask(text: string): string;
   /** Closes the connections; a service's embedded database ends with it. Idempotent. */
   close(): Promise<void>;

@@ -202,7 +202,7 @@ async function* walk(
   // one buffer for all small files: one is read before the next is asked for
   let buffer: Uint8Array | null = null;
   for (const [at, file] of files.entries()) {
-    // whoever waits for a socket or a timer comes to it between small files
+    // between small files, events of sockets and timers are handled
     if (at % filesAtOnce === filesAtOnce - 1) await nextTurn();
     if (file.archive === null) {
       yield {

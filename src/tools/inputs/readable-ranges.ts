@@ -32,8 +32,8 @@ const encodingsInPlace = new Set(['utf-8', 'us-ascii']);
 const maxPrologBytes = 1024 * 1024;
 
 /**
- * Null: it is to be read as a whole, as it is too small, in an archive, in an encoding such as UTF-16, or not well-formed (whoever
- * reads it says why).
+ * The ranges of a document that can be read apart. Null: the document is to be read as a whole, as it is too small, in an archive, in
+ * an encoding such as UTF-16, or not well-formed (its reader reports why).
  */
 export async function splitDocument(
   member: InputMember,

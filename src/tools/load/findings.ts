@@ -83,7 +83,7 @@ function count<T extends { count: number }>(known: Map<string, T>, key: string, 
   else entry.count += found.count;
 }
 
-/** What the job record keeps of it. */
+/** The part of the findings that the job record keeps. */
 export function detailsOf(
   { unmapped, ignored, identity }: LoadFindings,
   rejects: ConversionDetails['rejects'],
@@ -96,7 +96,7 @@ export function detailsOf(
   };
 }
 
-/** What the log says of it. */
+/** The lines of the findings in the log. */
 export function linesOf({ outside, unmapped, unconvertedValues, identity }: LoadFindings): string[] {
   return [
     ...(outside > 0 ? [`${outside} attributes and texts lie outside of the row elements: not loaded`] : []),

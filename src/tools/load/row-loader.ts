@@ -37,7 +37,7 @@ export interface LoadOptions {
   readonly rejects: Rejects;
 }
 
-/** What other processes or threads loaded. */
+/** Figures of the documents that other processes or threads loaded. */
 export interface DelegatedLoad {
   /** rows by table */
   readonly written: readonly number[];
@@ -53,7 +53,7 @@ export type LoaderSession = Pick<
   'request' | 'limits' | 'kernels' | 'idJob' | 'byHand' | 'log' | 'progress'
 >;
 
-/** What does not change while documents are loaded. */
+/** The settings of a load, which do not change while documents are loaded. */
 interface LoadContext {
   readonly session: LoaderSession;
   readonly logical: StoredLogicalSchema;
@@ -73,7 +73,7 @@ interface PresentFile {
   documentSha256: string | null;
 }
 
-/** Which inputs are documents to be loaded. */
+/** Decides which inputs are documents to be loaded. */
 interface Selection {
   /** SHA-256 by input index, where it had to be known before; null: the document is not to be loaded */
   hashes: readonly (string | null)[] | null;
@@ -275,7 +275,7 @@ export class Loader {
     throw noDocumentsLeft(this.#context.rejects, this.#context.session.request.rowTag);
   }
 
-  /** What the job will have added once it is published. */
+  /** The rows by table that publishing will add. */
   written(): Omit<WrittenSoFar, 'chosen'> {
     const { rejects, logical } = this.#context;
     const { model, idSch, idLschma } = logical;

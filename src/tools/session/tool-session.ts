@@ -50,7 +50,7 @@ export interface ToolSession {
   readonly steps: StepTimes;
   /** documents that are left out */
   readonly rejects: Rejects;
-  /** takes the secrets of the request and of this home out of a text */
+  /** masks the secrets of the request and of this home in a line of log or message */
   mask(text: string): string;
   /** a line of the job's log */
   log(line: string): void;

@@ -79,7 +79,7 @@ async function importOrigins(changes: TransferChanges, into: Target, each: Parts
       (name) =>
         changes.catalog.createOrigin({
           idOrg: into.idOrg,
-          // whoever the parent was, the family is one
+          // versions of an imported family follow one another, whichever parent they had
           idParentSch: newest,
           idJob: into.idJob,
           name,

@@ -104,8 +104,8 @@ export async function readCommittedManifest(directory: string): Promise<TargetMa
 }
 
 /**
- * The same of a text. Whoever may write into the folder may have written it: it says what is read there, replaced and removed, so
- * none of its names may lead anywhere else.
+ * The manifest that a text holds. Any user who may write into the folder may have written that text, and it decides which files are
+ * read, replaced and removed: none of its names may lead out of the folder.
  */
 export function parseManifest(text: string): TargetManifest {
   const manifest = parsed<TargetManifest>(text);

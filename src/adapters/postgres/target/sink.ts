@@ -155,7 +155,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       this.#publish(tx as unknown as TransactionSql, fence),
     );
     this.outcome = published.already ? 'already' : 'nothing';
-    // What cannot be dropped now, the next job there drops.
+    // Staging that cannot be dropped now is dropped by the next job on this target.
     if (this.#stagingExists)
       await dropStaging(this.#control!, this.#token, this.#options.sqlSchema).catch(() => undefined);
     this.#stagingExists = false;

@@ -11,7 +11,7 @@ import { CollectedTree, type TreeOfPaths } from './collected-tree.ts';
 const FRAME_CAPACITY = 1024;
 const COUNT_INTS = 256 * 1024;
 const SEEN_INTS = 64 * 1024;
-/** bytes that are kept of a text of several pieces: more than decides anything */
+/** bytes that are kept of a value which arrives in several pieces; no inference looks at more */
 const TEXT_BYTES = 8 * 1024;
 /** Pages that are never touched cost nothing: this is some 25,000 paths with values. */
 const PAGES = 1024;

@@ -42,7 +42,7 @@ export interface ShredKernelOptions {
 
 /** Serves one shredder. */
 export interface ShredKernel {
-  /** What a tokeniser with one of these writes need not be copied. */
+  /** The memory for tokens: a tokeniser that writes into it saves a copy. */
   readonly tokenizerKernels: TokenizerKernels;
   /** Before the first batch of a document. `keyBase` is added to numbers of rows; `extra`: values of the columns of that role. */
   beginDocument(keyBase: bigint, extra: readonly (string | null)[]): void;
@@ -252,7 +252,7 @@ class SharedKernel implements ShredKernel {
   }
 }
 
-/** Moves what has outgrown its place back there, once there is ample room again. */
+/** Moves rows that had outgrown the kernel’s memory back into it, once they fill less than half of it. */
 function moveBack(buffer: ByteBuffer, home: Uint8Array<ArrayBuffer>): boolean {
   if (buffer.bytes === home) return true;
   if (buffer.length * 2 > home.length) return false;

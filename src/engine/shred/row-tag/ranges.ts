@@ -104,8 +104,8 @@ export function endTagsOf(openTags: string): string {
 }
 
 /**
- * Places of the document, from those of a text that begins with `lead` and goes on with what stands in the document at `from`.
- * A place within the lead has none, and stays as it is.
+ * Turns locations in the text that is parsed, `lead` followed by the document from `from` on, into locations in the document.
+ * A location within the lead has no counterpart in the document, and stays as it is.
  */
 export function locationsBehind(
   lead: Uint8Array,

@@ -28,7 +28,7 @@ export class RowKeys {
     this.#low = Math.floor((Number.parseInt(sha256.slice(12, 20), 16) / 2 ** 32) * low);
   }
 
-  /** What is added to a row's number. */
+  /** The offset that is added to a row's number. */
   get base(): bigint {
     return this.#high < 0 ? 0n : BigInt(this.#high) * BigInt(low) + BigInt(this.#low);
   }

@@ -19,7 +19,7 @@ import type { UnmappedContent } from './unmapped-content.ts';
 const longestRoot = 32 * 1024 * 1024;
 const tooLongToKeep = `, and it is too long to be kept whole: more than ${longestRoot >> 20} MiB`;
 
-/** What is being captured. */
+/** The element that is being captured. */
 interface CaptureTarget {
   /** table of the wildcard that takes it; -1: it is unmapped */
   readonly wildcardTable: number;

@@ -1,4 +1,4 @@
-/** What the readers of components share. */
+/** The state that the readers of components share. */
 import type { BuiltInTypes } from '../values/built-in-types.ts';
 import type {
   AttributeDeclaration,
@@ -48,7 +48,7 @@ export function reportTooDeep(at: Origin, reading: XsdReading): void {
   );
 }
 
-/** The same place in another element of the same document. */
+/** The origin of another element of the same document. */
 export function within(origin: Origin, node: Origin['node']): Origin {
   return { node, document: origin.document };
 }

@@ -3,7 +3,7 @@ import type { ElementDeclaration, ModelGroup, Particle, Wildcard } from '../comp
 import { groupOf } from '../components/terms.ts';
 import { uniteNamespaces } from '../components/wildcard.ts';
 
-/** What a content model says of one child element name. */
+/** The occurrence of one child element name in a content model. */
 export interface ChildSummary {
   /** declaration of the first particle of that name */
   readonly element: ElementDeclaration;

@@ -11,7 +11,7 @@ export interface XmlCatalogFile {
   readonly root: XmlElement;
 }
 
-/** What an entry says. */
+/** One entry of a catalog. */
 export interface CatalogAnswer {
   /** path in the set; null: a URL, or a place outside of the set */
   readonly path: string | null;

@@ -118,7 +118,7 @@ function withoutLibraries(entries: readonly SchemaFile[]): readonly SchemaFile[]
   return useful.length === 0 ? entries : useful;
 }
 
-/** Those that no other of them brings in already. */
+/** The files that no other file of `files` brings in. */
 function withoutIncluded(
   files: ReadonlySet<SchemaFile>,
   links: readonly DocumentLink[],

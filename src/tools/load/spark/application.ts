@@ -111,7 +111,7 @@ export async function runUnitsOnSpark(
   }
 }
 
-/** What the driver tells. */
+/** The facts that the driver reports. */
 interface Facts {
   readonly application?: string;
   readonly master?: string;

@@ -16,7 +16,7 @@ export interface UnitAnswer {
   readonly failure?: UnitFailure;
 }
 
-/** What another executor may do better. */
+/** Failures that may not happen on another executor. */
 class ExecutorFault extends Error {}
 
 /**

@@ -102,7 +102,7 @@ const noExecutor = /Initial job has not accepted any resources/;
 export interface Diagnosis {
   /** Takes a line of the driver's log; answers what is to be said about it, or null. */
   read(line: string): string | null;
-  /** What a unit failed of stands above what the log has. */
+  /** The failure of a unit counts before the reasons that the log shows. */
   readUnit(failure: string): void;
   /** why it failed, as far as is known */
   readonly reason: string | null;

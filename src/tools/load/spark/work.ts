@@ -16,7 +16,7 @@ import type { LoadFindings } from '../findings.ts';
 import type { LoadingJob } from '../order.ts';
 import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
 
-/** What the driver takes out of `job.json`. */
+/** The members of `job.json` that the driver reads. */
 export interface SparkApplication {
   /** name of the Spark application */
   readonly name: string;
@@ -25,7 +25,7 @@ export interface SparkApplication {
   readonly units: number;
 }
 
-/** What a task needs to read documents. */
+/** The settings with which a task reads documents. */
 export type ReadingJob = SparkApplication &
   Pick<LoadingJob, 'rowTag' | 'takesXsd' | 'limits' | 'archiveLimits' | 'links'>;
 
@@ -43,7 +43,7 @@ export interface UnitMember extends MemberSource {
   /** among the documents of the job, from 0 */
   readonly inputIndex: number;
   readonly sha256: string;
-  /** what of it is the unit's, when not all; such a unit has one member */
+  /** the range of the member that the unit reads, when not all of it; such a unit has one member */
   readonly range?: DocumentRange;
 }
 

@@ -237,7 +237,7 @@ class Gathering {
   #next(work: () => Promise<void>): Promise<void> {
     const next = this.#last.then(work);
     this.#last = next;
-    // whoever asked hears of it; so does each later turn, as it waits for this one
+    // the caller gets this rejection from `next`; each later turn fails too, as it waits for this one
     next.catch(() => undefined);
     return next;
   }
