@@ -98,6 +98,12 @@ test.for([
   [
     'person',
     () =>
+      `create function ${schema}.fine(text) returns boolean language plpgsql as 'begin delete from ${schema}.person where person_key > (select min(person_key) + 1 from ${schema}.person); return true; end';
+       alter table ${schema}._lexical add check (${schema}.fine(column_name)) not valid`,
+  ],
+  [
+    'person',
+    () =>
       `create function ${schema}.later() returns trigger language plpgsql as 'begin delete from ${schema}.person where person_key = new.person_key; return null; end';
        create constraint trigger later after insert on ${schema}.person deferrable initially deferred
          for each row execute function ${schema}.later()`,

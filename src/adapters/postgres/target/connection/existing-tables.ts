@@ -29,7 +29,7 @@ export interface TargetTable {
   readonly columns: Map<string, TargetColumn>;
   /** nothing would be lost if it were dropped and made anew: no views, grants, triggers, policies, indexes of others … */
   readonly plain: boolean;
-  /** triggers or rules run with what is written into it, or row security hides rows of it from this login */
+  /** triggers, rules or checks run with what is written into it, or row security hides rows of it from this login */
   readonly hasOwnCode: boolean;
   /** tables beside those asked for that refer to it */
   readonly referredToBy: readonly string[];
@@ -87,6 +87,9 @@ export async function readTarget(
              WHERE k.contype = 'f' AND k.confrelid = t.oid AND k.conrelid NOT IN (SELECT oid FROM wanted)) AS others,
            EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t.oid AND NOT g.tgisinternal)
              OR EXISTS (SELECT FROM pg_rewrite w WHERE w.ev_class = t.oid AND w.rulename <> '_RETURN')
+             OR EXISTS (SELECT FROM pg_constraint c WHERE c.conrelid = t.oid AND c.contype = 'c')
+             OR EXISTS (SELECT FROM pg_attribute a JOIN pg_type d ON d.oid = a.atttypid
+                         WHERE a.attrelid = t.oid AND NOT a.attisdropped AND d.typtype = 'd')
              OR row_security_active(t.oid) AS code,
            t.relkind = 'r' AND t.relacl IS NULL AND NOT t.relrowsecurity AND NOT t.relispartition
              AND pg_get_userbyid(t.relowner) = current_user
