@@ -85,7 +85,6 @@ const parts = {
   mounts: { how: 'root that may mount file systems' },
   'npm registry': { how: 'packages that npm can install, from a registry or its cache' },
   'openapi linters': { how: 'packages that npm can install, from a registry or its cache' },
-  airflow: { how: 'Python with venv, and packages that pip can install' },
   'kubernetes-validate': { how: 'Python with venv, and packages that pip can install' },
   'python client': { how: 'Python with venv, and packages that pip can install' },
   schemathesis: { how: 'Python with venv, and packages that pip can install' },
