@@ -2,7 +2,7 @@
 import { lazyArray } from '../model/packed/lazy-array.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
-import { columnComment, identityNotes, tableComment } from './comment-text.ts';
+import { columnComment, furtherPlaces, identityNotes, tableComment } from './comment-text.ts';
 import type { Dialect } from './dialect.ts';
 import { modelName, physicalName, physicalNames, type PhysicalTableNames } from './physical-names.ts';
 
@@ -64,7 +64,7 @@ export function physicalTables(
     return {
       name: names[index]!.name,
       get comment() {
-        return tableComment(model.tables[index]!, (rules ??= identityNotes(declared)).get(index));
+        return tableComment(model, model.tables[index]!, (rules ??= identityNotes(declared)).get(index));
       },
       get columns() {
         return read().columns;
@@ -137,6 +137,7 @@ function physicalTable(
   // an early version of a model may have drawn such a table; later ones split it
   if (maxColumns !== null && columns.length > maxColumns)
     notes.push(`${name} has ${columns.length} columns, ${dialect.name} allows ${maxColumns}`);
+  const places = furtherPlaces(model, table, 'column');
   const uniqueKeys: PhysicalUniqueKey[] = [];
   for (const key of dialect.capabilities.uniqueKeys === 'none' ? [] : table.uniqueKeys) {
     const members = key.columns.map((at) => table.columns[at]!);
@@ -157,7 +158,7 @@ function physicalTable(
         name: columns[at]!,
         sqlType: dialect.typeName(type),
         nullable: column.nullable || (column.type.list === true && !dialect.capabilities.arraysNotNull),
-        comment: columnComment(model, table, column),
+        comment: columnComment(model, table, column, places),
       };
     }),
     primaryKey: table.columns.flatMap((column, at) => (column.role === 'row_key' ? [columns[at]!] : [])),

@@ -208,6 +208,13 @@ describe('elements that are called like the tables beside the data', () => {
   });
 });
 
+function uses(n: number): string {
+  return Array.from(
+    { length: n },
+    (_, at) => `<xs:element name="u${at}" type="Address" maxOccurs="3"/>`,
+  ).join('');
+}
+
 describe('comments', () => {
   test('tell keys to the same parent apart by the element that the row is of it', () => {
     const model = modelOf(
@@ -229,5 +236,37 @@ describe('comments', () => {
       ['person.part_ed_key', 'key of the parent row in part, where it is /book/part/ed'],
       ['name.person_key', 'key of the parent row in person'],
     ]);
+  });
+
+  const address = `<xs:complexType name="Address"><xs:sequence><xs:element name="street" type="xs:string"/>
+      <xs:element name="line" type="xs:string" maxOccurs="unbounded"/></xs:sequence></xs:complexType>`;
+  const commentsOf = (n: number): Map<string, string> =>
+    new Map(
+      [
+        ...renderDdl(
+          modelOf(
+            compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${address}
+              <xs:element name="firm"><xs:complexType><xs:sequence>${uses(n)}</xs:sequence></xs:complexType></xs:element></xs:schema>`),
+            3,
+          ),
+        ).matchAll(/COMMENT ON (?:TABLE|COLUMN) (\S+) IS '([^']+)'/g),
+      ].map(([, place, text]) => [place!.replaceAll('"', ''), text!]),
+    );
+
+  test.each([
+    [1, '/firm/u0', '/firm/u0/street'],
+    [2, '/firm/u0; also /firm/u1', '/firm/u0/street; also below /firm/u1'],
+    [
+      12,
+      '/firm/u0; also /firm/u1, /firm/u2, /firm/u3, /firm/u4, /firm/u5, /firm/u6, /firm/u7, /firm/u8 and 3 more',
+      '/firm/u0/street; also below /firm/u1, /firm/u2 and 9 more',
+    ],
+  ])('of a table of %i uses say where else its rows stand', (n, table, street) => {
+    const comments = commentsOf(n);
+    const name = n === 1 ? 'u0' : 'address';
+    expect([comments.get(name), comments.get(`${name}.street`)]).toEqual([table, street]);
+    expect(comments.get('line')).toBe(
+      `/firm/u0/line${n === 1 ? '' : '; also below other places of address'}`,
+    );
   });
 });
