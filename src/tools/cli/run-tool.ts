@@ -1,5 +1,5 @@
 /** The frame around every tool: usage, the job, the log, the summary, the exit code. */
-import { setImmediate as nextTurn, setTimeout as setTimer } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { InputError } from '../../engine/diagnostics.ts';
 import { AppError, errorCatalogue, isOutage } from '../../errors.ts';
 import { ConfigError } from '../../config/properties.ts';
@@ -9,6 +9,7 @@ import { type ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { Tool } from '../../jobs/request/tools.ts';
 import { noDetails, type Conversion } from '../reports/conversion-result.ts';
 import { Interrupted, watchSignals, type Interruption } from './interruption.ts';
+import { settlesWithin } from './settles-within.ts';
 import { printSummary, summaryOfFailure, summaryOfWork } from '../reports/summary.ts';
 import { openSession, type ToolSession } from '../session/tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
@@ -172,11 +173,10 @@ async function endInterrupted(
   // what reads a pipe would go on waiting
   process.stdin.destroy();
   const cleared = converting?.then(
-    () => true,
-    () => true,
+    () => undefined,
+    () => undefined,
   );
-  const late = setTimer(clearingMs, false, { ref: true });
-  if ((await Promise.race([cleared ?? true, late])) === false) process.exit(exitCode);
+  if (cleared !== undefined && !(await settlesWithin(cleared, clearingMs))) process.exit(exitCode);
   return exitCode;
 }
 

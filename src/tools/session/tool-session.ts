@@ -155,6 +155,9 @@ async function sessionOfJob(
   });
 }
 
+/** How often a run by hand shows that it lives, and hears that it is killed: far within its lease, and as soon as a person expects it. */
+const beatMs = 1500;
+
 async function sessionByHand(
   home: OpenedInstallation,
   request: ToolRequest,
@@ -177,7 +180,7 @@ async function sessionByHand(
       })
       // an outage tells nothing: the next turn asks again
       .catch(() => undefined);
-  }, leaseMs / 3);
+  }, beatMs);
   beat.unref();
   const kept = keepLog(
     () => home.openLog(claim.idJob, claim.epoch),
