@@ -3,7 +3,13 @@ import { mapInSlices } from '../in-slices.ts';
 import type { ColumnType, RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
 import type { SourceModel } from '../model/source-model.ts';
-import { columnComment, commentLine, identityNotes, tableComment } from '../sql/comment-text.ts';
+import {
+  columnComment,
+  furtherPlaces,
+  commentLine,
+  identityNotes,
+  tableComment,
+} from '../sql/comment-text.ts';
 import { enumerationsOf, type Enumeration } from './enumerations.ts';
 
 export interface DescribedColumn {
@@ -75,13 +81,16 @@ export function describeTable(
   return {
     name: table.name,
     xpath: table.xpath,
-    description: commentLine(tableComment(table, notes), null),
+    description: commentLine(tableComment(model, table, notes), null),
     documentation: commentLine(table.documentation ?? '', null),
     columns: table.columns.map((column, at) => ({
       name: column.name,
       type: column.type,
       nullable: column.nullable,
-      description: commentLine(columnComment(model, table, column), null),
+      description: commentLine(
+        columnComment(model, table, column, furtherPlaces(model, table, 'column')),
+        null,
+      ),
       documentation: commentLine(column.documentation ?? '', null),
       xpath: column.xpath,
       enumeration: enumerationAt(at),
