@@ -86,28 +86,34 @@ describe('kills, stops and clocks', { timeout: 180_000 }, () => {
     for (const idJob of [queued, waiting, running]) expect((await client.job(idJob)).status).toBe('K');
   });
 
-  it('R, its worker dead or stopped: ended for it within the time, no process left', async () => {
-    for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
-      const child = await startWorker();
-      const { client } = service;
-      const idJob = await load.submit(client, `worker_${signal.toLowerCase()}`);
-      await client.running(idJob);
-      child.kill(signal);
-      const asked = performance.now();
-      await kill(idJob);
-      // A service without workers ends nothing: whoever comes next does
-      if (signal === 'SIGKILL') await startWorker();
-      else await beside(() => client.ended(idJob));
-      const job = await client.ended(idJob);
-      expect(['K', 'C'], JSON.stringify(job)).toContain(job.status);
-      console.log(`${signal} of the worker: ${job.status} after ${Math.round(performance.now() - asked)} ms`);
-      await eventually('the end of the processes', async () =>
-        (await toolProcesses(load.home)).length === 0 ? true : null,
-      );
-      child.kill('SIGCONT');
-      child.kill('SIGKILL');
-    }
-  });
+  it(
+    'R, its worker dead or stopped: ended for it within the time, no process left',
+    needs('whole run'),
+    async () => {
+      for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
+        const child = await startWorker();
+        const { client } = service;
+        const idJob = await load.submit(client, `worker_${signal.toLowerCase()}`);
+        await client.running(idJob);
+        child.kill(signal);
+        const asked = performance.now();
+        await kill(idJob);
+        // A service without workers ends nothing: whoever comes next does
+        if (signal === 'SIGKILL') await startWorker();
+        else await beside(() => client.ended(idJob));
+        const job = await client.ended(idJob);
+        expect(['K', 'C'], JSON.stringify(job)).toContain(job.status);
+        console.log(
+          `${signal} of the worker: ${job.status} after ${Math.round(performance.now() - asked)} ms`,
+        );
+        await eventually('the end of the processes', async () =>
+          (await toolProcesses(load.home)).length === 0 ? true : null,
+        );
+        child.kill('SIGCONT');
+        child.kill('SIGKILL');
+      }
+    },
+  );
 
   /** A second worker for as long as something takes. */
   async function beside(work: () => Promise<unknown>): Promise<void> {

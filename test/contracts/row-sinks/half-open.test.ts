@@ -73,7 +73,7 @@ test('swallowed while rows are copied', needs('whole run'), async () => {
   expect(await again()).toEqual({ already: false, people });
 });
 
-test('the acknowledgement of the staged rows is swallowed', async () => {
+test('the acknowledgement of the staged rows is swallowed', needs('whole run'), async () => {
   const sink = openSink(proxy.through(database.url));
   const met = proxy.swallowAfter('COMMIT\0');
   await write(sink);

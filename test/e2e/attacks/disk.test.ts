@@ -12,6 +12,7 @@ import {
 } from '../../support/service/start.ts';
 import { execution } from '../../support/service/client.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { needs } from '../../support/needs.ts';
 
 const kibibyte = 1024;
 const documentOf = (bytes: number): Uint8Array =>
@@ -57,25 +58,29 @@ describe('attacks on the disk', { timeout: 120_000 }, () => {
     expect((await upload(documentOf(30 * kibibyte))).status).toBe(200);
   });
 
-  it('a job that writes files there fails with what to do; one that writes none goes on', async () => {
-    const response = await upload(documentOf(2000));
-    expect(response.status).toBe(200);
-    const path = (await response.json()) as string;
-    const run = async (target: string) => {
-      const { jobs } = await service.client.run([execution('xml2er', path, [['-o', target]])]);
-      return service.client.ended(jobs[0]!);
-    };
-    expect((await run('./out-before')).status).toBe('C');
-    while ((await upload(documentOf(20 * kibibyte))).status === 200) continue;
-    for (let bytes = 10 * kibibyte; bytes > 1; bytes /= 2)
-      while ((await upload(documentOf(bytes))).status === 200) continue;
-    expect(await run('./out-after')).toMatchObject({
-      status: 'F',
-      failure: expect.stringMatching(/svc\.limits\.disk.*remove/),
-    });
-    expect(existsSync(join(folder(), 'out-after'))).toBe(false);
-    expect((await run('metadb:elsewhere')).status).toBe('C');
-  });
+  it(
+    'a job that writes files there fails with what to do; one that writes none goes on',
+    needs('whole run'),
+    async () => {
+      const response = await upload(documentOf(2000));
+      expect(response.status).toBe(200);
+      const path = (await response.json()) as string;
+      const run = async (target: string) => {
+        const { jobs } = await service.client.run([execution('xml2er', path, [['-o', target]])]);
+        return service.client.ended(jobs[0]!);
+      };
+      expect((await run('./out-before')).status).toBe('C');
+      while ((await upload(documentOf(20 * kibibyte))).status === 200) continue;
+      for (let bytes = 10 * kibibyte; bytes > 1; bytes /= 2)
+        while ((await upload(documentOf(bytes))).status === 200) continue;
+      expect(await run('./out-after')).toMatchObject({
+        status: 'F',
+        failure: expect.stringMatching(/svc\.limits\.disk.*remove/),
+      });
+      expect(existsSync(join(folder(), 'out-after'))).toBe(false);
+      expect((await run('metadb:elsewhere')).status).toBe('C');
+    },
+  );
 
   it('a job that rejects document after document has a log that ends, and a record that does not', async () => {
     const own = await createServiceHome({

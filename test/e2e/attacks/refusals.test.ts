@@ -14,6 +14,7 @@ import {
 } from '../../support/service/client.ts';
 import { freightDocuments } from '../../support/service/fixtures.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { needs } from '../../support/needs.ts';
 
 function places({ errors }: Problem): string[] {
   return errors.map(({ pointer }) => pointer);
@@ -249,7 +250,7 @@ describe('refusals', { timeout: 120_000 }, () => {
   });
 
   // last: the service is started anew
-  it('commands, until cmd.enabled is true at a start: 403, and no row', async () => {
+  it('commands, until cmd.enabled is true at a start: 403, and no row', needs('whole run'), async () => {
     const body = { executions: [execution('xml2er', input)] };
     const first = await service.client.post<RunAnswer>('/v2/run/cmd', body);
     const idJob = first.body.jobs[0]!;

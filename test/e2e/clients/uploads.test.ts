@@ -25,37 +25,41 @@ describe('uploads and requests', { timeout: 120_000 }, () => {
     sql = await trial.metadb(home);
   });
 
-  it('loads a tar.gz of XSD files with plain, gzipped and zipped documents into one target', async () => {
-    const { client } = service;
-    const xsdPath = await client.upload(
-      'xsd',
-      'freight.tar.gz',
-      await tarGzipped(filesBelow(freightXsdFolder)),
-    );
-    const paths = [
-      await client.upload('xml', 'manifest-1.xml', bytesOf(0)),
-      await client.upload('xml', 'manifest-2.xml.gz', new Uint8Array(gzipSync(bytesOf(1)))),
-      await client.upload(
-        'xml',
-        'both.zip',
-        zipped([0, 2].map((at) => ({ name: `day/${freightDocuments[at]!.name}`, bytes: bytesOf(at) }))),
-      ),
-    ];
-    const run = await client.run([
-      execution('xsd2er', xsdPath),
-      ...paths.map((path) => execution('xml2er', path, [['-o', 'metadb:parts']], '$0')),
-    ]);
-    expect(run.jobs).toHaveLength(4);
-    const last = await client.ended(run.jobs[3]!);
-    expect(last).toMatchObject({ status: 'C', msg_proc_qty: 2 });
-    const [first, second, third] = freightDocuments;
-    await expectDocumentsIn(sql, 'parts', await readSchema(client, last.id_sch!), [
-      first!,
-      second!,
-      { ...first!, name: 'day/manifest-1.xml' },
-      { ...third!, name: 'day/manifest-3.xml' },
-    ]);
-  });
+  it(
+    'loads a tar.gz of XSD files with plain, gzipped and zipped documents into one target',
+    needs('whole run'),
+    async () => {
+      const { client } = service;
+      const xsdPath = await client.upload(
+        'xsd',
+        'freight.tar.gz',
+        await tarGzipped(filesBelow(freightXsdFolder)),
+      );
+      const paths = [
+        await client.upload('xml', 'manifest-1.xml', bytesOf(0)),
+        await client.upload('xml', 'manifest-2.xml.gz', new Uint8Array(gzipSync(bytesOf(1)))),
+        await client.upload(
+          'xml',
+          'both.zip',
+          zipped([0, 2].map((at) => ({ name: `day/${freightDocuments[at]!.name}`, bytes: bytesOf(at) }))),
+        ),
+      ];
+      const run = await client.run([
+        execution('xsd2er', xsdPath),
+        ...paths.map((path) => execution('xml2er', path, [['-o', 'metadb:parts']], '$0')),
+      ]);
+      expect(run.jobs).toHaveLength(4);
+      const last = await client.ended(run.jobs[3]!);
+      expect(last).toMatchObject({ status: 'C', msg_proc_qty: 2 });
+      const [first, second, third] = freightDocuments;
+      await expectDocumentsIn(sql, 'parts', await readSchema(client, last.id_sch!), [
+        first!,
+        second!,
+        { ...first!, name: 'day/manifest-1.xml' },
+        { ...third!, name: 'day/manifest-3.xml' },
+      ]);
+    },
+  );
 
   it('runs a job again, and a repeated request once', async () => {
     const { client } = service;

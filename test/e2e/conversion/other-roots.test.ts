@@ -85,7 +85,7 @@ describe('documents with another root', { timeout: 120_000 }, () => {
     expect(stdout).toMatch(/^read 1, unknown root 1, rejected 0$/m);
   });
 
-  it('the origin that knows them is named, also where it was inferred', async () => {
+  it('the origin that knows them is named, also where it was inferred', needs('whole run'), async () => {
     const inferred = await convert(home, 'xml2er', join(folder, 'note-2.xml'), '--name', 'notes');
     const refused = await load('metadb:known', note);
     expect(refused.stdout).toMatch(

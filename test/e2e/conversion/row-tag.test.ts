@@ -52,37 +52,41 @@ beforeAll(async () => {
 }, 120_000);
 
 describe('--row-tag', { timeout: 120_000 }, () => {
-  it('loads every order as a document, with an XSD that begins with the orders', async () => {
-    const loaded = await convert(
-      home,
-      'xml2er',
-      input,
-      '-x',
-      origin,
-      '--row-tag',
-      'order',
-      '-o',
-      'metadb:tagged',
-    );
-    expect(loaded).toMatchObject({ status: 'C', documents: count });
-    const [{ documents, bytes }] = (await sql`
+  it(
+    'loads every order as a document, with an XSD that begins with the orders',
+    needs('whole run'),
+    async () => {
+      const loaded = await convert(
+        home,
+        'xml2er',
+        input,
+        '-x',
+        origin,
+        '--row-tag',
+        'order',
+        '-o',
+        'metadb:tagged',
+      );
+      expect(loaded).toMatchObject({ status: 'C', documents: count });
+      const [{ documents, bytes }] = (await sql`
       select count(*)::int as documents, sum(bytes)::int as bytes from tagged._documents`) as unknown as [
-      { documents: number; bytes: number },
-    ];
-    const whole = Array.from({ length: count }, (_, at) => order(at + 1)).join('');
-    expect({ documents, bytes }).toEqual({ documents: count, bytes: whole.length });
-    const names =
-      await sql`select name from tagged._documents where document_key in (1, ${count}) order by document_key`;
-    expect(names.map(({ name }) => name)).toEqual(['orders.xml#1', `orders.xml#${count}`]);
-    const folder = join(home.directory, 'written');
-    await convert(home, 'er2xml', '-l', String(loaded.logical), '-i', 'metadb:tagged', '-o', folder);
-    const files = await readdir(folder);
-    expect(files).toHaveLength(count);
-    for (const id of [1, 2, 1500, count]) {
-      const written = await readFile(join(folder, `orders.xml#${id}`), 'utf8');
-      expect(compareXml(alone(id), written, { source: part })).toEqual([]);
-    }
-  });
+        { documents: number; bytes: number },
+      ];
+      const whole = Array.from({ length: count }, (_, at) => order(at + 1)).join('');
+      expect({ documents, bytes }).toEqual({ documents: count, bytes: whole.length });
+      const names =
+        await sql`select name from tagged._documents where document_key in (1, ${count}) order by document_key`;
+      expect(names.map(({ name }) => name)).toEqual(['orders.xml#1', `orders.xml#${count}`]);
+      const folder = join(home.directory, 'written');
+      await convert(home, 'er2xml', '-l', String(loaded.logical), '-i', 'metadb:tagged', '-o', folder);
+      const files = await readdir(folder);
+      expect(files).toHaveLength(count);
+      for (const id of [1, 2, 1500, count]) {
+        const written = await readFile(join(folder, `orders.xml#${id}`), 'utf8');
+        expect(compareXml(alone(id), written, { source: part })).toEqual([]);
+      }
+    },
+  );
 
   it('infers from the elements alone where there is no XSD', async () => {
     const loaded = await convert(home, 'xml2er', input, '--row-tag', '{urn:o}order', '-o', 'metadb:inferred');

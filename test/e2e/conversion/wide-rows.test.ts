@@ -7,7 +7,7 @@ import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { loadIntoPostgres, readFromPostgres } from '../../support/round-trip/postgres.ts';
 import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
 import { wideDocument, wideXsd } from '../../support/documents/wide.ts';
-import { some } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 import { useTrial } from '../../support/service/trial.ts';
 
 const trial = useTrial();
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe.each(some([2500, 1000, 5000], 1))('%i simple children, all filled', (columns) => {
-  it('load in two jobs and come back, all and one alone', async () => {
+  it('load in two jobs and come back, all and one alone', needs('whole run'), async () => {
     const place = { url: database.url, sqlSchema: `wide_${columns}` };
     const source = compiled(wideXsd(columns));
     const model = modelOf(source, 3);

@@ -139,7 +139,7 @@ describe('wherever it is put', { timeout: 120_000 }, () => {
 });
 
 describe('services in one process', { timeout: 120_000 }, () => {
-  it('know nothing of each other, and leave nothing behind', async () => {
+  it('know nothing of each other, and leave nothing behind', needs('whole run'), async () => {
     const homes = [await createServiceHome(), await createServiceHome()];
     const before = process.getActiveResourcesInfo().length;
     const services: OpenedService[] = [];

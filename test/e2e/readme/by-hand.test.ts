@@ -241,7 +241,7 @@ describe('the tools by hand', { timeout: 120_000 }, () => {
   });
 
   describe('a folder of CSV files', () => {
-    it('grows with each job, and says what is in it', async () => {
+    it('grows with each job, and says what is in it', needs('whole run'), async () => {
       const folder = join(home.directory, 'csv');
       const once = await convert(home, 'xml2er', first, '-x', '1', '-o', folder, '-f', 'csv');
       const twice = await convert(home, 'xml2er', second, '-x', '1', '-o', folder);

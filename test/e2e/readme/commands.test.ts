@@ -240,7 +240,7 @@ describe('README and docs', { timeout: 180_000 }, () => {
     },
   );
 
-  it('Many machines: a service and a worker share one database', async () => {
+  it('Many machines: a service and a worker share one database', needs('whole run'), async () => {
     const database = await createEmptyDatabase();
     const script = adapt(code('docs/operating.md', 'Many machines', 'sh'), folder).replace(
       /postgresql:\/\/\S+/,

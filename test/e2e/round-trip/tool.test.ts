@@ -14,6 +14,7 @@ import {
 } from '../../support/service/fixtures.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { needs } from '../../support/needs.ts';
 
 const { model: source } = compileXsdSet(filesBelow(freightXsdFolder));
 const difference = async (expected: string, path: string) =>
@@ -87,7 +88,7 @@ describe('er2xml', { timeout: 120_000 }, () => {
     expect((await readdir(out)).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it('leaves what another schema loaded into the same tables to that one', async () => {
+  it('leaves what another schema loaded into the same tables to that one', needs('whole run'), async () => {
     const texts = [
       '<stays><stay><id>1</id></stay><stay><id>2</id></stay></stays>',
       '<stays><stay><id>3</id></stay></stays>',

@@ -15,7 +15,7 @@ import { compareXml } from '../../support/documents/canonical-xml.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { convert } from '../../support/service/tools.ts';
 import { compiled } from '../../support/models/shredding.ts';
-import { some } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 import { useTrial } from '../../support/service/trial.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
@@ -73,7 +73,7 @@ const load = (place: Place, ...argv: string[]) =>
   convert(home, 'xml2er', ...argv, '-x', origin, ...place.argv);
 
 describe.each(some(Object.keys(places), 1))('%s', { timeout: 120_000 }, (kind) => {
-  it('gives a document the same keys whatever was loaded before it', async () => {
+  it('gives a document the same keys whatever was loaded before it', needs('whole run'), async () => {
     const [one, other] = [places[kind]!('one'), places[kind]!('other')];
     await load(one, first!, second!, third!, '--keys', 'hash');
     await load(other, third!, '--keys', 'hash');
@@ -84,7 +84,7 @@ describe.each(some(Object.keys(places), 1))('%s', { timeout: 120_000 }, (kind) =
     expect(await contents(other)).toEqual(rows);
   });
 
-  it('adds nothing when a document comes again', async () => {
+  it('adds nothing when a document comes again', needs('whole run'), async () => {
     const place = places[kind]!('again');
     await load(place, first!, '--keys', 'hash');
     const before = await contents(place);

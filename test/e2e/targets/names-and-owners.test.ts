@@ -50,32 +50,38 @@ describe('names of targets', { timeout: 120_000 }, () => {
     other = createServiceClient(service.url, body.key);
   });
 
-  it('are taken by jobs that load, not by inputs, dry runs and loads that fail', async () => {
-    const done = await load(own, 'mine');
-    expect(done).toMatchObject({ status: 'C', failure: null });
-    const logical = String(done.id_lschma);
-    const read = await own.run([
-      {
-        app_name: 'er2xml',
-        source: {},
-        target: {
-          generation: [
-            ['-l', logical],
-            ['-i', 'metadb:wanted'],
-            ['-o', 'x'],
-          ].map(([command, value]) => ({ command, value, enabled: 'true' })),
+  it(
+    'are taken by jobs that load, not by inputs, dry runs and loads that fail',
+    needs('whole run'),
+    async () => {
+      const done = await load(own, 'mine');
+      expect(done).toMatchObject({ status: 'C', failure: null });
+      const logical = String(done.id_lschma);
+      const read = await own.run([
+        {
+          app_name: 'er2xml',
+          source: {},
+          target: {
+            generation: [
+              ['-l', logical],
+              ['-i', 'metadb:wanted'],
+              ['-o', 'x'],
+            ].map(([command, value]) => ({ command, value, enabled: 'true' })),
+          },
         },
-      },
-    ]);
-    expect((await own.ended(read.jobs[0]!)).failure).toContain('nothing has been loaded there');
-    expect(await load(own, 'wanted', '<a/>', [['-s']])).toMatchObject({ status: 'C' });
-    expect(await load(own, 'wanted', '<a>')).toMatchObject({ status: 'F' });
-    expect(await load(own, 'wanted', '<a/>', [['-S', 'p']])).toMatchObject({ status: 'C' });
-    expect(await load(other, 'wanted')).toMatchObject({ status: 'C', failure: null });
-    expect([await status(own, 'wanted'), await status(other, 'mine'), await status(other, 'wanted')]).toEqual(
-      [403, 403, 200],
-    );
-  });
+      ]);
+      expect((await own.ended(read.jobs[0]!)).failure).toContain('nothing has been loaded there');
+      expect(await load(own, 'wanted', '<a/>', [['-s']])).toMatchObject({ status: 'C' });
+      expect(await load(own, 'wanted', '<a>')).toMatchObject({ status: 'F' });
+      expect(await load(own, 'wanted', '<a/>', [['-S', 'p']])).toMatchObject({ status: 'C' });
+      expect(await load(other, 'wanted')).toMatchObject({ status: 'C', failure: null });
+      expect([
+        await status(own, 'wanted'),
+        await status(other, 'mine'),
+        await status(other, 'wanted'),
+      ]).toEqual([403, 403, 200]);
+    },
+  );
 
   it(
     'are so many, and given back: by a request, and where the SQL schema is dropped',

@@ -6,6 +6,7 @@ import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { needs } from '../../support/needs.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 const [first, second, third] = ['first.xml', 'second.xml', 'third.xml'].map((name) => join(fixtures, name));
@@ -49,7 +50,7 @@ async function load(target: string, ...documents: string[]): Promise<void> {
 const item = (command: string, value: string) => ({ command, enabled: true, value });
 
 describe('unload', { timeout: 120_000 }, () => {
-  it('leaves the target as if the document had never been loaded', async () => {
+  it('leaves the target as if the document had never been loaded', needs('whole run'), async () => {
     await load('never', second!, third!);
     await load('gone', second!, first!, third!);
     const keys = await constraints('gone');
