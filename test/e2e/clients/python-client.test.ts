@@ -15,6 +15,7 @@ import {
   type ServiceHome,
 } from '../../support/service/start.ts';
 import { firstLine } from '../../support/tool-cache.ts';
+import { blockIn, readBlocks } from '../readme/blocks.ts';
 
 const execute = promisify(execFile);
 
@@ -80,6 +81,29 @@ describe('the Python client', { timeout: 300_000, ...needs('whole run') }, () =>
       awaited: 'C',
     });
     expect(await readFile(join(folder, 'mappings.csv'), 'utf8')).toContain('/orders/order');
+  });
+
+  it('does what its page says', async (context) => {
+    if (python === null) return skipFor(context, 'python client', why);
+    for (const [name, source] of [
+      ['orders.zip', 'documents'],
+      ['orders-xsd.zip', 'xsd'],
+    ] as const)
+      await execute(python, [
+        '-m',
+        'zipfile',
+        '-c',
+        join(folder, name),
+        join(projectRoot, 'scripts/demo', source) + '/',
+      ]);
+    const blocks = readBlocks(await readFile(join(projectRoot, 'docs/clients.md'), 'utf8'));
+    const program = join(folder, 'page.py');
+    const shown = blockIn(blocks, 'Python', 'python').replace('http://127.0.0.1:8080', service.url);
+    await writeFile(program, `key = '${service.key}'\n${shown}`);
+    const { stdout } = await execute(python, [program], { cwd: folder });
+    expect(stdout).toMatch(/^\{.*'order': 41/);
+    expect(stdout).toContain('CREATE TABLE');
+    expect(stdout).toMatch(/^loaded 4, unknown root 0/m);
   });
 
   it('has types that mypy --strict passes, of its own and where it is used', async (context) => {

@@ -155,8 +155,10 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       'Install',
       'Five calls',
       'Five calls',
+      'Python',
       'By hand',
       'By hand',
+      'Metadata for other tools',
       'Moving between installations',
       'At the machine',
       'Many machines',
@@ -188,6 +190,9 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       }
       expect(await reads(`${code('By hand', 0)}\n${code('By hand', 1)}`)).toContain('--savemode');
       expect(await readdir(join(place, 'out'))).toContain('load.sql');
+      const metadata = code('Metadata for other tools').replaceAll('schema demo', 'schema xsd');
+      await reads(metadata);
+      expect(await readdir(place)).toContain('demo-dbt.zip');
       const moved = await reads(code('Moving between installations'));
       expect(moved.trimEnd().split('\n').at(-1)).toBe('{"error":false,"origin_ids":"1"}');
       const seen = code('At the machine')

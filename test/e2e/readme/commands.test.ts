@@ -69,9 +69,16 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'README.md, One conversion: xml',
       'README.md, Try it: sh',
       'README.md, Try it: sh',
+      // by test/e2e/clients/python-client.test.ts
+      'docs/clients.md, Python: python',
+      'docs/clients.md, Python: sh',
       'docs/converting.md, By hand: sh',
       'docs/converting.md, By hand: sh',
       'docs/embedding.md, Inside another application: ts',
+      // by test/e2e/readme/metadata.test.ts
+      'docs/metadata.md, Metadata for other tools: sh',
+      // needs dbt, which brings more packages than the tests do
+      'docs/metadata.md, dbt: bash',
       'docs/moving.md, Moving between installations: sh',
       'docs/operating.md, At the machine: sh',
       'docs/operating.md, Many machines: sh',
