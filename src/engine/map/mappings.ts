@@ -18,7 +18,10 @@ interface Plan {
   readonly roots: readonly PlanEdge[];
 }
 
-/** A shared table has one line per path that leads to it; recursion is written out once. */
+/**
+ * A shared table has one line per path that leads to it; recursion is written out once. Lines stand in the order of the documents. Where
+ * there are too many, the paths that are left out are the deepest.
+ */
 export function listMappings(
   source: SourceModel,
   plan: Plan,
@@ -26,30 +29,43 @@ export function listMappings(
 ): MappingEntry[] {
   const paths = createPathPrinter(source, rootElements);
   const listing = new MappingListing(source, plan, paths);
-  for (const [index, root] of plan.roots.entries())
-    listing.listMapping(root, paths.root(rootElements[index]!));
-  return listing.entries;
+  return listing.listMappings(
+    plan.roots.map((edge, index) => ({ edge, xpath: paths.root(rootElements[index]!), above: null })),
+  );
 }
 
-/** Work that is left of a walk through the plan: elements may nest deeper than calls. */
-type Task =
-  /** `xpath`: of the element for a root, else of its parent */
-  | { readonly kind: 'element'; readonly edge: PlanEdge; readonly xpath: string; readonly isRoot: boolean }
-  | ContentTask
-  | { readonly kind: 'leave'; readonly nodes: readonly number[] };
+/** An element at one path. */
+interface Occurrence {
+  readonly edge: PlanEdge;
+  readonly xpath: string;
+  readonly above: Above | null;
+}
+
+/** The nodes that stand above an element, from the inside out: elements may nest deeper than calls. */
+interface Above {
+  readonly nodes: readonly number[];
+  readonly above: Above | null;
+}
+
+/** Lines of an element or of what stands in it, and the elements below. */
+interface Section {
+  readonly lines: MappingEntry[];
+  readonly below: readonly ListedElement[];
+}
+
+interface ListedElement {
+  readonly occurrence: Occurrence;
+  sections: readonly Section[];
+}
 
 /** What stands in an element. */
-interface ContentTask {
-  readonly kind: 'content';
-  readonly edge: PlanEdge;
+interface Content extends Occurrence {
   /** that of the element, then that of its type, where xsi:type names another */
   readonly nodes: readonly number[];
-  readonly xpath: string;
   readonly recursive: boolean;
 }
 
 class MappingListing {
-  readonly entries: MappingEntry[] = [];
   readonly #source: SourceModel;
   readonly #plan: Plan;
   readonly #paths: PathPrinter;
@@ -57,8 +73,9 @@ class MappingListing {
   readonly #rowColumns: (table: number) => readonly RowColumn[];
   /** per node: it can lead back to itself */
   readonly #cyclic: Uint8Array;
-  /** per node: how often it stands above what is being listed */
-  readonly #above: Uint32Array;
+  #count = 0;
+  /** of the section at hand */
+  #lines: MappingEntry[] = [];
 
   constructor(source: SourceModel, plan: Plan, paths: PathPrinter) {
     this.#source = source;
@@ -66,33 +83,28 @@ class MappingListing {
     this.#paths = paths;
     this.#rowColumns = rowColumnsOf(plan);
     this.#cyclic = cyclicNodes(plan);
-    this.#above = new Uint32Array(plan.nodes.length);
   }
 
-  listMapping(root: PlanEdge, xpath: string): void {
-    const tasks: Task[] = [{ kind: 'element', edge: root, xpath, isRoot: true }];
-    for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
-      if (task.kind === 'leave') for (const node of task.nodes) this.#above[node]! -= 1;
-      else if (task.kind === 'content') {
-        const children = this.#content(task);
-        for (const node of task.nodes) this.#above[node]! += 1;
-        tasks.push({ kind: 'leave', nodes: task.nodes });
-        for (let at = children.length - 1; at >= 0; at -= 1)
-          tasks.push({ kind: 'element', edge: children[at]!, xpath: task.xpath, isRoot: false });
-      } else {
-        const { edge, isRoot } = task;
-        const path = isRoot ? task.xpath : this.#paths.child(task.xpath, edge.name);
-        for (const content of this.#element(edge, path).toReversed()) tasks.push(content);
-      }
+  listMappings(roots: readonly Occurrence[]): MappingEntry[] {
+    const listed: ListedElement[] = roots.map((occurrence) => ({ occurrence, sections: [] }));
+    // level by level: what documents are asked for most stands near their roots
+    const level = [...listed];
+    for (let at = 0; at < level.length; at += 1) {
+      const element = level[at]!;
+      element.sections = this.#sectionsOf(element.occurrence);
+      for (const { below } of element.sections) for (const child of below) level.push(child);
     }
+    return inDocumentOrder(listed);
   }
 
-  /** Its own line; answers what is to be listed of it. */
-  #element(edge: PlanEdge, xpath: string): ContentTask[] {
+  /** Its own line, then for each of its types what stands in it. */
+  #sectionsOf({ edge, xpath, above }: Occurrence): Section[] {
     const node = this.#plan.nodes[edge.node]!;
-    const recursive = this.#above[edge.node]! > 0;
-    const repeated = this.#visited.has(edge.node) && this.entries.length > manyMappings;
-    if (repeated && this.entries.length > mostMappings) return [];
+    const recursive = isAbove(above, edge.node);
+    const repeated = this.#visited.has(edge.node) && this.#count > manyMappings;
+    if (repeated && this.#count > mostMappings) return [];
+    const own: Section = { lines: [], below: [] };
+    this.#lines = own.lines;
     if (node.opensRow) {
       this.#add(node, { xpath, nodeType: 'element', edge, column: null, sourceType: this.#typeName(node) });
     } else if (node.presenceColumn >= 0) {
@@ -104,20 +116,26 @@ class MappingListing {
         sourceType: this.#typeName(node),
       });
     }
-    if (repeated) return [];
+    if (repeated) return [own];
     this.#visited.add(edge.node);
-    const types = node.typeEdges.filter((typeEdge) => this.#above[typeEdge.node] === 0);
-    return [[edge.node], ...types.map((typeEdge) => [edge.node, typeEdge.node])].map((nodes) => ({
-      kind: 'content',
-      edge,
-      nodes,
-      xpath,
-      recursive,
-    }));
+    const types = node.typeEdges.filter((typeEdge) => !isAbove(above, typeEdge.node));
+    const contents = [[edge.node], ...types.map((typeEdge) => [edge.node, typeEdge.node])];
+    return [own, ...contents.map((nodes) => this.#contentSection({ edge, xpath, above, nodes, recursive }))];
+  }
+
+  #contentSection(content: Content): Section {
+    const lines: MappingEntry[] = [];
+    this.#lines = lines;
+    const inside: Above = { nodes: content.nodes, above: content.above };
+    const below = this.#content(content).map((edge) => {
+      const xpath = this.#paths.child(content.xpath, edge.name);
+      return { occurrence: { edge, xpath, above: inside }, sections: [] };
+    });
+    return { lines, below };
   }
 
   /** The lines of the last of the nodes; answers the children that are to be listed. */
-  #content({ edge, nodes, xpath, recursive }: ContentTask): readonly PlanEdge[] {
+  #content({ edge, nodes, xpath, above, recursive }: Content): readonly PlanEdge[] {
     const node = this.#plan.nodes[nodes.at(-1)!]!;
     const type = this.#source.types[node.sourceType]!;
     if (node.textColumn >= 0) {
@@ -162,7 +180,7 @@ class MappingListing {
       const inner = this.#plan.nodes[child.node]!;
       // what stands below the second round of a recursion is listed there too, but for further rounds
       if (inner.opensRow) return this.#cyclic[child.node] === 0;
-      return this.#above[child.node] === 0 && !nodes.includes(child.node);
+      return !isAbove(above, child.node) && !nodes.includes(child.node);
     });
   }
 
@@ -207,8 +225,29 @@ class MappingListing {
       this.#seen.set(entry.xpath, new Set([seen, identity]));
     } else if (seen.has(identity)) return;
     else seen.add(identity);
-    this.entries.push(entry);
+    this.#lines.push(entry);
+    this.#count += 1;
   }
+}
+
+function isAbove(above: Above | null, node: number): boolean {
+  for (let next = above; next !== null; next = next.above) if (next.nodes.includes(node)) return true;
+  return false;
+}
+
+function inDocumentOrder(roots: readonly ListedElement[]): MappingEntry[] {
+  const lines: MappingEntry[] = [];
+  const left = sectionsInTurn(roots);
+  for (let section = left.pop(); section !== undefined; section = left.pop()) {
+    for (const line of section.lines) lines.push(line);
+    for (const next of sectionsInTurn(section.below)) left.push(next);
+  }
+  return lines;
+}
+
+/** The first is the last, as a stack gives them. */
+function sectionsInTurn(elements: readonly ListedElement[]): Section[] {
+  return elements.flatMap(({ sections }) => sections).toReversed();
 }
 
 function cyclicNodes(plan: Plan): Uint8Array {
