@@ -27,6 +27,8 @@ export type SendS3 = (request: S3Request) => Promise<Response>;
 
 const tries = 5;
 const firstPauseMs = 200;
+/** characters of an error's document */
+const longestFault = 64 * 1024;
 /** until the headers of an answer */
 const answerMs = 60_000;
 
@@ -58,7 +60,8 @@ export function createS3Requests(settings: S3Settings): SendS3 {
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), answerMs);
     try {
-      return await fetch(signed, { signal: patience.signal });
+      // a signature holds for one host, and only the operator says which that is
+      return await fetch(signed, { signal: patience.signal, redirect: 'manual' });
     } finally {
       clearTimeout(timer);
     }
@@ -71,7 +74,7 @@ export function createS3Requests(settings: S3Settings): SendS3 {
       try {
         answer = await attempt(request);
         if (answer.ok || answer.status === 404) return answer;
-        const text = await answer.text();
+        const text = await startOf(answer);
         fault = /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? `status ${answer.status}`;
       } catch (error) {
         fault = causeOf(error);
@@ -88,6 +91,18 @@ export function createS3Requests(settings: S3Settings): SendS3 {
       await new Promise((resolve) => setTimeout(resolve, firstPauseMs * 2 ** (number - 1)));
     }
   };
+}
+
+/** What is read of an answer that says why: an error is no place for more. */
+async function startOf(answer: Response): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of answer.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    // leaving the loop cancels the rest
+    if (text.length > longestFault) break;
+  }
+  return text;
 }
 
 /** `fetch failed` says nothing; what it was caused by does. */
