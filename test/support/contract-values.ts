@@ -59,8 +59,13 @@ export const valuesOf =
   };
 
 /** The operation's address with its path parameters filled in. */
-export const addressOf = (operation: ListedOperation, values: Values): string =>
-  operation.path.replaceAll(/{(\w+)}/g, (_, name: string) => values(operation, name));
+/** The path with its values, and the query that the operation does not go without. */
+export const addressOf = (operation: ListedOperation, values: Values): string => {
+  const needed = (operation.parameters ?? []).filter((one) => one.in === 'query' && one.required === true);
+  const query = needed.map(({ name, schema }) => [name, String(schema.example)]);
+  const path = operation.path.replaceAll(/{(\w+)}/g, (_, name: string) => values(operation, name));
+  return query.length === 0 ? path : `${path}?${new URLSearchParams(query)}`;
+};
 
 export const json = (body: unknown): RequestInit => ({
   headers: { 'Content-Type': 'application/json' },
@@ -105,4 +110,4 @@ export const plain = ({ text }: Answered, address: string): string =>
   text
     .replace(/"timestamp":"[^"]*"/, '')
     .replace(/"request_id":"[^"]*"/, '')
-    .replaceAll(address, '');
+    .replaceAll(address.replace(/\?.*$/, ''), '');

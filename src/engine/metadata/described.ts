@@ -3,13 +3,8 @@ import { mapInSlices } from '../in-slices.ts';
 import type { ColumnType, RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
 import type { SourceModel } from '../model/source-model.ts';
-import {
-  columnComment,
-  furtherPlaces,
-  commentLine,
-  identityNotes,
-  tableComment,
-} from '../sql/comment-text.ts';
+import { columnComment, commentLine, identityNotes, tableComment } from '../sql/comment-text.ts';
+import { placesOfRows, type PlacesOfRows } from '../sql/places-of-rows.ts';
 import { enumerationsOf, type Enumeration } from './enumerations.ts';
 
 export interface DescribedColumn {
@@ -63,34 +58,34 @@ export async function describeModel(
 ): Promise<DescribedModel> {
   const enumerations = source === null ? null : await enumerationsOf(model, source);
   const notes = identityNotes(model);
+  const places = placesOfRows(model);
   const tables = await mapInSlices(model.tables, (_, index) =>
-    describeTable(model, index, notes.get(index), (column) => enumerations?.(index, column) ?? null),
+    describeTable(model, index, places, notes.get(index), (column) => enumerations?.(index, column) ?? null),
   );
   return { name, version, tables: [describeSideTable(sideTableDefinitions.documents), ...tables] };
 }
 
-/** `enumerationAt`: of a column, by its place. */
+/** `places`: of the model; `enumerationAt`: of a column, by its index. */
 export function describeTable(
   model: RelationalModel,
   index: number,
+  places: PlacesOfRows,
   notes: readonly string[] = [],
   enumerationAt: (column: number) => Enumeration | null = () => null,
 ): DescribedTable {
   const table = model.tables[index]!;
+  const further = places.further(table, 'column');
   const named = (at: number): string => table.columns[at]!.name;
   return {
     name: table.name,
     xpath: table.xpath,
-    description: commentLine(tableComment(model, table, notes), null),
+    description: commentLine(tableComment(table, places, notes), null),
     documentation: commentLine(table.documentation ?? '', null),
     columns: table.columns.map((column, at) => ({
       name: column.name,
       type: column.type,
       nullable: column.nullable,
-      description: commentLine(
-        columnComment(model, table, column, furtherPlaces(model, table, 'column')),
-        null,
-      ),
+      description: commentLine(columnComment(model, table, column, further), null),
       documentation: commentLine(column.documentation ?? '', null),
       xpath: column.xpath,
       enumeration: enumerationAt(at),

@@ -1,14 +1,12 @@
 /** What the comments on tables and columns say: the XPath first, then the documentation. */
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
+import type { PlacesOfRows } from './places-of-rows.ts';
 
 /** rules that the comment of one table tells: types that stand everywhere have hundreds */
 const mostRules = 8;
 
-/** further places of a shared table that its own comment names, and that of each of its columns */
-const mostPlaces = { table: 8, column: 2 } as const;
-
-/** `rules`: what `identityNotes` says of the table. */
-export function tableComment(model: RelationalModel, table: Table, rules: readonly string[] = []): string {
+/** `places`: of the table's model; `rules`: what `identityNotes` says of the table. */
+export function tableComment(table: Table, places: PlacesOfRows, rules: readonly string[] = []): string {
   const shownRules = rules.slice(0, mostRules);
   if (rules.length > mostRules) shownRules.push(`${rules.length - mostRules} further keys and references`);
   const what =
@@ -20,7 +18,7 @@ export function tableComment(model: RelationalModel, table: Table, rules: readon
           ? ' (content of wildcards, as XML)'
           : '';
   return withDocumentation(
-    [`${table.xpath}${what}`, ...furtherPlaces(model, table, 'table'), ...shownRules].join('; '),
+    [`${table.xpath}${what}`, ...places.further(table, 'table'), ...shownRules].join('; '),
     table.documentation,
   );
 }
@@ -58,7 +56,7 @@ function columnNames(model: RelationalModel, table: number, columns: readonly nu
   return columns.map((at) => model.tables[table]!.columns[at]!.name).join(', ');
 }
 
-/** `places`: what `furtherPlaces` says of the columns of the table. */
+/** `places`: what `PlacesOfRows` says of the columns of the table. */
 export function columnComment(
   model: RelationalModel,
   table: Table,
@@ -78,62 +76,6 @@ function sourceComment(
   if (column.xpath === null) return structureComment(model, table, column);
   const what = describing.has(column.role) ? ` (${structureComment(model, table, column)})` : '';
   return [`${column.xpath}${what}`, ...places].join('; ');
-}
-
-/**
- * Where else than at its first path rows of a table stand: the other elements that are rows of it, each by its first path, and, where a
- * table above is shared itself, that it has other places, too.
- */
-export function furtherPlaces(
-  model: RelationalModel,
-  table: Table,
-  of: keyof typeof mostPlaces,
-): readonly string[] {
-  const places = otherUses(model, table);
-  const shown = places.slice(0, mostPlaces[of]);
-  const below = of === 'table' ? '' : 'below ';
-  const more = places.length - shown.length;
-  const further =
-    shown.length === 0 ? [] : [`also ${below}${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
-  const above = sharedAbove(model, table);
-  return above === null ? further : [...further, `also below other places of ${above.name}`];
-}
-
-/** First paths of the uses of a table but that of its own first path. */
-function otherUses(model: RelationalModel, table: Table): string[] {
-  const uses = usesOf(model, table).map(({ path, parent }) =>
-    parent.path === undefined ? path : `${parent.xpath}${path.slice(parent.path.length)}`,
-  );
-  return [...new Set(uses)].filter((path) => path !== firstOfRow(model, table).xpath);
-}
-
-/** By its keys to the rows above, as far as the model says what they stand for. */
-function usesOf(model: RelationalModel, table: Table): { readonly path: string; readonly parent: Table }[] {
-  return firstOfRow(model, table).columns.flatMap(({ role, path, references }) =>
-    role === 'parent_key' && references !== null && path !== undefined
-      ? [{ path, parent: model.tables[references]! }]
-      : [],
-  );
-}
-
-/** The nearest table above that has several uses; null where there is none. */
-function sharedAbove(model: RelationalModel, table: Table): Table | null {
-  const passed = new Set([firstOfRow(model, table)]);
-  for (const below of passed) {
-    for (const { parent } of usesOf(model, below)) {
-      if (passed.has(parent)) continue;
-      if (otherUses(model, parent).length > 0) return parent;
-      passed.add(parent);
-    }
-  }
-  return null;
-}
-
-/** The first of the tables that hold one row. */
-function firstOfRow({ tables }: RelationalModel, table: Table): Table {
-  let first = table;
-  while (first.continues !== undefined) first = tables[first.continues]!;
-  return first;
 }
 
 const describing: ReadonlySet<Column['role']> = new Set(['presence', 'nil', 'element_name', 'type_name']);

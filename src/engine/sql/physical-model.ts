@@ -2,8 +2,9 @@
 import { lazyArray } from '../model/packed/lazy-array.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
-import { columnComment, furtherPlaces, identityNotes, tableComment } from './comment-text.ts';
+import { columnComment, identityNotes, tableComment } from './comment-text.ts';
 import type { Dialect } from './dialect.ts';
+import { placesOfRows, type PlacesOfRows } from './places-of-rows.ts';
 import { modelName, physicalName, physicalNames, type PhysicalTableNames } from './physical-names.ts';
 
 export interface PhysicalColumn {
@@ -56,15 +57,16 @@ export function physicalTables(
   declared: RelationalModel = model,
 ): PhysicalTable[] {
   const names = physicalNames(model, dialect);
+  const places = placesOfRows(model);
   let rules: ReadonlyMap<number, readonly string[]> | null = null;
   return lazyArray(model.tables.length, (index) => {
     let whole: Omit<PhysicalTable, 'comment'> | null = null;
     const read = (): Omit<PhysicalTable, 'comment'> =>
-      (whole ??= physicalTable(model, dialect, names, model.tables[index]!, index));
+      (whole ??= physicalTable(model, dialect, names, index, places));
     return {
       name: names[index]!.name,
       get comment() {
-        return tableComment(model, model.tables[index]!, (rules ??= identityNotes(declared)).get(index));
+        return tableComment(model.tables[index]!, places, (rules ??= identityNotes(declared)).get(index));
       },
       get columns() {
         return read().columns;
@@ -126,9 +128,10 @@ function physicalTable(
   model: RelationalModel,
   dialect: Dialect,
   names: readonly PhysicalTableNames[],
-  table: Table,
   index: number,
+  places: PlacesOfRows,
 ): Omit<PhysicalTable, 'comment'> {
+  const table = model.tables[index]!;
   const { name, columns } = names[index]!;
   const keyColumns = new Set(table.uniqueKeys.flatMap((key) => key.columns));
   const bounded = boundedText(dialect, table);
@@ -137,7 +140,7 @@ function physicalTable(
   // an early version of a model may have drawn such a table; later ones split it
   if (maxColumns !== null && columns.length > maxColumns)
     notes.push(`${name} has ${columns.length} columns, ${dialect.name} allows ${maxColumns}`);
-  const places = furtherPlaces(model, table, 'column');
+  const further = places.further(table, 'column');
   const uniqueKeys: PhysicalUniqueKey[] = [];
   for (const key of dialect.capabilities.uniqueKeys === 'none' ? [] : table.uniqueKeys) {
     const members = key.columns.map((at) => table.columns[at]!);
@@ -158,7 +161,7 @@ function physicalTable(
         name: columns[at]!,
         sqlType: dialect.typeName(type),
         nullable: column.nullable || (column.type.list === true && !dialect.capabilities.arraysNotNull),
-        comment: columnComment(model, table, column, places),
+        comment: columnComment(model, table, column, further),
       };
     }),
     primaryKey: table.columns.flatMap((column, at) => (column.role === 'row_key' ? [columns[at]!] : [])),

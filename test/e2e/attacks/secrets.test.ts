@@ -7,7 +7,6 @@ import { secretForms } from '../../../src/jobs/secrets/forms.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { execution, type JobAnswer, type Problem, type RunAnswer } from '../../support/service/client.ts';
 import { useTrial } from '../../support/service/trial.ts';
-import { needs } from '../../support/needs.ts';
 
 const utf8 = new TextEncoder();
 const canary = (name: string): string => `c4n&ry "${name}" é/+`;
@@ -98,99 +97,91 @@ describe('secrets', { timeout: 120_000 }, () => {
     return answer;
   }
 
-  it(
-    '22: canaries go through jobs that fail and jobs that are refused, exports and imports',
-    needs('whole run'),
-    async () => {
-      const input = await service.client.upload('xml', 'a.xml', utf8.encode('<a><b>1</b></a>'));
-      const [option, address, azure, metadb, inAddress] = [
-        'option',
-        'address',
-        'azure',
-        'metadb',
-        'input',
-      ].map((name) => secrets.get(name)!) as [string, string, string, string, string];
-      const encoded = encodeURIComponent(address);
-      const jobs: number[] = [];
-      for (const options of [
-        [
-          ['-o', `postgresql://${nobody}/x?sslmode=disable`],
-          ['-u', 'u'],
-          ['-p', option],
-        ],
-        [['-o', `postgresql://u:${encoded}@${nobody}/x`]],
-        [['-o', `postgresql://u:${encoded}@no-such-host.invalid/x?schema=s`]],
-        [
-          ['--spark-conf', `spark.driver.memory=1g`],
-          ['-p', option],
-          ['-o', 'out'],
-        ],
-      ] as const) {
-        const { status, body } = await post<RunAnswer>('/v2/run/cmd', {
-          name: 'w',
-          executions: [execution('xml2er', input, options)],
-        });
-        if (status === 200) jobs.push(...body.jobs);
-      }
-      // refused: what is wrong is told, the secret is not
-      for (const options of [
-        [['-o', `postgresql://u:${encoded}@elsewhere.example/x`]],
-        [['-o', `postgresql://u:${address}@${nobody}/x`]],
-        [['-o', `postgresql://u:${encoded}@${nobody}/x?password=${encoded}`]],
-        [['-o', `https://h/?sig=${encoded}`]],
-        [['-o', `host=${nobody} password='${option}'`]],
-        [['-o', `AccountName=a;AccountKey=${option};`]],
-        [['-p', `${option}\0`]],
-        [['--spark-conf', `spark.some.password=${secrets.get('spark')!}`]],
-        [['--no-such-option', option]],
-      ] as const)
-        expect(
-          (await post<Problem>('/v2/run/cmd', { executions: [execution('xml2er', input, options)] })).status,
-        ).toBeGreaterThanOrEqual(400);
-      await post('/v2/run/cmd', {
-        executions: [execution('xml2er', `postgresql://u:${encodeURIComponent(inAddress)}@h/x.xml`)],
+  it('22: canaries go through jobs that fail and jobs that are refused, exports and imports', async () => {
+    const input = await service.client.upload('xml', 'a.xml', utf8.encode('<a><b>1</b></a>'));
+    const [option, address, azure, metadb, inAddress] = ['option', 'address', 'azure', 'metadb', 'input'].map(
+      (name) => secrets.get(name)!,
+    ) as [string, string, string, string, string];
+    const encoded = encodeURIComponent(address);
+    const jobs: number[] = [];
+    for (const options of [
+      [
+        ['-o', `postgresql://${nobody}/x?sslmode=disable`],
+        ['-u', 'u'],
+        ['-p', option],
+      ],
+      [['-o', `postgresql://u:${encoded}@${nobody}/x`]],
+      [['-o', `postgresql://u:${encoded}@no-such-host.invalid/x?schema=s`]],
+      [
+        ['--spark-conf', `spark.driver.memory=1g`],
+        ['-p', option],
+        ['-o', 'out'],
+      ],
+    ] as const) {
+      const { status, body } = await post<RunAnswer>('/v2/run/cmd', {
+        name: 'w',
+        executions: [execution('xml2er', input, options)],
       });
-      expect(jobs.length).toBeGreaterThanOrEqual(3);
-      for (const idJob of jobs) {
-        // an outage may pass: the job waits for its next attempt, and is ended here
-        await service.client.running(idJob).catch(() => undefined);
-        await service.client.fetch(`/v2/executions/kill/${idJob}`, { method: 'POST' });
-        const done: JobAnswer = await service.client.ended(idJob);
-        answers.push(JSON.stringify(done));
-      }
-      const rerun = await service.client.fetch(`/v2/run/rerun/${jobs[0]}`);
-      answers.push(await rerun.text());
-      const migration = {
-        metadb_host: '127.0.0.1',
-        metadb_port: '9',
-        metadb_user: 'u',
-        metadb_password: metadb,
-      };
-      for (const [path, body] of [
-        ['/v2/schema/import', { ...migration, input_path: 'none' }],
-        ['/v2/schema/export', { ...migration, origin_id: '1', output_path: 'out' }],
-        [
-          '/v2/schema/export',
-          { origin_id: '1', az_output_path: `https://${nobody}/c/?sv=1&sig=${encodeURIComponent(azure)}` },
-        ],
-        [
-          '/v2/schema/export',
-          {
-            origin_id: '1',
-            az_output_path: `https://elsewhere.example/c/?sv=1&sig=${encodeURIComponent(azure)}`,
-          },
-        ],
-        [
-          '/v2/schema/import',
-          { input_path: 'in', az_input_path: `https://${nobody}/c/?sig=${encodeURIComponent(azure)}` },
-        ],
-      ] as const)
-        await post(path, body);
-      answers.push(
-        await (await service.client.fetch(`/v2/executions/all?token=${encodeURIComponent(azure)}`)).text(),
-      );
-    },
-  );
+      if (status === 200) jobs.push(...body.jobs);
+    }
+    // refused: what is wrong is told, the secret is not
+    for (const options of [
+      [['-o', `postgresql://u:${encoded}@elsewhere.example/x`]],
+      [['-o', `postgresql://u:${address}@${nobody}/x`]],
+      [['-o', `postgresql://u:${encoded}@${nobody}/x?password=${encoded}`]],
+      [['-o', `https://h/?sig=${encoded}`]],
+      [['-o', `host=${nobody} password='${option}'`]],
+      [['-o', `AccountName=a;AccountKey=${option};`]],
+      [['-p', `${option}\0`]],
+      [['--spark-conf', `spark.some.password=${secrets.get('spark')!}`]],
+      [['--no-such-option', option]],
+    ] as const)
+      expect(
+        (await post<Problem>('/v2/run/cmd', { executions: [execution('xml2er', input, options)] })).status,
+      ).toBeGreaterThanOrEqual(400);
+    await post('/v2/run/cmd', {
+      executions: [execution('xml2er', `postgresql://u:${encodeURIComponent(inAddress)}@h/x.xml`)],
+    });
+    expect(jobs.length).toBeGreaterThanOrEqual(3);
+    for (const idJob of jobs) {
+      // an outage may pass: the job waits for its next attempt, and is ended here
+      await service.client.running(idJob).catch(() => undefined);
+      await service.client.fetch(`/v2/executions/kill/${idJob}`, { method: 'POST' });
+      const done: JobAnswer = await service.client.ended(idJob);
+      answers.push(JSON.stringify(done));
+    }
+    const rerun = await service.client.fetch(`/v2/run/rerun/${jobs[0]}`);
+    answers.push(await rerun.text());
+    const migration = {
+      metadb_host: '127.0.0.1',
+      metadb_port: '9',
+      metadb_user: 'u',
+      metadb_password: metadb,
+    };
+    for (const [path, body] of [
+      ['/v2/schema/import', { ...migration, input_path: 'none' }],
+      ['/v2/schema/export', { ...migration, origin_id: '1', output_path: 'out' }],
+      [
+        '/v2/schema/export',
+        { origin_id: '1', az_output_path: `https://${nobody}/c/?sv=1&sig=${encodeURIComponent(azure)}` },
+      ],
+      [
+        '/v2/schema/export',
+        {
+          origin_id: '1',
+          az_output_path: `https://elsewhere.example/c/?sv=1&sig=${encodeURIComponent(azure)}`,
+        },
+      ],
+      [
+        '/v2/schema/import',
+        { input_path: 'in', az_input_path: `https://${nobody}/c/?sig=${encodeURIComponent(azure)}` },
+      ],
+    ] as const)
+      await post(path, body);
+    answers.push(
+      await (await service.client.fetch(`/v2/executions/all?token=${encodeURIComponent(azure)}`)).text(),
+    );
+  });
 
   it('22: none of them stands in an answer', () => {
     expect(answers.length).toBeGreaterThan(12);

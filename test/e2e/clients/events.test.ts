@@ -120,31 +120,27 @@ describe('events of jobs', { timeout: 120_000 }, () => {
     }
   });
 
-  it(
-    'gives up after the last attempt, at once where the receiver says that it is gone',
-    needs('whole run'),
-    async () => {
-      receiver.answer = ({ path }) => (path.startsWith('/hooks') ? 503 : 204);
-      const failed = await runBroken(service, made.idSch);
-      expect(await settled(failed.idJob, 'webhook')).toEqual({
-        state: 'dead',
-        attempts: 3,
-        last_error: 'answered 503',
-      });
-      const events = hooks(failed.idJob);
-      expect(events).toHaveLength(3);
-      expect(JSON.parse(events[0]!.body)).toMatchObject({ type: 'job.failed', data: { status: 'F' } });
+  it('gives up after the last attempt, at once where the receiver says that it is gone', async () => {
+    receiver.answer = ({ path }) => (path.startsWith('/hooks') ? 503 : 204);
+    const failed = await runBroken(service, made.idSch);
+    expect(await settled(failed.idJob, 'webhook')).toEqual({
+      state: 'dead',
+      attempts: 3,
+      last_error: 'answered 503',
+    });
+    const events = hooks(failed.idJob);
+    expect(events).toHaveLength(3);
+    expect(JSON.parse(events[0]!.body)).toMatchObject({ type: 'job.failed', data: { status: 'F' } });
 
-      receiver.answer = ({ path }) => (path.startsWith('/hooks') ? 410 : 204);
-      const gone = await runBroken(service, made.idSch);
-      expect(await settled(gone.idJob, 'webhook')).toEqual({
-        state: 'dead',
-        attempts: 1,
-        last_error: 'answered 410',
-      });
-      receiver.answer = () => 204;
-    },
-  );
+    receiver.answer = ({ path }) => (path.startsWith('/hooks') ? 410 : 204);
+    const gone = await runBroken(service, made.idSch);
+    expect(await settled(gone.idJob, 'webhook')).toEqual({
+      state: 'dead',
+      attempts: 1,
+      last_error: 'answered 410',
+    });
+    receiver.answer = () => 204;
+  });
 
   it('sends lineage events that their own schemas allow, with the source of every column', async () => {
     const { loaded } = made;

@@ -98,25 +98,21 @@ describe('a target decides', { timeout: 240_000 }, () => {
   let origin: Summary;
   let pruned: number;
 
-  it(
-    'a new target has the default: what one load shaped stays with the target that it was made for',
-    needs('whole run'),
-    async () => {
-      origin = await schema('voyages');
-      pruned = (await chosen(load('thin.xml', origin, at('pruned'), '--prune'))).logical;
-      const prefixed = await chosen(
-        load('thin.xml', origin, at('prefixed'), '--prefix', 'x_', '--namemode', 'u'),
-      );
-      const level = await chosen(load('thin.xml', origin, at('level'), '-g', '0'));
-      expect(new Set([origin.logical, pruned, prefixed.logical, level.logical]).size).toBe(4);
-      expect((await chosen(load('thin.xml', origin, at('pruned'), '--prune'))).logical).toBe(pruned);
-      const on = await chosen(load('full.xml', origin, at('prefixed')));
-      expect(on.logical).toBe(prefixed.logical);
-      expect(on.stdout).toContain(`-l ${origin.logical} loads by the default`);
-      const { logical } = await chosen(load('full.xml', origin, at('new'), '--workers', '2'));
-      expect(logical).toBe(origin.logical);
-    },
-  );
+  it('a new target has the default: what one load shaped stays with the target that it was made for', async () => {
+    origin = await schema('voyages');
+    pruned = (await chosen(load('thin.xml', origin, at('pruned'), '--prune'))).logical;
+    const prefixed = await chosen(
+      load('thin.xml', origin, at('prefixed'), '--prefix', 'x_', '--namemode', 'u'),
+    );
+    const level = await chosen(load('thin.xml', origin, at('level'), '-g', '0'));
+    expect(new Set([origin.logical, pruned, prefixed.logical, level.logical]).size).toBe(4);
+    expect((await chosen(load('thin.xml', origin, at('pruned'), '--prune'))).logical).toBe(pruned);
+    const on = await chosen(load('full.xml', origin, at('prefixed')));
+    expect(on.logical).toBe(prefixed.logical);
+    expect(on.stdout).toContain(`-l ${origin.logical} loads by the default`);
+    const { logical } = await chosen(load('full.xml', origin, at('new'), '--workers', '2'));
+    expect(logical).toBe(origin.logical);
+  });
 
   it.each(some(targets, 1))('%s is loaded by what made it', async (name, text, options) => {
     const target = text.replace('$', folder);
@@ -191,25 +187,21 @@ describe('a target decides', { timeout: 240_000 }, () => {
     },
   );
 
-  it(
-    'a document of another root is loaded by a logical schema made from the target’s, names and all',
-    needs('whole run'),
-    async () => {
-      await writeFile(at('notice.xml'), '<notice xmlns="urn:ship"><text>fog</text></notice>');
-      const origin = await schema('notices', 'one.xsd', '--root', 'voyage');
-      const target = 'metadb:notices';
-      const first = await chosen(load('full.xml', origin, target, '--prefix', 'n_', '--root', 'voyage'));
-      const more = await chosen(load('notice.xml', origin, target));
-      expect(more.logical).not.toBe(first.logical);
-      expect(more.why).toContain('documents start with notice');
-      const tables = await sql<{ name: string }[]>`
+  it('a document of another root is loaded by a logical schema made from the target’s, names and all', async () => {
+    await writeFile(at('notice.xml'), '<notice xmlns="urn:ship"><text>fog</text></notice>');
+    const origin = await schema('notices', 'one.xsd', '--root', 'voyage');
+    const target = 'metadb:notices';
+    const first = await chosen(load('full.xml', origin, target, '--prefix', 'n_', '--root', 'voyage'));
+    const more = await chosen(load('notice.xml', origin, target));
+    expect(more.logical).not.toBe(first.logical);
+    expect(more.why).toContain('documents start with notice');
+    const tables = await sql<{ name: string }[]>`
       select table_name as name from information_schema.tables where table_schema = 'notices' and table_name not like ${'\\_%'} order by 1`;
-      expect(tables.map(({ name }) => name)).toEqual(['n_hold', 'n_notice', 'n_voyage']);
-      expect((await chosen(load('full.xml', origin, target))).logical).not.toBe(origin.logical);
-      // none of these is the default now
-      expect((await chosen(load('full.xml', origin, at('notices new')))).logical).toBe(origin.logical);
-    },
-  );
+    expect(tables.map(({ name }) => name)).toEqual(['n_hold', 'n_notice', 'n_voyage']);
+    expect((await chosen(load('full.xml', origin, target))).logical).not.toBe(origin.logical);
+    // none of these is the default now
+    expect((await chosen(load('full.xml', origin, at('notices new')))).logical).toBe(origin.logical);
+  });
 
   it(
     'the next version of a schema goes on with the names that the target has',

@@ -103,7 +103,7 @@ describe('a schema in cloud storage', { timeout: 120_000 }, () => {
     expect(await traces(to.signature)).toEqual([]);
   });
 
-  it('is read by the real program, from what the client wrote', needs('whole run'), async () => {
+  it('is read by the real program, from what the client wrote', async () => {
     const from = await cloud.location('client/freight');
     const answer = await importFrom(withProgram, from.url, 'from-client');
     expect(answer.body).toEqual({ error: false, origin_ids: '1, 2' });
@@ -116,7 +116,7 @@ describe('a schema in cloud storage', { timeout: 120_000 }, () => {
     expect(await traces(from.signature)).toEqual([]);
   });
 
-  it('is written by the real program, and read by the built-in client', needs('whole run'), async () => {
+  it('is written by the real program, and read by the built-in client', async () => {
     const location = await cloud.location('program');
     const answer = await exportTo(withProgram, 2, location.url);
     expect(answer.body).toEqual({ error: false, az_output_path: location.shown });

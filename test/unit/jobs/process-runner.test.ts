@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createTestRunner, eventually, runs, temporaryFolder } from './tool-runner.ts';
+import { createTestRunner, eventually, isGone, runs, temporaryFolder } from './tool-runner.ts';
 import type { TestRunner } from './tool-runner.ts';
 
 const pidIn = (test: TestRunner, idJob: number): Promise<number> =>
@@ -99,7 +99,7 @@ describe('process runner', () => {
       outOfMemory: null,
       overLimit: null,
     });
-    expect(await runs(pid)).toBe(false);
+    await isGone(pid);
   });
 
   it('kills a child that ignores SIGTERM, after the grace', async () => {
@@ -121,7 +121,7 @@ describe('process runner', () => {
       outOfMemory: null,
       overLimit: null,
     });
-    expect(await runs(pid)).toBe(false);
+    await isGone(pid);
   });
 
   it('kills grandchildren with the child', async () => {
@@ -137,7 +137,7 @@ describe('process runner', () => {
     expect(await runs(grandchild)).toBe(true);
     child.stop(50);
     await child.ended;
-    expect(await runs(grandchild)).toBe(false);
+    await isGone(grandchild);
   });
 
   it('leaves no grandchild behind when the child ends by itself', async () => {
@@ -156,7 +156,7 @@ describe('process runner', () => {
       outOfMemory: null,
       overLimit: null,
     });
-    expect(await runs(await pidIn(test, 1))).toBe(false);
+    await isGone(await pidIn(test, 1));
   });
 
   it('reports a tool whose entry is missing as ended, with the reason in the log', async () => {
@@ -186,7 +186,7 @@ describe('process runner', () => {
     expect(await runs(daemon)).toBe(true);
     child.stop(50);
     await child.ended;
-    expect(await runs(daemon)).toBe(false);
+    await isGone(daemon);
   });
 
   it('masks secrets in whatever is printed, also where they come in two writes, and changes no other byte', async () => {

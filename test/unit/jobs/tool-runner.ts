@@ -57,6 +57,11 @@ export async function eventually<T>(ask: () => Promise<T | null> | T | null): Pr
   }
 }
 
+/** A process that was killed is there for a moment, where the machine is busy. */
+export async function isGone(pid: number): Promise<void> {
+  await eventually(async () => ((await runs(pid)) ? null : true));
+}
+
 /** Removed when the running test has finished. */
 export async function temporaryFolder(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'jobs-test-'));

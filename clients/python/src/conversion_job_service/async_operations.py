@@ -21,7 +21,91 @@ class AsyncOperations(AsyncTransport):
     ) -> models.RunCmdResponse:
         """Run commands as jobs of one workflow.
 
-        Each execution names a tool and its options, and becomes a job; jobs of one request run in order, and those after a failed one are not run. Off until `cmd.enabled=true` is set. Nothing is stored unless every execution is in order."""
+        Each execution names a tool and its options, and becomes a job; jobs of one request run in order, and those after a failed one are not run. Off until `cmd.enabled=true` is set. Nothing is stored unless every execution is in order.
+
+        The input is `source.file`, the schema `source.origin_id`; all other options stand in any group of `target`.
+
+        **xsd2er** makes the tables of an XSD set:
+
+        - `--name NAME`: the origin's name
+        - `--parent ID`: make it the next version of that origin
+        - `-a, --use-stats ID,…`: use the statistics of these jobs
+        - `-g, --map 0..3`: make the mapping, at this level (default 3)
+        - `-s, --skip`: dry run: nothing is saved
+        - `-r, --prefix TEXT`: before every table name
+        - `-y, --suffix TEXT`: after every table name
+        - `--namemode l|u|c`: lower case (default), upper case, as in the source
+        - `--rename OLD=NEW,…`: other names of tables and columns; may be repeated
+        - `--name-max-len N`: longest name in bytes (default 63)
+        - `--default-varchar-len N`: length of text of unknown length
+        - `-R, --extra-column NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE`: a column on every table; may be repeated
+        - `--root QNAME`: which element is a document
+        - `--prune`: leave paths that never occur out of the target
+        - `--missing fail|wildcard`: a referenced XSD component that is nowhere (default fail)
+        - `--no-samples`: keep no values in the statistics
+
+        **xml2er** loads documents into tables, and makes the tables where there are none:
+
+        - `--name NAME`: the origin's name
+        - `--parent ID`: make it the next version of that origin
+        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was)
+        - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
+        - `--xsd PATH`: load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version; may be repeated
+        - `-a, --use-stats ID,…`: use the statistics of these jobs
+        - `-g, --map 0..3`: make the mapping, at this level (default 3)
+        - `-e, --parsemode a|d|s`: all (default with -o), data only, statistics only (default without)
+        - `-s, --skip`: dry run: nothing is saved
+        - `-o, --out TARGET`: where to write
+        - `-u, --out-user USER`: user of the target
+        - `-p, --out-password PASSWORD`: password of the target
+        - `-f, --format csv|tsv|jsonl|parquet`: format of files (default csv)
+        - `-S, --savemode e|a|o|i|w|p`: error, append (default), overwrite, ignore, writeschema, printschema
+        - `-r, --prefix TEXT`: before every table name
+        - `-y, --suffix TEXT`: after every table name
+        - `--namemode l|u|c`: lower case (default), upper case, as in the source
+        - `--rename OLD=NEW,…`: other names of tables and columns; may be repeated
+        - `--name-max-len N`: longest name in bytes (default 63)
+        - `--default-varchar-len N`: length of text of unknown length
+        - `-R, --extra-column NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE`: a column on every table; may be repeated
+        - `--root QNAME`: which element is a document
+        - `--row-tag QNAME`: which element starts a document inside a larger file
+        - `--keys sequence|hash`: how row keys are made (default sequence)
+        - `--validate`: check each document against the XSD first
+        - `--unmapped capture|report|fail`: content that the mapping does not know (default capture); given, capture keeps documents of unknown roots, too
+        - `--on-error fail|skip`: what a bad document does (default fail)
+        - `--prune`: leave paths that never occur out of the target
+        - `--tables used|all`: create tables when first needed (default), or all
+        - `--indexes none|keys|all`: indexes of foreign keys (keys, default), of ids and references of the XSD, too (all)
+        - `--skip-loaded`: skip documents whose hash is there already
+        - `--missing fail|wildcard`: a referenced XSD component that is nowhere (default fail)
+        - `--no-samples`: keep no values in the statistics
+        - `--workers N`: threads (default 1)
+        - `--engine local|spark`: where it runs (default local)
+        - `--spark-conf K=V`: a setting of Spark; may be repeated
+
+        **er2xml** writes documents back from tables:
+
+        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was)
+        - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
+        - `-s, --skip`: dry run: nothing is saved
+        - `-i, --in TARGET`: where the rows are
+        - `-D, --document NAME`: one document of them
+        - `-o, --out TARGET`: where to write
+        - `-u, --out-user USER`: user of the target
+        - `-p, --out-password PASSWORD`: password of the target
+        - `-S, --savemode e|a|o|i|w|p`: error, append (default), overwrite, ignore, writeschema, printschema
+        - `--on-error fail|skip`: what a bad document does (default fail)
+        - `--workers N`: threads (default 1)
+
+        **unload** removes documents and their rows from a target:
+
+        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was)
+        - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
+        - `-s, --skip`: dry run: nothing is saved
+        - `-i, --in TARGET`: where the rows are
+        - `-D, --document NAME`: one document of them
+        - `-u, --out-user USER`: user of the target
+        - `-p, --out-password PASSWORD`: password of the target"""
         return cast("models.RunCmdResponse", await self._json(
             "POST",
             "/v2/run/cmd",
@@ -409,6 +493,24 @@ class AsyncOperations(AsyncTransport):
             query={"id_lschma": id_lschma, "dialect": dialect},
         )
 
+    async def export_schema_as(
+        self,
+        id_sch: int,
+        *,
+        format: Literal["dbt", "odcs", "mermaid", "dbml", "frictionless", "jsonschema", "avro"],
+        id_lschma: int | None = None,
+    ) -> bytes:
+        """Get a schema as metadata for other tools.
+
+        The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are texts unless JSON is asked for by `Accept`."""
+        return await self._bytes(
+            "GET",
+            "/v2/schema/export_as/{idSch}",
+            accept="*/*",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma, "format": format},
+        )
+
     async def list_schema_family(
         self,
         id_sch: int,
@@ -569,7 +671,7 @@ class AsyncOperations(AsyncTransport):
     ) -> bytes:
         """Download the source-to-target map.
 
-        Cells that a spreadsheet program would run as formulas are escaped by an apostrophe."""
+        Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates; what is too long for a sheet goes on in further ones."""
         return await self._bytes(
             "GET",
             "/v2/mapping/download/{idSch}",

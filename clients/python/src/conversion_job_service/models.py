@@ -14,14 +14,20 @@ class LevelRequest(TypedDict):
     """Without a level, or with null, that of the start."""
 
     configuredLevel: NotRequired[Literal["OFF", "ERROR", "WARN", "INFO"] | None]
+    """The level to log at; null: that of the start."""
 
 
 class RunCmdResponse(TypedDict):
     error: bool
+    """Whether it failed. Failures are problem documents, so an answer with 200 or 201 says false."""
     logPath: str | None
+    """Always null: logs are read by `GET /v2/executions/log/{id_job}`."""
     cmds: list[str]
+    """The command line of each job, in the order of `jobs`."""
     jobs: list[int]
+    """Ids of the jobs, in the order of the executions."""
     id_workflow: int
+    """The workflow of the jobs."""
     statuses: NotRequired[list[JobStatus]]
     """With `Prefer: wait=N`: the states of `jobs`, in their order, when the answer was made."""
 
@@ -31,23 +37,36 @@ class Problem(TypedDict):
     """RFC 9457 problem details. `code` is the stable name of the fault, `errors` the places it was found at."""
 
     type: str
+    """`urn:svc:problem:` and the code."""
     title: str
+    """The code in words."""
     status: int
+    """The status of the answer."""
     detail: str
+    """What is wrong with this request, and what to do."""
     instance: str
+    """The path that was asked for."""
     code: str
+    """The stable name of the fault, for programs."""
     errors: list[ProblemPlace]
+    """The wrong places of the request; at most 100."""
     timestamp: str
+    """When it was answered, ISO 8601."""
     error: str
+    """Reason phrase of the status."""
     path: str
+    """The path that was asked for."""
     request_id: str
+    """Names the request in the log of the service; also in the header X-Request-ID."""
 
 
 class ProblemPlace(TypedDict):
     """One wrong place: a JSON pointer into the body, or `#/path/…`, `#/query/…`, `#/header/…`, and what is wrong there."""
 
     pointer: str
+    """JSON pointer into the body, or `#/path/…`, `#/query/…`, `#/header/…`."""
     detail: str
+    """What is wrong there."""
 
 
 class ExecutionRequest(TypedDict):
@@ -56,6 +75,7 @@ class ExecutionRequest(TypedDict):
     name: NotRequired[str]
     """Name of the workflow."""
     executions: list[Execution]
+    """The jobs, in the order that they run in."""
 
 
 class Execution(TypedDict):
@@ -85,25 +105,38 @@ class ExecutionTarget(TypedDict):
     """Options. The groups are for the reader: an option may stand in any of them."""
 
     generation: NotRequired[list[CommandItem]]
+    """Options of how tables are drawn, such as `-g`."""
     path: NotRequired[CommandItem]
     format: NotRequired[list[CommandItem]]
+    """Options of the format, such as `-f`."""
     writing_mode: NotRequired[list[CommandItem]]
+    """Options of how rows are written, such as `-S`."""
 
 
 class RerunJobResponse(TypedDict):
     error: bool
+    """Whether it failed. Failures are problem documents, so an answer with 200 or 201 says false."""
     id_job: int
+    """The new job."""
     id_parent_job: int
+    """The job that is run again."""
     cmds: list[str]
+    """The command line of the new job."""
     jobs: list[int]
+    """The new job, as a list of one."""
 
 
 class ExecutionsResponse(TypedDict):
     content: list[Job]
+    """What this page holds."""
     page: int
+    """Number of this page, from 0."""
     size: int
+    """Most items of a page, as asked for."""
     total_elements: int
+    """Items of all pages."""
     total_pages: int
+    """Pages there are; 0 where there is nothing."""
 
 
 class Job(TypedDict):
@@ -176,10 +209,15 @@ class JobLog(TypedDict):
 
 class WorkflowsResponse(TypedDict):
     content: list[WorkflowShort]
+    """What this page holds."""
     page: int
+    """Number of this page, from 0."""
     size: int
+    """Most items of a page, as asked for."""
     total_elements: int
+    """Items of all pages."""
     total_pages: int
+    """Pages there are; 0 where there is nothing."""
 
 
 class WorkflowShort(TypedDict):
@@ -201,11 +239,14 @@ class WorkflowShort(TypedDict):
     failed_count: int
     """How many of them have ended otherwise."""
     jobs: list[int]
+    """Ids of its jobs, in the order that they run in."""
 
 
 class GetWorkflowNameResponse(TypedDict):
     id: int
+    """The workflow."""
     name: str
+    """As the request named it."""
 
 
 class Workflow(TypedDict):
@@ -225,24 +266,31 @@ class Workflow(TypedDict):
     failed_count: int
     """How many of them have ended otherwise."""
     jobs: list[Job]
+    """The records of its jobs, in the order that they run in."""
 
 
 class UploadToken(TypedDict):
     """Good for one upload of its kind, for five minutes."""
 
     token: str
+    """To be given as `token` with the upload."""
     expires_at: int
+    """When it ends, epoch milliseconds."""
     max_bytes: int
+    """Most bytes that the upload may have."""
 
 
 class UploadTokenRequest(TypedDict):
     kind: Literal["xml", "xsd"]
+    """What is uploaded: documents, or an XSD set."""
     max_bytes: NotRequired[int]
+    """Most bytes that the upload may have, where that is to be less than the limit of the service."""
 
 StoredPath: TypeAlias = "str"
 
 class ExportedSchema(TypedDict):
     error: bool
+    """Whether it failed. Failures are problem documents, so an answer with 200 or 201 says false."""
     az_output_path: str
     """The location without its query; empty for a folder."""
 
@@ -253,17 +301,22 @@ class ExportSchemaRequest(TypedDict):
     output_path: NotRequired[str]
     """Folder to write to."""
     az_output_path: NotRequired[str]
+    """Location in cloud storage instead of a folder: its URL, ending in a slash, and a shared-access query."""
     metadb_host: NotRequired[str]
     """Host of the metadata database; without it, the service’s own."""
     metadb_port: NotRequired[str]
+    """Port of that database; without it 5432 where `metadb_host` is given, else the service’s own."""
     metadb_user: NotRequired[str]
+    """Login at that database; without it, the service’s own."""
     metadb_db: NotRequired[str]
+    """Name of that database; without it, the service’s own."""
     metadb_password: NotRequired[str]
     """Without it, PGPASSWORD of the service, or its own."""
 
 
 class ImportedSchemas(TypedDict):
     error: bool
+    """Whether it failed. Failures are problem documents, so an answer with 200 or 201 says false."""
     origin_ids: str
     """Every version, oldest first, by comma and space; empty on error."""
 
@@ -272,11 +325,15 @@ class ImportSchemaRequest(TypedDict):
     input_path: str
     """Folder that holds the package; with `az_input_path`, the one it is copied to first."""
     az_input_path: NotRequired[str]
+    """Location in cloud storage that the package is fetched from: its URL and a shared-access query."""
     metadb_host: NotRequired[str]
     """Host of the metadata database; without it, the service’s own."""
     metadb_port: NotRequired[str]
+    """Port of that database; without it 5432 where `metadb_host` is given, else the service’s own."""
     metadb_user: NotRequired[str]
+    """Login at that database; without it, the service’s own."""
     metadb_db: NotRequired[str]
+    """Name of that database; without it, the service’s own."""
     metadb_password: NotRequired[str]
     """Without it, PGPASSWORD of the service, or its own."""
 
@@ -319,6 +376,7 @@ class SchemaDetails(TypedDict):
     created: int
     """When it was made, epoch milliseconds."""
     tables: list[SchemaTable]
+    """The tables of the logical schema, parents before children."""
 
 
 class SchemaFile(TypedDict):
@@ -336,38 +394,61 @@ class SchemaTable(TypedDict):
     """A table with its columns."""
 
     id_tab: int
+    """The table."""
     name: str
+    """Its name."""
     xpath: str
+    """The element whose occurrences are its rows; of a shared type the first of its uses."""
     parent_table: str | None
+    """The table that its rows hang below; null for a root, and where several do."""
     columns: list[SchemaColumn]
+    """Its columns, in their order."""
 
 
 class SchemaColumn(TypedDict):
     """A column. `references`: the table that a parent key leads to; `xpath` is null for keys and positions."""
 
     id_col: int
+    """The column."""
     name: str
+    """Its name."""
     data_type: str
+    """Its type, as PostgreSQL names it, without length."""
     length: int | None
+    """Longest value in characters, of a `varchar`; else null."""
     precision: int | None
+    """Digits in all, of a `numeric`; else null."""
     scale: int | None
+    """Digits behind the point, of a `numeric`; else null."""
     nullable: bool
+    """Whether it may be NULL."""
     key: Literal["PK", "FK"] | None
+    """PK: the row key; FK: the key of another row; null for all other columns."""
     references: str | None
+    """The table that a parent key leads to; else null."""
     xpath: str | None
+    """Where its values come from; null for keys and positions."""
 
 
 class CreateSchemaRequest(TypedDict):
     """Paths are those that uploads returned; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema."""
 
     name: str
+    """Name of the schema family."""
     xsd: NotRequired[list[str]]
+    """Uploaded XSDs, or archives of them."""
     xml: NotRequired[list[str]]
+    """Uploaded documents: alone they are what the schema is inferred from, beside XSDs what statistics are taken of."""
     root: NotRequired[str]
+    """The element that documents start with, as `{namespace}name` or `name`; without it, every global element may."""
     map_level: NotRequired[int]
+    """How far single children fold into their parents (1 and 3) and types are shared between tables (2 and 3); 3 without it."""
     name_max_len: NotRequired[int]
+    """Longest name of a table or column, in bytes."""
     default_varchar_len: NotRequired[int]
+    """Gives text without a length of its own the type `varchar` of that length."""
     id_parent_sch: NotRequired[int]
+    """The schema that this is the next version of."""
 
 
 class XMLSchema(TypedDict):
@@ -421,35 +502,51 @@ class SchemaShortInfoResponse(TypedDict):
     longest_name: str | None
     """The longest name of a table or column; null while there is none."""
 
+ByteArrayResource: TypeAlias = "bytes"
+MetadataDocument: TypeAlias = "dict[str, Any]"
 
 class ActivateMappingResponse(TypedDict):
     id_sch: int
+    """The schema."""
     changed: int
+    """Lines whose state changed."""
     active_count: int
+    """Lines of the map that are on afterwards."""
     inactive_count: int
+    """Lines of the map that are off afterwards."""
 
 
 class ActivateMappingRequest(TypedDict):
     """Which lines of the newest map to switch on: at least one of `ids` and `xpaths` has items. An element takes with it all that lies below it."""
 
     id_sch: int
+    """The schema."""
     ids: NotRequired[list[int]]
+    """Lines of the map by `id_map`."""
     xpaths: NotRequired[list[str]]
+    """Lines of the map by their path, as the map writes it."""
 
 
 class DeactivateMappingResponse(TypedDict):
     id_sch: int
+    """The schema."""
     changed: int
+    """Lines whose state changed."""
     active_count: int
+    """Lines of the map that are on afterwards."""
     inactive_count: int
+    """Lines of the map that are off afterwards."""
 
 
 class DeactivateMappingRequest(TypedDict):
     """Which lines of the newest map to switch off: at least one of `ids` and `xpaths` has items. An element takes with it all that lies below it."""
 
     id_sch: int
+    """The schema."""
     ids: NotRequired[list[int]]
+    """Lines of the map by `id_map`."""
     xpaths: NotRequired[list[str]]
+    """Lines of the map by their path, as the map writes it."""
 
 
 class Mapping(TypedDict):
@@ -495,21 +592,34 @@ class StatsMapping(TypedDict):
     """What documents held at one line of the map. Occurrences are per parent; lengths are characters; a path that no document had stands with zeros and the type `none`. Where elements nest in themselves, the figures are those of all depths."""
 
     id_map: int
+    """The line of the map."""
     xpath: str
+    """Path of the line."""
     table_name: str
+    """Name of the table."""
     column_name: str | None
+    """Name of the column; null for the line of a table."""
     documents: int
+    """Documents that had it."""
     occurrences: int
+    """How often it occurred in all."""
     min_occurs: int
+    """Fewest occurrences in one parent element."""
     max_occurs: int
+    """Most occurrences in one parent element."""
     min_length: int
+    """Characters of the shortest value; 0 for an empty one."""
     max_length: int
+    """Characters of the longest value."""
     inferred_type: str
+    """The narrowest type that holds all values, as PostgreSQL names it; `none` where there was no value."""
     min_value: str | None
+    """The least value, by its type; null where there was none."""
     max_value: str | None
+    """The greatest value, by its type; null where there was none."""
     distinct_estimate: int
+    """How many different values there were, estimated within a few per cent."""
 
-ByteArrayResource: TypeAlias = "bytes"
 
 MappingComparison = TypedDict(
     "MappingComparison",
@@ -537,110 +647,168 @@ class SvgRequest(TypedDict):
     """A well-formed SVG without scripts, event handlers, style sheets, images or references that leave it."""
 
     id_sch: int
+    """The schema."""
     svg: str
+    """The drawing, as text."""
 
 
 class Diagram(TypedDict):
     """Tables and where they lie, in pixels, `_documents` among them (its `id_tab` is null); the relations from each foreign key to the key it refers to. `svg`: the drawing that was saved, if any."""
 
     id_sch: int
+    """The schema."""
     id_lschma: int
+    """The logical schema: one drawing of the tables of the schema."""
     width: float
+    """Width of the whole, in pixels."""
     height: float
+    """Height of the whole, in pixels."""
     tables: list[DiagramTable]
+    """The tables and where they lie."""
     relations: list[DiagramRelation]
+    """Foreign keys, each with the key that it refers to."""
     svg: str | None
+    """The drawing that was saved; null where none was."""
 
 
 class DiagramTable(TypedDict):
     """A table and where it lies, in pixels."""
 
     id_tab: int | None
+    """The table; null for `_documents`."""
     name: str
+    """Its name."""
     x: float
+    """Left edge, in pixels."""
     y: float
+    """Upper edge, in pixels."""
     width: float
+    """In pixels."""
     height: float
+    """In pixels."""
     columns: list[DiagramColumn]
+    """Its columns, in their order."""
 
 
 class DiagramColumn(TypedDict):
     name: str
+    """Name of the column."""
     data_type: str
+    """Its type, as PostgreSQL names it."""
     key: Literal["PK", "FK"] | None
+    """PK: the row key; FK: the key of another row; null for all other columns."""
 
 
 class DiagramRelation(TypedDict):
     """A foreign key and the key it refers to. `cardinality` counts the rows of `to_table` and `from_table`."""
 
     from_table: str
+    """The table that has the foreign key."""
     from_columns: list[str]
+    """The columns of the foreign key."""
     to_table: str
+    """The table that it refers to."""
     to_columns: list[str]
+    """The columns of the key that it refers to."""
     cardinality: Literal["1:1", "1:n", "0..1:n"]
+    """Rows of `to_table`, and of `from_table` for one of them."""
 
 
 class CILJobsDto(TypedDict):
     content: list[CILJob]
+    """What this page holds."""
     page: int
+    """Number of this page, from 0."""
     size: int
+    """Most items of a page, as asked for."""
     total_elements: int
+    """Items of all pages."""
     total_pages: int
+    """Pages there are; 0 where there is nothing."""
 
 
 class CILJob(TypedDict):
     """One run of a feed. `pid` is the number of its job."""
 
     cfxml: str
+    """The feed: name of the schema family whose conversions these are."""
     pid: int
+    """The run: number of its job."""
     status: JobStatus
     job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"]
+    """What the job did."""
     start_date: int | None
+    """When it began, epoch milliseconds; null before."""
     end_date: int | None
+    """When it ended, epoch milliseconds; null before."""
     documents: int
+    """Documents that were loaded."""
     rows: int
+    """Rows that were loaded, of all tables."""
     rejected: int
+    """Documents that were refused."""
     unmapped: int
+    """Values and subtrees that had no place in the map."""
 
 
 class CILMapping(TypedDict):
     """A table that a feed loads. `rows`: what completed runs loaded into it, less what was overwritten or unloaded since."""
 
     cfxml: str
+    """The feed: name of the schema family whose conversions these are."""
     mapping: str
+    """Name of the mapping: that of its table."""
     group: str
+    """Group of the mapping: its feed."""
     source_xpath: str
+    """The element whose occurrences are the rows."""
     target_table: str
+    """Name of the table."""
     column_count: int
+    """Columns of the table, keys among them."""
     rows: int
+    """What completed runs loaded into it, less what was overwritten or unloaded since."""
 
 
 class CILSequence(TypedDict):
     """The numbers that row keys take. `last_value`: the highest that was given out in the target that the feed was loaded into last; where the service cannot look into that, how many rows completed runs loaded."""
 
     cfxml: str
+    """The feed: name of the schema family whose conversions these are."""
     sequence: str
+    """Name of the sequence."""
     target_table: str
+    """The table whose row keys it numbers."""
     target_column: str
+    """The row key."""
     load_order: int
+    """Place of the table in the order of loading, from 1; parents come before children."""
     last_value: int
+    """The highest number that was given out; where that is not known, how many rows were loaded."""
     increment: int
+    """Distance of two numbers."""
 
 
 class UpdateKeysRequest(TypedDict):
     """Columns that become part of the natural key of their table (`NK`), or are no part of it any more (null)."""
 
     cfxml: str
+    """The feed: name of the schema family whose conversions these are."""
     keys: list[CILKeyUpdate]
+    """The columns, all or none of which are changed."""
 
 
 class CILKeyUpdate(TypedDict):
     """`key_type` NK makes the column a part of the natural key of its table, null ends that."""
 
     table_name: str
+    """Name of the table."""
     column_name: str
+    """Name of the column."""
     key_type: Literal["NK"] | None
+    """`NK` makes the column a part of the natural key of its table, null ends that."""
     position: NotRequired[int]
+    """Place of the column in the key, from 1; without it, behind those there are."""
 
 CILMappingGroups: TypeAlias = "dict[str, int]"
 
@@ -648,161 +816,246 @@ class CILJobDetailsDto(TypedDict):
     """A run with its rows per table, what had no place in the map, what was left out because its mappings are inactive, and the documents that were refused: `code` says why, such as `unknown_root`."""
 
     cfxml: str
+    """The feed: name of the schema family whose conversions these are."""
     pid: int
+    """The run: number of its job."""
     status: JobStatus
     job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"]
+    """What the job did."""
     start_date: int | None
+    """When it began, epoch milliseconds; null before."""
     end_date: int | None
+    """When it ended, epoch milliseconds; null before."""
     documents: int
+    """Documents that were loaded."""
     rows: int
+    """Rows that were loaded, of all tables."""
     rejected: int
+    """Documents that were refused."""
     unmapped: int
+    """Values and subtrees that had no place in the map."""
     tables: list[CILTableRows]
+    """Rows of each table."""
     unmapped_xpaths: list[CILUnmappedXpath]
+    """What had no place in the map, the most frequent first."""
     ignored: int
+    """Values that were left out because their mappings are inactive."""
     rejects: list[CILReject]
+    """The documents that were refused."""
     broken_keys: list[CILBrokenKey]
+    """Natural keys that the target does not have, as values broke them."""
     versions: list[CILVersion]
+    """The versions of the schema family, the oldest first."""
 
 
 class CILTableRows(TypedDict):
     table_name: str
+    """Name of the table."""
     rows: int
+    """Rows of the table."""
 
 
 class CILUnmappedXpath(TypedDict):
     """What had no place in the map, and how often it was met."""
 
     xpath: str
+    """Path of an element or attribute."""
     count: int
+    """How often it was met."""
 
 
 class CILReject(TypedDict):
     """A document that was refused; `code` says why, such as `unknown_root`."""
 
     document: str | None
+    """Name of the document; null where the fault was found before one had begun."""
     line: int | None
+    """Line of the fault, from 1; null where it has none."""
     column: int | None
+    """Column of the fault, from 1; null where it has none."""
     code: str | None
+    """Why, for programs, such as `unknown_root`; null where there is no name for it."""
     message: str
+    """Why, in words."""
 
 
 class CILBrokenKey(TypedDict):
     """A natural key that the target does not have, as values of the run broke it."""
 
     table_name: str
+    """Name of the table."""
     columns: list[str]
+    """The columns of the natural key."""
 
 
 class CILVersion(TypedDict):
     """A version of the schema family."""
 
     id_sch: int
+    """The schema."""
     version: int
+    """1 for the first of the family."""
 
 
 class KeysResponse(TypedDict):
     content: list[CILKey]
+    """What this page holds."""
     page: int
+    """Number of this page, from 0."""
     size: int
+    """Most items of a page, as asked for."""
     total_elements: int
+    """Items of all pages."""
     total_pages: int
+    """Pages there are; 0 where there is nothing."""
 
 
 class CILKey(TypedDict):
     """PK row keys, FK parent keys, NK natural keys."""
 
     id_col: int
+    """The column."""
     cfxml: str
+    """The feed: name of the schema family whose conversions these are."""
     table_name: str
+    """Name of the table."""
     column_name: str
+    """Name of the column."""
     key_type: Literal["PK", "FK", "NK"]
+    """PK: a row key, FK: the key of another row, NK: part of a natural key."""
     references: str | None
+    """The table that an FK leads to; else null."""
     position: int
+    """Place of the column in the key, from 1."""
 
 
 class CILLineage(TypedDict):
     """Where the values of a column come from. Keys and positions have no source."""
 
     cfxml: str
+    """The feed: name of the schema family whose conversions these are."""
     mapping: str
+    """Name of the mapping: that of its table."""
     source_xpath: str | None
+    """Where the values come from; null where the loader makes them."""
     source_type: str | None
+    """Their type in the schema, such as `xs:date`; null where there is none."""
     target_table: str
+    """Name of the table."""
     target_column: str
+    """Name of the column."""
     target_type: str
+    """Type of the column, as PostgreSQL names it."""
     transformation: str
+    """What becomes of a value on its way."""
     pid: int | None
+    """The latest completed run that loaded the table by this map; null where none did."""
 
 
 class IssuedApiKey(TypedDict):
     """A new key. Its text is given this once."""
 
     id_key: str
+    """The key."""
     id_org: int
+    """The organisation that it belongs to."""
     key: str
+    """Its text, `svk_ID_SECRET`: given this once."""
 
 
 class NewApiKey(TypedDict):
     """Without `id_org` a key of the organisation that asks; `expires_at` in epoch milliseconds."""
 
     name: str
+    """What it is for."""
     scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "migrate", "admin"]]
+    """What it may do."""
     id_org: NotRequired[int]
+    """The organisation that it is for; that of the asking key without it."""
     expires_at: NotRequired[int | None]
+    """When it ends, epoch milliseconds; null or absent: never."""
 
 
 class ApiKey(TypedDict):
     """A key without its secret, which is stored nowhere."""
 
     id_key: str
+    """The key."""
     id_org: int
+    """The organisation that it belongs to."""
     name: str
+    """What it is for."""
     scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "migrate", "admin"]]
+    """What it may do."""
     created: int
+    """When it was issued, epoch milliseconds."""
     expires_at: int | None
+    """When it ends, epoch milliseconds; null: never."""
     revoked_at: int | None
+    """When it was revoked, epoch milliseconds; null: it was not."""
 
 
 class Org(TypedDict):
     id_org: int
+    """The organisation."""
     name: str
+    """Its name."""
     description: str | None
+    """What it is; null where nothing was said."""
     created: int
+    """When it was made, epoch milliseconds."""
     schema_count: int
+    """Schemas that it has."""
     job_count: int
+    """Jobs that it has."""
 
 
 class NewOrg(TypedDict):
     name: str
+    """Its name."""
     description: NotRequired[str | None]
+    """What it is."""
 
 
 class AuditPage(TypedDict):
     """A page of the audit log."""
 
     content: list[AuditLine]
+    """What this page holds."""
     page: int
+    """Number of this page, from 0."""
     size: int
+    """Most items of a page, as asked for."""
     total_elements: int
+    """Items of all pages."""
     total_pages: int
+    """Pages there are; 0 where there is nothing."""
 
 
 class AuditLine(TypedDict):
     """Who did what: `actor` is a key, a subject of the identity provider, or the command line; `status` is null for a command."""
 
     id_audit: int
+    """The line."""
     time: int
+    """When, epoch milliseconds."""
     id_org: int
+    """The organisation of who did it."""
     actor: str
+    """Who: a key, a subject of the identity provider, or the command line."""
     action: str
+    """What was done: an operation, or a command."""
     subject: str | None
+    """What it was done to; null where it was to nothing that has an id."""
     status: int | None
+    """Status of the answer; null for a command."""
     request_id: str | None
+    """Names the request in the log of the service; null for a command."""
 
 
 class Extensions(TypedDict):
     extensions: list[Extension]
+    """Groups of endpoints."""
     action_params: ActionParams
 
 
@@ -810,29 +1063,40 @@ class Extension(TypedDict):
     """A group of endpoints beside the others, below `path`."""
 
     name: str
+    """Its name."""
     title: str
+    """Its name for people."""
     path: str
+    """Where its endpoints lie."""
     enabled: bool
+    """Whether it answers."""
 
 
 class ActionParams(TypedDict):
     """`commands`: whether commands can be run; `levels`: the default map level; `levels_type`: 0 levels by table, 1 by type; `loadConfig`: the loader's settings."""
 
     commands: bool
+    """Whether commands can be run."""
     levels: int
+    """The default map level."""
     levels_type: int
+    """0: levels by table, 1: by type."""
     loadConfig: dict[str, str | int | bool]
+    """What a load does where its options say nothing else."""
 
 
 class ActuatorLinks(TypedDict):
     _links: dict[str, ActuatorLink]
+    """Endpoints by their name."""
 
 
 class ActuatorLink(TypedDict):
     """`templated`: the address has a part in braces to fill in."""
 
     href: str
+    """Address."""
     templated: bool
+    """Whether the address has a part in braces to fill in."""
 
 Info: TypeAlias = "dict[str, Any]"
 
@@ -840,101 +1104,137 @@ class Health(TypedDict):
     """To a key holder also `components` (`details` in version 2), and the groups."""
 
     status: Literal["UP", "DOWN", "OUT_OF_SERVICE", "UNKNOWN"]
+    """DOWN where a part that jobs need does not work."""
 
 
 class MetricNames(TypedDict):
     names: list[str]
+    """Names that `/actuator/metrics/{name}` takes."""
 
 
 class EnvironmentSources(TypedDict):
     """Settings by who gave them: the environment, `backend.properties`, or nobody (the default)."""
 
     activeProfiles: list[str]
+    """Always empty: there are no profiles."""
     propertySources: list[PropertySource]
+    """Who gave settings, the strongest first."""
 
 
 class PropertySource(TypedDict):
     name: str
+    """Who gave them."""
     properties: dict[str, SettingValue]
+    """The settings by their name."""
 
 
 class SettingValue(TypedDict):
     """Of a setting that was given, the value is masked."""
 
     value: str
+    """The value; masked where it was given."""
     origin: NotRequired[str]
+    """Where it stands."""
 
 
 class Loggers(TypedDict):
     """There is one logger, ROOT."""
 
     levels: list[Literal["OFF", "ERROR", "WARN", "INFO"]]
+    """Levels there are, the quietest first."""
     loggers: dict[str, LoggerLevel]
+    """The loggers by their name: ROOT."""
     groups: dict[str, Any]
+    """Always empty: there are no groups."""
 
 
 class LoggerLevel(TypedDict):
     """`configuredLevel`: what was set since the start, if anything."""
 
     configuredLevel: NotRequired[Literal["OFF", "ERROR", "WARN", "INFO"]]
+    """What was set since the start."""
     effectiveLevel: Literal["OFF", "ERROR", "WARN", "INFO"]
+    """What is logged: this level and those above it."""
 
 
 class Metric(TypedDict):
     name: str
+    """Its name."""
     description: str
+    """What it measures."""
     baseUnit: NotRequired[str]
+    """Its unit."""
     measurements: list[Measurement]
+    """Its figures, over all samples that were asked for."""
     availableTags: list[AvailableTag]
+    """Tags that tell its samples apart."""
 
 
 class Measurement(TypedDict):
     statistic: str
+    """What the figure is, such as COUNT or VALUE."""
     value: float
+    """The figure."""
 
 
 class AvailableTag(TypedDict):
     """A tag that tells the samples of a metric apart, for `?tag=TAG:VALUE`."""
 
     tag: str
+    """Its name."""
     values: list[str]
+    """Its values."""
 
 
 class EnvironmentSetting(TypedDict):
     property: UsedSetting
     activeProfiles: list[str]
+    """Always empty: there are no profiles."""
     propertySources: list[SourceOfSetting]
+    """Everybody who could have given it, and what they gave."""
 
 
 class UsedSetting(TypedDict):
     source: str
+    """Who gave it."""
     value: str
+    """The value; masked where it was given."""
 
 
 class SourceOfSetting(TypedDict):
     name: str
+    """Who."""
     property: NotRequired[SettingValue]
 
 ModelAndView: TypeAlias = "str"
 
 class ErrorAttributes(TypedDict):
     timestamp: str
+    """When it was answered, ISO 8601."""
     status: int
+    """The status that is told of."""
     error: str
+    """Its reason phrase."""
     path: str
+    """The path that was asked for."""
 
 
 class ServiceIndex(TypedDict):
     """What answers here, and paths to go on with; `openapi` is the OpenAPI document where `Accept` is application/json."""
 
     name: str
+    """Name of the service."""
     version: str
+    """Version of the program."""
     links: ServiceLinks
 
 
 class ServiceLinks(TypedDict):
     doc: str
+    """The interface, for people."""
     health: str
+    """Whether the service is well."""
     openapi: str
+    """The interface, for programs."""
 
 OpenApiDocument: TypeAlias = "dict[str, Any]"

@@ -3,16 +3,18 @@ import { describeSideTable, describeTable, type DescribedTable } from '../../../
 import { dataPackage, type PackagedTable } from '../../../engine/metadata/frictionless.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../engine/model/side-tables.ts';
+import { placesOfRows } from '../../../engine/sql/places-of-rows.ts';
 import { adaptedModel } from '../load-scripts/psql.ts';
 import type { ManifestTable, TargetManifest } from './manifest.ts';
 
 /** `model`: that of the newest job; of tables of other models the names of columns are known. */
 export async function renderDataPackage(model: RelationalModel, manifest: TargetManifest): Promise<string> {
   const adapted = adaptedModel(model, manifest);
-  const places = new Map(adapted.tables.map(({ name }, index) => [name, index]));
+  const indexOf = new Map(adapted.tables.map(({ name }, index) => [name, index]));
+  const places = placesOfRows(adapted);
   const tables = manifest.tables.flatMap((table): PackagedTable[] => {
-    const index = places.get(table.name);
-    const known = index === undefined ? describeOther(table) : describeTable(adapted, index);
+    const index = indexOf.get(table.name);
+    const known = index === undefined ? describeOther(table) : describeTable(adapted, index, places);
     // files of one table may have other columns than those of earlier jobs
     return [...Map.groupBy(table.files, ({ columns }) => JSON.stringify(columns)).values()].map((files) => ({
       table: withColumns(known, files[0]!.columns),
