@@ -57,6 +57,7 @@ describe('a job left while it published', { timeout: 120_000 }, () => {
 
   it.each(some(targets, 1))(
     '%s: C where the rows are there, tried again where they are not',
+    needs('whole run'),
     async (_, target, wipe) => {
       const { client } = service;
       const run = await client.run([

@@ -82,47 +82,54 @@ describe('attacks on the disk', { timeout: 120_000 }, () => {
     },
   );
 
-  it('a job that rejects document after document has a log that ends, and a record that does not', async () => {
-    const own = await createServiceHome({
-      'cmd.enabled': 'true',
-      'svc.limits.disk': '600 KiB',
-      'svc.limits.job_log': '30 KiB',
-    });
-    const attacked = await startService(own);
-    try {
-      const { client } = attacked;
-      await mkdir(join(own.directory, 'files', '1', 'in'), { recursive: true });
-      for (let at = 0; at < 300; at += 1)
-        await writeFile(join(own.directory, 'files', '1', 'in', `${at}.xml`), `<${'n'.repeat(200)}${at}>`);
-      await writeFile(join(own.directory, 'files', '1', 'in', 'whole.xml'), '<list><item>1</item></list>');
-      const { jobs } = await client.run([
-        execution('xml2er', './in', [
-          ['-o', 'metadb:rejects'],
-          ['--on-error', 'skip'],
-        ]),
-      ]);
-      const ended = await client.ended(jobs[0]!);
-      expect(ended.status).toBe('C');
-      const log = await client.log(jobs[0]!);
-      expect(log.length).toBeLessThanOrEqual(30 * kibibyte);
-      expect(log.trimEnd().split('\n').at(-1)).toContain('(svc.limits.job_log)');
-      expect(JSON.stringify(ended)).toMatch(/300/);
-      // its log counts for what the organisation may have
-      const { size } = await stat(join(own.directory, 'logs', `job-${jobs[0]}.log`));
-      await writeFile(
-        join(own.directory, 'files', '1', 'in', 'large'),
-        new Uint8Array(590 * kibibyte - size),
-      );
-      await pause(10_500);
-      const token = await client.post<{ token: string }>('/v2/file/upload/token', { kind: 'xml' });
-      const refused = await fetch(`${attacked.url}/v2/file/upload/xml?token=${token.body.token}&name=a.xml`, {
-        method: 'POST',
-        body: documentOf(20 * kibibyte) as Uint8Array<ArrayBuffer>,
+  it(
+    'a job that rejects document after document has a log that ends, and a record that does not',
+    needs('whole run'),
+    async () => {
+      const own = await createServiceHome({
+        'cmd.enabled': 'true',
+        'svc.limits.disk': '600 KiB',
+        'svc.limits.job_log': '30 KiB',
       });
-      expect(refused.status).toBe(413);
-    } finally {
-      await attacked.end('SIGTERM');
-      await own.remove();
-    }
-  });
+      const attacked = await startService(own);
+      try {
+        const { client } = attacked;
+        await mkdir(join(own.directory, 'files', '1', 'in'), { recursive: true });
+        for (let at = 0; at < 300; at += 1)
+          await writeFile(join(own.directory, 'files', '1', 'in', `${at}.xml`), `<${'n'.repeat(200)}${at}>`);
+        await writeFile(join(own.directory, 'files', '1', 'in', 'whole.xml'), '<list><item>1</item></list>');
+        const { jobs } = await client.run([
+          execution('xml2er', './in', [
+            ['-o', 'metadb:rejects'],
+            ['--on-error', 'skip'],
+          ]),
+        ]);
+        const ended = await client.ended(jobs[0]!);
+        expect(ended.status).toBe('C');
+        const log = await client.log(jobs[0]!);
+        expect(log.length).toBeLessThanOrEqual(30 * kibibyte);
+        expect(log.trimEnd().split('\n').at(-1)).toContain('(svc.limits.job_log)');
+        expect(JSON.stringify(ended)).toMatch(/300/);
+        // its log counts for what the organisation may have
+        const { size } = await stat(join(own.directory, 'logs', `job-${jobs[0]}.log`));
+        await writeFile(
+          join(own.directory, 'files', '1', 'in', 'large'),
+          new Uint8Array(590 * kibibyte - size),
+        );
+        await pause(10_500);
+        const token = await client.post<{ token: string }>('/v2/file/upload/token', { kind: 'xml' });
+        const refused = await fetch(
+          `${attacked.url}/v2/file/upload/xml?token=${token.body.token}&name=a.xml`,
+          {
+            method: 'POST',
+            body: documentOf(20 * kibibyte) as Uint8Array<ArrayBuffer>,
+          },
+        );
+        expect(refused.status).toBe(413);
+      } finally {
+        await attacked.end('SIGTERM');
+        await own.remove();
+      }
+    },
+  );
 });
