@@ -1,6 +1,6 @@
-/** ZIP archives of a few parts that are in memory. Web standards and fflate, which needs nothing else. */
-import { Zip, ZipDeflate } from 'fflate';
-import { mapInSlices } from '../../engine/in-slices.ts';
+/** ZIP archives of parts that are in memory. Web standards and fflate, which needs nothing else. */
+import { deflateSync, Zip, ZipDeflate, ZipPassThrough } from 'fflate';
+import { inSlices, type Steps } from '../../engine/in-slices.ts';
 import { encodedPieces } from './encoded-pieces.ts';
 
 export interface ZipPart {
@@ -12,6 +12,18 @@ export interface ZipPart {
 /** The time of every part: the first that a ZIP archive can name, in the local time that fflate writes. */
 const mtime = new Date(1980, 0, 1);
 
+/**
+ * A part of one chunk, deflated in tables of its size: those of `ZipDeflate` are for a stream of any length, and are kept until the
+ * archive ends. Thousands of small parts with megabytes each take seconds to clear and all memory.
+ */
+class ShortPart extends ZipPassThrough {
+  override compression = 8;
+
+  protected override process(chunk: Uint8Array<ArrayBuffer>, final: boolean): void {
+    this.ondata(null, deflateSync(chunk, { level: 6 }), final);
+  }
+}
+
 /** In chunks. Every archive of the same parts is the same. */
 export async function zip(parts: readonly ZipPart[]): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -20,14 +32,27 @@ export async function zip(parts: readonly ZipPart[]): Promise<readonly Uint8Arra
     if (error === null) chunks.push(chunk as Uint8Array<ArrayBuffer>);
     else failure = error;
   });
-  for (const { name, content } of parts) {
-    const part = new ZipDeflate(name, { level: 6 });
-    part.mtime = mtime;
-    archive.add(part);
-    await mapInSlices(encodedPieces(content), (bytes) => part.push(bytes));
-    part.push(new Uint8Array(0), true);
-  }
-  archive.end();
+  await inSlices(addAll(archive, parts));
   if (failure !== null) throw failure as Error;
   return chunks;
+}
+
+function* addAll(archive: Zip, parts: readonly ZipPart[]): Steps<void> {
+  for (const { name, content } of parts) {
+    const encoded = encodedPieces(content);
+    const first = encoded.next().value ?? new Uint8Array(0);
+    let next = encoded.next();
+    const part = next.done === true ? new ShortPart(name) : new ZipDeflate(name, { level: 6 });
+    part.mtime = mtime;
+    archive.add(part);
+    part.push(first, next.done === true);
+    yield;
+    while (next.done !== true) {
+      const bytes = next.value;
+      next = encoded.next();
+      part.push(bytes, next.done === true);
+      yield;
+    }
+  }
+  archive.end();
 }

@@ -1,6 +1,7 @@
 /** Texts of a mapping in tables for spreadsheet programs: no formulas, and no other texts than they are. */
 import { expect, it } from 'vitest';
 import { renderCsv, renderXlsx } from '../../../../src/catalog/mappings/spreadsheet.ts';
+import { zip } from '../../../../src/catalog/mappings/zip.ts';
 import { readZip } from '../../../support/read-zip.ts';
 
 async function workbook(rows: readonly (readonly string[])[]): Promise<Uint8Array> {
@@ -65,4 +66,25 @@ it('has a filter, widths and a heading that stays on each sheet, and goes on in 
     expect(sheet).toContain(`<autoFilter ref="A1:B${[4, 3, 1][at]}"/>`);
   }
   expect(sheets[0]).toContain('<col min="2" max="2" width="60" customWidth="1"/>');
+});
+
+it('packs thousands of parts while others have their turn, in memory that is not theirs', async () => {
+  const parts = [
+    { name: 'none.txt', content: [] },
+    { name: 'long.txt', content: Array.from({ length: 40 }, (_, at) => `${at}é`.repeat(9000)) },
+    ...Array.from({ length: 3000 }, (_, at) => ({
+      name: `ordner/größe ${at}.txt`,
+      content: [`${at}`, ' é'],
+    })),
+  ];
+  let others = 0;
+  const timer = setInterval(() => (others += 1), 1);
+  const before = process.memoryUsage().arrayBuffers;
+  const chunks = await zip(parts);
+  const held = process.memoryUsage().arrayBuffers - before;
+  clearInterval(timer);
+  expect(others).toBeGreaterThan(3);
+  expect(held).toBeLessThan(256 * 1024 * 1024);
+  const read = await readZip(Buffer.concat(chunks));
+  expect([...read]).toEqual(parts.map(({ name, content }) => [name, content.join('')]));
 });
