@@ -34,6 +34,10 @@ interface PartSpec {
 const isRoot = (): boolean => process.getuid?.() === 0;
 
 const parts = {
+  airflow: {
+    how: 'AIRFLOW=1, with Python and the packages of Apache Airflow',
+    find: () => process.env['AIRFLOW'] === '1',
+  },
   chromium: { how: 'Debian: chromium', programs: ['chromium'], variable: 'CHROMIUM' },
   'client generators': {
     how: 'GENERATED_CLIENTS=1, with Python, Java 17, Maven, Go and their registries',
