@@ -104,7 +104,7 @@ describe('rows by WebAssembly are those by TypeScript', () => {
     });
   });
 
-  it.each(some(values, 24))('a column that was guessed from %j', (value) => {
+  it.each(some(values, 12))('a column that was guessed from %j', (value) => {
     const well = value.includes('<![') || value === '' ? 'x' : value;
     const model = modelOf(inferred([`<all>${elementOf(well)}${elementOf(well)}</all>`]), 3);
     expectSame(model, documents.slice(0, 1), { encoding: 'copy-text', tokenizer: 'shared', kernelFrom: 0 });
