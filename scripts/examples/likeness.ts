@@ -41,8 +41,10 @@ export function createLikeness(home: string, url: string): (answer: unknown) => 
     if (typeof value === 'number') return byMember[member] ?? (value > 1e12 ? someTimeMs : value);
     if (Array.isArray(value)) return value.slice(0, longestList).map((item) => alike(item));
     if (typeof value !== 'object' || value === null) return value;
-    // settings are listed by their names, and there are as many as there are
-    const members = Object.entries(value).slice(0, member === 'properties' ? longestList : undefined);
+    // settings are listed by their names, and there are as many as there are; only a checkout knows its commit
+    const members = Object.entries(value)
+      .slice(0, member === 'properties' ? longestList : undefined)
+      .filter(([name]) => name !== 'git');
     return Object.fromEntries(members.map(([name, item]) => [name, alike(item, name)] as const));
   };
   return (answer) => alike(answer);

@@ -23,7 +23,9 @@ export interface TestDatabase {
 async function testServerUrl(): Promise<string> {
   const given = process.env.TEST_DATABASE_URL;
   if (given !== undefined && given !== '') return given;
-  return (await joinEmbeddedPostgres({ directory: inject('postgresDirectory') })).url;
+  // a test may use its database late: the run ends the server, not its silence
+  const idleMs = 30 * 60_000;
+  return (await joinEmbeddedPostgres({ directory: inject('postgresDirectory'), idleMs })).url;
 }
 
 /** A database without anything in it. */
