@@ -66,7 +66,7 @@ function packageOfTables(model: DescribedModel): Promise<readonly string[]> {
 }
 
 /** Letters, digits, `_` and `-` as they are, all else percent-encoded. */
-export function encodedName(table: string): string {
+function encodedName(table: string): string {
   return table
     .toWellFormed()
     .replaceAll(/[^\p{L}\p{M}\p{N}_-]/gu, (character) =>

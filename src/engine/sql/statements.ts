@@ -94,6 +94,6 @@ function foreignKeyClause(dialect: Dialect, sqlSchema: string | null, key: Physi
   return `FOREIGN KEY (${dialect.quote(key.column)}) REFERENCES ${parent} (${dialect.quote(key.parentColumn)})${check}${notEnforced}`;
 }
 
-export function quotedNames(dialect: Dialect, names: readonly string[]): string {
+function quotedNames(dialect: Dialect, names: readonly string[]): string {
   return names.map((name) => dialect.quote(name)).join(', ');
 }

@@ -52,7 +52,7 @@ export function parseToolArguments(tool: Tool, argv: readonly string[]): ToolReq
   return readItems(tool, items, null);
 }
 
-export function splitFlag(argument: string): { readonly flag: string; readonly attached?: string } {
+function splitFlag(argument: string): { readonly flag: string; readonly attached?: string } {
   if (argument.startsWith('--')) {
     const equals = argument.indexOf('=');
     if (equals < 0) return { flag: argument };
@@ -62,11 +62,11 @@ export function splitFlag(argument: string): { readonly flag: string; readonly a
   return { flag: argument.slice(0, 2), attached: argument.slice(2) };
 }
 
-export function isKnownFlag(tool: Tool, argument: string): boolean {
+function isKnownFlag(tool: Tool, argument: string): boolean {
   return argument.length > 1 && findOption(tool, argument, 'command line') !== null;
 }
 
-export function readItems(
+function readItems(
   tool: Tool,
   items: readonly RequestItem[],
   rest: { readonly index: number } | null,

@@ -34,7 +34,7 @@ export function wholeScene(diagram: DiagramRecord, withDocuments: boolean): Scen
 }
 
 /** How many steps each table within `depth` is from the one: below it positive, above it negative. */
-export function stepsFrom(
+function stepsFrom(
   relations: readonly DrawnRelation[],
   table: string,
   depth: number,

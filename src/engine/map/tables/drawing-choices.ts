@@ -3,7 +3,7 @@ import type { MapLevel } from '../../model/relational-model.ts';
 import { clarkName, type SourceChild, type SourceModel, type SourceType } from '../../model/source-model.ts';
 import { actualTypesOf, derivedTypesOf, isSimpleChild, isTextAlone, type TypeGraph } from './type-graph.ts';
 
-export const drawingLimits = {
+const drawingLimits = {
   /** paths written out before types used in several places start to share tables at every level */
   maxExpandedPaths: 5_000,
   /** columns one child may bring into its parent's row */

@@ -18,7 +18,7 @@ import { converted, settledType } from '../connection/types.ts';
 import { refuseForViews, type ColumnChange } from './dependent-views.ts';
 import { runAll } from '../staging/lane.ts';
 
-export const sideTableList: readonly PhysicalTable[] = Object.values(sideTableDefinitions).map((definition) =>
+const sideTableList: readonly PhysicalTable[] = Object.values(sideTableDefinitions).map((definition) =>
   physicalSideTable(definition, postgresql),
 );
 
