@@ -34,11 +34,7 @@ export function wholeScene(diagram: DiagramRecord, withDocuments: boolean): Scen
 }
 
 /** How many steps each table within `depth` is from the one: below it positive, above it negative. */
-function stepsFrom(
-  relations: readonly DrawnRelation[],
-  table: string,
-  depth: number,
-): Map<string, number> {
+function stepsFrom(relations: readonly DrawnRelation[], table: string, depth: number): Map<string, number> {
   const below = Map.groupBy(relations, ({ to_table: to }) => to);
   const above = Map.groupBy(relations, ({ from_table: from }) => from);
   const steps = new Map([[table, 0]]);
