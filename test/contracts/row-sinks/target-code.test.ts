@@ -83,6 +83,11 @@ test.for([
   expect([await count('person'), await count('_documents'), await count('_loads')]).toEqual(before);
 });
 
+/** A function that takes away all persons but the first, and then does the rest. */
+const removing = (type: string, rest: string): string =>
+  `create function ${schema}.removing() returns ${type} language plpgsql as
+    'begin delete from ${schema}.person where person_key > (select min(person_key) from ${schema}.person); ${rest}; end'`;
+
 const side = '_unmapped';
 test.for([
   ['_loads', () => dropping('_loads')],
@@ -107,6 +112,40 @@ test.for([
       `create function ${schema}.later() returns trigger language plpgsql as 'begin delete from ${schema}.person where person_key = new.person_key; return null; end';
        create constraint trigger later after insert on ${schema}.person deferrable initially deferred
          for each row execute function ${schema}.later()`,
+  ],
+  [
+    'person',
+    () =>
+      `${removing('trigger', 'return new')};
+       create function ${schema}.put_off() returns trigger language plpgsql as 'begin set constraints all deferred; return new; end';
+       create trigger put_off before insert on ${schema}._loads for each row execute function ${schema}.put_off();
+       create constraint trigger later after insert on ${schema}._loads deferrable initially deferred
+         for each row execute function ${schema}.removing()`,
+  ],
+  [
+    'person',
+    () =>
+      `${removing('trigger', 'return null')};
+       alter table ${schema}._unmapped rename to _former;
+       create table ${schema}._unmapped (like ${schema}._former) partition by hash (document_key);
+       create table ${schema}.only_part partition of ${schema}._unmapped for values with (modulus 1, remainder 0);
+       insert into ${schema}._unmapped select * from ${schema}._former;
+       create constraint trigger later after insert on ${schema}.only_part deferrable initially deferred
+         for each row execute function ${schema}.removing()`,
+  ],
+  [
+    'person',
+    () =>
+      `${removing('integer', 'return 1')};
+       alter table ${schema}._loads add column extra integer default 1;
+       alter table ${schema}._loads alter column extra set default ${schema}.removing()`,
+  ],
+  [
+    'person',
+    () =>
+      `${removing('integer', 'return 1')};
+       create function ${schema}.indexed(bigint) returns integer language plpgsql immutable as 'begin return ${schema}.removing(); end';
+       create index on ${schema}._loads (${schema}.indexed(job)) where job > 1`,
   ],
 ] as const)('what is kept out of %s, or taken away again, is no load', async ([table, code]) => {
   await loadBeside(libraryPlan(1));
@@ -187,4 +226,71 @@ test('functions and operators that are called as those of the server are not run
   const before = await count('person');
   await load(libraryPlan(2));
   expect(await count('person')).toBe(2 * before);
+});
+
+test.for([
+  [
+    'CREATE TABLE',
+    `execute format('create trigger away before insert on %s for each row execute function public.away()', made.object_identity)`,
+  ],
+  [
+    'CREATE TABLE',
+    `execute format('create constraint trigger away after insert on %s deferrable initially deferred for each row execute function public.away()', made.object_identity)`,
+  ],
+  [
+    'ALTER TABLE',
+    `execute format('delete from %s where ctid = (select max(ctid) from %1$s)', made.object_identity)`,
+  ],
+] as const)('rows that functions at each %s take away are missed', async ([tag, what]) => {
+  const code = await trial.emptyDatabase();
+  await code.sql.unsafe(`
+    create function public.away() returns trigger language plpgsql as $$
+    begin
+      if tg_when = 'AFTER' then execute format('delete from %I.%I', tg_table_schema, tg_table_name); end if;
+      return null;
+    end $$;
+    create function public.seen() returns event_trigger language plpgsql as $$
+    declare made record;
+    begin
+      for made in select * from pg_event_trigger_ddl_commands() where exists (select from pg_attribute where attrelid = objid and attname = 'per%cent')
+      loop ${what}; end loop;
+    end $$;
+    create event trigger seen on ddl_command_end when tag in ('${tag}') execute function public.seen()`);
+  const sink = createPostgresRowSink({ url: code.url, sqlSchema: 'taken', createSchema: true });
+  try {
+    await expect(loadLibrary(sink, libraryPlan(1), 2)).rejects.toThrow(
+      /kept out 1 of|took 0|pending trigger/,
+    );
+  } finally {
+    await sink.close();
+  }
+  expect(await code.sql`select from pg_class where relname = '_documents'`).toHaveLength(0);
+});
+
+test('time limits that a role has for people are not for a load', async () => {
+  const role = `hasty_${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`;
+  await database.sql.unsafe(
+    `create role ${role} login password 'hasty'; create schema ${schema} authorization ${role};
+     alter role ${role} set idle_session_timeout = '1s'; alter role ${role} set transaction_timeout = '1s';
+     alter role ${role} set statement_timeout = '1s'; alter role ${role} set idle_in_transaction_session_timeout = '1s'`,
+  );
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = 'hasty';
+  const sink = createPostgresRowSink({ url: url.href, sqlSchema: schema, createSchema: false });
+  try {
+    const plan = libraryPlan(1);
+    await sink.open(plan);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const rows = libraryRows(1, 2, await sink.keyOffsets());
+    await writeLibrary(sink, rows);
+    await sink.publish(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      return true;
+    }, rows.lastKeys);
+    expect(await count('_loads')).toBe(1);
+  } finally {
+    await sink.close();
+    await database.sql.unsafe(`drop schema ${schema} cascade; drop role ${role}`);
+  }
 });

@@ -29,7 +29,7 @@ export interface TargetTable {
   readonly columns: Map<string, TargetColumn>;
   /** nothing would be lost if it were dropped and made anew: no views, grants, triggers, policies, indexes of others … */
   readonly plain: boolean;
-  /** triggers, rules or checks run with what is written into it, or row security hides rows of it from this login */
+  /** its owner's functions may run with what is written into it, or row security hides rows of it from this login */
   readonly hasOwnCode: boolean;
   /** tables beside those asked for that refer to it */
   readonly referredToBy: readonly string[];
@@ -40,6 +40,8 @@ export interface ExistingTarget {
   /** tables made in the schema get grants of their own, which a table moved there would lack */
   readonly hasDefaultGrants: boolean;
   readonly mayCreateSchemas: boolean;
+  /** functions of a superuser run where tables are made and altered */
+  readonly hasEventTriggers: boolean;
   /** those of the names asked for that exist */
   readonly tables: ReadonlyMap<string, TargetTable>;
   foreignKeys: TargetForeignKey[];
@@ -71,7 +73,7 @@ export async function readTarget(
        AND c.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(names))}::jsonb)))`;
   const results = await sql.unsafe<
     [
-      { schemas: number; grants: boolean; creator: boolean }[],
+      { schemas: number; grants: boolean; creator: boolean; events: boolean }[],
       TableRow[],
       (TargetColumn & { oid: number })[],
       TargetForeignKey[],
@@ -80,7 +82,8 @@ export async function readTarget(
     SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = ${schema})::int AS schemas,
            EXISTS (SELECT FROM pg_default_acl a JOIN pg_namespace n ON n.oid = a.defaclnamespace
                     WHERE n.nspname = ${schema} AND a.defaclobjtype = 'r' AND a.defaclrole::regrole::text = quote_ident(current_user)) AS grants,
-           has_database_privilege(current_database(), 'CREATE') AS creator;
+           has_database_privilege(current_database(), 'CREATE') AS creator,
+           EXISTS (SELECT FROM pg_event_trigger WHERE evtenabled <> 'D') AS events;
     WITH ${wanted}
     SELECT t.oid::int8, t.relname AS name, t.relkind::text AS kind,
            (SELECT json_agg(DISTINCT k.conrelid::regclass::text) FROM pg_constraint k
@@ -90,6 +93,9 @@ export async function readTarget(
              OR EXISTS (SELECT FROM pg_constraint c WHERE c.conrelid = t.oid AND c.contype = 'c')
              OR EXISTS (SELECT FROM pg_attribute a JOIN pg_type d ON d.oid = a.atttypid
                          WHERE a.attrelid = t.oid AND NOT a.attisdropped AND d.typtype = 'd')
+             OR EXISTS (SELECT FROM pg_attrdef d WHERE d.adrelid = t.oid)
+             OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL))
+             OR EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = t.oid)
              OR row_security_active(t.oid) AS code,
            t.relkind = 'r' AND t.relacl IS NULL AND NOT t.relrowsecurity AND NOT t.relispartition
              AND pg_get_userbyid(t.relowner) = current_user
@@ -119,6 +125,7 @@ export async function readTarget(
     schemaExists: facts!.schemas > 0,
     hasDefaultGrants: facts!.grants,
     mayCreateSchemas: facts!.creator,
+    hasEventTriggers: facts!.events,
     tables: new Map(
       tables.map(({ oid, name, kind, bare, code, others }) => [
         name,

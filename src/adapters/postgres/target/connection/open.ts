@@ -109,7 +109,8 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
  */
 export const sessionSettings = `SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
 SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
-SET search_path = pg_catalog, pg_temp; SET standard_conforming_strings = on; SET jit = off; SET client_min_messages = warning`;
+SET search_path = pg_catalog, pg_temp; SET standard_conforming_strings = on; SET jit = off; SET client_min_messages = warning;
+SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout') AND setting <> '0'`;
 
 /**
  * Statement: long values are compressed by LZ4 where the server has it and nobody has chosen otherwise: the default, pglz, takes most of

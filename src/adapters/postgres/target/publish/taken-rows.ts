@@ -1,4 +1,4 @@
-/** Whether a table that was there before took all rows: its owner's triggers and rules may keep some out, or put them elsewhere, and policies hide them. */
+/** Whether a table took all rows: its owner's triggers and rules may keep some out, or put them elsewhere, and policies hide them. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
 import { relation, type Insertion, type Publication } from './publication.ts';
@@ -15,8 +15,19 @@ export async function checkTaken(publication: Publication, insertion: Insertion)
 
 /** Once more at the end: triggers of any table, those that wait for the end of the transaction too, may have taken rows away. */
 export async function checkStillThere(publication: Publication): Promise<void> {
-  if (![...publication.target.tables.keys()].some((table) => hasOwnCode(publication, table))) return;
-  for (const insertion of publication.insertions) await checkThere(publication, insertion);
+  const { target, tx, insertions, moved, tables } = publication;
+  if (!target.hasEventTriggers && !target.tables.values().some((table) => table.hasOwnCode)) return;
+  // a trigger may have put off again what is to run at the end
+  await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
+  for (const insertion of insertions) await checkThere(publication, insertion);
+  if (!target.hasEventTriggers) return;
+  for (const { key, rows } of moved) {
+    const { name } = tables[key as number]!;
+    const [{ there }] = (await tx.unsafe(
+      `SELECT count(*)::int8 AS there FROM ${relation(publication, name)}`,
+    )) as unknown as [{ there: number }];
+    if (there !== rows) throw keptOut(name, rows - there, rows);
+  }
 }
 
 /** The same for a table without keys. `columns`: quoted; `given`: the query whose rows went into them. */
@@ -50,7 +61,7 @@ export async function checkNamed(
 }
 
 function hasOwnCode({ target }: Publication, table: string): boolean {
-  return target.tables.get(table)?.hasOwnCode === true;
+  return target.hasEventTriggers || target.tables.get(table)?.hasOwnCode === true;
 }
 
 async function checkThere(publication: Publication, insertion: Insertion): Promise<void> {
