@@ -246,7 +246,7 @@ test.for([
   await code.sql.unsafe(`
     create function public.away() returns trigger language plpgsql as $$
     begin
-      if tg_when = 'AFTER' then execute format('delete from %I.%I', tg_table_schema, tg_table_name); end if;
+      if tg_when = 'AFTER' then execute format('delete from %I.%I where ctid = (select max(ctid) from %1$I.%2$I having count(*) > 1)', tg_table_schema, tg_table_name); end if;
       return null;
     end $$;
     create function public.seen() returns event_trigger language plpgsql as $$
@@ -258,9 +258,7 @@ test.for([
     create event trigger seen on ddl_command_end when tag in ('${tag}') execute function public.seen()`);
   const sink = createPostgresRowSink({ url: code.url, sqlSchema: 'taken', createSchema: true });
   try {
-    await expect(loadLibrary(sink, libraryPlan(1), 2)).rejects.toThrow(
-      /kept out 1 of|took 0|pending trigger/,
-    );
+    await expect(loadLibrary(sink, libraryPlan(1), 2)).rejects.toThrow(/kept out|took 0|pending trigger/);
   } finally {
     await sink.close();
   }
