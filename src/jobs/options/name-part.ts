@@ -1,14 +1,13 @@
 /** Characters that names may have which people read. */
+import { hasHiddenCharacters } from '../request/hidden-characters.ts';
 import type { OptionSpec } from './specification.ts';
 
 /** Part of the names of tables and columns, which people read: nothing in it may be invisible, or turn what stands around it. */
 export function namePart(value: string): string | null {
-  return hidden.test(value)
-    ? 'must not hold control characters, line ends or marks that turn text around'
+  return hasHiddenCharacters(value)
+    ? 'must not hold control characters, line ends, characters without width or marks that turn text around'
     : null;
 }
-
-const hidden = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\uFEFF]/u;
 
 /** As `namePart`, of requests alone: a person's own command line is their own. */
 export const ofRequests =

@@ -1,5 +1,6 @@
 /** Where rows go (`-o`) or come from (`-i`), read from its text (docs/decisions/service/request-forms.md). */
 import { hasOwnPrefix } from '../../engine/model/side-tables.ts';
+import { hasHiddenCharacters } from './hidden-characters.ts';
 
 export type Target =
   | { readonly kind: 'metadb'; readonly sqlSchema: string }
@@ -61,12 +62,14 @@ function metadb(name: string): Target | { readonly fault: string } {
   if (fault !== null) return { fault };
   if (isReservedSqlSchema(name) || name.toLowerCase() === 'public')
     return { fault: `metadb:${name} is reserved` };
+  if (name.trim() !== name) return { fault: 'has white space around the name of its SQL schema' };
   return { kind: 'metadb', sqlSchema: name };
 }
 
 function sqlSchemaFault(name: string): string | null {
   if (name === '') return 'names no SQL schema: give one, as in metadb:orders';
-  if (/\p{Cc}/u.test(name)) return 'has control characters in the name of its SQL schema';
+  if (hasHiddenCharacters(name))
+    return 'has characters in the name of its SQL schema that are not seen, or that turn text around';
   return new TextEncoder().encode(name).length > identifierBytes
     ? `has a name of its SQL schema that is longer than ${identifierBytes} bytes`
     : null;

@@ -2,15 +2,14 @@
 import { byteLength } from '../../engine/map/names/identifiers.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { hasHiddenCharacters } from '../../jobs/request/hidden-characters.ts';
 import { shapeFault } from './json-shape.ts';
-
-const unusable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\uFEFF]/u;
 
 /** Names are told apart without case, as some databases do. */
 export function checkNames({ tables, nameMaxLength }: RelationalModel, at: string): void {
   const inTarget = new Set<string>(Object.values(sideTableNames));
   const add = (names: Set<string>, name: string, pointer: string): void => {
-    if (unusable.test(name)) throw shapeFault(pointer, 'has a name with characters that are not seen');
+    if (hasHiddenCharacters(name)) throw shapeFault(pointer, 'has a name with characters that are not seen');
     if (byteLength(name) > nameMaxLength)
       throw shapeFault(pointer, `has a name of more than ${nameMaxLength} bytes`);
     const known = name.toLowerCase();
