@@ -1,6 +1,7 @@
 /** The source-to-target map: one line for every path and column (docs/decisions/service/catalogue.md, Mapping). */
 import type { MappingEntry, PlanEdge, PlanNode, Table } from '../model/relational-model.ts';
-import type { SourceModel, ValueType } from '../model/source-model.ts';
+import { clarkName, type SourceChild, type SourceModel, type ValueType } from '../model/source-model.ts';
+import { saidOfValue } from './tables/draw/element-content.ts';
 import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { createPathPrinter, type PathPrinter } from './names/paths.ts';
 import { stronglyConnected } from './tables/type-graph.ts';
@@ -71,6 +72,8 @@ class MappingListing {
   readonly #paths: PathPrinter;
   readonly #visited = new Set<number>();
   readonly #rowColumns: (table: number) => readonly RowColumn[];
+  /** by type, -1 for documents: what is said of the elements that stand there, by their names */
+  readonly #said = new Map<number, ReadonlyMap<string, string>>();
   /** per node: it can lead back to itself */
   readonly #cyclic: Uint8Array;
   #count = 0;
@@ -104,14 +107,23 @@ class MappingListing {
     const repeated = this.#visited.has(edge.node) && this.#count > manyMappings;
     if (repeated && this.#count > mostMappings) return [];
     const own: Section = { lines: [], below: [] };
+    const said = this.#saidOf(edge, above);
     this.#lines = own.lines;
     if (node.opensRow) {
-      this.#add(node, { xpath, nodeType: 'element', edge, column: null, sourceType: this.#typeName(node) });
+      this.#add(node, {
+        xpath,
+        nodeType: 'element',
+        edge,
+        said,
+        column: null,
+        sourceType: this.#typeName(node),
+      });
     } else if (node.presenceColumn >= 0) {
       this.#add(node, {
         xpath,
         nodeType: 'element',
         edge,
+        said,
         column: node.presenceColumn,
         sourceType: this.#typeName(node),
       });
@@ -138,10 +150,11 @@ class MappingListing {
   #content({ edge, nodes, xpath, above, recursive }: Content): readonly PlanEdge[] {
     const node = this.#plan.nodes[nodes.at(-1)!]!;
     const type = this.#source.types[node.sourceType]!;
+    const said = this.#saidOf(edge, above);
     if (node.textColumn >= 0) {
       const sourceType = type.value === null ? 'string' : typeLabel(type.value);
       const nodeType = node.opensRow || type.complex ? 'text' : 'element';
-      this.#add(node, { xpath, nodeType, edge, column: node.textColumn, sourceType });
+      this.#add(node, { xpath, nodeType, edge, said, column: node.textColumn, sourceType });
     }
     for (const [index, attribute] of node.attributes.entries()) {
       const declared = type.attributes[index]!;
@@ -153,7 +166,10 @@ class MappingListing {
         maxOccurs: 1,
         table: node.table,
         column: attribute.column,
-        ...(declared.documentation === undefined ? {} : { documentation: declared.documentation }),
+        ...documented(
+          declared.documentation ??
+            saidOfValue(type, declared, { documentation: node.opensRow ? undefined : said }),
+        ),
       });
     }
     for (const [table, nodeType] of [
@@ -184,6 +200,19 @@ class MappingListing {
     });
   }
 
+  /** What is said of the element where it is referred to, else where it is declared. A node of a shared table stands for others, too. */
+  #saidOf({ name }: PlanEdge, above: Above | null): string | undefined {
+    const parent = above === null ? -1 : this.#plan.nodes[above.nodes.at(-1)!]!.sourceType;
+    let said = this.#said.get(parent);
+    if (said === undefined) {
+      const { elements, roots, types } = this.#source;
+      const children = parent < 0 ? roots.map((element) => ({ element })) : types[parent]!.children;
+      said = saidOfChildren(elements, children);
+      this.#said.set(parent, said);
+    }
+    return said.get(clarkName(name));
+  }
+
   #typeName(node: PlanNode): string {
     const type = this.#source.types[node.sourceType]!;
     return type.value !== null && !type.complex
@@ -193,9 +222,11 @@ class MappingListing {
 
   #add(
     node: PlanNode,
-    line: Pick<MappingEntry, 'xpath' | 'nodeType' | 'column' | 'sourceType'> & { readonly edge: PlanEdge },
+    line: Pick<MappingEntry, 'xpath' | 'nodeType' | 'column' | 'sourceType'> & {
+      readonly edge: PlanEdge;
+      readonly said: string | undefined;
+    },
   ): void {
-    const documentation = this.#source.elements[node.sourceElement]!.documentation;
     this.#push({
       xpath: line.xpath,
       nodeType: line.nodeType,
@@ -204,7 +235,7 @@ class MappingListing {
       maxOccurs: line.edge.maxOccurs,
       table: node.table,
       column: line.column,
-      ...(documentation === undefined ? {} : { documentation }),
+      ...documented(line.said),
     });
   }
 
@@ -264,4 +295,25 @@ function typeLabel(value: ValueType): string {
   if (value.variety === 'list')
     return `list of ${value.itemType === undefined ? 'xs:anySimpleType' : typeLabel(value.itemType)}`;
   return value.variety === 'union' ? 'union' : `xs:${value.base}`;
+}
+
+function documented(documentation: string | undefined): { readonly documentation?: string } {
+  return documentation === undefined ? {} : { documentation };
+}
+
+function saidOfChildren(
+  elements: SourceModel['elements'],
+  children: readonly Pick<SourceChild, 'element' | 'documentation'>[],
+): ReadonlyMap<string, string> {
+  const said = new Map<string, string>();
+  const add = (element: number, reference: string | undefined): void => {
+    const { name, documentation } = elements[element]!;
+    const text = reference ?? documentation;
+    if (text !== undefined && !said.has(clarkName(name))) said.set(clarkName(name), text);
+  };
+  for (const { element, documentation } of children) {
+    add(element, documentation);
+    for (const substitute of elements[element]!.substitutes) add(substitute, undefined);
+  }
+  return said;
 }

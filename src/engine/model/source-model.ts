@@ -122,6 +122,8 @@ export interface SourceChild {
   readonly maxOccurs: number | null;
   /** true when the content model alone fixes where this child stands among its siblings (no `all`, no repeated group around it) */
   readonly orderImplied: boolean;
+  /** what is said of the element at this place, where it is another's declaration that is referred to */
+  readonly documentation?: string;
 }
 
 /** Content of an element. A simple type is a `SourceType` with `complex: false`, `content: 'simple'`, no attributes and no children. */

@@ -32,6 +32,8 @@ export interface CommentStatements {
 export interface InlineComments {
   readonly kind: 'inline';
   readonly maxLength: number | null;
+  /** bytes of UTF-8 that names and comments of a table's columns may take together; absent: no bound */
+  readonly maxTableBytes?: number;
   /** follows the closing parenthesis */
   table(text: string): string;
   /** follows the column's type and NOT NULL */
@@ -39,6 +41,10 @@ export interface InlineComments {
 }
 
 export interface DialectCapabilities {
+  /** keys and indexes that a table may have, each foreign key among them; absent: no bound */
+  readonly maxKeys?: number;
+  /** a foreign key without a name gets that of its table and a number, however long that is */
+  readonly numbersForeignKeys?: true;
   /** a list of values is an array; else its items are rows of a table of their own (`src/engine/sql/list-tables.ts`) */
   readonly arrays: boolean;
   /** an array column tells NULL from an array without items */

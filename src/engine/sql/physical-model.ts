@@ -153,6 +153,19 @@ function physicalTable(
       });
     } else notes.push(`unique key ${keyName} is left out: its columns are too long for a key`);
   }
+  const declaredKeys = table.columns.flatMap((column, at) => {
+    const key = foreignKey(model, dialect, names, column, index);
+    return key === null ? [] : [{ ...key, column: columns[at]! }];
+  });
+  const { maxKeys } = dialect.capabilities;
+  // the primary key is one
+  const foreignKeys =
+    maxKeys === undefined ? declaredKeys : declaredKeys.slice(0, maxKeys - 1 - uniqueKeys.length);
+  const leftOut = declaredKeys.length - foreignKeys.length;
+  if (leftOut > 0)
+    notes.push(
+      `${leftOut} of ${declaredKeys.length} foreign keys of ${name} are left out: ${dialect.name} allows ${maxKeys} keys of a table`,
+    );
   return {
     name,
     columns: table.columns.map((column, at) => {
@@ -167,10 +180,7 @@ function physicalTable(
     primaryKey: table.columns.flatMap((column, at) => (column.role === 'row_key' ? [columns[at]!] : [])),
     keysOf: table.continues === undefined ? name : names[table.continues]!.name,
     uniqueKeys,
-    foreignKeys: table.columns.flatMap((column, at) => {
-      const key = foreignKey(model, dialect, names, column, index);
-      return key === null ? [] : [{ ...key, column: columns[at]! }];
-    }),
+    foreignKeys,
     index: [],
     indexName: '',
     notes,

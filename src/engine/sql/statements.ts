@@ -1,6 +1,7 @@
 /** Statements of DDL for one physical table; all come without terminator. */
+import { byteLength, stableHash, truncateToBytes } from '../map/names/identifiers.ts';
 import { commentLine } from './comment-text.ts';
-import { qualified, type Dialect } from './dialect.ts';
+import { qualified, type Dialect, type InlineComments } from './dialect.ts';
 import type { PhysicalForeignKey, PhysicalTable } from './physical-model.ts';
 
 export interface CreateTableOptions {
@@ -13,9 +14,10 @@ export interface CreateTableOptions {
 export function createTable(dialect: Dialect, table: PhysicalTable, options: CreateTableOptions): string {
   const { comments, capabilities } = dialect;
   const inline = comments.kind === 'inline' ? comments : null;
+  const limit = inline === null ? null : inlineCommentLimit(inline, table);
   const lines = table.columns.map(({ name, sqlType, nullable, comment }) => {
     const line = `${dialect.quote(name)} ${sqlType}${nullable ? '' : ' NOT NULL'}`;
-    return inline === null ? line : `${line} ${inline.column(commentLine(comment, inline.maxLength))}`;
+    return inline === null ? line : `${line} ${inline.column(commentLine(comment, limit))}`;
   });
   if (table.primaryKey.length > 0)
     lines.push(`PRIMARY KEY (${quotedNames(dialect, table.primaryKey)})${capabilities.notEnforced}`);
@@ -25,7 +27,7 @@ export function createTable(dialect: Dialect, table: PhysicalTable, options: Cre
   }
   if (capabilities.indexes === 'inline' && table.index.length > 0)
     lines.push(`INDEX ${dialect.quote(table.indexName)} (${quotedNames(dialect, table.index)})`);
-  for (const key of options.foreignKeys) lines.push(foreignKeyClause(dialect, options.sqlSchema, key));
+  for (const key of options.foreignKeys) lines.push(foreignKeyClause(dialect, options.sqlSchema, table, key));
   const ifNotExists = options.ifNotExists && capabilities.createIfNotExists ? 'IF NOT EXISTS ' : '';
   const comment = inline === null ? '' : ` ${inline.table(commentLine(table.comment, inline.maxLength))}`;
   const name = qualified(dialect, { sqlSchema: options.sqlSchema, table: table.name });
@@ -39,7 +41,7 @@ export function addForeignKey(
   key: PhysicalForeignKey,
 ): string {
   const name = qualified(dialect, { sqlSchema, table: table.name });
-  return `ALTER TABLE ${name} ADD ${foreignKeyClause(dialect, sqlSchema, key)}`;
+  return `ALTER TABLE ${name} ADD ${foreignKeyClause(dialect, sqlSchema, table, key)}`;
 }
 
 /** Comments that are statements of their own; none where they stand in CREATE TABLE. */
@@ -86,14 +88,57 @@ export function indexStatements(
   return statements;
 }
 
-function foreignKeyClause(dialect: Dialect, sqlSchema: string | null, key: PhysicalForeignKey): string {
+function foreignKeyClause(
+  dialect: Dialect,
+  sqlSchema: string | null,
+  { name: table }: Pick<PhysicalTable, 'name'>,
+  key: PhysicalForeignKey,
+): string {
   const { deferrable, notEnforced } = dialect.capabilities;
   const parent = qualified(dialect, { sqlSchema, table: key.parentTable });
   // in a circle neither table can be filled first
   const check = key.forward && deferrable ? ' DEFERRABLE INITIALLY DEFERRED' : '';
-  return `FOREIGN KEY (${dialect.quote(key.column)}) REFERENCES ${parent} (${dialect.quote(key.parentColumn)})${check}${notEnforced}`;
+  const name = foreignKeyName(dialect, table, key.column);
+  const named = name === null ? '' : `CONSTRAINT ${dialect.quote(name)} `;
+  return `${named}FOREIGN KEY (${dialect.quote(key.column)}) REFERENCES ${parent} (${dialect.quote(key.parentColumn)})${check}${notEnforced}`;
+}
+
+/** The name of a foreign key where the one that the database would give it, the table's and a number, is too long for it; else null. */
+function foreignKeyName(
+  { identifierMaxBytes, capabilities }: Dialect,
+  table: string,
+  column: string,
+): string | null {
+  const longestNumber = '_ibfk_999'.length;
+  if (!capabilities.numbersForeignKeys || byteLength(table) + longestNumber <= identifierMaxBytes)
+    return null;
+  const end = `_fk_${stableHash(`${table}.${column}`)}`;
+  return truncateToBytes(table, identifierMaxBytes - end.length) + end;
 }
 
 function quotedNames(dialect: Dialect, names: readonly string[]): string {
   return names.map((name) => dialect.quote(name)).join(', ');
+}
+
+/** Characters that the comment of a column may have: where those of a wide table take too much room together, the longest give way. */
+export function inlineCommentLimit(
+  { maxLength, maxTableBytes }: InlineComments,
+  { columns }: Pick<PhysicalTable, 'columns'>,
+): number | null {
+  if (maxTableBytes === undefined) return maxLength;
+  const bytesPerField = 18;
+  const names = columns.reduce((sum, { name }) => sum + byteLength(name) + bytesPerField, 0);
+  const comments = columns.map(({ comment }) => commentLine(comment, maxLength));
+  const longest = Math.max(...comments.map(({ length }) => length), 0);
+  const fits = (limit: number): boolean =>
+    comments.reduce((sum, text) => sum + byteLength(commentLine(text, limit)), names) <= maxTableBytes;
+  if (fits(longest)) return maxLength;
+  // the greatest limit that fits
+  let [low, high] = [1, longest];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

@@ -83,13 +83,14 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
   const writeChildren = (children: ReadonlyMap<string, ChildSummary>): SourceChild[] => {
     spend(children.size);
     const written: SourceChild[] = [];
-    for (const { element, minOccurs, maxOccurs, orderImplied } of children.values()) {
+    for (const { element, minOccurs, maxOccurs, orderImplied, documentation } of children.values()) {
       const clash = orderImplied && substitutions.substitutesOf(element).some(({ key }) => children.has(key));
       written.push({
         element: elementIndex(element),
         minOccurs,
         maxOccurs: maxOccurs === Infinity ? null : maxOccurs,
         orderImplied: orderImplied && !clash,
+        ...optional('documentation', documentation),
       });
     }
     return written;

@@ -102,12 +102,15 @@ const type = object<SourceType>(
     value: nullable(valueType),
     attributes: array(attribute),
     children: array(
-      object<SourceChild>({
-        element: count,
-        minOccurs: count,
-        maxOccurs: nullable(count),
-        orderImplied: flag,
-      }),
+      object<SourceChild>(
+        {
+          element: count,
+          minOccurs: count,
+          maxOccurs: nullable(count),
+          orderImplied: flag,
+        },
+        { documentation: text() },
+      ),
     ),
     anyElement: nullable(wildcard),
     anyAttribute: nullable(wildcard),

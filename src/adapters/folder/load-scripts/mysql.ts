@@ -8,6 +8,7 @@ import { withListTables, type ListTable } from '../../../engine/sql/list-tables.
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { inlineCommentLimit } from '../../../engine/sql/statements.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { tableColumns } from '../contents/formats.ts';
 import { adaptedModel, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
@@ -188,14 +189,13 @@ function numbers(
   physical: ReturnType<typeof physicalTables>[number],
   index: number,
 ): string {
+  const limit = mysql.comments.kind === 'inline' ? inlineCommentLimit(mysql.comments, physical) : null;
   const clauses = drawn.tables[index]!.columns.flatMap((column, at) => {
     const { name, sqlType, nullable, comment } = physical.columns[at]!;
     const held = heldBy(column);
     if (held === null || adapted.tables[index]!.columns[at]!.type.list === true) return [];
     const inlineComment =
-      mysql.comments.kind === 'inline'
-        ? ` ${mysql.comments.column(commentLine(comment, mysql.comments.maxLength))}`
-        : '';
+      mysql.comments.kind === 'inline' ? ` ${mysql.comments.column(commentLine(comment, limit))}` : '';
     const clause = `MODIFY ${mysql.quote(name)} ${sqlType}${nullable ? '' : ' NOT NULL'}${inlineComment}`;
     const fits = `COALESCE(SUM(${mysql.quote(name)} NOT REGEXP '${held}'), 0) = 0`;
     return [`IF(${fits}, ${mysql.literal(clause)}, NULL)`];

@@ -29,6 +29,8 @@ export const mysql: Dialect = {
   capabilities: {
     ...standardDialect.capabilities,
     indexes: 'inline',
+    maxKeys: 64,
+    numbersForeignKeys: true,
     keyTextMaxLength: 255,
     boundedTextMaxBytes: 60_000,
     // InnoDB's 8,126, less what the row and its keys take
@@ -37,6 +39,8 @@ export const mysql: Dialect = {
   comments: {
     kind: 'inline',
     maxLength: 1000,
+    // MariaDB keeps them with the fields' names and 17 bytes for each in 65,535
+    maxTableBytes: 62_000,
     table: (text) => `COMMENT = ${backslashLiteral(text)}`,
     column: (text) => `COMMENT ${backslashLiteral(text)}`,
   },

@@ -1,23 +1,109 @@
 /** Documentation of components. */
+import { XML_NAMESPACE } from '../../xml/names/namespace-contexts.ts';
 import type { XmlElement } from '../../xml/tree.ts';
-import { isXsd } from '../read/file.ts';
+import { attributeOf, isXsd } from '../read/file.ts';
+import { collapse } from '../read/white-space.ts';
 
-/** Longer texts are cut: they end up in comments of tables and columns. */
-const maxDocumentationLength = 500;
+/** Longer texts are cut: they stand in comments of tables and columns, and a type's at all of its uses. */
+const maxDocumentationLength = 4_000;
 
-/** The text of a component's own documentation elements, white space collapsed; undefined without any. */
+/** One documentation element. */
+interface Remark {
+  /** primary subtag of xml:lang in lower case; '' where none is given */
+  readonly language: string;
+  /** what it says of the component, where a standard tells such apart */
+  readonly part: 'name' | 'definition' | 'text';
+  readonly text: string;
+}
+
+/**
+ * The text of a component's own documentation elements, white space collapsed; undefined without any. Of several languages one is
+ * read: English and what has no language, else the first. Annotations with a structure of their own (those of UN/CEFACT CCTS 3, ISO
+ * 20022's `source`) give "business name: definition".
+ */
 export function readDocumentation(node: XmlElement): string | undefined {
   const first = node.children.find((child) => typeof child !== 'string');
   if (first === undefined || !isXsd(first) || first.name.localName !== 'annotation') return undefined;
-  let text = '';
+  const remarks: Remark[] = [];
+  let length = 0;
   for (const child of first.children) {
     if (!isXsd(child) || child.name.localName !== 'documentation') continue;
-    text += ` ${textOf(child)}`;
-    if (text.length > 4 * maxDocumentationLength) break;
+    const read = readRemarks(child);
+    remarks.push(...read);
+    for (const { text } of read) length += text.length;
+    if (length > 4 * maxDocumentationLength) break;
   }
-  const trimmed = text.replace(/\s+/gu, ' ').trim();
-  if (trimmed === '') return undefined;
-  return trimmed.length <= maxDocumentationLength ? trimmed : `${cut(trimmed).trimEnd()}…`;
+  const text = textOfRemarks(inOneLanguage(remarks));
+  if (text === '') return undefined;
+  return text.length <= maxDocumentationLength ? text : `${cut(text).trimEnd()}…`;
+}
+
+function readRemarks(node: XmlElement): Remark[] {
+  const language = languageOf(node);
+  const definition = findText(node, ['Definition']);
+  if (definition !== '') {
+    const name = findText(node, ['DictionaryEntryName', 'Name', 'PropertyTerm']);
+    return [
+      ...(name === '' ? [] : [{ language, part: 'name' as const, text: name }]),
+      { language, part: 'definition', text: definition },
+    ];
+  }
+  const source = collapse(attributeOf(node, 'source') ?? '').toLowerCase();
+  const text = collapse(textOf(node));
+  if (text === '') return [];
+  return [{ language, part: source === 'name' || source === 'definition' ? source : 'text', text }];
+}
+
+function languageOf({ attributes }: XmlElement): string {
+  const found = attributes.find(
+    ({ name }) => name.localName === 'lang' && name.namespaceUri === XML_NAMESPACE,
+  );
+  return found?.value.trim().toLowerCase().split('-')[0] ?? '';
+}
+
+/** Text of the first element below of one of the names, the first name first; '' without one. */
+function findText(node: XmlElement, localNames: readonly string[]): string {
+  for (const wanted of localNames) {
+    const found = firstBelow(node, wanted, 3);
+    if (found !== null) return collapse(textOf(found));
+  }
+  return '';
+}
+
+function firstBelow(node: XmlElement, localName: string, depth: number): XmlElement | null {
+  for (const child of node.children) {
+    if (typeof child === 'string') continue;
+    if (child.name.localName === localName) return child;
+    const found = depth > 1 ? firstBelow(child, localName, depth - 1) : null;
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function inOneLanguage(remarks: readonly Remark[]): readonly Remark[] {
+  const languages = new Set(remarks.map(({ language }) => language));
+  if (languages.size < 2) return remarks;
+  const isEnglish = languages.has('en') || languages.has('');
+  const [first] = languages;
+  return remarks.filter(({ language }) =>
+    isEnglish ? language === 'en' || language === '' : language === first,
+  );
+}
+
+function textOfRemarks(remarks: readonly Remark[]): string {
+  const of = (part: Remark['part']): string =>
+    remarks
+      .filter((remark) => remark.part === part)
+      .map(({ text }) => text)
+      .reduce((before, text) => (before === '' ? text : joined(before, text)), '');
+  const [name, definition, text] = [of('name'), of('definition'), of('text')];
+  const named = name === '' || definition === '' ? name || definition : `${name}: ${definition}`;
+  return named === '' || text === '' ? named || text : joined(named, text);
+}
+
+/** Two texts, so that one sees where the second begins. */
+function joined(before: string, text: string): string {
+  return `${before}${/[\p{P}]$/u.test(before) ? '' : ';'} ${text}`;
 }
 
 /** The first characters, no surrogate pair torn apart. */

@@ -9,6 +9,7 @@ import {
   type Term,
   type GlobalDeclaration,
 } from './terms.ts';
+import { readDocumentation } from './annotation.ts';
 import { orderByDependency } from '../derive/dependency-order.ts';
 import { readLocalElement } from './element-declaration.ts';
 import { reportTooDeep, within, type XsdReading } from './context.ts';
@@ -63,7 +64,9 @@ function readParticle(origin: Origin, reading: XsdReading): Particle | null {
   const { minOccurs, maxOccurs } = readOccurs(origin, reading);
   const term = readTerm(origin, maxOccurs > 0, reading);
   if (term === null || maxOccurs === 0) return null;
-  return { minOccurs, maxOccurs, term, origin };
+  const isReference = attributeOf(origin.node, 'ref') !== undefined && !('kind' in term);
+  const documentation = isReference ? readDocumentation(origin.node) : undefined;
+  return { minOccurs, maxOccurs, term, origin, ...(documentation === undefined ? {} : { documentation }) };
 }
 
 /** minOccurs and maxOccurs; values of any size, no more exact than a double beyond 2^53. */

@@ -197,6 +197,8 @@ export interface Particle {
   /** Infinity = unbounded */
   readonly maxOccurs: number;
   readonly term: Term;
+  /** what is said at a reference to an element */
+  readonly documentation?: string;
   /** null for the ur-type's */
   readonly origin: Origin | null;
 }

@@ -15,6 +15,8 @@ export interface ChildSummary {
    * root to it occurs at most once, and none of them is an `all`. (Repetition of the particle itself leaves the order fixed.)
    */
   readonly orderImplied: boolean;
+  /** of the first particle of that name that says something */
+  readonly documentation: string | undefined;
 }
 
 export interface WildcardSummary {
@@ -76,13 +78,14 @@ export function createContentSummarizer(
     return summary;
   };
 
-  const ofParticle = ({ term, minOccurs, maxOccurs }: Particle): ContentSummary => {
+  const ofParticle = ({ term, minOccurs, maxOccurs, documentation }: Particle): ContentSummary => {
     if (!('kind' in term)) {
       const child = {
         element: term,
         minOccurs: leastOf(minOccurs),
         maxOccurs: saturate(maxOccurs),
         orderImplied: true,
+        documentation,
       };
       return { children: new Map([[term.key, child]]), wildcard: null };
     }
@@ -112,6 +115,7 @@ export function createContentSummarizer(
             minOccurs: leastOf(before.minOccurs + child.minOccurs),
             maxOccurs: saturate(before.maxOccurs + child.maxOccurs),
             orderImplied: false,
+            documentation: before.documentation ?? child.documentation,
           });
         }
       }
@@ -146,6 +150,7 @@ export function createContentSummarizer(
             minOccurs: Math.min(before.minOccurs, child.minOccurs),
             maxOccurs: Math.max(before.maxOccurs, child.maxOccurs),
             orderImplied: false,
+            documentation: before.documentation ?? child.documentation,
           });
         }
       }
@@ -178,6 +183,7 @@ function repeat(summary: ContentSummary, minOccurs: number, maxOccurs: number): 
       minOccurs: leastOf(multiply(child.minOccurs, minOccurs)),
       maxOccurs: multiply(child.maxOccurs, maxOccurs),
       orderImplied: child.orderImplied && maxOccurs === 1,
+      documentation: child.documentation,
     });
   }
   const { wildcard } = summary;

@@ -13,6 +13,9 @@ import { createEmptyDatabase, type TestDatabase } from '../../../support/servers
 import { at, libraryModel, oddColumns, oddTable } from './library-model.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
+const said = (text: string): string =>
+  `<xs:annotation><xs:documentation>${text}</xs:documentation></xs:annotation>`;
+
 describe('DDL', () => {
   test.each(dialectNames)('%s is as recorded', async (dialect) => {
     const ddl = renderDdl(libraryModel, { dialect, sqlSchema: 'lib"rary' });
@@ -25,6 +28,32 @@ describe('DDL', () => {
     expect(ddl).toBe(renderDdl(libraryModel, { dialect: 'postgresql' }));
     expect(ddl).toContain('CREATE TABLE "book" (');
     expect(ddl).not.toContain('CREATE SCHEMA');
+  });
+
+  test('comments of a wide table share what MySQL has room for, the longest give way', () => {
+    const elements = Array.from(
+      { length: 150 },
+      (_, at) =>
+        `<xs:element name="value${at}" type="xs:string">${said(at === 7 ? 'Short.' : 'Größe und Gewicht. '.repeat(90))}</xs:element>`,
+    );
+    const model = modelOf(
+      compiled(
+        `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="note"><xs:complexType><xs:sequence>${elements.join('')}</xs:sequence></xs:complexType></xs:element></xs:schema>`,
+      ),
+      3,
+    );
+    const ddl = renderDdl(model, { dialect: 'mysql' });
+    const comments = [...ddl.matchAll(/^ {2}`value\d+` .* COMMENT '(.*)',?$/gm)].map(
+      ([, comment]) => comment!,
+    );
+    expect(comments).toHaveLength(150);
+    expect(comments[7]).toBe('/note/value7: Short.');
+    const lengths = new Set(comments.filter((_, at) => at !== 7).map(({ length }) => length));
+    expect(lengths.size).toBe(1);
+    const bytes = comments.reduce((sum, comment) => sum + byteLength(comment), 0);
+    expect(bytes).toBeGreaterThan(55_000);
+    expect(bytes).toBeLessThan(62_000);
+    expect(renderDdl(model, { dialect: 'postgresql' })).toContain('Größe und Gewicht. '.repeat(90).trim());
   });
 
   test('a selection of tables has no keys to those left out', () => {

@@ -8,8 +8,12 @@ import { renderDdl } from '../../../../src/engine/sql/ddl.ts';
 import type { Column, RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../../src/engine/model/side-tables.ts';
 import { parseTsv } from '../../../contracts/row-sinks/readers.ts';
+import { compiled, modelOf } from '../../../support/models/shredding.ts';
 import { libraryModel, oddColumns } from './library-model.ts';
 import { needs, programOf } from '../../../support/needs.ts';
+
+const sequence = (inner: string): string =>
+  `<xs:complexType><xs:sequence>${inner}</xs:sequence></xs:complexType>`;
 
 describe('MariaDB', needs('mariadbd'), () => {
   let home = '';
@@ -166,5 +170,35 @@ VALUES (1, 1, 1, 'i', '😀 \\\\ ''', 12.50, 0.123456789012345678901234567890, 1
     const values = columns.map(() => value).join(', ');
     const insert = `USE ${sqlSchema};\nINSERT INTO wide VALUES (1, ${values});\n`;
     expect(await read('SELECT c0 FROM wide', insert)).toEqual([[value.replaceAll("'", '')]]);
+  });
+
+  test('a table with more foreign keys than MariaDB takes, and a long name, has as many as it does', async () => {
+    const name = `remark_${'of_somebody_'.repeat(4)}of_us`;
+    const parts = Array.from(
+      { length: 80 },
+      (_, at) =>
+        `<xs:element name="part${at}" maxOccurs="9">${sequence(`<xs:element name="note" type="${name}" maxOccurs="9"/>`)}</xs:element>`,
+    );
+    const model = modelOf(
+      compiled(
+        `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="file">${sequence(parts.join(''))}</xs:element>
+        <xs:complexType name="${name}"><xs:sequence><xs:element name="text" type="xs:string"/></xs:sequence></xs:complexType></xs:schema>`,
+      ),
+      3,
+    );
+    const ddl = renderDdl(model, { dialect: 'mysql', sqlSchema: 'wide' });
+    expect(ddl).toContain(
+      `-- 17 of 80 foreign keys of ${name} are left out: mysql allows 64 keys of a table`,
+    );
+    await run(ddl);
+    const keys = await read(
+      `SELECT column_name, referenced_table_name FROM information_schema.key_column_usage
+        WHERE table_schema = 'wide' AND table_name = '${name}' AND referenced_table_name IS NOT NULL ORDER BY 2`,
+    );
+    expect(keys).toHaveLength(63);
+    expect(keys.slice(0, 2)).toEqual([
+      ['part0_key', 'part0'],
+      ['part1_key', 'part1'],
+    ]);
   });
 });

@@ -33,7 +33,8 @@ export function drawChild(
       xpath,
       drawing.tables.identityAt(row, declared.name),
     );
-    const parentKey = drawing.tables.childKey(table, row, declared.name);
+    const said = child.documentation ?? declared.documentation;
+    const parentKey = drawing.tables.childKey(table, row, declared.name, said);
     drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
     for (const variant of variants) {
       addEdge(drawing, parent, child, variant, drawRow(drawing, table, variant, true), parentKey);
@@ -49,8 +50,16 @@ export function drawChild(
     const ownPath = [...row.path, element.name.localName];
     const xpath = drawing.paths.child(row.xpath, element.name);
     const at = drawing.tables.identityAt(row, element.name);
-    const table = drawing.tables.tableFor(variant.element, element.type, ownPath, xpath, at);
-    const parentKey = drawing.tables.childKey(table, row, element.name);
+    const table = drawing.tables.tableFor(
+      variant.element,
+      element.type,
+      ownPath,
+      xpath,
+      at,
+      child.documentation,
+    );
+    const said = child.documentation ?? element.documentation;
+    const parentKey = drawing.tables.childKey(table, row, element.name, said);
     drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
     addEdge(drawing, parent, child, variant, drawRow(drawing, table, variant, false), parentKey);
   }

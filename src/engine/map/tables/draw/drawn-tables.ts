@@ -37,8 +37,10 @@ export class DrawnTables {
     path: readonly string[],
     xpath: string,
     at: TableIdentity,
+    documentation?: string,
   ): TableDraft {
-    return this.namedTable(this.#choices.isShared(type) ? this.ofType(type) : at, element, type, path, xpath);
+    const identity = this.#choices.isShared(type) ? this.ofType(type) : at;
+    return this.namedTable(identity, element, type, path, xpath, documentation);
   }
 
   ofType(type: number): TableIdentity {
@@ -65,6 +67,7 @@ export class DrawnTables {
     type: number,
     path: readonly string[],
     xpath: string,
+    said?: string,
   ): TableDraft {
     const known = this.#tableByIdentity.get(identity);
     if (known !== undefined) return known;
@@ -79,7 +82,8 @@ export class DrawnTables {
       ownName: shared && !this.#model.inferred ? nameOfSharedType(name, declared.name) : null,
       shared,
       // what is said of one of its places is not said of the others
-      documentation: shared && name !== null ? documentation : (declared.documentation ?? documentation),
+      documentation:
+        shared && name !== null ? documentation : (said ?? declared.documentation ?? documentation),
     });
     this.#addTable(table);
     this.column(table, '/key', { role: 'row_key', type: key });
@@ -129,19 +133,28 @@ export class DrawnTables {
     return table;
   }
 
-  childKey(table: TableDraft, row: RowContext, child: QName): ColumnDraft {
+  /** `said`: of the element at this place, which the key of a shared table tells. */
+  childKey(table: TableDraft, row: RowContext, child: QName, said?: string): ColumnDraft {
     const steps = `${row.columnKey}/${this.#uses.element(child)}`;
-    return this.parentKey(table, row.table, [...row.nameParts, child.localName], steps);
+    const via = [...row.nameParts, child.localName];
+    return this.parentKey(table, row.table, via, steps, table.shared ? said : undefined);
   }
 
   /** `steps`: tell this use from others of the same parent; `via` does so in the column's name. */
-  parentKey(table: TableDraft, parent: TableDraft, via: readonly string[], steps: string): ColumnDraft {
+  parentKey(
+    table: TableDraft,
+    parent: TableDraft,
+    via: readonly string[],
+    steps: string,
+    documentation?: string,
+  ): ColumnDraft {
     return this.column(table, `/parent/${parent.index}/${steps}`, {
       role: 'parent_key',
       type: key,
       steps,
       parent,
       via,
+      documentation,
     });
   }
 

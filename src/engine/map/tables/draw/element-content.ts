@@ -1,5 +1,5 @@
 /** What an element of a type holds: attributes, text, wildcards, children, and the types that xsi:type may put in its place. */
-import type { ValueType } from '../../../model/source-model.ts';
+import type { SourceAttribute, SourceType, ValueType } from '../../../model/source-model.ts';
 import { columnTypeOf, itemBaseOf } from '../column-types.ts';
 import { hangsFromHead, newNode, type NodeDraft } from '../model-builder.ts';
 import { derivedTypesOf, isTextAlone } from '../type-graph.ts';
@@ -104,7 +104,7 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
       type: columnTypeOf(attribute.type, drawing.textLength),
       sourceType: itemBaseOf(attribute.type),
       keepsForm: attribute.type.guessed === true,
-      documentation: attribute.documentation,
+      documentation: attribute.documentation ?? saidOfValue(type, attribute, row),
     });
     const isSure = attribute.required && attribute.type.mayBeEmpty !== true;
     if (isSure && row.guarantor !== null) column.requiredBy.add(row.guarantor);
@@ -120,7 +120,7 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
       type: columnTypeOf(value, drawing.textLength),
       sourceType: itemBaseOf(value),
       keepsForm: value.guessed === true,
-      documentation: row.columnKey === '' ? undefined : drawing.model.elements[node.element]!.documentation,
+      documentation: row.documentation,
     });
     // an empty element with a default is valid, and its column stays empty where the type has no empty value
     const { default: constant, fixed = constant } = drawing.model.elements[node.element]!;
@@ -138,4 +138,14 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
   if (type.content === 'mixed' && value === null) node.textTable = drawing.tables.contentTable(row, 'text');
   if (type.anyElement !== null) node.wildcardTable = drawing.tables.contentTable(row, 'wildcard');
   for (const child of type.children) drawChild(drawing, node, row, child);
+}
+
+/** What is said of an element whose value is an attribute, where of the attribute itself nothing is said. */
+export function saidOfValue(
+  type: SourceType,
+  { name }: SourceAttribute,
+  { documentation }: Pick<RowContext, 'documentation'>,
+): string | undefined {
+  const holdsValue = type.content === 'empty' || (type.content === 'elements' && name.localName === 'value');
+  return holdsValue ? documentation : undefined;
 }

@@ -40,6 +40,7 @@ export function foldChild(
       path: [...row.path, element.name.localName],
       xpath,
       guarantor: sure ? row.guarantor : null,
+      documentation: child.documentation ?? element.documentation,
     };
     const structure = (word: string, role: ColumnDraft['role'], columnType: ColumnType): ColumnDraft =>
       drawing.tables.column(row.table, `${columnKey}/${word}`, {
@@ -48,6 +49,7 @@ export function foldChild(
         nameParts: [...nameParts, word],
         xpath: role === 'folded_position' ? null : xpath,
         steps: columnKey,
+        documentation: role === 'presence' ? inner.documentation : undefined,
       });
     if (element.nillable) node.nil = structure('nil', 'nil', flag);
     if (polymorphic) node.elementName = structure('element', 'element_name', plainText);
@@ -59,6 +61,7 @@ export function foldChild(
         nameParts,
         xpath,
         steps: columnKey,
+        documentation: inner.documentation,
       });
     } else if (!polymorphic && type.complex && !sure && !drawing.choices.alwaysShows(element.type)) {
       node.presence = structure('present', 'presence', flag);

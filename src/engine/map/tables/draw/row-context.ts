@@ -18,6 +18,8 @@ export interface RowContext {
   readonly xpath: string;
   /** the node whose row this is, when values here are guaranteed as far as the element itself is; null below optional folds */
   readonly guarantor: NodeDraft | null;
+  /** what is said of the element that is folded here; what is said of a row's own element, its table has */
+  readonly documentation?: string | undefined;
 }
 
 /** What makes rows belong to one table, within a drawing and over the versions of a model. */

@@ -1,0 +1,171 @@
+/** What the XSD says of elements, attributes and types reaches the tables, columns, keys and mappings that are made of them. */
+import { describe, expect, it } from 'vitest';
+import { listMappings } from '../../../../src/engine/map/mappings.ts';
+import { compiled, modelOf } from '../../../support/models/shredding.ts';
+
+const xs = (body: string, more = ''): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" ${more}>${body}</xs:schema>`;
+const note = (text: string, attributes = ''): string =>
+  `<xs:annotation><xs:documentation ${attributes}>${text}</xs:documentation></xs:annotation>`;
+const complex = (children: string, more = ''): string =>
+  `<xs:complexType><xs:sequence>${children}</xs:sequence>${more}</xs:complexType>`;
+
+/** Documentation of columns by table and column. */
+function columnsOf(xsd: string, mapLevel: 0 | 3 = 3): Readonly<Record<string, string>> {
+  const { tables } = modelOf(compiled(xsd), mapLevel);
+  return Object.fromEntries(
+    tables.flatMap(({ name, columns }) =>
+      columns.flatMap((column) =>
+        column.documentation === undefined ? [] : [[`${name}.${column.name}`, column.documentation]],
+      ),
+    ),
+  );
+}
+
+/** Documentation of paths. */
+function pathsOf(xsd: string): Readonly<Record<string, string>> {
+  const source = compiled(xsd);
+  const model = modelOf(source, 3);
+  const lines = listMappings(source, model, source.roots.slice(0, source.primaryRoots));
+  return Object.fromEntries(
+    lines.flatMap(({ xpath, documentation }) =>
+      xpath === null || documentation === undefined ? [] : [[xpath, documentation]],
+    ),
+  );
+}
+
+describe('an element that is referred to', () => {
+  const ccts = (name: string, definition: string): string =>
+    note(
+      `<ccts:Component xmlns:ccts="urn:un:unece:uncefact:documentation:2"><ccts:ComponentType>BBIE</ccts:ComponentType>
+        <ccts:DictionaryEntryName>${name}</ccts:DictionaryEntryName><ccts:Definition>${definition}</ccts:Definition>
+        <ccts:Cardinality>0..1</ccts:Cardinality></ccts:Component>`,
+    );
+  const order = xs(
+    `<xs:element name="order">${complex(
+      `<xs:element ref="Date">${ccts('Order. Issue Date. Date', 'The day it was sent.')}</xs:element>
+       <xs:element ref="Until" minOccurs="0"/>
+       <xs:element name="line" maxOccurs="unbounded">${complex(
+         `<xs:element ref="Date" minOccurs="0">${ccts('Line. Delivery. Date', 'The day it is wanted.')}</xs:element>`,
+       )}</xs:element>`,
+    )}</xs:element>
+    <xs:element name="Date" type="xs:date">${note('Any day.')}</xs:element>
+    <xs:element name="Until" type="xs:date">${note('The last day.')}</xs:element>`,
+  );
+
+  it('is described by what is said at the reference, else by its declaration', () => {
+    expect(columnsOf(order)).toEqual({
+      'order.date': 'Order. Issue Date. Date: The day it was sent.',
+      'order.until': 'The last day.',
+      'line.date': 'Line. Delivery. Date: The day it is wanted.',
+    });
+  });
+
+  it('is so in the mappings, too', () => {
+    expect(pathsOf(order)).toEqual({
+      '/order/Date': 'Order. Issue Date. Date: The day it was sent.',
+      '/order/Until': 'The last day.',
+      '/order/line/Date': 'Line. Delivery. Date: The day it is wanted.',
+    });
+  });
+});
+
+it('a table that two elements share is described by its type, and each key by its element', () => {
+  const xsd = xs(
+    `<xs:element name="sale">${complex(
+      `<xs:element name="buyer" type="Party" maxOccurs="9">${note('Who pays.')}</xs:element>
+       <xs:element name="seller" type="Party" maxOccurs="9">${note('Who is paid.')}</xs:element>`,
+    )}</xs:element>
+    <xs:complexType name="Party">${note('Somebody.')}<xs:sequence><xs:element name="name" type="xs:string">${note('As on the letter.')}</xs:element></xs:sequence></xs:complexType>`,
+  );
+  expect(modelOf(compiled(xsd), 3).tables.map(({ name, documentation }) => [name, documentation])).toEqual([
+    ['sale', undefined],
+    ['party', 'Somebody.'],
+  ]);
+  expect(columnsOf(xsd)).toEqual({
+    'party.sale_buyer_key': 'Who pays.',
+    'party.sale_seller_key': 'Who is paid.',
+    'party.name': 'As on the letter.',
+  });
+  expect(pathsOf(xsd)).toEqual({
+    '/sale/buyer': 'Who pays.',
+    '/sale/buyer/name': 'As on the letter.',
+    '/sale/seller': 'Who is paid.',
+    '/sale/seller/name': 'As on the letter.',
+  });
+});
+
+it('a value that is an attribute has what is said of its element', () => {
+  const xsd = xs(
+    `<xs:element name="patient">${complex(
+      `<xs:element name="born" type="Day" minOccurs="0">${note('The day of birth.')}</xs:element>
+       <xs:element name="blood" type="Group" minOccurs="0">${note('The blood group.')}</xs:element>`,
+    )}</xs:element>
+    <xs:complexType name="Day"><xs:sequence><xs:element name="remark" type="xs:string" minOccurs="0"/></xs:sequence>
+      <xs:attribute name="value" type="xs:date"/><xs:attribute name="id">${note('For references.')}</xs:attribute></xs:complexType>
+    <xs:complexType name="Group"><xs:attribute name="code"/></xs:complexType>`,
+  );
+  expect(columnsOf(xsd)).toMatchObject({
+    'patient.born_value': 'The day of birth.',
+    'patient.born_id': 'For references.',
+    'patient.blood_code': 'The blood group.',
+  });
+  expect(pathsOf(xsd)).toMatchObject({
+    '/patient/born/@value': 'The day of birth.',
+    '/patient/born/@id': 'For references.',
+    '/patient/blood/@code': 'The blood group.',
+  });
+});
+
+const said = (annotation: string): string | undefined =>
+  columnsOf(
+    xs(
+      `<xs:element name="a">${complex(`<xs:element name="b" type="xs:string">${annotation}</xs:element>`)}</xs:element>`,
+    ),
+  )['a.b'];
+const all = (...inner: string[]): string => `<xs:annotation>${inner.join('')}</xs:annotation>`;
+const one = (text: string, attributes = ''): string =>
+  `<xs:documentation ${attributes}>${text}</xs:documentation>`;
+
+describe('annotations', () => {
+  it.each([
+    ['paragraphs end where they end', all(one('First.'), one('Second')), 'First. Second'],
+    ['remarks without a full stop are kept apart', all(one('First'), one('Second')), 'First; Second'],
+    [
+      'one language is read',
+      all(one('Betrag', 'xml:lang="de"'), one('Amount', 'xml:lang="en-GB"'), one('Montant', 'xml:lang="fr"')),
+      'Amount',
+    ],
+    [
+      'without English, the first',
+      all(one('Betrag', 'xml:lang="de"'), one('in Euro', 'xml:lang="de"'), one('Montant', 'xml:lang="fr"')),
+      'Betrag; in Euro',
+    ],
+    [
+      'a name and a definition by their source',
+      all(
+        one('InstructedAmount', 'source="Name" xml:lang="EN"'),
+        one('Money to be moved.', 'source="Definition" xml:lang="EN"'),
+      ),
+      'InstructedAmount: Money to be moved.',
+    ],
+    [
+      'a structure without a component around it',
+      all(
+        one(
+          '<u:UniqueID xmlns:u="u">UN01</u:UniqueID><u:Name xmlns:u="u">Due Date</u:Name><u:Definition xmlns:u="u">When it is due.</u:Definition>',
+        ),
+      ),
+      'Due Date: When it is due.',
+    ],
+    ['markup is left out', all(one('See <b>this</b> one')), 'See this one'],
+    ['nothing but space is nothing', all(one(' \n ')), undefined],
+  ])('%s', (_, annotation, expected) => {
+    expect(said(annotation)).toBe(expected);
+  });
+
+  it('are not cut at the length of usual ones', () => {
+    const long = `${'A sentence. '.repeat(250).trim()}`;
+    expect(said(all(one(long)))).toBe(long);
+  });
+});
