@@ -178,7 +178,9 @@ function retryAfterMs(answer: Response): number {
 /** Codes and our own words: messages of libraries may hold the address. */
 function reasonOf(error: unknown): string {
   if (error instanceof AppError) return error.message;
-  if (error instanceof DOMException && error.name === 'TimeoutError') return 'no answer in time';
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  // clients say it in their own way that the signal of the time limit broke the request off
+  const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+  if (isLate || code === 'ABORT_ERR') return 'no answer in time';
   return typeof code === 'string' ? code : error instanceof Error ? error.name : 'unknown fault';
 }

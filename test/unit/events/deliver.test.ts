@@ -16,18 +16,22 @@ const stored = (idEvent: number, job: string): StoredEvent => ({
 
 const nothing = (): void => undefined;
 
-it('gives up an event whose record is none, by itself, and delivers the others as they are stored', async () => {
-  const later = { ...exampleJob, id_job: 8, of_a_later_version: [1] };
-  let waiting = [
-    stored(1, '{"id_job":'),
-    stored(2, JSON.stringify({ ...exampleJob, status: 'c4n4ry' })),
-    stored(3, JSON.stringify(exampleJob)),
-    stored(4, JSON.stringify(later)),
-  ];
-  const failed: unknown[] = [];
-  const delivered: number[] = [];
-  const bodies: unknown[] = [];
+interface Told {
+  readonly failed: unknown[][];
+  readonly delivered: number[];
+}
+
+/** Delivers by `send` until so many events were taken or have failed. */
+async function deliverAll(
+  events: readonly StoredEvent[],
+  send: (body: string) => Promise<Response>,
+): Promise<Told> {
+  let waiting = events;
+  const told: Told = { failed: [], delivered: [] };
   const ended = Promise.withResolvers<void>();
+  const count = (): void => {
+    if (told.failed.length + told.delivered.length === events.length) ended.resolve();
+  };
   const delivery = createEventDelivery({
     outbox: {
       recordKinds: async () => undefined,
@@ -37,16 +41,17 @@ it('gives up an event whose record is none, by itself, and delivers the others a
         return claimed;
       },
       delivered: async (idEvent) => {
-        if (delivered.push(idEvent) === 2) ended.resolve();
+        told.delivered.push(idEvent);
+        count();
       },
-      failed: async (...given) => void failed.push(given),
+      failed: async (...given) => {
+        told.failed.push(given);
+        count();
+      },
     },
     guard: { checkUrl: async () => ({}) } as never,
     http: {
-      send: async (_: unknown, { body }: { body: Uint8Array }) => {
-        bodies.push(JSON.parse(new TextDecoder().decode(body)));
-        return new Response(null, { status: 204 });
-      },
+      send: (_: unknown, { body }: { body: Uint8Array }) => send(new TextDecoder().decode(body)),
     } as never,
     logger: { debug: nothing, info: nothing, warn: nothing, error: nothing } as never,
     receivers: [
@@ -62,6 +67,24 @@ it('gives up an event whose record is none, by itself, and delivers the others a
   delivery.start();
   await ended.promise;
   await delivery.stop();
+  return told;
+}
+
+it('gives up an event whose record is none, by itself, and delivers the others as they are stored', async () => {
+  const later = { ...exampleJob, id_job: 8, of_a_later_version: [1] };
+  const bodies: unknown[] = [];
+  const { failed, delivered } = await deliverAll(
+    [
+      stored(1, '{"id_job":'),
+      stored(2, JSON.stringify({ ...exampleJob, status: 'c4n4ry' })),
+      stored(3, JSON.stringify(exampleJob)),
+      stored(4, JSON.stringify(later)),
+    ],
+    async (body) => {
+      bodies.push(JSON.parse(body));
+      return new Response(null, { status: 204 });
+    },
+  );
   expect(failed).toEqual([
     [1, expect.stringMatching(/^the stored event: /), null],
     [2, expect.stringMatching(/^the stored event\/status: (?!.*c4n4ry)/), null],
@@ -70,4 +93,15 @@ it('gives up an event whose record is none, by itself, and delivers the others a
   expect(bodies.map((body) => (body as { data: unknown }).data)).toEqual(
     expect.arrayContaining([exampleJob, later]),
   );
+});
+
+it.each([
+  ['fetch', new DOMException('The operation was aborted due to timeout', 'TimeoutError')],
+  [
+    'node:http',
+    Object.assign(new Error('The operation was aborted'), { code: 'ABORT_ERR', name: 'AbortError' }),
+  ],
+])('tells in words that a receiver is too slow, as %s says it', async (_, error) => {
+  const { failed } = await deliverAll([stored(1, JSON.stringify(exampleJob))], () => Promise.reject(error));
+  expect(failed).toEqual([[1, 'no answer in time', expect.any(Number)]]);
 });
