@@ -103,12 +103,14 @@ function isSafeName(name: string): boolean {
   );
 }
 
+/** `onNested` gets the names of archives among the members, which are not read. */
 export async function* archiveMembers(
   path: string,
   kind: Exclude<ArchiveKind, 'gz'>,
   accept: (name: string) => boolean,
   limits: ArchiveLimits,
   links: Links = 'follow',
+  onNested: (name: string) => void = () => undefined,
 ): AsyncIterable<ArchiveMember> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const members =
@@ -127,7 +129,11 @@ export async function* archiveMembers(
       throw broken(name, `has a member whose name leaves the archive: ${member.name}`);
     const plain = member.name.replace(/\.gz$/i, '');
     const hidden = plain.split('/').some((part) => part.startsWith('.') || part === '__MACOSX');
-    if (hidden || !accept(plain)) continue;
+    if (hidden) continue;
+    if (!accept(plain)) {
+      if (archiveKind(plain) !== null) onNested(`${name}/${member.name}`);
+      continue;
+    }
     // left out, its content would be missing without a word
     if (member.oddity !== null)
       throw broken(`${name}/${member.name}`, `is ${member.oddity}, which is not read from an archive`);

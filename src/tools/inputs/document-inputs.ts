@@ -23,8 +23,9 @@ export async function openDocuments(
 ): Promise<InputSet> {
   const links = session.byHand ? 'follow' : 'refuse';
   const accept = documentNames(takesXsd);
-  if (takesXsd) return openInputs(paths, accept, session.archiveLimits, links);
-  if (set !== null) return openBesideSet(session, paths, set);
+  const nested = nestedNotice(session.log);
+  if (takesXsd) return openInputs(paths, accept, session.archiveLimits, links, { nested });
+  if (set !== null) return openBesideSet(session, paths, set, nested);
   let wasReported = false;
   return openInputs(
     paths,
@@ -37,10 +38,23 @@ export async function openDocuments(
     },
     session.archiveLimits,
     links,
-    (input) => {
-      if (isXsdName(input)) throw new AppError('unprocessable_input', xsdIsNoDocument(input));
+    {
+      nested,
+      named: (input) => {
+        if (isXsdName(input)) throw new AppError('unprocessable_input', xsdIsNoDocument(input));
+      },
     },
   );
+}
+
+/** Says it of the first: without a word, documents would be missing. */
+function nestedNotice(log: ToolSession['log']): (name: string) => void {
+  let wasReported = false;
+  return (name) => {
+    if (wasReported) return;
+    wasReported = true;
+    log(`${name}: archives within an archive are not read; unpack the outer one and give its folder`);
+  };
 }
 
 /** What of the inputs is no part of the XSD set that lies among them. */
@@ -48,6 +62,7 @@ async function openBesideSet(
   { byHand, archiveLimits }: Pick<ToolSession, 'byHand' | 'archiveLimits'>,
   paths: readonly string[],
   set: XsdSetFiles,
+  nested: (name: string) => void,
 ): Promise<InputSet> {
   const accept = documentNames(false);
   const links = byHand ? 'follow' : 'refuse';
@@ -60,7 +75,7 @@ async function openBesideSet(
   }
   const only = new AppError('unprocessable_input', xsdIsNoDocument(paths.join(', ')));
   if (rest.length === 0) throw only;
-  const inputs = await openInputs(rest, accept, archiveLimits, links);
+  const inputs = await openInputs(rest, accept, archiveLimits, links, { nested });
   const members: InputSet['members'] = async function* () {
     for await (const member of inputs.members())
       if (!isXsdName(member.name) && !set.sources.has(sourceKey(member))) yield member;

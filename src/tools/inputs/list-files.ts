@@ -47,16 +47,23 @@ export interface InputSet {
   dispose(): Promise<void>;
 }
 
+/** Told of what there is among inputs. */
+export interface InputNotices {
+  /** of each input that is a file: it may throw */
+  readonly named?: (input: string) => void;
+  /** of each archive within an archive, which is not read, whenever the members are walked */
+  readonly nested?: (name: string) => void;
+}
+
 /**
- * `accept` chooses files of folders and archives by name; a file named by itself is taken whatever its name, unless `onNamed`, which is
- * given that name, throws. AppError `input_not_found` when an input leads nowhere, `invalid_option` when it is nearly a pattern.
+ * `accept` chooses files of folders and archives by name; a file named by itself is taken whatever its name, unless `notices` throw. AppError `input_not_found` when an input leads nowhere, `invalid_option` when it is nearly a pattern.
  */
 export async function openInputs(
   inputs: readonly string[],
   accept: (name: string) => boolean,
   limits: ArchiveLimits = defaultArchiveLimits,
   links: Links = 'follow',
-  onNamed: (input: string) => void = () => undefined,
+  notices: InputNotices = {},
 ): Promise<InputSet> {
   const files: InputFile[] = [];
   const spools: string[] = [];
@@ -67,7 +74,7 @@ export async function openInputs(
       files.push(inputFile(path, 'stdin.xml', 'follow', new Uint8Array(headBytes)));
       continue;
     }
-    const found = await expand(input, accept, links, onNamed);
+    const found = await expand(input, accept, links, notices);
     if (found.length === 0) {
       throw new AppError(
         'input_not_found',
@@ -79,7 +86,7 @@ export async function openInputs(
   return {
     fileCount: files.length,
     totalBytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    members: () => walk(files, accept, limits, links),
+    members: () => walk(files, accept, limits, links, notices.nested),
     dispose: async () => {
       for (const spool of spools) await rm(spool, { recursive: true, force: true });
     },
@@ -115,7 +122,7 @@ async function expand(
   input: string,
   accept: (name: string) => boolean,
   links: Links,
-  onNamed: (input: string) => void,
+  notices: InputNotices,
 ): Promise<InputFile[]> {
   const path = resolve(input);
   const head = new Uint8Array(headBytes);
@@ -124,7 +131,7 @@ async function expand(
     return null;
   });
   if (facts?.isFile()) {
-    onNamed(input);
+    notices.named?.(input);
     return [inputFile(path, basename(path), links, head)];
   }
   if (facts?.isDirectory()) {
@@ -149,7 +156,7 @@ async function expand(
   if (pattern === null) return [];
   const files = new Map<string, InputFile>();
   for await (const match of matchingFiles(pattern, resolve(pattern.folder)))
-    for (const file of await expand(join(pattern.folder, match), accept, links, onNamed))
+    for (const file of await expand(join(pattern.folder, match), accept, links, notices))
       if (!files.has(file.path)) files.set(file.path, file);
   return [...files.values()];
 }
@@ -198,6 +205,7 @@ async function* walk(
   accept: (name: string) => boolean,
   limits: ArchiveLimits,
   links: Links,
+  onNested: InputNotices['nested'],
 ): AsyncIterable<InputMember> {
   // one buffer for all small files: one is read before the next is asked for
   let buffer: Uint8Array | null = null;
@@ -231,7 +239,7 @@ async function* walk(
       };
     } else {
       let index = 0;
-      for await (const member of archiveMembers(file.path, file.archive, accept, limits, links)) {
+      for await (const member of archiveMembers(file.path, file.archive, accept, limits, links, onNested)) {
         yield {
           name: member.name,
           path: `${file.name}/${member.name}`,

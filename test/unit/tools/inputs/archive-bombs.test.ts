@@ -3,6 +3,8 @@ import { mkdtemp, symlink, writeFile, rename, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { defaultArchiveLimits } from '../../../../src/tools/inputs/archive-members.ts';
+import { openDocuments } from '../../../../src/tools/inputs/document-inputs.ts';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { inputFileChunks } from '../../../../src/tools/inputs/open-file.ts';
 import { overlappingZip, tarOf, tarred, zipped } from '../../../support/service/archives.ts';
@@ -157,4 +159,34 @@ describe('files that a job named', () => {
     await expect(text(join(root, 'in', 'a.xml'))).rejects.toMatchObject(refused);
     await expect(text(join(root, 'was'))).rejects.toMatchObject(refused);
   });
+});
+
+it.each([
+  ['in.zip', 'x.zip'],
+  ['deep/IN.TGZ', 'x.zip'],
+  ['in.tar.gz', 'x.tar'],
+])('tells once that an archive within an archive is not read: %s in %s', async (inner, outer) => {
+  const members = [inner, inner, 'a.xml', 'notes.gz', '.hidden.zip'].map((name) => ({
+    name,
+    bytes: name.endsWith('.xml') ? utf8.encode('<a/>') : zipped([]),
+  }));
+  const path = join(folder, outer);
+  await writeFile(path, outer.endsWith('.zip') ? zipped(members) : tarOf(members));
+  const lines: string[] = [];
+  const session = {
+    byHand: true,
+    archiveLimits: defaultArchiveLimits,
+    log: (line: string) => lines.push(line),
+  };
+  const inputs = await openDocuments(session, [path], { takesXsd: false, set: null });
+  const names: string[] = [];
+  for (let walk = 0; walk < 2; walk += 1)
+    for await (const member of inputs.members()) {
+      for await (const _ of member.chunks());
+      names.push(member.name);
+    }
+  expect(names).toEqual(['a.xml', 'a.xml']);
+  expect(lines).toEqual([
+    `${outer}/${inner}: archives within an archive are not read; unpack the outer one and give its folder`,
+  ]);
 });
