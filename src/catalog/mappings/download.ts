@@ -89,6 +89,7 @@ async function otherSheets(
         name,
         column.name,
         code,
+        column.saidOfValues.get(code) ?? null,
         column.xpath,
         column.documentation,
       ]),
@@ -101,7 +102,7 @@ async function otherSheets(
     },
     {
       name: 'codes',
-      rows: [['table_name', 'column_name', 'code', 'xpath', 'documentation'], ...codeRows.flat()],
+      rows: [['table_name', 'column_name', 'code', 'meaning', 'xpath', 'documentation'], ...codeRows.flat()],
     },
   ];
 }

@@ -7,11 +7,17 @@ import type { DescribedColumn, DescribedModel, DescribedTable } from './describe
 export async function dbmlDocument(model: DescribedModel): Promise<readonly string[]> {
   const taken = new Set<string>();
   const enums = new Map<string, string>();
-  const enumOf = (table: DescribedTable, { name, type, enumeration }: DescribedColumn): string | null => {
+  const enumOf = (table: DescribedTable, column: DescribedColumn): string | null => {
+    const { name, type, enumeration, saidOfValues } = column;
     // a value without a character has no name
     if (enumeration === null || type.kind !== 'text' || type.list === true || enumeration.includes(''))
       return null;
-    const values = enumeration.map((value) => `  ${named(value)}\n`).join('');
+    const values = enumeration
+      .map((value) => {
+        const said = saidOfValues.get(value);
+        return `  ${named(value)}${said === undefined ? '' : ` [note: ${text(said)}]`}\n`;
+      })
+      .join('');
     const known = enums.get(values);
     if (known !== undefined) return known;
     let own = `${table.name}_${name}`;

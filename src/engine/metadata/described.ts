@@ -5,7 +5,7 @@ import { sideTableDefinitions, type SideTableDefinition } from '../model/side-ta
 import type { SourceModel } from '../model/source-model.ts';
 import { columnComment, commentLine, identityNotes, tableComment } from '../sql/comment-text.ts';
 import { placesOfRows, type PlacesOfRows } from '../sql/places-of-rows.ts';
-import { enumerationsOf, type Enumeration } from './enumerations.ts';
+import { enumerationsOf, type EnumeratedValues, type Enumeration } from './enumerations.ts';
 
 export interface DescribedColumn {
   readonly name: string;
@@ -18,6 +18,8 @@ export interface DescribedColumn {
   readonly xpath: string | null;
   /** all values that there can be, of a list those of its items; null: not told */
   readonly enumeration: Enumeration | null;
+  /** what the schema says of them, by value */
+  readonly saidOfValues: EnumeratedValues['said'];
 }
 
 export interface DescribedReference {
@@ -50,6 +52,8 @@ export interface DescribedModel {
   readonly tables: readonly DescribedTable[];
 }
 
+const nothingSaid: EnumeratedValues['said'] = new Map();
+
 /** `source`: what the model was made of; without it no values are enumerated. */
 export async function describeModel(
   { name, version }: Pick<DescribedModel, 'name' | 'version'>,
@@ -71,7 +75,7 @@ export function describeTable(
   index: number,
   places: PlacesOfRows,
   notes: readonly string[] = [],
-  enumerationAt: (column: number) => Enumeration | null = () => null,
+  enumerationAt: (column: number) => EnumeratedValues | null = () => null,
 ): DescribedTable {
   const table = model.tables[index]!;
   const further = places.further(table, 'column');
@@ -88,7 +92,8 @@ export function describeTable(
       description: commentLine(columnComment(model, table, column, further), null),
       documentation: commentLine(column.documentation ?? '', null),
       xpath: column.xpath,
-      enumeration: enumerationAt(at),
+      enumeration: enumerationAt(at)?.values ?? null,
+      saidOfValues: enumerationAt(at)?.said ?? nothingSaid,
     })),
     primaryKey: table.columns.filter(({ role }) => role === 'row_key').map(({ name }) => name),
     uniqueKeys: table.uniqueKeys.map((key) => ({ name: key.name, columns: key.columns.map(named) })),
@@ -130,6 +135,7 @@ export function describeSideTable({
       documentation: column.comment,
       xpath: null,
       enumeration: null,
+      saidOfValues: nothingSaid,
     })),
     primaryKey,
     uniqueKeys: [],

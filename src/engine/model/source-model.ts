@@ -75,6 +75,8 @@ export interface Facets {
   readonly maxExclusive?: string;
   readonly whiteSpace?: 'preserve' | 'replace' | 'collapse';
   readonly enumeration?: readonly string[];
+  /** what is said of the values of `enumeration`, in their order; absent: nothing of any */
+  readonly enumerationDocumentation?: readonly (string | null)[];
   readonly patterns?: readonly (readonly string[])[];
 }
 

@@ -36,6 +36,7 @@ const facets = object<Facets>(
     maxExclusive: text(),
     whiteSpace: oneOf('preserve', 'replace', 'collapse'),
     enumeration: texts,
+    enumerationDocumentation: array(nullable(text())),
     patterns: array(texts),
   },
 );

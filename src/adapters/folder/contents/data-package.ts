@@ -55,6 +55,7 @@ function withColumns(table: DescribedTable, names: readonly string[]): Described
           documentation: '',
           xpath: null,
           enumeration: null,
+          saidOfValues: new Map(),
         },
     ),
     references: table.references.filter(({ column }) => names.includes(column)),

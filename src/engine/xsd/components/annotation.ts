@@ -40,7 +40,7 @@ export function readDocumentation(node: XmlElement): string | undefined {
 
 function readRemarks(node: XmlElement): Remark[] {
   const language = languageOf(node);
-  const definition = findText(node, ['Definition']);
+  const definition = findText(node, ['Definition', 'Description']);
   if (definition !== '') {
     const name = findText(node, ['DictionaryEntryName', 'Name', 'PropertyTerm']);
     return [

@@ -1,5 +1,6 @@
 /** Facets of simple types: read, derived, compared. */
 import { clarkName, type Facets } from '../../model/source-model.ts';
+import { readDocumentation } from '../components/annotation.ts';
 import type { FacetStep, Origin, SimpleType, WrittenFacet } from '../components/terms.ts';
 import { primitiveOf } from './lexical-form.ts';
 import { translatePattern } from './pattern.ts';
@@ -74,6 +75,7 @@ export function deriveFacets(
   const seen = new Set<string>();
   const enumerated = new Set(base.facets.enumeration);
   const enumeration: string[] = [];
+  const said = saidOfValues(base.facets);
   const patterns: string[] = [];
   const path = type.name === null ? undefined : clarkName(type.name);
   for (const facet of step) {
@@ -99,6 +101,8 @@ export function deriveFacets(
           wrong(`there is no notation ${value}`);
       }
       enumeration.push(value);
+      const documentation = readDocumentation(facet.node);
+      if (documentation !== undefined) said.set(value, documentation);
       continue;
     }
     if (seen.has(facet.name)) wrong('given twice');
@@ -111,12 +115,27 @@ export function deriveFacets(
       wrong(`fixed at ${String(before)} by the base type`);
     if (facet.fixed) fixed.add(facet.name);
   }
-  if (enumeration.length > 0) merged.enumeration = enumeration;
+  if (enumeration.length > 0) {
+    merged.enumeration = enumeration;
+    delete merged.enumerationDocumentation;
+    if (enumeration.some((value) => said.has(value)))
+      merged.enumerationDocumentation = enumeration.map((value) => said.get(value) ?? null);
+  }
   if (patterns.length > 0) merged.patterns = [...(base.facets.patterns ?? []), patterns];
   const clash = whyInconsistent(merged, seen, primitiveOf(base.builtIn));
   if (clash !== null) reading.report.error('xsd_bad_facet', clash, at, path);
   type.facets = merged;
   type.fixedFacets = fixed;
+}
+
+/** By value; a type that repeats values of its base need not say again what they are. */
+function saidOfValues({ enumeration = [], enumerationDocumentation = [] }: Facets): Map<string, string> {
+  return new Map(
+    enumeration.flatMap((value, at) => {
+      const text = enumerationDocumentation[at] ?? null;
+      return text === null ? [] : [[value, text] as const];
+    }),
+  );
 }
 
 const looseness = ['preserve', 'replace', 'collapse'];

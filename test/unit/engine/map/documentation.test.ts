@@ -1,5 +1,8 @@
 /** What the XSD says of elements, attributes and types reaches the tables, columns, keys and mappings that are made of them. */
 import { describe, expect, it } from 'vitest';
+import { dbmlDocument } from '../../../../src/engine/metadata/dbml.ts';
+import { describeModel } from '../../../../src/engine/metadata/described.ts';
+import { enumerationsOf } from '../../../../src/engine/metadata/enumerations.ts';
 import { listMappings } from '../../../../src/engine/map/mappings.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
@@ -168,4 +171,34 @@ describe('annotations', () => {
     const long = `${'A sentence. '.repeat(250).trim()}`;
     expect(said(all(one(long)))).toBe(long);
   });
+});
+
+const value = (code: string, text?: string): string =>
+  `<xs:enumeration value="${code}">${text === undefined ? '' : note(text)}</xs:enumeration>`;
+
+it('values that are enumerated say what they mean, also where a derived type or a union repeats them', async () => {
+  const source = compiled(
+    xs(
+      `<xs:element name="pay">${complex(
+        `<xs:element name="all" type="Way"/><xs:element name="some" type="Some"/><xs:element name="any"><xs:simpleType><xs:union memberTypes="Some Other"/></xs:simpleType></xs:element>`,
+      )}</xs:element>
+      <xs:simpleType name="Way"><xs:restriction base="xs:token">${value('CRDT', 'Money comes in.')}${value('DBIT', 'Money goes out.')}${value('NONE')}</xs:restriction></xs:simpleType>
+      <xs:simpleType name="Some"><xs:restriction base="Way">${value('DBIT')}${value('CRDT', 'Credit.')}</xs:restriction></xs:simpleType>
+      <xs:simpleType name="Other"><xs:restriction base="xs:token">${value('CASH', 'In coins.')}</xs:restriction></xs:simpleType>`,
+    ),
+  );
+  const model = modelOf(source, 3);
+  const codesOf = await enumerationsOf(model, source);
+  const columns = model.tables[0]!.columns.flatMap(({ name }, at) => {
+    const codes = codesOf(0, at);
+    return codes === null ? [] : [[name, codes.values, Object.fromEntries(codes.said)]];
+  });
+  expect(columns).toEqual([
+    ['all', ['CRDT', 'DBIT', 'NONE'], { CRDT: 'Money comes in.', DBIT: 'Money goes out.' }],
+    ['some', ['DBIT', 'CRDT'], { DBIT: 'Money goes out.', CRDT: 'Credit.' }],
+    ['any', ['DBIT', 'CRDT', 'CASH'], { DBIT: 'Money goes out.', CRDT: 'Credit.', CASH: 'In coins.' }],
+  ]);
+  expect(
+    (await dbmlDocument(await describeModel({ name: 'pay', version: 1 }, model, source))).join(''),
+  ).toContain('Enum "pay_some" {\n  "DBIT" [note: \'Money goes out.\']\n  "CRDT" [note: \'Credit.\']\n}');
 });

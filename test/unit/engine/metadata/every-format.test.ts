@@ -44,6 +44,7 @@ const hostile: DescribedModel = {
       description: note,
       documentation: note,
       enumeration: ['title', 'select'].includes(column.name) ? codes : null,
+      saidOfValues: new Map(codes.map((code) => [code, note])),
     })),
   })),
 };

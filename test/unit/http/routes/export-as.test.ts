@@ -8,7 +8,7 @@ import { readZip } from '../../../support/read-zip.ts';
 const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
   <xs:element name="net"><xs:complexType><xs:sequence>
     <xs:element name="stop" maxOccurs="unbounded"><xs:complexType>
-      <xs:attribute name="kind"><xs:simpleType><xs:restriction base="xs:string"><xs:enumeration value="bus"/></xs:restriction></xs:simpleType></xs:attribute>
+      <xs:attribute name="kind"><xs:simpleType><xs:restriction base="xs:string"><xs:enumeration value="bus"><xs:annotation><xs:documentation>It has wheels.</xs:documentation></xs:annotation></xs:enumeration></xs:restriction></xs:simpleType></xs:attribute>
       <xs:attribute name="code"/></xs:complexType></xs:element>
   </xs:sequence></xs:complexType></xs:element></xs:schema>`);
 
@@ -119,6 +119,6 @@ describe('GET /v2/mapping/download as a workbook', () => {
         ([, text]) => text,
       );
     expect(texts(2)).toEqual(expect.arrayContaining(['_documents', 'stop', '/net/stop', 'stop_key', 'net']));
-    expect(texts(3).slice(5)).toEqual(['stop', 'kind', 'bus', '/net/stop/@kind', '']);
+    expect(texts(3).slice(6)).toEqual(['stop', 'kind', 'bus', 'It has wheels.', '/net/stop/@kind', '']);
   });
 });
