@@ -37,8 +37,6 @@ export function checkCombinations(
   } else {
     if (request.inputs.length > 0)
       fault(null, `${request.tool} reads rows (-i), not files: ${request.inputs[0]}`);
-    if (request.originId === undefined && !namesLogical)
-      fault(null, `${request.tool} needs -l or -x; -x auto takes the origin that the rows were loaded by`);
     if (request.in === undefined) fault(null, `${request.tool} needs -i, where the rows are`);
     if (request.tool === 'er2xml' && request.out === undefined) fault(null, 'er2xml needs -o, a folder');
     if (request.tool === 'unload' && request.document === undefined)

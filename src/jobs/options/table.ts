@@ -172,7 +172,7 @@ export const toolOptions: readonly OptionSpec[] = [
     users,
     [
       'ID|NAME|auto',
-      'use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was)',
+      'use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)',
     ],
     origin,
   ),

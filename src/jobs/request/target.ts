@@ -78,7 +78,10 @@ function sqlSchemaFault(name: string): string | null {
 function postgresql(text: string): Target | { readonly fault: string } {
   const match = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/i.exec(text);
   if (match === null)
-    return { fault: 'must be postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE][?schema=NAME]' };
+    return {
+      fault:
+        'must be postgresql://HOST[:PORT][/DATABASE][?schema=NAME] (with -u and -p), metadb:NAME, duckdb:FILE or a folder',
+    };
   const [, credentials, hostPort, database, query] = match as unknown as [
     string,
     string?,

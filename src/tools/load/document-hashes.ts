@@ -49,6 +49,11 @@ export async function hashesToLoad(
     known.add(sha256);
     return sha256;
   });
-  if (skipped > 0) log(`${skipped} documents are there already and were left out`);
+  if (skipped > 0)
+    log(
+      skipped === 1
+        ? '1 document is there already and was left out'
+        : `${skipped} documents are there already and were left out`,
+    );
   return { hashes: toLoad, skipped };
 }

@@ -148,11 +148,11 @@ export async function namedLogicalSchema(
   return { stored: own, why };
 }
 
-/** That of `-x`; with `auto` the only one that the rows were loaded by. */
+/** That of `-x`; without it, and with `auto`, the only one that the rows were loaded by. */
 async function namedOrigin({ request, home }: ToolSession, loads: readonly TargetLoad[]): Promise<number> {
   const { originId } = request;
   if (originId !== undefined && 'id' in originId) return originId.id;
-  if (originId === undefined || !('auto' in originId))
+  if (originId !== undefined && !('auto' in originId))
     throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
   const installation = await home.adapters.catalog.installation();
   const ours = loads.filter((load) => load.installation === installation && load.idSch !== null);
@@ -161,14 +161,8 @@ async function namedOrigin({ request, home }: ToolSession, loads: readonly Targe
   const [only] = ids;
   if (ids.length === 1 && only != null) return only;
   throw ids.length === 0
-    ? new AppError(
-        'not_found',
-        '-x auto: no origin of this installation has loaded what -i names: give -x or -l',
-      )
-    : new AppError(
-        'conflict',
-        `-x auto: the rows were loaded by origins ${ids.join(', ')}: name one with -x`,
-      );
+    ? new AppError('not_found', 'no origin of this installation has loaded what -i names: give -x or -l')
+    : new AppError('conflict', `the rows of -i were loaded by origins ${ids.join(', ')}: name one with -x`);
 }
 
 /** Stores a new model where the run stores anything; a --rename that named nothing is told, as a mistyped name would go unnoticed. */

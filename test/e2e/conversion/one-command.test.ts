@@ -160,11 +160,7 @@ describe('one command', { timeout: 240_000 }, () => {
       logical: named.logical,
     });
     const back = join(home.directory, 'back');
-    for (const which of [
-      ['-x', 'voyages'],
-      ['-l', 'voyages'],
-      ['-x', 'auto'],
-    ])
+    for (const which of [['-x', 'voyages'], ['-l', 'voyages'], ['-x', 'auto'], []])
       expect(await convert(home, 'er2xml', ...which, '-i', 'metadb:named', '-o', back)).toMatchObject({
         origin,
       });

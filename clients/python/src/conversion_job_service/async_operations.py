@@ -48,7 +48,7 @@ class AsyncOperations(AsyncTransport):
 
         - `--name NAME`: the origin's name
         - `--parent ID`: make it the next version of that origin
-        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was)
+        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
         - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
         - `--xsd PATH`: load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version; may be repeated
         - `-a, --use-stats ID,…`: use the statistics of these jobs
@@ -85,7 +85,7 @@ class AsyncOperations(AsyncTransport):
 
         **er2xml** writes documents back from tables:
 
-        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was)
+        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
         - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
         - `-s, --skip`: dry run: nothing is saved
         - `-i, --in TARGET`: where the rows are
@@ -99,7 +99,7 @@ class AsyncOperations(AsyncTransport):
 
         **unload** removes documents and their rows from a target:
 
-        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was)
+        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
         - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
         - `-s, --skip`: dry run: nothing is saved
         - `-i, --in TARGET`: where the rows are
