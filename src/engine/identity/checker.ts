@@ -34,6 +34,7 @@ import {
 } from './open-scopes.ts';
 import { BrokenRules, type BrokenRule } from './broken-rules.ts';
 import { compileRules, type CompiledRules } from './compiled-rules.ts';
+import { ShortKeys } from './short-keys.ts';
 import { utf8Text } from '../xml/utf8.ts';
 
 export interface IdentityChecker {
@@ -74,6 +75,7 @@ class Checker implements IdentityChecker {
   readonly #frames: ElementFrame[] = [];
   readonly #scopes: RuleScope[] = [];
   readonly #namespaces = new NamespaceScope();
+  readonly #shortKeys = new ShortKeys();
   #text = new ByteBuffer(256);
   readonly #xsiType: number;
   readonly #xsiNil: number;
@@ -104,6 +106,7 @@ class Checker implements IdentityChecker {
     this.#held = 0;
     this.#stopped = false;
     this.#scopes.length = 0;
+    this.#shortKeys.clear();
     this.#text.length = 0;
     this.#namespaces.leave(0);
     for (const [prefix, uri] of inherited ?? []) this.#namespaces.declare(prefix, uri);
@@ -258,7 +261,8 @@ class Checker implements IdentityChecker {
       if (ambiguous || kind === 'key') this.#faults.note(rule, 'incomplete', values, this.#location());
       return;
     }
-    const tuple = values.join(betweenFields);
+    const whole = values.join(betweenFields);
+    const tuple = this.#shortKeys.of(whole);
     if (kind !== 'keyref') {
       const keys = setAt(scope.keys, rule);
       if (keys.has(tuple)) this.#faults.note(rule, 'repeated', values, this.#location());
@@ -274,8 +278,8 @@ class Checker implements IdentityChecker {
     const known = references.get(tuple);
     if (known !== undefined) known.count += 1;
     else {
-      references.set(tuple, { count: 1, location: this.#location() });
-      this.#hold(scope, tuple);
+      references.set(tuple, { count: 1, location: this.#location(), whole });
+      this.#hold(scope, whole);
     }
   }
 
@@ -288,7 +292,7 @@ class Checker implements IdentityChecker {
     const bytes = tuple.length + heldValueBytes;
     scope.held += bytes;
     this.#held += bytes;
-    if (this.#held > this.#maxHeld) this.#stop();
+    if (this.#held + this.#shortKeys.held > this.#maxHeld) this.#stop();
   }
 
   /** The rest of the document goes unchecked, and nothing of it is held any longer. */
@@ -298,6 +302,7 @@ class Checker implements IdentityChecker {
     this.unfinished += 1;
     this.#scopes.length = 0;
     this.#frames.length = 0;
+    this.#shortKeys.clear();
     this.#text = new ByteBuffer(256);
   }
 
@@ -308,9 +313,9 @@ class Checker implements IdentityChecker {
       const { refers } = this.#rules.rules[rule]!;
       const keys = scope.keys.get(refers!);
       const inner = scope.inner.get(refers!);
-      for (const [tuple, { count, location }] of references) {
+      for (const [tuple, { count, location, whole }] of references) {
         if (keys?.has(tuple) !== true && inner?.has(tuple) !== true)
-          this.#faults.note(rule, 'dangling', tuple.split(betweenFields), location, count);
+          this.#faults.note(rule, 'dangling', whole.split(betweenFields), location, count);
       }
     }
     for (const outer of this.#scopes) {

@@ -24,6 +24,8 @@ export interface Selection {
 export interface Reference {
   count: number;
   readonly location: TextLocation;
+  /** the values, in full */
+  readonly whole: string;
 }
 
 /** An element that a selector found. */

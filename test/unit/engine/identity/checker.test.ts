@@ -192,3 +192,41 @@ describe('natural keys of tables', () => {
     ]);
   });
 });
+
+describe('long values', () => {
+  const named = xs(`<xs:element name="list"><xs:complexType><xs:sequence>
+      <xs:element name="one" maxOccurs="unbounded"><xs:complexType><xs:attribute name="id"/><xs:attribute name="part"/></xs:complexType></xs:element>
+      <xs:element name="use" minOccurs="0" maxOccurs="unbounded"><xs:complexType><xs:attribute name="id"/></xs:complexType></xs:element>
+    </xs:sequence></xs:complexType>
+    <xs:key name="id"><xs:selector xpath="t:one"/><xs:field xpath="@id"/></xs:key>
+    <xs:unique name="pair"><xs:selector xpath="t:one"/><xs:field xpath="@id"/><xs:field xpath="@part"/></xs:unique>
+    <xs:keyref name="used" refer="t:id"><xs:selector xpath="t:use"/><xs:field xpath="@id"/></xs:keyref></xs:element>`);
+  const long = (end: string): string => 'x'.repeat(40_000) + end;
+  const listOf = (ones: readonly string[], uses: readonly string[] = []): string =>
+    `<list xmlns="urn:t">${ones.map((id) => `<one id="${id}" part="1"/>`).join('')}${uses.map((id) => `<use id="${id}"/>`).join('')}</list>`;
+
+  it('are told apart and known again, wherever they differ', () => {
+    const ends = ['a', 'b', 'ab', 'ba', 'x', ''];
+    const starts = ends.map((end) => end + long(''));
+    expect(faults(check(named, [listOf([...new Set([...ends.map(long), ...starts])])]))).toEqual([]);
+    const broken = check(named, [listOf([long('a'), long('b'), long('a')], [long('b'), long('c')])]).broken;
+    expect(broken.map(({ name, fault, count }) => [name, fault, count])).toEqual([
+      ['{urn:t}id', 'repeated', 1],
+      ['{urn:t}pair', 'repeated', 1],
+      ['{urn:t}used', 'dangling', 1],
+    ]);
+    expect(broken[2]!.sample).toMatch(/^x{20}/);
+  });
+
+  it('of one length are found as short ones are', () => {
+    const ids = Array.from({ length: 1000 }, (_, at) => `${'y'.repeat(17_000)}${10_000 + at}`);
+    expect(check(named, [listOf(ids, ids)]).broken).toEqual([]);
+  });
+
+  it('count as long as the document is read', () => {
+    const ids = Array.from({ length: 40 }, (_, at) => long(`${100 + at}`));
+    expect(check(named, [listOf(ids), listOf(['a'])], { maxHeldBytes: 500_000 }).unfinished).toBe(0);
+    const different = ids.map((_, at) => `${100 + at}`.repeat(8000));
+    expect(check(named, [listOf(different)], { maxHeldBytes: 500_000 }).unfinished).toBe(1);
+  });
+});
