@@ -43,6 +43,8 @@ export interface TokenBatch {
 /** Interned expanded names. Ids are dense from 0 and stable for the table's life; a table may serve many documents. */
 export interface NameTable {
   readonly size: number;
+  /** how many of the names and namespaces are long (`checkNameCount`) */
+  readonly longNames: number;
   namespaceUri(id: number): string;
   localName(id: number): string;
   /** id of an expanded name, interning it when new */

@@ -1,5 +1,7 @@
 /** A reader of characters for the declarations of a DTD and of XML, with their common parts: names, white space, literals. */
 import { APOSTROPHE, CR, GREATER, LF, QUOTE, isPublicIdCharacter, isSpace } from '../characters.ts';
+import { longNameLength } from '../names/byte-interner.ts';
+import { checkNameCount } from '../names/count-limits.ts';
 import { scanNameEnd } from '../scan/qualified-name.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 import { NAME_NONE, NAME_WIDE, isWideNamePart, nameClass } from '../characters.ts';
@@ -92,6 +94,10 @@ export class DeclarationReader {
     if (to >= this.end) this.fail('xml_syntax', 'the text ends inside a declaration', this.end);
     if (to - from > this.state.limits.xmlMaxNameBytes)
       this.fail('xml_name_limit', `a name is longer than ${this.state.limits.xmlMaxNameBytes} bytes`);
+    if (to - from > longNameLength) {
+      this.state.internName(this.bytes.slice(from, to));
+      checkNameCount(this.state, this.faultOffsetOf(from));
+    }
     this.pos = to;
     return this.text(from, to);
   }

@@ -9,6 +9,12 @@ import { utf8Text } from '../utf8.ts';
  */
 const MOST_PROBES = 32;
 
+/**
+ * Bytes; characters where they are held as strings. Engines of JavaScript take the length of a long string (V8: of more than 16,383
+ * characters) for its hash: many such names of one length would cost the square of their number.
+ */
+export const longNameLength = 16_000;
+
 /** Gives equal byte strings equal ids, dense from 0, without making a string of them. Id 0 is the empty byte string. */
 export class ByteInterner {
   /** every interned byte string, one behind the other */
@@ -16,6 +22,8 @@ export class ByteInterner {
   starts: Int32Array;
   ends: Int32Array;
   size = 1;
+  /** how many of them are long */
+  longNames = 0;
   /** ids by hash, open addressing; 0 is free */
   slots: Int32Array;
   hashes: Int32Array;
@@ -65,6 +73,7 @@ export class ByteInterner {
       this.hashes = grown(this.hashes);
     }
     const length = to - from;
+    if (length > longNameLength) this.longNames += 1;
     if (this.arenaEnd + length > this.arena.length) {
       const arena = new Uint8Array(Math.max(this.arena.length * 2, this.arenaEnd + length));
       arena.set(this.arena);

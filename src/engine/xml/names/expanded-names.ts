@@ -1,14 +1,19 @@
 /** The table of expanded names (namespace and local name) that tokens refer to. */
 import type { NameTable } from '../tokens.ts';
+import { longNameLength } from './byte-interner.ts';
 
 /** An empty table of expanded names; may serve any number of tokenizers. */
 export function createNameTable(): NameTable {
   const uris: string[] = [];
   const locals: string[] = [];
+  let longNames = 0;
   const idsByUri = new Map<string, Map<string, number>>();
   return {
     get size() {
       return uris.length;
+    },
+    get longNames() {
+      return longNames;
     },
     namespaceUri: (id) => nameAt(uris, id),
     localName: (id) => nameAt(locals, id),
@@ -17,6 +22,7 @@ export function createNameTable(): NameTable {
       if (ids === undefined) {
         ids = new Map();
         idsByUri.set(namespaceUri, ids);
+        if (namespaceUri.length > longNameLength) longNames += 1;
       }
       let id = ids.get(localName);
       if (id === undefined) {
@@ -24,6 +30,7 @@ export function createNameTable(): NameTable {
         ids.set(localName, id);
         uris.push(namespaceUri);
         locals.push(localName);
+        if (localName.length > longNameLength) longNames += 1;
       }
       return id;
     },

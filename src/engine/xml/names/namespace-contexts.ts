@@ -28,6 +28,10 @@ export class NamespaceContexts {
     return this.parents.length;
   }
 
+  get longUris(): number {
+    return this.uris.longNames;
+  }
+
   /** Id of a namespace URI given as bytes; 0 is the empty one. */
   internUri(bytes: Uint8Array, from: number, to: number): number {
     const known = this.uris.intern(bytes, from, to, hashBytes(bytes, from, to));

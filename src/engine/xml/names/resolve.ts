@@ -1,5 +1,6 @@
 /** From raw names to expanded names, in a namespace context. */
 import { MAX_NAMESPACES_IN_FORCE, XMLNS_NAMESPACE, XML_NAMESPACE } from './namespace-contexts.ts';
+import { checkNameCount } from './count-limits.ts';
 import { NAME_DECLARATION, NAME_PREFIXED } from './raw-names.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 import { FLAG_DECODED, KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from '../tokens.ts';
@@ -146,7 +147,7 @@ function declare(
       `the prefix "xml" and the namespace "${XML_NAMESPACE}" belong to each other and to nothing else`,
     );
   s.context = s.contexts.declare(s.context, prefix, uri);
-  s.checkNameCount(at);
+  checkNameCount(s, at);
   if (s.contexts.depth(s.context) > MAX_NAMESPACES_IN_FORCE)
     s.fail(
       at,

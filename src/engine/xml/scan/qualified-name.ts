@@ -1,5 +1,6 @@
 /** Qualified names of elements and attributes. */
 import { hashStep } from '../names/byte-interner.ts';
+import { checkNameCount } from '../names/count-limits.ts';
 import {
   NAME_NONE,
   NAME_START,
@@ -31,7 +32,7 @@ export function scanName(s: TokenizerState, at: number): number {
       `"${s.text(at, nameEnd)}" is not a qualified name: expected a local name, or a prefix, one colon and a local name`,
     );
   }
-  s.checkNameCount(at);
+  checkNameCount(s, at);
   s.scanEnd = nameEnd;
   return name;
 }

@@ -40,8 +40,6 @@ const BATCH_RECORDS = 8000;
 const SPARE_RECORDS = 192;
 /** Decoded bytes after which a batch is handed over early. */
 export const DECODED_BATCH_BYTES = 256 * 1024;
-/** A document with more distinct names than this is an attack, not data: names are kept for the document's life. */
-const MAX_DISTINCT_NAMES = 1_000_000;
 
 /** A token that has to be held whole may be this long; text is never held whole. */
 const MAX_TOKEN_BYTES = 256 * 1024 * 1024;
@@ -303,15 +301,6 @@ export class TokenizerState {
     this.stackName = grown(this.stackName);
     this.stackContext = grown(this.stackContext);
     this.stackCapacity = Math.min(this.stackRaw.length, max + 1);
-  }
-
-  checkNameCount(at: number): void {
-    if (this.raw.interner.size > MAX_DISTINCT_NAMES || this.contexts.size > MAX_DISTINCT_NAMES)
-      this.fail(
-        at,
-        'xml_name_count_limit',
-        `there are more than ${MAX_DISTINCT_NAMES} distinct names or namespace contexts`,
-      );
   }
 
   /** Goes on in an entity's replacement text; `referenceAt` is the `&`, `resumeAt` what follows the reference. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import type { EngineLimits } from '../../../../src/engine/limits.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
 import { readFailure, readTokens } from './read-tokens.ts';
 
 function limited(changes: Partial<EngineLimits>): { limits: EngineLimits } {
@@ -19,6 +20,13 @@ const nest = (depth: number) => `${'<a>'.repeat(depth)}${'</a>'.repeat(depth)}`;
 
 /** One value of so many bytes, out of as many pieces. */
 const pieces = (bytes: number): string => `<a>${'x<!-- -->'.repeat(bytes - 3)}<![CDATA[y]]>&lt;z</a>`;
+
+const long = (at: number): string => 'n'.repeat(16_000) + String(1000 + at);
+const each = (count: number, text: (name: string) => string): string =>
+  Array.from({ length: count }, (_, at) => text(long(at))).join('');
+
+const part = (from: number): string =>
+  `<r>${Array.from({ length: 60 }, (_, at) => `<${long(from + at)}/>`).join('')}</r>`;
 
 describe('limits', () => {
   test('depth', () => {
@@ -43,6 +51,30 @@ describe('limits', () => {
     // those of siblings are not in force together
     const siblings = Array.from({ length: 300 }, (_, level) => `${declaring(level)}</a>`).join('');
     expect(readTokens(`<r>${siblings}</r>`)).toHaveLength(2 + 600 + 300 * 100);
+  });
+
+  describe('names and namespaces that are long', () => {
+    const kinds: Readonly<Record<string, (count: number) => string>> = {
+      elements: (count) => `<r>${each(count, (name) => `<${name}/>`)}</r>`,
+      attributes: (count) => `<r>${each(count, (name) => `<a ${name}=""/>`)}</r>`,
+      namespaces: (count) => `<r>${each(count, (name) => `<a xmlns="${name}"/>`)}</r>`,
+      prefixes: (count) => `<r>${each(count, (name) => `<a xmlns:${name}="u"/>`)}</r>`,
+      entities: (count) => `<!DOCTYPE r [${each(count, (name) => `<!ENTITY ${name} "">`)}]><r/>`,
+      'declared elements': (count) => `<!DOCTYPE r [${each(count, (name) => `<!ELEMENT ${name} ANY>`)}]><r/>`,
+    };
+
+    test.each(Object.entries(kinds))('%s: a hundred', (kind, make) => {
+      const few = kind === 'prefixes' ? 50 : 100;
+      expect(readTokens(make(few)).length).toBeGreaterThan(1);
+      expect(readFailure(make(102)).code).toBe('xml_name_count_limit');
+    });
+
+    test('of all documents that share their names', () => {
+      const names = createNameTable();
+      expect(readTokens(part(0), { names })).toHaveLength(122);
+      expect(readTokens(part(0), { names })).toHaveLength(122);
+      expect(readFailure(part(100), { names }).code).toBe('xml_name_count_limit');
+    });
   });
 
   test('length of a name', () => {

@@ -1,0 +1,29 @@
+/** How many names a document may have: they are kept for its life, and some for that of the job. */
+import { longNameLength } from './byte-interner.ts';
+import type { TokenizerState } from '../tokenizer/state.ts';
+
+/** A document with more distinct names than this is an attack, not data. */
+const mostNames = 1_000_000;
+
+/** names and namespaces so long, of all documents that share a table of names */
+const mostLongNames = 100;
+
+export function checkNameCount(s: TokenizerState, at: number): void {
+  const { raw, contexts } = s;
+  if (raw.interner.size > mostNames || contexts.size > mostNames)
+    s.fail(
+      at,
+      'xml_name_count_limit',
+      `there are more than ${mostNames} distinct names or namespace contexts`,
+    );
+  if (
+    raw.interner.longNames > mostLongNames ||
+    contexts.longUris > mostLongNames ||
+    s.settings.names.longNames > mostLongNames
+  )
+    s.fail(
+      at,
+      'xml_name_count_limit',
+      `more than ${mostLongNames} names or namespaces are longer than ${longNameLength} bytes`,
+    );
+}
