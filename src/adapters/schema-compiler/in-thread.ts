@@ -7,6 +7,7 @@ import {
   unpackSourceModel,
   type PackedRelationalModel,
 } from '../../engine/model/packed/models.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { ErrorDetail } from '../../errors.ts';
 import type {
@@ -30,11 +31,13 @@ export interface IsolatedSchemaCompilerOptions {
   readonly settings: unknown;
 }
 
-export type CompilerRequest = ({ readonly sources: SchemaSources } | { readonly next: PackedNextSources }) & {
+export type CompilerRequest = ({ readonly sources: PackedSources } | { readonly next: PackedNextSources }) & {
   readonly settings: unknown;
 };
 
 /** Models go from thread to thread as bytes: those of a large set are a hundred thousand objects. */
+export type PackedSources = Omit<SchemaSources, 'previous'> & { readonly previous?: PackedRelationalModel };
+
 export type PackedNextSources = Omit<NextSchemaSources, 'source' | 'newest'> & {
   readonly source: Uint8Array<ArrayBuffer>;
   readonly newest: PackedRelationalModel | null;
@@ -46,13 +49,17 @@ export interface CompilerQuestion {
 
 /** `models` null: those that it was told are known. */
 export type CompiledApart = Omit<CompiledSchema, 'source' | 'model'> & {
-  readonly models: Pick<CompiledSchema, 'source' | 'model'> | null;
+  readonly models: PackedModels | null;
 };
 
-export interface PackedNextSchema {
-  readonly source: Uint8Array<ArrayBuffer> | null;
+export interface PackedModels {
+  readonly source: Uint8Array<ArrayBuffer>;
   readonly model: PackedRelationalModel;
 }
+
+export type PackedNextSchema = Omit<PackedModels, 'source'> & {
+  readonly source: Uint8Array<ArrayBuffer> | null;
+};
 
 export type CompilerAnswer =
   | { readonly compiled: CompiledApart }
@@ -112,14 +119,16 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
   }
 
   return {
-    async compile(sources, find = () => Promise.resolve(null)) {
+    async compile({ previous, ...rest }, find = () => Promise.resolve(null)) {
+      const sources: PackedSources =
+        previous === undefined ? rest : { ...rest, previous: packRelationalModel(previous) };
       let known: Awaited<ReturnType<FindCompiled>> = null;
       return await runInThread(
         { sources, settings: options.settings },
         AbortSignal.timeout(options.timeMs),
         (answer) => {
           const { models, ...compiled } = (answer as { compiled: CompiledApart }).compiled;
-          return { ...compiled, ...(models ?? known!) };
+          return { ...compiled, ...(models === null ? known! : modelsOf(models)) };
         },
         async ({ fingerprint }) => (known = await find(fingerprint)) !== null,
       );
@@ -140,9 +149,14 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
   };
 }
 
+function modelsOf({ source, model }: PackedModels): Pick<CompiledSchema, 'source' | 'model'> {
+  return { source: unpackSourceModel(source), model: modelOf(model) };
+}
+
 function nextOf({ source, model }: PackedNextSchema): NextSchema {
-  return {
-    source: source === null ? null : unpackSourceModel(source),
-    model: unpackRelationalModel(model.plan, () => model.mappings),
-  };
+  return { source: source === null ? null : unpackSourceModel(source), model: modelOf(model) };
+}
+
+export function modelOf({ plan, mappings }: PackedRelationalModel): RelationalModel {
+  return unpackRelationalModel(plan, () => mappings);
 }

@@ -1,25 +1,23 @@
 /** What a compiler thread runs: XSD set and documents to a source model and a relational model. */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import type {
-  CompiledApart,
-  CompilerAnswer,
-  CompilerQuestion,
-  CompilerRequest,
-  PackedNextSchema,
-  PackedNextSources,
+import {
+  modelOf,
+  type CompiledApart,
+  type CompilerAnswer,
+  type CompilerQuestion,
+  type CompilerRequest,
+  type PackedModels,
+  type PackedNextSchema,
+  type PackedNextSources,
+  type PackedSources,
 } from '../../adapters/schema-compiler/in-thread.ts';
 import { nextModel } from '../../catalog/schemas/next-model.ts';
 import { formatDiagnostic, InputError } from '../../engine/diagnostics.ts';
 import { createStatisticsCollector } from '../../engine/infer/collector.ts';
 import { inferSourceModel } from '../../engine/infer/source-model.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
-import {
-  packRelationalModel,
-  packSourceModel,
-  unpackRelationalModel,
-  unpackSourceModel,
-} from '../../engine/model/packed/models.ts';
+import { packRelationalModel, packSourceModel, unpackSourceModel } from '../../engine/model/packed/models.ts';
 import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import { compileXsdSet } from '../../engine/xsd/compile-set.ts';
@@ -27,7 +25,6 @@ import { XsdSetError } from '../../engine/xsd/report.ts';
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../config/limits.ts';
 import type { OriginFile } from '../../ports/stores/catalog.ts';
-import type { SchemaSources } from '../../ports/processes/schema-compiler.ts';
 import { archiveLimitsOf } from '../inputs/archive-members.ts';
 import { requireDocumentElements } from './document-elements.ts';
 import { openInputs } from '../inputs/list-files.ts';
@@ -67,12 +64,12 @@ function generate(packed: PackedNextSources): PackedNextSchema {
   const { source, model } = nextModel({
     ...packed,
     source: unpackSourceModel(packed.source),
-    newest: newest === null ? null : unpackRelationalModel(newest.plan, () => newest.mappings),
+    newest: newest === null ? null : modelOf(newest),
   });
   return { source: source === null ? null : packSourceModel(source), model: packRelationalModel(model) };
 }
 
-async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<CompiledApart> {
+async function compile(wanted: PackedSources, limits: CompilerLimits): Promise<CompiledApart> {
   const set = wanted.xsd.length === 0 ? null : await readXsdSet(wanted.xsd, false, archiveLimitsOf(limits));
   const request = parseToolArguments('xsd2er', [
     'schema',
@@ -93,10 +90,14 @@ async function compile(wanted: SchemaSources, limits: CompilerLimits): Promise<C
     set === null || isKnown ? null : compileXsdSet(set.files, compileOptions(set, request, limits.engine));
   if (xsd !== null) requireDocumentElements(xsd.model, set!.files, xsd.diagnostics);
   const documents = wanted.xml.length === 0 ? null : await readDocuments(wanted.xml, limits);
-  const makeModels = (): CompiledApart['models'] => {
+  const makeModels = (): PackedModels => {
     const source = xsd?.model ?? inferSourceModel(documents!.statistics);
-    const choices = { mapLevel, ...(previous === undefined ? {} : { previous, keepNames }) };
-    return { source, model: buildModel(request, source, choices) };
+    const choices = {
+      mapLevel,
+      ...(previous === undefined ? {} : { previous: modelOf(previous), keepNames }),
+    };
+    const model = buildModel(request, source, choices);
+    return { source: packSourceModel(source), model: packRelationalModel(model) };
   };
   return {
     models: isKnown ? null : makeModels(),

@@ -6,6 +6,7 @@ import { createIsolatedSchemaCompiler } from '../../../src/adapters/schema-compi
 import { createSystemClock } from '../../../src/adapters/system/clock.ts';
 import { nextModel } from '../../../src/catalog/schemas/next-model.ts';
 import { createSchema } from '../../../src/catalog/schemas/create-schema.ts';
+import { packRelationalModel, packSourceModel } from '../../../src/engine/model/packed/models.ts';
 import { lineIdentity } from '../../../src/engine/map/deactivate.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
 import type { CachedSet } from '../../../src/ports/stores/catalog.ts';
@@ -56,6 +57,9 @@ describe('a compiler thread', () => {
     });
     expect(made.source.elements.map(({ name }) => name.localName)).toEqual(['items', 'item']);
     expect(made.model).toMatchObject({ mapLevel: 1, nameMaxLength: 20 });
+    // they come packed, and are stored so: to pack a large one would hold up the service
+    expect(packRelationalModel(made.model).plan).toBe(packRelationalModel(made.model).plan);
+    expect(packSourceModel(made.source)).toBe(packSourceModel(made.source));
     expect(made.statistics).toMatchObject({ documents: 1 });
     expect(made.files.map(({ name, sha256 }) => [name, sha256.length])).toEqual([
       ['items.xsd', 64],
