@@ -1,12 +1,19 @@
 /**
- * Rows out of a DuckDB file or a folder of tables, for writing documents back: DuckDB sorts each table by its row keys, which is
- * document order, and gives it piece by piece; what does not fit into memory waits on the disk.
+ * Rows out of a DuckDB file or a folder of tables, for writing documents back, in the order of their row keys, which is document order.
+ * Most tables lie in that order, as one look at their keys tells, and are read as they lie; only another one is sorted by DuckDB, what does
+ * not fit into memory on the disk.
  */
 import type { DuckDBConnection, DuckDBResult } from '@duckdb/node-api';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
-import type { DocumentRows, RowStream, RowValues } from '../../engine/unshred/document-rows.ts';
+import type {
+  DocumentRows,
+  LexicalRow,
+  RowStream,
+  RowValues,
+  UnmappedRow,
+} from '../../engine/unshred/document-rows.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
@@ -20,7 +27,7 @@ export interface SourceTable {
   whole(column: string): string | null;
   /** a condition: the column holds that text */
   holds(column: string, text: string): string;
-  /** expressions of text that `values` makes a row of */
+  /** expressions of text that `values` makes a row of; more than one, where no value has U+001E or U+001F */
   readonly selection: readonly string[];
   /** the row's values by name: the lexical forms of XSD, NULL for a column that is not there */
   values(row: readonly (string | null)[]): (column: string) => string | null;
@@ -54,6 +61,8 @@ class FileRowSource implements RowSource {
   #model!: RelationalModel;
   #tables: SourceTables | null = null;
   #streams: ResultStream<unknown>[] = [];
+  /** by what is read: whether the rows that were asked for last lie in order; `rest`: which of them those are */
+  readonly #ordered = new Map<string, { readonly rest: string; readonly lies: boolean }>();
 
   constructor(options: FileRowSourceOptions) {
     this.#options = options;
@@ -86,7 +95,7 @@ class FileRowSource implements RowSource {
   async *documents(name?: string): AsyncIterable<StoredDocument> {
     const table = this.#documents();
     const key = table.whole('document_key')!;
-    const stream = await this.#stream(table, ` ORDER BY ${key}`, (valueOf) => ({
+    const stream = await this.#stream(table, { rest: ` ORDER BY ${key}` }, (valueOf) => ({
       key: valueOf('document_key')!,
       name: valueOf('name'),
       job: Number(valueOf('job')),
@@ -118,19 +127,21 @@ class FileRowSource implements RowSource {
         const from = first?.get(index);
         if (table === null || (first !== null && from === undefined)) return null;
         const key = table.whole(keyColumn(tables[index]!))!;
-        const names = tables[index]!.columns.map((column) => column.name);
-        const filter = from === undefined ? '' : ` WHERE ${key} >= ${from}`;
-        return kept(
-          await this.#stream(table, `${filter} ORDER BY ${key}`, (valueOf): RowValues => names.map(valueOf)),
-        );
+        const columns = tables[index]!.columns.map((column) => column.name);
+        const rest = from === undefined ? '' : ` WHERE ${key} >= ${from}`;
+        const order = { name: tables[index]!.name, by: [key] };
+        return kept(await this.#stream(table, { rest, order }, (valueOf): RowValues => columns.map(valueOf)));
       },
       lexical: async (index) => {
         const table = this.#tables!.table(sideTableNames.lexical);
         if (table === null) return null;
         const [key, document] = [table.whole('row_key')!, table.whole('document_key')!];
-        const stream = await this.#stream(
+        const stream = await this.#stream<LexicalRow>(
           table,
-          ` WHERE ${table.holds('table_name', tables[index]!.name)} AND ${document} >= ${documentKey ?? 0} ORDER BY ${key}`,
+          {
+            rest: ` WHERE ${table.holds('table_name', tables[index]!.name)} AND ${document} >= ${documentKey ?? 0}`,
+            order: { name: `${sideTableNames.lexical} ${index}`, by: [key] },
+          },
           (valueOf) => ({
             rowKey: valueOf('row_key')!,
             columnName: valueOf('column_name')!,
@@ -144,9 +155,15 @@ class FileRowSource implements RowSource {
         if (table === null) return null;
         const name = index === null ? sideTableNames.documents : tables[index]!.name;
         const [key, document] = [table.whole('parent_key')!, table.whole('document_key')!];
-        const stream = await this.#stream(
+        const stream = await this.#stream<UnmappedRow>(
           table,
-          ` WHERE ${table.holds('parent_table', name)} AND ${document} >= ${documentKey ?? 0} ORDER BY ${key}, ${table.whole('position')}`,
+          {
+            rest: ` WHERE ${table.holds('parent_table', name)} AND ${document} >= ${documentKey ?? 0}`,
+            order: {
+              name: `${sideTableNames.unmapped} ${name}`,
+              by: [key, table.whole('position')!],
+            },
+          },
           (valueOf) => ({
             parentKey: valueOf('parent_key')!,
             position: Number(valueOf('position')),
@@ -212,17 +229,59 @@ class FileRowSource implements RowSource {
 
   async #stream<Row>(
     table: SourceTable,
-    rest: string,
+    { rest, order }: { readonly rest: string; readonly order?: RowOrder },
     toRow: (valueOf: (column: string) => string | null) => Row,
   ): Promise<ResultStream<Row>> {
     return this.#guarded(async () => {
       const connection = await this.#tables!.connect();
-      const query = `SELECT ${table.selection.join(', ')} FROM ${table.from}${rest}`;
+      const sorting =
+        order === undefined || (await this.#liesInOrder(connection, table, rest, order))
+          ? ''
+          : ` ORDER BY ${order.by.join(', ')}`;
+      const query = `SELECT ${oneText(table.selection)} FROM ${table.from}${rest}${sorting}`;
       const result = await connection.stream(query);
-      const stream = new ResultStream(connection, result, (row) => toRow(table.values(row)));
+      const stream = new ResultStream(connection, result, (text) =>
+        toRow(table.values(this.#fieldsOf(text, table.selection.length))),
+      );
       await stream.advance();
       return stream;
     });
+  }
+
+  /** What `oneText` made one. */
+  #fieldsOf(text: string | null, count: number): readonly (string | null)[] {
+    if (count === 1) return [text];
+    const fields: (string | null)[] = text!.split(fieldEnd);
+    if (fields.length !== count)
+      throw new AppError(
+        'unprocessable_input',
+        `${this.label}: a value has a control character (U+001F), which no document can hold`,
+      );
+    for (let at = 0; at < count; at += 1) if (fields[at] === noValue) fields[at] = null;
+    return fields;
+  }
+
+  /** One pass over the keys alone, in no more memory than a piece of them takes. */
+  async #liesInOrder(
+    connection: DuckDBConnection,
+    { from }: SourceTable,
+    rest: string,
+    { name, by }: RowOrder,
+  ): Promise<boolean> {
+    const known = this.#ordered.get(name);
+    // what lies in order as a whole does so in part
+    if (known !== undefined && (known.rest === rest || (known.rest === '' && known.lies))) return known.lies;
+    const keys = by.map((key, at) => `${key} AS k${at}`);
+    const lasts = by.map((_, at) => `lag(k${at}) OVER () AS l${at}`);
+    const before = by.map((_, at) =>
+      [...by.slice(0, at).map((__, earlier) => `k${earlier} = l${earlier}`), `k${at} < l${at}`].join(' AND '),
+    );
+    const result = await connection.runAndReadAll(
+      `SELECT 1 FROM (SELECT *, ${lasts.join(', ')} FROM (SELECT ${keys.join(', ')} FROM ${from}${rest})) WHERE (${before.join(') OR (')}) LIMIT 1`,
+    );
+    const lies = result.currentRowCount === 0;
+    this.#ordered.set(name, { rest, lies });
+    return lies;
   }
 
   #closeStreams(): void {
@@ -238,20 +297,34 @@ class FileRowSource implements RowSource {
   }
 }
 
+/** Characters that no value of a document has (XML 1.0 §2.2). */
+const fieldEnd = '\u001f';
+const noValue = '\u001e';
+
+/** A row as one text: taking one value from DuckDB costs as much as the whole row does. */
+function oneText(selection: readonly string[]): string {
+  if (selection.length === 1) return selection[0]!;
+  return `concat_ws(chr(31), ${selection.map((value) => `COALESCE(${value}, chr(30))`).join(', ')})`;
+}
+
+/** The order that rows are to be given in. */
+interface RowOrder {
+  /** of the table, and what of it is read */
+  readonly name: string;
+  /** behind ORDER BY */
+  readonly by: readonly string[];
+}
+
 class ResultStream<Row> implements RowStream<Row> {
   head: Row | null = null;
   readonly #connection: DuckDBConnection;
   readonly #result: DuckDBResult;
-  readonly #toRow: (row: readonly (string | null)[]) => Row;
-  #rows: (string | null)[][] = [];
+  readonly #toRow: (text: string | null) => Row;
+  #rows: (string | null)[] = [];
   #next = 0;
   #isOpen = true;
 
-  constructor(
-    connection: DuckDBConnection,
-    result: DuckDBResult,
-    toRow: (row: readonly (string | null)[]) => Row,
-  ) {
+  constructor(connection: DuckDBConnection, result: DuckDBResult, toRow: (text: string | null) => Row) {
     this.#connection = connection;
     this.#result = result;
     this.#toRow = toRow;
@@ -278,7 +351,7 @@ class ResultStream<Row> implements RowStream<Row> {
       this.close();
       return;
     }
-    this.#rows = chunk.getRows() as (string | null)[][];
+    this.#rows = chunk.getColumnValues(0) as (string | null)[];
     this.#next = 0;
     await this.advance();
   }

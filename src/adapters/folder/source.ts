@@ -11,6 +11,7 @@ import { openDuckDbReader, pathLiteral } from '../duckdb/database.ts';
 import { lexicalText } from '../duckdb/types.ts';
 import { readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
+import { longestRecord } from './longest-record.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
 import { refuseLink } from './loaded-documents.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
@@ -61,11 +62,12 @@ async function openTables(
       for (const { name } of files) await refuseLink(join(directory, name));
     const database = await openDuckDbReader(':memory:', spill, { data: directory });
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
+    const records = await recordLengths(directory, manifest);
     return {
       table: (name) => {
         const table = tables.get(name);
         if (table === undefined || table.files.length === 0) return null;
-        return sourceTable(directory, manifest.format, table, tableColumns(model, name));
+        return sourceTable({ directory, records }, manifest.format, table, tableColumns(model, name));
       },
       connect: () => database.connect(),
       logicalSchemaOf: async (job) => {
@@ -85,19 +87,43 @@ async function openTables(
   }
 }
 
-function sourceTable(
+/** Where files of rows lie, and how long the records of those are that are large. */
+interface RowFiles {
+  readonly directory: string;
+  readonly records: ReadonlyMap<string, number>;
+}
+
+/** a buffer for this much is no burden */
+const smallFileBytes = 8 * 1024 * 1024;
+
+/** By file: bytes of the longest record, of what is read as text and is not small. */
+async function recordLengths(
   directory: string,
+  { format, tables }: { readonly format: FolderFormat; readonly tables: readonly ManifestTable[] },
+): Promise<ReadonlyMap<string, number>> {
+  const lengths = new Map<string, number>();
+  if (format === 'parquet') return lengths;
+  for (const { files } of tables)
+    for (const { name, bytes } of files)
+      if (bytes > smallFileBytes)
+        lengths.set(name, await longestRecord(join(directory, name), format === 'csv'));
+  return lengths;
+}
+
+function sourceTable(
+  rowFiles: RowFiles,
   format: FolderFormat,
   { files }: ManifestTable,
   columns: readonly NamedColumn[],
 ): SourceTable {
   const types = new Map(columns.map(({ name, type }) => [name, type]));
-  if (format === 'jsonl') return jsonLinesTable(directory, files, types);
+  const { directory } = rowFiles;
+  if (format === 'jsonl') return jsonLinesTable(rowFiles, files, types);
   const names = [...new Set(files.flatMap((file) => file.columns))];
   const indexes = new Map(names.map((name, at) => [name, at]));
   const read = {
-    csv: csvFile,
-    tsv: tsvFile,
+    csv: (path: string, file: ManifestFile) => csvFile(path, file, rowFiles),
+    tsv: (path: string, file: ManifestFile) => tsvFile(path, file, rowFiles),
     parquet: (path: string, file: ManifestFile) => parquetFile(path, file, types),
   }[format];
   const decode =
@@ -121,19 +147,19 @@ function textColumns({ columns }: ManifestFile): string {
 }
 
 /** a row may hold a value of any length */
-function longestLine(file: ManifestFile): string {
-  const longest = Math.max(2 * 1024 * 1024, file.bytes + 1);
+function longestLine(file: ManifestFile, { records }: RowFiles): string {
+  const longest = Math.max(2 * 1024 * 1024, (records.get(file.name) ?? file.bytes) + 1);
   return `max_line_size = ${longest}, buffer_size = ${longest * 2}`;
 }
 
-function csvFile(path: string, file: ManifestFile): string {
+function csvFile(path: string, file: ManifestFile, rowFiles: RowFiles): string {
   return `SELECT * FROM read_csv(${pathLiteral(path)}, auto_detect = false, header = true, delim = ',', quote = '"', escape = '"',
-    new_line = '\\n', nullstr = '', allow_quoted_nulls = false, strict_mode = true, ${longestLine(file)}, columns = ${textColumns(file)})`;
+    new_line = '\\n', nullstr = '', allow_quoted_nulls = false, strict_mode = true, ${longestLine(file, rowFiles)}, columns = ${textColumns(file)})`;
 }
 
-function tsvFile(path: string, file: ManifestFile): string {
+function tsvFile(path: string, file: ManifestFile, rowFiles: RowFiles): string {
   return `SELECT * FROM read_csv(${pathLiteral(path)}, auto_detect = false, header = true, delim = '\t', quote = '', escape = '',
-    new_line = '\\n', nullstr = '\\N', ${longestLine(file)}, columns = ${textColumns(file)})`;
+    new_line = '\\n', nullstr = '\\N', ${longestLine(file, rowFiles)}, columns = ${textColumns(file)})`;
 }
 
 function parquetFile(
@@ -150,15 +176,15 @@ function parquetFile(
 
 /** Lines as they are: DuckDB would read their numbers as doubles. Its own reading is good enough for keys. */
 function jsonLinesTable(
-  directory: string,
+  rowFiles: RowFiles,
   files: readonly ManifestFile[],
   types: ReadonlyMap<string, ColumnType>,
 ): SourceTable {
   const known = new Set(files.flatMap((file) => file.columns));
   const lines = files.map(
     (file) =>
-      `SELECT line FROM read_csv(${pathLiteral(join(directory, file.name))}, auto_detect = false, header = false, delim = '\x02',
-        quote = '', escape = '', new_line = '\\n', nullstr = '', ${longestLine(file)}, columns = {'line': 'VARCHAR'})`,
+      `SELECT line FROM read_csv(${pathLiteral(join(rowFiles.directory, file.name))}, auto_detect = false, header = false, delim = '\x02',
+        quote = '', escape = '', new_line = '\\n', nullstr = '', ${longestLine(file, rowFiles)}, columns = {'line': 'VARCHAR'})`,
   );
   return {
     from: `(${lines.join(' UNION ALL ')})`,

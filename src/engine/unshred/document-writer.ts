@@ -4,10 +4,16 @@
  */
 import { InputError } from '../diagnostics.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
-import { xsiNamespace } from '../model/name-labels.ts';
 import type { DocumentRows, RowValues } from './document-rows.ts';
-import { escapeAttribute } from './escape.ts';
-import { indexKeptContent, type KeptElements, type KeptElement } from './kept-content.ts';
+import {
+  attribute,
+  attributesOf,
+  keptAttributesOf,
+  typeNameOf,
+  valueOf,
+  type ElementRow,
+} from './attributes.ts';
+import { indexKeptContent, type KeptElement } from './kept-content.ts';
 import type { OwnDeclarations } from './output-namespaces.ts';
 import { RowReader } from './row-reader.ts';
 import {
@@ -77,13 +83,13 @@ function childAtHead(reader: RowReader, group: RowGroup, parentKey: string): Row
   return null;
 }
 
-/** The row an element's values lie in. */
-interface ElementRow {
-  readonly values: RowValues;
-  readonly key: string;
-  /** values as written, by column name */
-  readonly lexical: ReadonlyMap<string, string> | null;
-  readonly kept: KeptElements | null;
+/** An element whose start tag is begun: what is to follow in it, and where it stands. */
+interface BegunElement {
+  readonly row: ElementRow;
+  readonly path: string;
+  readonly depth: number;
+  readonly own: OwnDeclarations;
+  readonly start: string;
 }
 
 /** depth at which the stack of calls is left behind */
@@ -150,94 +156,87 @@ class Writing {
   }
 
   /** Writes an element whose values lie in `row`; `path`: labels of folded elements below the row's own, as in KeptContent. */
-  async #element(
+  #element(
     tag: string,
     nodeIndex: number,
     row: ElementRow,
     path: string,
     depth: number,
     declarations = '',
-  ): Promise<void> {
-    let node = this.#plan.node(nodeIndex);
+  ): Promise<void> | undefined {
+    const node = this.#plan.node(nodeIndex);
     const own: OwnDeclarations = new Map();
-    let start = `<${tag}${declarations}`;
+    const start = `<${tag}${declarations}`;
     const typeLabel = row.values[node.plan.typeNameColumn] ?? null;
+    if (typeLabel === null) return this.#content(tag, node, { row, path, depth, own, start });
+    const typed = start + attribute(this.#plan.typeAttribute, typeNameOf(this.#plan, typeLabel, own));
+    const edge = node.types.get(typeLabel);
+    if (edge === undefined) return this.#content(tag, node, { row, path, depth, own, start: typed });
+    const derived = this.#plan.node(edge.node);
+    if (edge.parentKeyColumn < 0) return this.#content(tag, derived, { row, path, depth, own, start: typed });
     const before = row.kept?.get(path);
-    if (typeLabel !== null) {
-      start += attribute(this.#plan.typeAttribute, this.#typeName(typeLabel, own));
-      const edge = node.types.get(typeLabel);
-      if (edge !== undefined) {
-        node = this.#plan.node(edge.node);
-        if (edge.parentKeyColumn >= 0) {
-          row = await this.#takeHanging(node.plan.table, edge.parentKeyColumn, row, depth);
-          if (before !== undefined) start += this.#keptAttributes(before, own);
-        }
-      }
-    }
+    return this.#takeHanging(derived.plan.table, edge.parentKeyColumn, row, depth).then((hanging) => {
+      const kept = before === undefined ? '' : keptAttributesOf(this.#plan, before, own);
+      return this.#content(tag, derived, { row: hanging, path, depth, own, start: typed + kept });
+    });
+  }
+
+  /** The rest of an element whose start tag is begun. */
+  #content(
+    tag: string,
+    node: WritingNode,
+    { row, path, depth, own, start: begun }: BegunElement,
+  ): Promise<void> | undefined {
     const kept = row.kept?.get(path);
-    start += this.#attributes(node, row, own);
-    if (kept !== undefined) start += this.#keptAttributes(kept, own);
+    let start = begun + attributesOf(this.#plan, node, row, own);
+    if (kept !== undefined) start += keptAttributesOf(this.#plan, kept, own);
     const isValue = node.plan.textColumn >= 0 && (kept === undefined || kept.items.length === 0);
-    const text = isValue ? this.#value(node, row, node.plan.textColumn, own) : null;
+    const text = isValue ? valueOf(this.#plan, node, row, node.plan.textColumn, own) : null;
     for (const [uri, prefix] of own) start += attribute(`xmlns:${prefix}`, uri);
     this.#out.start(start);
     if (isValue) this.#out.text(text ?? '');
-    else await this.#children(node, row, kept, path, depth);
+    else {
+      const wait = this.#children(node, row, kept, path, depth);
+      if (wait !== undefined) return wait.then(() => this.#out.end(tag));
+    }
     this.#out.end(tag);
+    return undefined;
   }
 
-  #attributes(node: WritingNode, row: ElementRow, own: OwnDeclarations): string {
-    let result = '';
-    const nil = row.values[node.plan.nilColumn] ?? null;
-    if (nil !== null) result += attribute(this.#plan.nilAttribute, nil);
-    for (const { tag, column, isType } of node.attributes) {
-      const value = this.#value(node, row, column, own);
-      if (value === null) continue;
-      result += attribute(tag, isType ? this.#typeName(value, own) : value);
+  /** What stands in an element; a promise where rows of other tables may. */
+  #children(
+    node: WritingNode,
+    row: ElementRow,
+    kept: KeptElement | undefined,
+    path: string,
+    depth: number,
+  ): Promise<void> | undefined {
+    if (node.tables.length > 0 || kept !== undefined)
+      return this.#childrenByPosition(node, row, kept, path, depth);
+    const { placed, free } = this.#foldedChildren(node, row, kept);
+    if (placed.length > 0) return this.#childrenByPosition(node, row, kept, path, depth);
+    return this.#foldedInTurn(free, 0, row, path, depth);
+  }
+
+  /** Folded children from `first` on, in the order of the plan. */
+  #foldedInTurn(
+    children: readonly FoldedChild[],
+    first: number,
+    row: ElementRow,
+    path: string,
+    depth: number,
+  ): Promise<void> | undefined {
+    for (let at = first; at < children.length; at += 1) {
+      const child = children[at]!;
+      if (!this.#isThere(child, row, undefined, path)) continue;
+      const wait = this.#foldedElement(child, row, path, depth);
+      if (wait !== undefined) return wait.then(() => this.#foldedInTurn(children, at + 1, row, path, depth));
     }
-    const others = row.values[node.plan.anyAttributeColumn] ?? null;
-    if (others === null) return result;
-    for (const line of others.split('\n')) {
-      const [, uri, localName, value] = /^(?:\{(.*?)\})?([^=]+)="(.*)"$/s.exec(line)!;
-      const name = this.#plan.namespaces.nameWith({ namespaceUri: uri ?? '', localName: localName! }, own);
-      // the value is escaped as markup already
-      result += ` ${name}="${value!.replaceAll('<', '&lt;').replaceAll('\t', '&#9;')}"`;
-    }
-    return result;
-  }
-
-  #keptAttributes(kept: KeptElement, own: OwnDeclarations): string {
-    const { labels, namespaces } = this.#plan;
-    let result = '';
-    for (const [label, content] of kept.attributes) {
-      const name = labels.attributeOf(label) ?? { namespaceUri: '', localName: label };
-      const isType = name.namespaceUri === xsiNamespace && name.localName === 'type';
-      const value = isType && content.startsWith('{') ? this.#typeName(content, own) : content;
-      result += attribute(namespaces.nameWith(name, own), value);
-    }
-    return result;
-  }
-
-  /** A QName from its label; one whose prefix means nothing stays as it is. */
-  #typeName(label: string, own: OwnDeclarations): string {
-    const name = this.#plan.labels.typeOf(label);
-    return name === null ? label : this.#plan.namespaces.nameWith(name, own);
-  }
-
-  /** The value of a column as it was written; null: absent. */
-  #value(node: WritingNode, row: ElementRow, column: number, own: OwnDeclarations): string | null {
-    const value = row.values[column] ?? null;
-    if (row.lexical === null) return value;
-    const { name, sourceType } = this.#plan.columns(node.plan.table)[column]!.column;
-    const written = row.lexical.get(name);
-    if (written === undefined || (sourceType !== 'QName' && sourceType !== 'NOTATION'))
-      return written ?? value;
-    const names = written.split(' ').map((item) => (item.startsWith('{') ? this.#typeName(item, own) : item));
-    return names.join(' ');
+    return undefined;
   }
 
   /** Children by position; folded ones that have none fill the places between, in the order of the plan. */
-  async #children(
+  async #childrenByPosition(
     node: WritingNode,
     row: ElementRow,
     kept: KeptElement | undefined,
@@ -297,13 +296,13 @@ class Writing {
         await this.#rowElement(group, child!, depth + 1);
         expected = position + 1;
       } else if (content !== null) {
-        await this.#content(content);
+        await this.#contentRow(content);
         expected = position + 1;
       } else return;
     }
   }
 
-  async #content({ table, kind, contentColumn }: ContentTable): Promise<void> {
+  async #contentRow({ table, kind, contentColumn }: ContentTable): Promise<void> {
     const { values } = await this.#reader.take(table);
     const content = values[contentColumn] ?? '';
     if (kind === 'text') this.#out.text(content);
@@ -312,8 +311,15 @@ class Writing {
     if (wait !== undefined) await wait;
   }
 
-  async #foldedElement(child: FoldedChild, row: ElementRow, path: string, depth: number): Promise<void> {
-    await this.#element(child.tag, child.node, row, `${path}/${child.label}`, depth + 1);
+  #foldedElement(
+    child: FoldedChild,
+    row: ElementRow,
+    path: string,
+    depth: number,
+  ): Promise<void> | undefined {
+    const write = () => this.#element(child.tag, child.node, row, `${path}/${child.label}`, depth + 1);
+    // elements may nest deeper than calls
+    return (depth + 1) % restEvery === 0 ? Promise.resolve().then(write) : write();
   }
 
   /** The folded children whose place is known, by position, and those that may stand wherever nothing else does. */
@@ -351,10 +357,6 @@ class Writing {
     const own = this.#plan.columns(this.#plan.node(child.node).plan.table);
     return columns.some((column) => lexical.has(own[column]!.column.name));
   }
-}
-
-function attribute(name: string, value: string): string {
-  return ` ${name}="${escapeAttribute(value)}"`;
 }
 
 /** Rows that say nothing of their place come last. */
