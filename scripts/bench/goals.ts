@@ -50,6 +50,24 @@ export function goalsOf(results: Results, parser: string): Goal[] {
     ),
     atLeast('XML to PostgreSQL', 15, 'lxml + COPY', ratio([names.load, element], [lxml, element])),
     atLeast('XML to PostgreSQL', 50, 'xml2db', ratio([names.load, element], ['xml2db', element])),
+    atLeast(
+      'the kernel for content',
+      1.5,
+      'without it',
+      ratio([names.tokenise, element], [names.plain, element]),
+    ),
+    atLeast(
+      'the kernel for rows',
+      1.5,
+      'without it',
+      ratio([names.copyBytes, element], [names.plainCopyBytes, element]),
+    ),
+    atLeast(
+      'the kernel for statistics',
+      1.5,
+      'without it',
+      ratio([names.statistics, element], [names.plainStatistics, element]),
+    ),
     atMost(
       'infer, then convert',
       1.6,

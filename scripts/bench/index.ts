@@ -113,8 +113,15 @@ interface LoadStage {
 
 async function load({ inputs, small, peers, database }: LoadStage, round: number): Promise<void> {
   for (const input of inputs) {
-    const { printed } = await contest(names.copyBytes, input, script('copy-bytes.ts', input.path));
-    expectSame(names.copyBytes, 'rows', printed.rows, input.counts.rows + 1);
+    for (const [rows, statistics, ...kernels] of [
+      [names.copyBytes, names.statistics],
+      [names.plainCopyBytes, names.plainStatistics, 'plain'],
+    ] as const) {
+      const run = await contest(rows, input, script('copy-bytes.ts', input.path, ...kernels));
+      expectSame(rows, 'rows', run.printed.rows, input.counts.rows + 1);
+      const seconds = Number(run.printed['inferSeconds']);
+      results.add(statistics, input.shape, input.bytes, { ...run, seconds, wallSeconds: seconds });
+    }
     const schema = `bench_${input.shape}`;
     const target = ['-o', `metadb:${schema}`];
     await database.dropTarget(schema);
@@ -200,6 +207,9 @@ function print(peers: Peers): void {
   const heading = { byCpu: options.cpu, rounds, megabytes, columns: shapes, base };
   const loading = [
     names.copyBytes,
+    names.plainCopyBytes,
+    names.statistics,
+    names.plainStatistics,
     names.load,
     names.indexed,
     names.infer,

@@ -17,7 +17,7 @@ import { useTrial } from '../support/service/trial.ts';
 
 const megabytes = Number(process.env['FAULT_MEGABYTES'] ?? 60);
 
-describe('jobs that are ended', { timeout: 180_000 }, () => {
+describe('jobs that are ended', { timeout: 180_000, ...needs('whole run') }, () => {
   let load: LargeLoad;
   const trial = useTrial();
   let service: RunningService;
@@ -44,7 +44,7 @@ describe('jobs that are ended', { timeout: 180_000 }, () => {
     process.kill(tool!.pid, 'SIGKILL');
   }
 
-  it('kill -9 of the tool alone: tried again, and its rows are there once', needs('whole run'), async () => {
+  it('kill -9 of the tool alone: tried again, and its rows are there once', async () => {
     const idJob = await load.submit(service.client, 'tool_killed');
     await killTool(idJob, 1);
     const waiting = await eventually('the job waiting', async () => {
@@ -62,7 +62,7 @@ describe('jobs that are ended', { timeout: 180_000 }, () => {
     expect(await leftovers(sql)).toEqual([]);
   });
 
-  it('kill -9 of the tool in every attempt: F with the reason, and no rows', needs('whole run'), async () => {
+  it('kill -9 of the tool in every attempt: F with the reason, and no rows', async () => {
     const idJob = await load.submit(service.client, 'always_killed');
     await killTool(idJob, 1);
     await killTool(idJob, 2);

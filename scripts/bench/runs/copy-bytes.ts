@@ -1,4 +1,7 @@
-/** `scripts/bench/runs/copy-bytes.ts FILE`: a document to COPY bytes that nobody reads, with a model known beforehand; prints counts as JSON. */
+/**
+ * `scripts/bench/runs/copy-bytes.ts FILE [plain]`: a document to COPY bytes that nobody reads, with a model known beforehand; prints counts
+ * as JSON. `plain`: rows and statistics without their kernels in WebAssembly.
+ */
 import { openSync, readSync } from 'node:fs';
 import { createStatisticsCollector } from '../../../src/engine/infer/collector.ts';
 import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
@@ -9,6 +12,7 @@ import { createFastXmlTokenizer } from '../../../src/engine/xml/tokenizer/fast.t
 import type { TokenBatch, XmlTokenizer } from '../../../src/engine/xml/tokens.ts';
 
 const path = process.argv[2]!;
+const kernels = process.argv[3] === 'plain' ? { kernelFrom: Infinity } : {};
 
 function read(tokenizer: XmlTokenizer, afterPiece: () => void = () => undefined): number {
   const file = openSync(path, 'r');
@@ -27,7 +31,7 @@ function read(tokenizer: XmlTokenizer, afterPiece: () => void = () => undefined)
 
 const inferring = performance.now();
 const collected = createNameTable();
-const collector = createStatisticsCollector(collected, { samples: true });
+const collector = createStatisticsCollector(collected, { samples: true, ...kernels });
 collector.beginDocument();
 const bytesRead = read(
   createFastXmlTokenizer(
@@ -51,6 +55,7 @@ const shredder = createShredder({
   widensInPlace: true,
   unmapped: 'capture',
   extraValues: () => [],
+  ...kernels,
 });
 let copyBytes = 0;
 const drain = (): void => {

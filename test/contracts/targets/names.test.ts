@@ -6,6 +6,7 @@ import { convert } from '../../support/service/tools.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { loadEveryTarget, targetTests, type EveryTarget } from './every-target.ts';
+import { needs } from '../../support/needs.ts';
 
 /** types, functions and words of the grammar, in PostgreSQL, SQLite, MySQL or DuckDB */
 const builtIn = (
@@ -61,12 +62,12 @@ afterAll(async () => {
   await targets?.drop();
 });
 
-test('each of the names is a table', () => {
+test('each of the names is a table', needs('whole run'), () => {
   expect(targets.model.tables.map(({ name }) => name)).toEqual(expect.arrayContaining(words));
 });
 
 for (const [target, options] of targetTests)
-  describe(target, options, () => {
+  describe(target, { ...options, ...needs('whole run') }, () => {
     test('holds the rows that PostgreSQL holds', async () => {
       for (const name of words)
         expect(await targets.rows(target, name), name).toEqual(await targets.rows('postgresql', name));

@@ -10,6 +10,7 @@ import { wideDocument, wideXsd } from '../../support/documents/wide.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { duckDbReader, folderReader, postgresReader, type TargetReader } from '../row-sinks/readers.ts';
 import { canonicalValue } from './values.ts';
+import { needs } from '../../support/needs.ts';
 
 const columns = 300;
 const xsd = wideXsd(columns);
@@ -63,7 +64,7 @@ async function rowsOf(target: string): Promise<Record<string, string | null>[]> 
   return rows;
 }
 
-describe('300 columns', () => {
+describe('300 columns', needs('whole run'), () => {
   test('have the same keys in both tables', async () => {
     const rows = await rowsOf('postgresql');
     expect(rows.map((row) => [row['row.row_key'], row['row_2.row_key']])).toEqual(

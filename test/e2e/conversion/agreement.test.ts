@@ -6,6 +6,7 @@ import { convertFreight, type Conversion } from '../../support/service/conversio
 import { freightDocuments } from '../../support/service/fixtures.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { needs } from '../../support/needs.ts';
 
 interface FeedRun {
   readonly pid: number;
@@ -56,7 +57,7 @@ interface Pages<T> {
 
 const cil = '/v2/extensions/cil';
 
-describe('the numbers of one conversion', { timeout: 120_000 }, () => {
+describe('the numbers of one conversion', { timeout: 120_000, ...needs('whole run') }, () => {
   const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;

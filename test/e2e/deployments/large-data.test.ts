@@ -10,6 +10,7 @@ import { largeModel } from '../../support/models/large.ts';
 import { createMemoryAdapters } from '../../support/memory/adapters.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { needs } from '../../support/needs.ts';
 
 const jobCount = 10_000;
 const tableCount = 500;
@@ -23,7 +24,7 @@ interface Paged {
   readonly total_pages: number;
 }
 
-describe('much data', { timeout: 120_000 }, () => {
+describe('much data', { timeout: 120_000, ...needs('whole run') }, () => {
   const trial = useTrial();
   let database: TestDatabase;
   let folder: string;

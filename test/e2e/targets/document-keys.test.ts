@@ -20,7 +20,7 @@ const names = ['five.decimals', 'minimal', 'multi.statement', 'with-party-ids'].
   (name) => `camt053.v2.${name}.xml`,
 );
 
-describe('camt.053, whose root is Document', { ...needs('corpus'), timeout: 300_000 }, () => {
+describe('camt.053, whose root is Document', { ...needs(['corpus', 'whole run']), timeout: 300_000 }, () => {
   const trial = useTrial();
   let home: ServiceHome;
   let sql: Sql;

@@ -41,7 +41,7 @@ function valuesOf({ rows }: Shredded, table: string, column: string): Set<string
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-describe('what hard standards demand', { timeout: 60_000 }, () => {
+describe('what hard standards demand', { timeout: 60_000, ...needs('whole run') }, () => {
   it('1: tables only for what occurs: shared by type, pruned by statistics, stable', needs('corpus'), () => {
     const from = group('eforms', 'ContractNotice');
     const { source, documents, model, shredded } = load(from, 3, 3);
