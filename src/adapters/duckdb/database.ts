@@ -24,6 +24,8 @@ export interface DuckDbOptions {
   readonly busyTimeoutMs?: number;
   /** what messages call it (the path) */
   readonly label?: string;
+  /** ends the statement that runs, and lets no further one begin but those that end a transaction */
+  readonly signal?: AbortSignal;
 }
 
 const pollMs = 250;
@@ -69,7 +71,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
       `SET TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
        SET enable_external_access = false; SET lock_configuration = true`,
     );
-    return opened(connection, () => instance.closeSync());
+    return opened(connection, () => instance.closeSync(), options.signal);
   } catch (error) {
     instance.closeSync();
     throw error;
@@ -146,14 +148,30 @@ export async function openDuckDbReader(
   };
 }
 
-function opened(connection: DuckDBConnection, closeInstance: () => void): DuckDb {
+/** Statements that end a transaction: what became of it is to be known. */
+const ending: ReadonlySet<string> = new Set(['COMMIT', 'ROLLBACK', 'CHECKPOINT']);
+
+function opened(connection: DuckDBConnection, closeInstance: () => void, signal?: AbortSignal): DuckDb {
   let isOpen = true;
+  let isEnding = false;
+  const interrupt = (): void => {
+    if (!isEnding) connection.interrupt();
+  };
+  signal?.addEventListener('abort', interrupt);
   return {
-    run: async (sql) => (await connection.run(sql)).rowsChanged,
-    read: async <T>(sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJS() as T[],
+    run: async (sql) => {
+      isEnding = ending.has(sql);
+      if (!isEnding) signal?.throwIfAborted();
+      return (await connection.run(sql)).rowsChanged;
+    },
+    read: async <T>(sql: string) => {
+      signal?.throwIfAborted();
+      return (await connection.runAndReadAll(sql)).getRowObjectsJS() as T[];
+    },
     close: () => {
       if (!isOpen) return;
       isOpen = false;
+      signal?.removeEventListener('abort', interrupt);
       connection.closeSync();
       closeInstance();
     },

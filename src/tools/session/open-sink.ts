@@ -46,7 +46,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
           'invalid_option',
           '-o: a DuckDB file needs a folder of the machine, not the shared store',
         );
-      return createDuckDbRowSink({ file, refuseLinks: !session.byHand });
+      return createDuckDbRowSink({ file, refuseLinks: !session.byHand, signal: session.interrupted });
     }
   }
 }

@@ -38,6 +38,8 @@ export interface DuckDbRowSinkOptions {
   readonly lockTimeoutMs?: number;
   /** how long to wait for another program that has the file open (30 seconds) */
   readonly busyTimeoutMs?: number;
+  /** ends what DuckDB is doing; a transaction that is being committed is not ended */
+  readonly signal?: AbortSignal;
 }
 
 /** columns filled by one job beyond which memory would be too much for them all */
@@ -228,6 +230,7 @@ class DuckDbRowSink extends StagedRowSink implements RowSink {
       smallBlocks,
       label: this.label,
       busyTimeoutMs: this.#options.busyTimeoutMs ?? 30_000,
+      signal: this.#options.signal,
     });
   }
 
