@@ -107,10 +107,15 @@ export interface DuckDbReader {
 
 /** memory for sorting; more waits in the folder */
 const readerBytes = 192 * 1024 * 1024;
+/** what a table that is read piece by piece may hold: of Parquet its row group */
+const streamBytes = 12 * 1024 * 1024;
+const mostStreams = 64;
 
 export interface DuckDbReaderOptions extends Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'> {
   /** a folder whose files queries may read */
   readonly data?: string;
+  /** how many tables are read at once */
+  readonly streams: number;
 }
 
 /**
@@ -120,12 +125,12 @@ export interface DuckDbReaderOptions extends Pick<DuckDbOptions, 'busyTimeoutMs'
 export async function openDuckDbReader(
   path: string,
   spill: string,
-  options: DuckDbReaderOptions = {},
+  options: DuckDbReaderOptions,
 ): Promise<DuckDbReader> {
   const settings = {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    memory_limit: `${readerBytes / 1024}KiB`,
+    memory_limit: `${(readerBytes + Math.min(options.streams, mostStreams) * streamBytes) / 1024}KiB`,
     temp_directory: spill,
     threads: '2',
     ...(path === ':memory:' ? {} : { access_mode: 'READ_ONLY' }),

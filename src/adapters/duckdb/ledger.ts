@@ -21,7 +21,7 @@ export async function readDuckDbLoads(
   if (!isThere) return [];
   const spill = await mkdtemp(join(tmpdir(), 'target-loads-'));
   try {
-    const database = await openDuckDbReader(file, spill, { label, busyTimeoutMs });
+    const database = await openDuckDbReader(file, spill, { label, busyTimeoutMs, streams: 1 });
     try {
       const { documents, loads } = sideTableNames;
       const tables = await database.read<{ name: string }>(

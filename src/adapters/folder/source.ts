@@ -60,7 +60,10 @@ async function openTables(
     const manifest = (await readManifest(directory))!;
     for (const { files } of manifest.tables)
       for (const { name } of files) await refuseLink(join(directory, name));
-    const database = await openDuckDbReader(':memory:', spill, { data: directory });
+    const database = await openDuckDbReader(':memory:', spill, {
+      data: directory,
+      streams: manifest.tables.length,
+    });
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
     const records = await recordLengths(directory, manifest);
     return {
@@ -93,8 +96,8 @@ interface RowFiles {
   readonly records: ReadonlyMap<string, number>;
 }
 
-/** a buffer for this much is no burden */
-const smallFileBytes = 8 * 1024 * 1024;
+/** a buffer for this much is no burden, though there is one for each table */
+const smallFileBytes = 128 * 1024;
 
 /** By file: bytes of the longest record, of what is read as text and is not small. */
 async function recordLengths(
@@ -148,7 +151,7 @@ function textColumns({ columns }: ManifestFile): string {
 
 /** a row may hold a value of any length */
 function longestLine(file: ManifestFile, { records }: RowFiles): string {
-  const longest = Math.max(2 * 1024 * 1024, (records.get(file.name) ?? file.bytes) + 1);
+  const longest = Math.max(smallFileBytes, (records.get(file.name) ?? file.bytes) + 1);
   return `max_line_size = ${longest}, buffer_size = ${longest * 2}`;
 }
 

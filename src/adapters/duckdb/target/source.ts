@@ -39,7 +39,11 @@ async function openTables(
   const directory = await mkdtemp(join(tmpdir(), 'row-source-'));
   const removeFolder = (): Promise<void> => rm(directory, { recursive: true, force: true });
   try {
-    const database = await openDuckDbReader(file, directory, { label: `duckdb:${file}`, busyTimeoutMs });
+    const database = await openDuckDbReader(file, directory, {
+      label: `duckdb:${file}`,
+      busyTimeoutMs,
+      streams: model.tables.length,
+    });
     const described = await database.read<{ table: string; column: string; type: string }>(
       `SELECT table_name AS "table", column_name AS "column", data_type AS type FROM duckdb_columns() WHERE NOT internal`,
     );
