@@ -166,44 +166,6 @@ test('while another program has the file open, a job says so, retryably', async 
   expect(await readdir(directory)).toEqual(['library.duckdb']);
 });
 
-test('a statement that runs ends with its signal; one that ends a transaction does not', async () => {
-  const end = new AbortController();
-  await mkdir(directory);
-  const database = await openDuckDb(file, {
-    directory,
-    memoryBytes: memoryFor(0, 10),
-    signal: end.signal,
-  });
-  try {
-    await database.run('CREATE TABLE kept (n BIGINT)');
-    await database.run('BEGIN');
-    await database.run('INSERT INTO kept VALUES (1)');
-    const long = database.read('SELECT count(*) FROM range(100000000000) a, range(1000000) b');
-    setTimeout(() => end.abort(new Error('no more')), 50);
-    await expect(long).rejects.toThrow(/interrupt/i);
-    await expect(database.run('INSERT INTO kept VALUES (2)')).rejects.toThrow('no more');
-    await database.run('ROLLBACK');
-  } finally {
-    database.close();
-  }
-  expect(await execute('SELECT * FROM kept')).toEqual([]);
-});
-
-test('a load that is interrupted before it is committed leaves the file as it was', async () => {
-  await load(libraryPlan(1));
-  const before = await read('book');
-  const end = new AbortController();
-  const sink = createDuckDbRowSink({ file, signal: end.signal });
-  await sink.open(libraryPlan(2));
-  const rows = libraryRows(2, 2);
-  await writeLibrary(sink, rows);
-  end.abort(new Error('no more'));
-  await expect(sink.publish(() => Promise.resolve(true), rows.lastKeys)).rejects.toThrow('no more');
-  await sink.close();
-  expect(await read('book')).toEqual(before);
-  expect(await readdir(directory)).toEqual(['library.duckdb']);
-});
-
 test('what a dead attempt staged, and its lock, do not stay', async () => {
   const dead = JSON.stringify({ token: 'x', host: hostname(), pid: process.pid, started: 'another process' });
   const staging = join(directory, '.library.duckdb.svc-staging-9-00000000');
