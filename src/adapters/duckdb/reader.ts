@@ -4,7 +4,7 @@
  * not fit into memory on the disk.
  */
 import type { DuckDBConnection, DuckDBResult } from '@duckdb/node-api';
-import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { everyRowNamesDocument, hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
 import type {
@@ -80,7 +80,7 @@ class FileRowSource implements RowSource {
       this.#documents();
       for (const known of model.tables) {
         const table = this.#tables.table(known.name);
-        if (table !== null && hasOtherKeys(known.columns, (name) => table.whole(name) !== null))
+        if (table !== null && hasOtherKeys(model, known.columns, (name) => table.whole(name) !== null))
           throw new AppError('conflict', otherKeysMessage(this.label, known.name));
       }
     });
@@ -113,10 +113,22 @@ class FileRowSource implements RowSource {
     }
   }
 
-  async rowsFrom(documentKey: string | null): Promise<DocumentRows> {
+  rowsOf(documentKey: string): Promise<DocumentRows> {
+    return this.#rows(documentKey, everyRowNamesDocument(this.#model) ? '=' : '>=');
+  }
+
+  rowsFrom(documentKey: string | null): Promise<DocumentRows> {
+    return this.#rows(documentKey, '>=');
+  }
+
+  async #rows(documentKey: string | null, from: '=' | '>='): Promise<DocumentRows> {
     this.#closeStreams();
     const { tables } = this.#model;
-    const first = documentKey === null ? null : await this.#guarded(() => this.#firstKeys(documentKey));
+    const isTold = everyRowNamesDocument(this.#model);
+    const first =
+      documentKey === null || isTold ? null : await this.#guarded(() => this.#firstKeys(documentKey));
+    const ofDocument = (table: SourceTable, column: string): string =>
+      documentKey === null ? '' : ` WHERE ${table.whole(column)!} ${from} ${documentKey}`;
     const kept = <Row>(stream: ResultStream<Row>): RowStream<Row> | null => {
       this.#streams.push(stream as ResultStream<unknown>);
       return stream.head === null ? null : stream;
@@ -124,11 +136,15 @@ class FileRowSource implements RowSource {
     return {
       table: async (index) => {
         const table = this.#tables!.table(tables[index]!.name);
-        const from = first?.get(index);
-        if (table === null || (first !== null && from === undefined)) return null;
-        const key = table.whole(keyColumn(tables[index]!))!;
+        const since = first?.get(index);
+        if (table === null || (first !== null && since === undefined)) return null;
+        const key = table.whole(columnOf(tables[index]!, 'row_key'))!;
         const columns = tables[index]!.columns.map((column) => column.name);
-        const rest = from === undefined ? '' : ` WHERE ${key} >= ${from}`;
+        const rest = isTold
+          ? ofDocument(table, columnOf(tables[index]!, 'document'))
+          : since === undefined
+            ? ''
+            : ` WHERE ${key} >= ${since}`;
         const order = { name: tables[index]!.name, by: [key] };
         return kept(await this.#stream(table, { rest, order }, (valueOf): RowValues => columns.map(valueOf)));
       },
@@ -139,7 +155,7 @@ class FileRowSource implements RowSource {
         const stream = await this.#stream<LexicalRow>(
           table,
           {
-            rest: ` WHERE ${table.holds('table_name', tables[index]!.name)} AND ${document} >= ${documentKey ?? 0}`,
+            rest: ` WHERE ${table.holds('table_name', tables[index]!.name)} AND ${document} ${from} ${documentKey ?? 0}`,
             order: { name: `${sideTableNames.lexical} ${index}`, by: [key] },
           },
           (valueOf) => ({
@@ -158,7 +174,7 @@ class FileRowSource implements RowSource {
         const stream = await this.#stream<UnmappedRow>(
           table,
           {
-            rest: ` WHERE ${table.holds('parent_table', name)} AND ${document} >= ${documentKey ?? 0}`,
+            rest: ` WHERE ${table.holds('parent_table', name)} AND ${document} ${from} ${documentKey ?? 0}`,
             order: {
               name: `${sideTableNames.unmapped} ${name}`,
               by: [key, table.whole('position')!],
@@ -210,7 +226,7 @@ class FileRowSource implements RowSource {
             return since === undefined || expression === null ? [] : [`${expression} >= ${since}`];
           });
           if (conditions.length === 0) continue;
-          const key = table.whole(keyColumn(this.#model.tables[index]!))!;
+          const key = table.whole(columnOf(this.#model.tables[index]!, 'row_key'))!;
           const result = await connection.runAndReadAll(
             `SELECT min(${key})::VARCHAR FROM ${table.from} WHERE ${conditions.join(' OR ')}`,
           );
@@ -357,6 +373,6 @@ class ResultStream<Row> implements RowStream<Row> {
   }
 }
 
-function keyColumn(table: Table): string {
-  return table.columns.find((column) => column.role === 'row_key')!.name;
+function columnOf(table: Table, role: 'row_key' | 'document'): string {
+  return table.columns.find((column) => column.role === role)!.name;
 }

@@ -210,7 +210,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const kept = new Map(this.#kept.map(({ name, files }) => [name, files]));
     for (const { name, columns } of plan.model.tables)
       for (const file of kept.get(name) ?? [])
-        if (hasOtherKeys(columns, (key) => file.columns.includes(key)))
+        if (hasOtherKeys(plan.model, columns, (key) => file.columns.includes(key)))
           throw new AppError('conflict', otherKeysMessage(this.label, name));
     if (this.#kept.length > 0 && this.#manifest.format !== format) {
       throw new AppError(

@@ -4,6 +4,7 @@
  */
 import type { Steps } from '../../engine/in-slices.ts';
 import { postgresql } from '../../engine/sql/dialects/postgresql.ts';
+import { rootTables } from '../../engine/model/key-columns.ts';
 import type { Column, RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { diagramMetrics } from './metrics.ts';
@@ -82,9 +83,11 @@ function* relationsOf(model: RelationalModel): Steps<Relation[]> {
     yield;
   }
   const relations: Relation[] = [];
+  const roots = rootTables(model);
   for (const [from, table] of model.tables.entries()) {
     const ofTable = table.columns.flatMap((column, fromColumn): Relation[] => {
       const many = column.nullable ? '0..1:n' : '1:n';
+      if (column.role === 'document' && !roots.has(from)) return [];
       if (column.role === 'document')
         return [{ from, fromColumn, to: model.tables.length, toColumn: 0, cardinality: many }];
       if (column.references === null) return [];

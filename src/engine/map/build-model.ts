@@ -3,6 +3,7 @@ import type { QName, SourceModel } from '../model/source-model.ts';
 import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
 import { uniteSimilarTypes } from './tables/similar-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
+import { everyRowNamesDocument } from '../model/key-columns.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
 import { drawModel, type Drawing } from './tables/draw-model.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type AddedColumn } from './tables/finish-model.ts';
@@ -45,6 +46,8 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     roots,
     defaultTextLength: options.defaultTextLength,
     declaredIn: given,
+    // rows that lie in targets cannot say what they were not told
+    namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
   });
   const history = options.previous === undefined ? null : historyOf(options.previous, drawing, source);
   const { keepNames = true, keepSplits = true } = options;

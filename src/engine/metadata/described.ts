@@ -1,4 +1,5 @@
 /** The tables of a model as other tools are told of them: names, types, keys, what everything means, which values there can be. */
+import { rootTables } from '../model/key-columns.ts';
 import { mapInSlices } from '../in-slices.ts';
 import type { ColumnType, RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
@@ -79,6 +80,7 @@ export function describeTable(
 ): DescribedTable {
   const table = model.tables[index]!;
   const further = places.further(table, 'column');
+  const isRootTable = rootTables(model).has(index);
   const named = (at: number): string => table.columns[at]!.name;
   return {
     name: table.name,
@@ -99,6 +101,7 @@ export function describeTable(
     uniqueKeys: table.uniqueKeys.map((key) => ({ name: key.name, columns: key.columns.map(named) })),
     references: table.columns.flatMap(({ name, role, references }): DescribedReference[] => {
       const { documents } = sideTableDefinitions;
+      if (role === 'document' && !isRootTable) return [];
       if (role === 'document')
         return [
           {

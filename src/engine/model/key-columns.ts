@@ -1,17 +1,32 @@
 /** Whether the tables of a target have the same key columns as a model. */
 import { fileKeyName } from './side-tables.ts';
-import type { Column } from './relational-model.ts';
+import type { Column, RelationalModel } from './relational-model.ts';
+
+/** True of a model that has the document's key in all of its tables; those of earlier releases have it in tables of root elements. */
+export function everyRowNamesDocument({ tables }: Pick<RelationalModel, 'tables'>): boolean {
+  return tables.every(({ columns }) => columns.some(({ role }) => role === 'document'));
+}
+
+/** The tables, by index, in which rows of root elements lie. */
+export function rootTables({ roots, nodes }: Pick<RelationalModel, 'roots' | 'nodes'>): ReadonlySet<number> {
+  return new Set(roots.map(({ node }) => nodes[node]!.table));
+}
 
 /**
- * True for a table that another logical schema made, in which the key of the row or of the file has another name: early ones called the
- * row's key `document_key` where the table is `document`, and the file's then `_document_key`. Rows of both would be mixed there.
- * `has`: whether the table has a column, by the name that the model gives it.
+ * True for a table that another logical schema made, in which the key of the row or of the file has another name, or the file's is not:
+ * early ones called the row's key `document_key` where the table is `document`, and the file's then `_document_key`; and had the file's in
+ * tables of root elements only. Rows of both would be mixed there. `has`: whether the table has a column, by the name that the model gives it.
  */
-export function hasOtherKeys(columns: readonly Column[], has: (name: string) => boolean): boolean {
+export function hasOtherKeys(
+  model: Pick<RelationalModel, 'tables'>,
+  columns: readonly Column[],
+  has: (name: string) => boolean,
+): boolean {
   const rowKey = columns.find(({ role }) => role === 'row_key');
   const fileKey = columns.find(({ role }) => role === 'document');
   if (rowKey !== undefined && !has(rowKey.name)) return true;
   if (fileKey === undefined) return false;
+  if (!has(fileKey.name) && everyRowNamesDocument(model)) return true;
   if (rowKey?.name.toLowerCase() === fileKeyName && !has(fileKey.name)) return true;
   const early = `_${fileKey.name}`;
   return (

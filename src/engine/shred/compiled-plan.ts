@@ -1,6 +1,7 @@
 /** The mapping plan in the form the shredder walks: names as interned ids, conversions at hand; of a large model, what documents reach. */
 import { lazyArray } from '../model/packed/lazy-array.ts';
 import { factsOf } from '../model/facts.ts';
+import { everyRowNamesDocument } from '../model/key-columns.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { rowColumns, rowTables } from '../model/wide-rows.ts';
 import type { NameTable } from '../xml/tokens.ts';
@@ -17,7 +18,10 @@ export interface CompiledTable {
   /** columns of `parts` beyond the first that repeat the row key */
   readonly repeatedKeys: Int32Array;
   readonly rowKeyColumn: number;
-  readonly documentColumn: number;
+  /** columns of role document take the document's key in every row, where nothing else is set */
+  readonly namesDocument: boolean;
+  /** where the rows of root elements alone name it: the column; -1 for none */
+  readonly rootDocumentColumn: number;
   readonly positionColumn: number;
   readonly parentKeyColumn: number;
   readonly contentColumn: number;
@@ -65,6 +69,7 @@ export interface CompiledPlan {
 
 export function compilePlan(model: RelationalModel, names: NameTable, encoder: RowEncoder): CompiledPlan {
   const { marks, markCounts } = factsOf(model);
+  const namesDocument = everyRowNamesDocument(model);
   const tables = lazyArray(model.tables.length, (index): CompiledTable => {
     const columns = rowColumns(model, index).map(({ column }) => column);
     const find = (role: Column['role']): number => columns.findIndex((column) => column.role === role);
@@ -80,7 +85,8 @@ export function compilePlan(model: RelationalModel, names: NameTable, encoder: R
         ),
       ),
       rowKeyColumn: find('row_key'),
-      documentColumn: find('document'),
+      namesDocument,
+      rootDocumentColumn: namesDocument ? -1 : find('document'),
       positionColumn: find('position'),
       parentKeyColumn: find('parent_key'),
       contentColumn: find('content'),

@@ -68,6 +68,8 @@ export interface DialectCapabilities {
   readonly indexes: 'if-not-exists' | 'plain' | 'inline' | 'none';
   /** whether foreign keys want an index of their own: `partial` leaves rows without a value out; `none` where the database has its own */
   readonly keyIndexes: 'partial' | 'whole' | 'none';
+  /** a small index by ranges of a table's pages, for columns whose values lie in the order of the rows */
+  readonly blockRangeIndexes?: true;
   /** longest text column that a key can have, in characters; null: any */
   readonly keyTextMaxLength: number | null;
   /** bytes that all bounded text columns of a row may take together, at 4 a character; null: any */

@@ -4,7 +4,7 @@ import { qualified, type Dialect } from './dialect.ts';
 import type { PhysicalTable } from './physical-model.ts';
 import { modelName, physicalName } from './physical-names.ts';
 
-/** `keys`: foreign keys. `all`: what the XSD calls an id, a key or a reference, too. */
+/** `keys`: foreign keys and documents. `all`: what the XSD calls an id, a key or a reference, too. */
 export type IndexChoice = 'none' | 'keys' | 'all';
 
 /** One column of one table. */
@@ -12,6 +12,8 @@ export interface KeyIndex {
   readonly column: string;
   /** rows without a value are left out: most rows of a shared type's table have but one of its parents */
   readonly isPartial: boolean;
+  /** values lie in the order of the rows: documents are loaded one after the other */
+  readonly isClustered: boolean;
 }
 
 const idTypes: ReadonlySet<string | null> = new Set(['ID', 'IDREF']);
@@ -29,11 +31,19 @@ export function keyIndexes(
   if (choice === 'none') return [];
   const wanted = new Set(table.foreignKeys.map(({ column }) => column));
   if (choice === 'all') for (const column of referenceColumns(model, index, table)) wanted.add(column);
+  const at = model.tables[index]!.columns.findIndex(({ role }) => role === 'document');
+  const document = table.columns[at]?.name;
+  const isClustered = document !== undefined && !wanted.has(document);
+  if (isClustered) wanted.add(document);
   wanted.delete(table.primaryKey[0] ?? '');
   for (const { columns } of table.uniqueKeys) wanted.delete(columns[0]!);
   return table.columns
     .filter(({ name }) => wanted.has(name))
-    .map(({ name, nullable }) => ({ column: name, isPartial: nullable }));
+    .map(({ name, nullable }) => ({
+      column: name,
+      isPartial: nullable,
+      isClustered: isClustered && name === document,
+    }));
 }
 
 function referenceColumns(model: RelationalModel, index: number, table: PhysicalTable): string[] {
@@ -51,14 +61,16 @@ export function keyIndexStatement(
   dialect: Dialect,
   sqlSchema: string | null,
   table: string,
-  { column, isPartial }: KeyIndex,
+  { column, isPartial, isClustered }: KeyIndex,
   { name, ifNotExists = false }: { readonly name?: string; readonly ifNotExists?: boolean } = {},
 ): string {
   const quoted = dialect.quote(column);
   const called = name === undefined ? '' : `${ifNotExists ? 'IF NOT EXISTS ' : ''}${dialect.quote(name)} `;
   const where =
     isPartial && dialect.capabilities.keyIndexes === 'partial' ? ` WHERE ${quoted} IS NOT NULL` : '';
-  return `CREATE INDEX ${called}ON ${qualified(dialect, { sqlSchema, table })} (${quoted})${where}`;
+  const isByRange = isClustered && dialect.capabilities.blockRangeIndexes === true;
+  const [using, settings] = isByRange ? ['USING brin ', ' WITH (pages_per_range = 32)'] : ['', ''];
+  return `CREATE INDEX ${called}ON ${qualified(dialect, { sqlSchema, table })} ${using}(${quoted})${settings}${where}`;
 }
 
 /** Gives names to indexes of one database, each once, no longer than those of the model. */

@@ -1,10 +1,11 @@
 /** Which documents have rows in a model's tables of a target: the question in SQL. */
+import { rootTables } from '../model/key-columns.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { sideTableNames } from '../model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from './dialect.ts';
 import type { PhysicalTable } from './physical-model.ts';
 
-/** Where rows name their document: tables of root elements. */
+/** Where a document that was loaded has a row: tables of root elements. */
 export interface DocumentColumn {
   readonly table: string;
   readonly column: string;
@@ -14,11 +15,13 @@ export function documentColumns(
   model: RelationalModel,
   tables: readonly PhysicalTable[],
 ): readonly DocumentColumn[] {
-  return model.tables.flatMap(({ columns }, index) =>
-    columns.flatMap(({ role }, at) =>
-      role === 'document' ? [{ table: tables[index]!.name, column: tables[index]!.columns[at]!.name }] : [],
-    ),
-  );
+  return [...rootTables(model)]
+    .toSorted((a, b) => a - b)
+    .flatMap((index) =>
+      model.tables[index]!.columns.flatMap(({ role }, at) =>
+        role === 'document' ? [{ table: tables[index]!.name, column: tables[index]!.columns[at]!.name }] : [],
+      ),
+    );
 }
 
 /** Who loads: what it kept whole, as it did not know the root element, it would keep whole again. */

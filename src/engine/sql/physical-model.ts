@@ -1,5 +1,6 @@
 /** The tables of one database, ready to be written as DDL: physical names, SQL types, keys, comments. */
 import { lazyArray } from '../model/packed/lazy-array.ts';
+import { rootTables } from '../model/key-columns.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
 import { columnComment, identityNotes, tableComment } from './comment-text.ts';
@@ -38,6 +39,8 @@ export interface PhysicalTable {
   readonly primaryKey: readonly string[];
   /** name of the table whose keys the rows have: its own, but for a table that continues the rows of another */
   readonly keysOf: string;
+  /** by column that holds keys: the table whose keys they are, also where no foreign key says so */
+  readonly keyOwners: ReadonlyMap<string, string>;
   readonly uniqueKeys: readonly PhysicalUniqueKey[];
   readonly foreignKeys: readonly PhysicalForeignKey[];
   /** columns of an index beside the keys; empty for none */
@@ -59,10 +62,18 @@ export function physicalTables(
   const names = physicalNames(model, dialect);
   const places = placesOfRows(model);
   let rules: ReadonlyMap<number, readonly string[]> | null = null;
+  let roots: ReadonlySet<number> | null = null;
   return lazyArray(model.tables.length, (index) => {
     let whole: Omit<PhysicalTable, 'comment'> | null = null;
     const read = (): Omit<PhysicalTable, 'comment'> =>
-      (whole ??= physicalTable(model, dialect, names, index, places));
+      (whole ??= physicalTable(
+        model,
+        dialect,
+        names,
+        index,
+        places,
+        (roots ??= rootTables(model)).has(index),
+      ));
     return {
       name: names[index]!.name,
       get comment() {
@@ -76,6 +87,9 @@ export function physicalTables(
       },
       get keysOf() {
         return read().keysOf;
+      },
+      get keyOwners() {
+        return read().keyOwners;
       },
       get uniqueKeys() {
         return read().uniqueKeys;
@@ -116,6 +130,7 @@ export function physicalSideTable(
     })),
     primaryKey: definition.primaryKey,
     keysOf: physicalName(dialect, definition.name),
+    keyOwners: new Map(),
     uniqueKeys: [],
     foreignKeys: [],
     index: dialect.capabilities.indexes === 'none' ? [] : definition.index,
@@ -130,6 +145,7 @@ function physicalTable(
   names: readonly PhysicalTableNames[],
   index: number,
   places: PlacesOfRows,
+  isRootTable: boolean,
 ): Omit<PhysicalTable, 'comment'> {
   const table = model.tables[index]!;
   const { name, columns } = names[index]!;
@@ -153,10 +169,14 @@ function physicalTable(
       });
     } else notes.push(`unique key ${keyName} is left out: its columns are too long for a key`);
   }
-  const declaredKeys = table.columns.flatMap((column, at) => {
-    const key = foreignKey(model, dialect, names, column, index);
+  const heldKeys = table.columns.flatMap((column, at) => {
+    const key = heldKey(model, dialect, names, column, index);
     return key === null ? [] : [{ ...key, column: columns[at]! }];
   });
+  // where the rows above lead to the document, one check of it is enough
+  const declaredKeys = isRootTable ? heldKeys : heldKeys.filter(({ parent }) => parent !== -1);
+  const keysOf = table.continues === undefined ? name : names[table.continues]!.name;
+  const primaryKey = table.columns.flatMap((column, at) => (column.role === 'row_key' ? [columns[at]!] : []));
   const { maxKeys } = dialect.capabilities;
   // the primary key is one
   const foreignKeys =
@@ -177,8 +197,12 @@ function physicalTable(
         comment: columnComment(model, table, column, further),
       };
     }),
-    primaryKey: table.columns.flatMap((column, at) => (column.role === 'row_key' ? [columns[at]!] : [])),
-    keysOf: table.continues === undefined ? name : names[table.continues]!.name,
+    primaryKey,
+    keysOf,
+    keyOwners: new Map([
+      ...heldKeys.map(({ column, parentTable }) => [column, parentTable] as const),
+      ...primaryKey.map((column) => [column, keysOf] as const),
+    ]),
     uniqueKeys,
     foreignKeys,
     index: [],
@@ -187,7 +211,8 @@ function physicalTable(
   };
 }
 
-function foreignKey(
+/** What a column that holds keys refers to. */
+function heldKey(
   model: RelationalModel,
   dialect: Dialect,
   names: readonly PhysicalTableNames[],

@@ -76,6 +76,7 @@ function childAtHead(reader: RowReader, group: RowGroup, parentKey: string): Row
   if (head === null) return null;
   for (const use of group.uses) {
     if (head[use.parentKeyColumn] !== parentKey) continue;
+    if (use.otherParents.some((column) => (head[column] ?? null) !== null)) continue;
     if (use.elementNameColumn < 0) return use.children[0]!;
     const label = head[use.elementNameColumn];
     return use.children.find((child) => child.label === label) ?? use.children[0]!;

@@ -1,7 +1,7 @@
 /** The mapping plan as writing back walks it: what may stand in an element, and what shows that it does. Made node by node. */
 import { createNameLabels, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
 import type { PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
-import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
+import { rowColumns, rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { createOutputNamespaces, type OutputNamespaces } from './output-namespaces.ts';
 
 /** A child element that has rows. */
@@ -16,6 +16,8 @@ export interface RowChild {
 /** A way in which rows of a table are children of an element. */
 export interface RowUse {
   readonly parentKeyColumn: number;
+  /** of roots: columns that must have no value, as a row with a parent is none */
+  readonly otherParents: readonly number[];
   /** column that names the child; -1 where there is only one */
   readonly elementNameColumn: number;
   readonly children: readonly RowChild[];
@@ -187,7 +189,9 @@ function rowGroups(
     const known = uses.find(
       (use) => use.parentKeyColumn === parentKeyColumn && use.elementNameColumn === elementNameColumn,
     );
-    if (known === undefined) uses.push({ parentKeyColumn, elementNameColumn, children: [child] });
+    const otherParents = areRoots ? parentKeys(model, standing.table) : [];
+    if (known === undefined)
+      uses.push({ parentKeyColumn, otherParents, elementNameColumn, children: [child] });
     else (known.children as RowChild[]).push(child);
   }
   return [...groups].map(([table, uses]) => ({
@@ -196,6 +200,11 @@ function rowGroups(
     positionColumn: roleColumn(model.tables[table]!, 'position'),
     uses,
   }));
+}
+
+/** In the row, with the tables that continue it. */
+function parentKeys(model: RelationalModel, table: number): number[] {
+  return rowColumns(model, table).flatMap(({ column }, at) => (column.role === 'parent_key' ? [at] : []));
 }
 
 /** Columns and child rows of a folded element and of all that is folded into it. */

@@ -207,7 +207,8 @@ class BackConversion {
     if (isFirst) this.#writer = createDocumentWriter(model, await this.#source.rowsFrom(null));
     if (this.#writer !== null && (await this.#writer.has(key))) return this.#writer;
     this.#endWriter();
-    this.#writer = createDocumentWriter(model, await this.#source.rowsFrom(key));
+    const rows = this.#session.request.document === undefined ? 'rowsFrom' : 'rowsOf';
+    this.#writer = createDocumentWriter(model, await this.#source[rows](key));
     return (await this.#writer.has(key)) ? this.#writer : null;
   }
 

@@ -1,5 +1,6 @@
 /** Save mode `o`: the model's tables go, and from the tables beside the data what belonged to their rows. */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { documentColumns } from '../../../engine/sql/loaded-documents.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { foldedName } from '../database.ts';
 import { runAll, temporaryName, type DuckDbPublication } from './publication.ts';
@@ -17,9 +18,9 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
           `SELECT d.document_key FROM ${documents} d JOIN ${doubleQuoted(sideTableNames.loads)} l ON l.job = d.job
             WHERE l.id_lschma = ${plan.idLschma}`,
         ]),
-    ...documentColumns(publication).flatMap(({ index, name }) =>
-      known.get(foldedName(tables[index]!.name))?.columns.has(foldedName(name))
-        ? [`SELECT ${doubleQuoted(name)} FROM ${doubleQuoted(tables[index]!.name)}`]
+    ...documentColumns(plan.model, tables).flatMap(({ table, column }) =>
+      known.get(foldedName(table))?.columns.has(foldedName(column))
+        ? [`SELECT ${doubleQuoted(column)} FROM ${doubleQuoted(table)}`]
         : [],
     ),
   ];
@@ -41,20 +42,15 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
   ]);
 }
 
-function documentColumns({
-  plan,
-  tables,
-}: DuckDbPublication): { index: number; name: string; comment: string }[] {
-  return plan.model.tables.flatMap((table, index) => {
-    const at = table.columns.findIndex((column) => column.role === 'document');
-    const column = tables[index]!.columns[at];
-    return column === undefined ? [] : [{ index, name: column.name, comment: column.comment }];
-  });
-}
-
 /** Columns of other models' tables that name a document; there are no foreign keys to tell, so their comments do. */
 function referringColumns(publication: DuckDbPublication): { table: string; column: string }[] {
-  const comments = new Set(documentColumns(publication).map(({ comment }) => comment));
+  const { plan, tables } = publication;
+  const comments = new Set(
+    plan.model.tables.flatMap(({ columns }, index) => {
+      const at = columns.findIndex(({ role }) => role === 'document');
+      return at < 0 ? [] : [tables[index]!.columns[at]!.comment];
+    }),
+  );
   const ours = new Set(publication.tables.map((table) => foldedName(table.name)));
   return [...publication.known.values()]
     .filter((table) => !table.isView && !ours.has(foldedName(table.name)))

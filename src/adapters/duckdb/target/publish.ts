@@ -111,9 +111,8 @@ async function insert(
 ): Promise<number> {
   const { database, plan } = publication;
   const table = publication.tables[index]!;
-  const parents = new Map(table.foreignKeys.map((key) => [key.column, key.parentTable]));
   const values = table.columns.map(({ name }, at) => {
-    const owner = table.primaryKey.includes(name) ? table.keysOf : parents.get(name);
+    const owner = table.keyOwners.get(name);
     const offset = owner === undefined ? 0n : (offsets.get(foldedName(owner)) ?? 0n);
     const { type } = plan.model.tables[index]!.columns[at]!;
     const value = stagedValue(stagedColumn(at), type, types[at]!, incoming[at]!.digits);

@@ -332,7 +332,7 @@ class DuckDbRowSink extends StagedRowSink implements RowSink {
     for (const [index, { name }] of this.#tables.entries()) {
       const there = known.get(foldedName(name))?.columns;
       const has = (key: string): boolean => there!.has(foldedName(physicalName(duckdb, key)));
-      if (there !== undefined && hasOtherKeys(this.plan.model.tables[index]!.columns, has))
+      if (there !== undefined && hasOtherKeys(this.plan.model, this.plan.model.tables[index]!.columns, has))
         throw new AppError('conflict', otherKeysMessage(this.label, name));
     }
   }

@@ -14,7 +14,7 @@ import { createDeclaredPaths } from '../names/declared-paths.ts';
 import { createPathPrinter, type PathPrinter } from '../names/paths.ts';
 import { createUsePrinter, type UsePrinter } from '../names/use-paths.ts';
 import type { DrawingContext } from './draw/context.ts';
-import { key, type RowContext } from './draw/row-context.ts';
+import type { RowContext } from './draw/row-context.ts';
 import { DrawnTables } from './draw/drawn-tables.ts';
 import { fillElement } from './draw/element-content.ts';
 import { drawRow } from './draw/rows.ts';
@@ -29,6 +29,8 @@ export interface DrawingOptions {
   readonly defaultTextLength?: number;
   /** the model as it was before alike types became one; default: the model itself */
   readonly declaredIn?: SourceModel;
+  /** false: rows of root elements alone name their document, as in models of earlier releases; default true */
+  readonly namesDocument?: boolean;
 }
 
 export interface Drawing {
@@ -57,7 +59,10 @@ class ModelDrawing implements DrawingContext {
   readonly #roots: readonly number[];
   readonly #pending: (() => void)[] = [];
 
-  constructor(model: SourceModel, { mapLevel, roots, defaultTextLength, declaredIn }: DrawingOptions) {
+  constructor(
+    model: SourceModel,
+    { mapLevel, roots, defaultTextLength, declaredIn, namesDocument = true }: DrawingOptions,
+  ) {
     this.model = model;
     this.textLength = defaultTextLength;
     this.#roots = roots;
@@ -67,7 +72,7 @@ class ModelDrawing implements DrawingContext {
     const root = first === undefined ? '' : model.elements[first]!.name.namespaceUri;
     this.uses = createUsePrinter({ root, prefixes: model.namespaces });
     const declared = createDeclaredPaths(declaredIn ?? model, model, this.uses);
-    this.tables = new DrawnTables(model, this.choices, this.uses, declared);
+    this.tables = new DrawnTables(model, this.choices, this.uses, declared, namesDocument);
   }
 
   fill(node: NodeDraft, row: RowContext): void {
@@ -105,7 +110,7 @@ class ModelDrawing implements DrawingContext {
   /** `shared`: other roots have their rows in the same table, so each says its name. */
   #drawRoot(element: number, table: TableDraft, shared: boolean): EdgeDraft {
     const { name } = this.model.elements[element]!;
-    this.tables.column(table, '/document', { role: 'document', type: key });
+    this.tables.rootRows(table);
     const node = drawRow(this, table, { element, substitution: false }, shared);
     return { name, node, parentKey: null, minOccurs: 1, maxOccurs: 1, substitution: false, head: null };
   }

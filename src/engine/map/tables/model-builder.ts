@@ -58,6 +58,10 @@ export interface TableDraft {
   readonly ownName: string | null;
   /** rows of several places lie here, as their type is one */
   readonly shared: boolean;
+  /** every row names its document; else those of root elements alone do, as in models of earlier releases */
+  readonly namesDocument: boolean;
+  /** rows of root elements lie here: they have no parent */
+  holdsRoots: boolean;
   readonly columns: ColumnDraft[];
   /** the same columns, dealt out over tables, row keys and extra columns on each; set by `splitTable` */
   readonly parts: PartDraft[];
@@ -110,10 +114,14 @@ export interface NodeDraft {
 }
 
 export function newTable(
-  fields: Pick<TableDraft, 'kind' | 'path' | 'xpath' | 'origin' | 'ownName' | 'shared' | 'documentation'>,
+  fields: Pick<
+    TableDraft,
+    'kind' | 'path' | 'xpath' | 'origin' | 'ownName' | 'shared' | 'namesDocument' | 'documentation'
+  >,
 ): TableDraft {
   return {
     ...fields,
+    holdsRoots: false,
     usePath: '',
     columns: [],
     parts: [],
@@ -233,12 +241,12 @@ function isGuaranteed(column: ColumnDraft, table: TableDraft): boolean {
     case 'extra':
       return true;
     case 'parent_key':
-      return !has('parent_key') && !has('document');
+      return !has('parent_key') && !table.holdsRoots;
     case 'position':
       // rows that hang from a head's row have their place there
-      return !has('document') && !table.columns.some((other) => other.via[0] === hangsFromHead);
+      return !table.holdsRoots && !table.columns.some((other) => other.via[0] === hangsFromHead);
     case 'document':
-      return !has('parent_key');
+      return table.namesDocument || !has('parent_key');
     case 'content':
       return table.kind !== 'element';
     default:

@@ -56,7 +56,10 @@ export function splitTable(
   const ordered = orderedColumns(table);
   const extras = ordered.filter((column) => column.role === 'extra');
   const own = ordered.filter((column) => column.role !== 'extra');
-  const fixedBytes = columnBytes('row_key') + extras.length * columnBytes('extra');
+  const fixedBytes =
+    columnBytes('row_key') +
+    (table.namesDocument ? columnBytes('document') : 0) +
+    extras.length * columnBytes('extra');
   const parts: ColumnDraft[][] = (previous?.bytes ?? [0]).map(() => []);
   const used = parts.map((_, at) => previous?.bytes[at] ?? fixedBytes);
   const added: ColumnDraft[] = [];
@@ -65,7 +68,8 @@ export function splitTable(
     if (known !== undefined) parts[known]!.push(column);
     else if (inFirstPart.has(column.role)) {
       parts[0]!.push(column);
-      if (column.role !== 'row_key') used[0]! += columnBytes(column.role);
+      const isFixed = column.role === 'row_key' || (column.role === 'document' && table.namesDocument);
+      if (!isFixed) used[0]! += columnBytes(column.role);
     } else added.push(column);
   }
   for (const column of added) {
@@ -94,7 +98,11 @@ function firstPart(columns: readonly ColumnDraft[]): PartDraft {
   return { columns, number: 0, index: -1, name: '' };
 }
 
-/** Its row key is that of the first part, under the same name; extra columns stand on every table. */
+function copyOf(column: ColumnDraft): ColumnDraft {
+  return { ...column, requiredBy: new Set(column.requiredBy) };
+}
+
+/** Its row key and document are those of the first part, under the same names; extra columns stand on every table. */
 function continuation(
   table: TableDraft,
   number: number,
@@ -103,6 +111,11 @@ function continuation(
 ): PartDraft {
   const first = table.columns.find((column) => column.role === 'row_key')!;
   const key = { ...newColumn({ role: 'row_key', type: first.type, parent: table }), name: first.name };
-  const copies = extras.map((extra) => ({ ...extra, requiredBy: new Set(extra.requiredBy) }));
-  return { columns: [key, ...columns, ...copies], number, index: -1, name: '' };
+  const documents = table.namesDocument ? table.columns.filter(({ role }) => role === 'document') : [];
+  return {
+    columns: [key, ...documents.map(copyOf), ...columns, ...extras.map(copyOf)],
+    number,
+    index: -1,
+    name: '',
+  };
 }

@@ -44,8 +44,11 @@ export interface ShredKernelOptions {
 export interface ShredKernel {
   /** The memory for tokens: a tokeniser that writes into it saves a copy. */
   readonly tokenizerKernels: TokenizerKernels;
-  /** Before the first batch of a document. `keyBase` is added to numbers of rows; `extra`: values of the columns of that role. */
-  beginDocument(keyBase: bigint, extra: readonly (string | null)[]): void;
+  /**
+   * Before the first batch of a document. `keyBase` is added to numbers of rows; `documentKey`, in digits, and `extra` are the values of the
+   * columns of these roles.
+   */
+  beginDocument(keyBase: bigint, documentKey: string, extra: readonly (string | null)[]): void;
   /** Whether a batch can be read by the kernel at all; brings it within reach. */
   reaches(batch: TokenBatch): boolean;
   /** Whether the state is, or can be brought, where the kernel works on it. */
@@ -166,9 +169,10 @@ class SharedKernel implements ShredKernel {
     this.tokenizerKernels = kernelsAround(scanKernel);
   }
 
-  beginDocument(keyBase: bigint, extra: readonly (string | null)[]): void {
+  beginDocument(keyBase: bigint, documentKey: string, extra: readonly (string | null)[]): void {
     if (this.#keyBase[0] !== keyBase) this.#keyTexts.fill(0);
     this.#keyBase[0] = keyBase;
+    this.#plan.setDocument(documentKey);
     this.#plan.setExtra(extra);
   }
 

@@ -12,6 +12,8 @@ const EDGE_COUNT = 16 * 1024;
 const COLUMN_COUNT = 64 * 1024;
 const LABEL_BYTES = 256 * 1024;
 const CONSTANT_BYTES = 32 * 1024;
+/** Digits of a document's key: a number below 2^63. */
+const KEY_BYTES = 20;
 /** In place of a size: rows of the table are left to others. */
 const NEVER = 0x20000000;
 
@@ -47,9 +49,12 @@ export class LearnedPlan {
   readonly #labels: Uint8Array;
   #labelsUsed = 0;
   readonly #labelRanges = new Map<string, ByteRange>();
-  /** NULL, and behind it the values of the extra columns */
+  /** NULL, behind it the document's key, and the values of the extra columns */
   readonly #constants: Uint8Array;
   readonly #nullLength: number;
+  /** where the document's key lies */
+  readonly #documentAt: number;
+  #documentLength = 0;
   #extra: readonly (string | null)[] = [];
   #extraRanges: readonly ByteRange[] = [];
 
@@ -82,6 +87,7 @@ export class LearnedPlan {
     const none = this.#encoded(null);
     this.#constants.set(none);
     this.#nullLength = none.length;
+    this.#documentAt = none.length + layout.MARGIN_BYTES;
     const { control } = memory;
     control[layout.NODES] = this.#nodes.byteOffset;
     control[layout.TABLES] = this.#tables.byteOffset;
@@ -95,12 +101,20 @@ export class LearnedPlan {
     return this.#isFull;
   }
 
+  /** Key of the document, in digits, that rows are of from now on. */
+  setDocument(key: string): void {
+    for (let at = 0; at < key.length; at += 1) this.#constants[this.#documentAt + at] = key.charCodeAt(at);
+    if (key.length === this.#documentLength) return;
+    this.#documentLength = key.length;
+    for (const table of this.#learnedTables) this.#setConstants(table);
+  }
+
   /** Values of the columns of role extra, in their order, from now on. */
   setExtra(extra: readonly (string | null)[]): void {
     if (extra.length === this.#extra.length && extra.every((value, index) => value === this.#extra[index]))
       return;
     this.#extra = extra;
-    let used = this.#nullLength + layout.MARGIN_BYTES;
+    let used = this.#documentAt + KEY_BYTES + layout.MARGIN_BYTES;
     this.#extraRanges = extra.map((value): ByteRange => {
       const bytes = this.#encoded(value);
       if (used + bytes.length > CONSTANT_BYTES) return [0, NEVER];
@@ -205,9 +219,13 @@ export class LearnedPlan {
     const first = this.#tables[at + layout.TABLE_FIRST_COLUMN]!;
     let bytes = isWide(table) ? NEVER : table.columns.length;
     let extraAt = 0;
+    const { byteOffset } = this.#constants;
     for (const [index, { role }] of table.columns.entries()) {
-      const range = role === 'extra' ? this.#extraRanges[extraAt++] : undefined;
-      const [start, length] = range ?? [this.#constants.byteOffset, this.#nullLength];
+      let range: ByteRange = [byteOffset, this.#nullLength];
+      if (role === 'extra') range = this.#extraRanges[extraAt++] ?? range;
+      else if (role === 'document' && table.namesDocument)
+        range = [byteOffset + this.#documentAt, this.#documentLength];
+      const [start, length] = range;
       bytes = Math.min(NEVER, bytes + length);
       this.#columns.set([start, length], (first + index) * layout.COLUMN_INTS + layout.COLUMN_DEFAULT);
     }

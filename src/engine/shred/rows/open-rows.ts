@@ -26,6 +26,8 @@ export class OpenRows {
   readonly #output: RowOutput;
   readonly #encoder: RowEncoder;
   readonly #rowKeys: RowKeys;
+  /** number of the document that rows are of */
+  documentNumber = 0;
 
   constructor(
     state: ShredState,
@@ -159,7 +161,7 @@ export class OpenRows {
     const state = this.#state;
     const { arena, slots } = state;
     const row = state.rowTop;
-    const { columns, parts } = this.table(row);
+    const { columns, parts, namesDocument } = this.table(row);
     const base = this.#slotOf(row, 0);
     const mark = state.rows[row * ROW_INTS + ROW_MARK]!;
     const { separator } = this.#encoder;
@@ -180,7 +182,9 @@ export class OpenRows {
             const bytes = utf8.encode(value);
             this.#encoder.pushText(out, bytes, 0, bytes.length);
           }
-        } else this.#encoder.pushNull(out);
+        } else if (namesDocument && columns[column]!.role === 'document')
+          this.#rowKeys.push(out, this.documentNumber);
+        else this.#encoder.pushNull(out);
       }
       out.pushByte(10);
       this.#output.rowWritten(index);

@@ -46,8 +46,6 @@ export class WalkContext {
   readonly labels: NameLabels;
   readonly paths: DocumentPaths;
   readonly xsi: XsiNames;
-  /** number of the document; 0 where its rows' keys follow from its content */
-  documentNumber = 0;
   documentName = '';
   /** values of the model's extra columns for the document, in column order */
   extra: readonly (string | null)[] = [];
@@ -79,6 +77,15 @@ export class WalkContext {
   /** The plan node of an open element, by its depth from 0. */
   nodeOf(frame: number): CompiledNode {
     return this.plan.nodes[this.state.frames[frame * FRAME_INTS + FRAME_NODE]!]!;
+  }
+
+  /** Number of the document; 0 where its rows' keys follow from its content. */
+  get documentNumber(): number {
+    return this.rows.documentNumber;
+  }
+
+  set documentNumber(number: number) {
+    this.rows.documentNumber = number;
   }
 
   /** The document's key as it is written. */

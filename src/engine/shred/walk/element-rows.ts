@@ -25,8 +25,8 @@ export class ElementRows {
     const { table } = node;
     const row = this.#rows.open(table);
     if (parentFrame < 0) {
-      if (table.documentColumn >= 0)
-        this.#rows.setKey(row, table.documentColumn, this.#context.documentNumber);
+      if (table.rootDocumentColumn >= 0)
+        this.#rows.setKey(row, table.rootDocumentColumn, this.#context.documentNumber);
     } else {
       if (parentKeyColumn >= 0)
         this.#rows.setKey(row, parentKeyColumn, this.#rows.number(this.#state.frame(parentFrame, FRAME_ROW)));

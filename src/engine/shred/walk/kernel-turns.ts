@@ -98,6 +98,7 @@ export class KernelTurns {
   }
 
   #tellDocument(): void {
-    this.kernel?.beginDocument(this.#context.rowKeys.base, this.#context.extra);
+    const context = this.#context;
+    this.kernel?.beginDocument(context.rowKeys.base, String(context.documentKey()), context.extra);
   }
 }

@@ -32,6 +32,7 @@ export const postgresql: Dialect = {
     deferrable: true,
     indexes: 'if-not-exists',
     keyIndexes: 'partial',
+    blockRangeIndexes: true,
   },
   typeName: (type) => `${itemType(type)}${type.list ? '[]' : ''}`,
 };

@@ -1,5 +1,6 @@
 /** Save mode `o`: the model's tables lose their rows, and the tables beside the data what belonged to those. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { documentColumns } from '../../../../engine/sql/loaded-documents.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { relation, type Publication } from './publication.ts';
 import { runAll } from '../staging/lane.ts';
@@ -90,12 +91,11 @@ async function noteDocuments(publication: Publication, oldDocuments: string): Pr
           `SELECT d.document_key FROM ${documents} d JOIN ${relation(publication, sideTableNames.loads)} l ON l.job = d.job
             WHERE l.id_lschma = ${plan.idLschma}`,
         ]),
-    ...tables.flatMap((table, index) => {
-      const at = plan.model.tables[index]!.columns.findIndex((column) => column.role === 'document');
-      const name = table.columns[at]?.name;
-      if (name === undefined || target.tables.get(table.name)?.columns.has(name) !== true) return [];
-      return [`SELECT ${doubleQuoted(name)} FROM ${relation(publication, table.name)}`];
-    }),
+    ...documentColumns(plan.model, tables).flatMap(({ table, column }) =>
+      target.tables.get(table)?.columns.has(column) === true
+        ? [`SELECT ${doubleQuoted(column)} FROM ${relation(publication, table)}`]
+        : [],
+    ),
   ];
   const query = sources.length === 0 ? 'SELECT NULL::bigint' : sources.join(' UNION ');
   await tx.unsafe(`CREATE UNLOGGED TABLE ${oldDocuments} (document_key) AS ${query}`);

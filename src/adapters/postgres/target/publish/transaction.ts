@@ -101,9 +101,7 @@ async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string,
   const { tx, plan, tables, present, countedFrom } = publication;
   if (plan.keys === 'hash') return new Map();
   const filled = tables.filter((_, index) => publication.staging.get(index)!.created);
-  const needed = new Set(
-    filled.flatMap((table) => [table.name, ...table.foreignKeys.map((key) => key.parentTable)]),
-  );
+  const needed = new Set(filled.flatMap((table) => [table.name, ...table.keyOwners.values()]));
   const keyed = tables.flatMap((table) => {
     const key = needed.has(table.name) ? table.primaryKey[0] : undefined;
     return key === undefined ? [] : [[table.name, key] as const];
@@ -184,11 +182,10 @@ function canMove(
     !staged.form.logged ||
     plan.keys === 'hash' ||
     target.hasDefaultGrants ||
-    present.has(tables[index]!.name) ||
-    offsets.has(tables[index]!.keysOf)
+    present.has(tables[index]!.name)
   )
     return false;
-  return tables[index]!.foreignKeys.every((key) => !offsets.has(key.parentTable));
+  return tables[index]!.keyOwners.values().every((owner) => !offsets.has(owner));
 }
 
 async function moveTables(publication: Publication, indexes: readonly number[]): Promise<void> {
@@ -269,9 +266,8 @@ async function insert(
 ): Promise<number> {
   const { tx, plan } = publication;
   const table = publication.tables[index]!;
-  const parents = new Map(table.foreignKeys.map((key) => [key.column, key.parentTable]));
   const values = table.columns.map(({ name }) => {
-    const owner = table.primaryKey.includes(name) ? table.keysOf : parents.get(name);
+    const owner = table.keyOwners.get(name);
     const offset = owner === undefined ? 0 : (offsets.get(owner) ?? 0);
     const value = offset === 0 ? doubleQuoted(name) : `${doubleQuoted(name)} + ${offset}`;
     const type = types.get(name)!;

@@ -6,7 +6,8 @@ import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts
 import { fractionDigits } from '../../../../engine/sql/fraction-digits.ts';
 import { physicalNames, type PhysicalTableNames } from '../../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import type { RelationalModel, Table } from '../../../../engine/model/relational-model.ts';
+import { everyRowNamesDocument } from '../../../../engine/model/key-columns.ts';
+import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import type { DocumentRows } from '../../../../engine/unshred/document-rows.ts';
 import { AppError } from '../../../../errors.ts';
@@ -134,10 +135,19 @@ class PostgresRowSource implements RowSource {
     }
   }
 
-  async rowsFrom(documentKey: string | null): Promise<DocumentRows> {
+  rowsOf(documentKey: string): Promise<DocumentRows> {
+    return this.#rows(documentKey, everyRowNamesDocument(this.#model) ? '=' : '>=');
+  }
+
+  rowsFrom(documentKey: string | null): Promise<DocumentRows> {
+    return this.#rows(documentKey, '>=');
+  }
+
+  async #rows(documentKey: string | null, from: '=' | '>='): Promise<DocumentRows> {
     await this.#guarded(() => this.#closeCursors());
+    const isTold = everyRowNamesDocument(this.#model);
     const first =
-      documentKey === null
+      documentKey === null || isTold
         ? null
         : await this.#guarded(() =>
             firstKeys(
@@ -148,14 +158,19 @@ class PostgresRowSource implements RowSource {
               (table) => this.#relationOf(table),
             ),
           );
-    const since = documentKey === null ? '' : ` AND document_key >= ${BigInt(documentKey)}`;
+    const since = documentKey === null ? '' : ` AND document_key ${from} ${BigInt(documentKey)}`;
     return {
       table: (index) =>
         this.#guarded(async () => {
-          const from = first?.get(index);
-          if (!this.#exists(index) || (first !== null && from === undefined)) return null;
-          const key = doubleQuoted(this.#names[index]!.columns[keyColumn(this.#model.tables[index]!)]!);
-          const filter = from === undefined ? '' : ` WHERE t.${key} >= ${from}`;
+          const least = first?.get(index);
+          if (!this.#exists(index) || (first !== null && least === undefined)) return null;
+          const key = this.#column(index, 'row_key');
+          let filter = least === undefined ? '' : ` WHERE t.${key} >= ${least}`;
+          if (documentKey !== null && isTold) {
+            const found = await this.#filterOf(index, `${from} ${BigInt(documentKey)}`);
+            if (found === null) return null;
+            filter = ` WHERE ${found}`;
+          }
           const query = `SELECT ${this.#selection(index)} FROM ${this.#relationOf(index)} t${filter} ORDER BY t.${key}`;
           return this.#cursor(query, (values) => values);
         }),
@@ -203,6 +218,23 @@ class PostgresRowSource implements RowSource {
       "SELECT quote_ident(name) AS name FROM pg_cursors WHERE name LIKE 'rows\\_%'",
     );
     if (open.length > 0) await this.#sql!.unsafe(open.map(({ name }) => `CLOSE ${name}`).join('; '));
+  }
+
+  /** Rows whose document's key is so, found by their own keys, in whose order they are read; null: there are none. */
+  async #filterOf(index: number, isSo: string): Promise<string | null> {
+    const key = `t.${this.#column(index, 'row_key')}`;
+    const isOf = `t.${this.#column(index, 'document')} ${isSo}`;
+    // of a plain min() the server would look through the keys from the first
+    const [range] = await this.#sql!.unsafe<[{ least: string | null; most: string | null }]>(
+      `SELECT min(${key} + 0)::text AS least, max(${key} + 0)::text AS most FROM ${this.#relationOf(index)} t WHERE ${isOf}`,
+    );
+    return range.least === null ? null : `${key} BETWEEN ${range.least} AND ${range.most} AND ${isOf}`;
+  }
+
+  /** Quoted name. */
+  #column(index: number, role: 'row_key' | 'document'): string {
+    const at = this.#model.tables[index]!.columns.findIndex((column) => column.role === role);
+    return doubleQuoted(this.#names[index]!.columns[at]!);
   }
 
   #relation(name: string): string {
@@ -262,8 +294,4 @@ class PostgresRowSource implements RowSource {
       throw targetFault(error, this.label);
     }
   }
-}
-
-function keyColumn(table: Table): number {
-  return table.columns.findIndex((column) => column.role === 'row_key');
 }

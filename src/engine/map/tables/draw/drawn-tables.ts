@@ -20,10 +20,19 @@ export class DrawnTables {
   readonly #choices: DrawingChoices;
   readonly #uses: UsePrinter;
   readonly #declared: DeclaredPaths;
+  readonly #namesDocument: boolean;
   /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
   readonly #tableByIdentity = new Map<string, TableDraft>();
 
-  constructor(model: SourceModel, choices: DrawingChoices, uses: UsePrinter, declared: DeclaredPaths) {
+  /** `namesDocument`: of each row, not of those of root elements alone. */
+  constructor(
+    model: SourceModel,
+    choices: DrawingChoices,
+    uses: UsePrinter,
+    declared: DeclaredPaths,
+    namesDocument: boolean,
+  ) {
+    this.#namesDocument = namesDocument;
     this.#model = model;
     this.#choices = choices;
     this.#uses = uses;
@@ -81,12 +90,12 @@ export class DrawnTables {
       origin,
       ownName: shared && !this.#model.inferred ? nameOfSharedType(name, declared.name) : null,
       shared,
+      namesDocument: this.#namesDocument,
       // what is said of one of its places is not said of the others
       documentation:
         shared && name !== null ? documentation : (said ?? declared.documentation ?? documentation),
     });
     this.#addTable(table);
-    this.column(table, '/key', { role: 'row_key', type: key });
     this.#tableByIdentity.set(identity, table);
     return table;
   }
@@ -110,10 +119,10 @@ export class DrawnTables {
       origin: { under: row.table, steps: `${row.columnKey}/(${word})` },
       ownName: null,
       shared: false,
+      namesDocument: this.#namesDocument,
       documentation: undefined,
     });
     this.#addTable(table);
-    this.column(table, '/key', { role: 'row_key', type: key });
     this.parentKey(table, row.table, [], row.columnKey);
     this.column(table, '/position', { role: 'position', type: ordinal });
     this.column(table, '/content', {
@@ -180,9 +189,21 @@ export class DrawnTables {
     return draft;
   }
 
+  /** The rows of root elements lie in `table`, maybe among others. */
+  rootRows(table: TableDraft): void {
+    table.holdsRoots = true;
+    this.#documentColumn(table);
+  }
+
   #addTable(table: TableDraft): void {
     table.index = this.all.length;
     this.all.push(table);
+    this.column(table, '/key', { role: 'row_key', type: key });
+    if (table.namesDocument) this.#documentColumn(table);
+  }
+
+  #documentColumn(table: TableDraft): void {
+    this.column(table, '/document', { role: 'document', type: key });
   }
 }
 
