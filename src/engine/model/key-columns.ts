@@ -8,8 +8,16 @@ export function everyRowNamesDocument({ tables }: Pick<RelationalModel, 'tables'
 }
 
 /** The tables, by index, in which rows of root elements lie. */
-export function rootTables({ roots, nodes }: Pick<RelationalModel, 'roots' | 'nodes'>): ReadonlySet<number> {
-  return new Set(roots.map(({ node }) => nodes[node]!.table));
+export function rootTables(
+  model: Pick<RelationalModel, 'tables' | 'roots' | 'nodes'>,
+): ReadonlySet<number> {
+  if (everyRowNamesDocument(model)) return new Set(model.roots.map(({ node }) => model.nodes[node]!.table));
+  const tables = model.tables.entries();
+  return new Set(
+    tables
+      .filter(([, { columns }]) => columns.some(({ role }) => role === 'document'))
+      .map(([index]) => index),
+  );
 }
 
 /**

@@ -107,7 +107,7 @@ describe('locale data, of which there is no XSD', needs('corpus'), () => {
     // folded by path, one table for each thing that repeats, attributes and the text beside the keys
     expect(lines.get('ldml')).toMatch(/identity_version_number text.*identity_language_type text/);
     expect(lines.get('day')).toMatch(
-      /^day: day_key bigint!, day_width_key bigint! -> day_width, position integer!, type text!, value text!$/,
+      /^day: day_key bigint!, document_key bigint!, day_width_key bigint! -> day_width, position integer!, type text!, value text!$/,
     );
     expect(lines.get('quarter')).toMatch(/type integer!, .*value text!/);
     expect(model.tables.length).toBeLessThan(120);

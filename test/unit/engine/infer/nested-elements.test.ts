@@ -28,7 +28,7 @@ describe('another thing that is called the same', () => {
   it('is a column where it is a value, and what it stands in holds elements', () => {
     const expected = [
       'topic: topic_key bigint!, document_key bigint!',
-      'comment: comment_key bigint!, topic_key bigint! -> topic, position integer!, id integer!, date date!, comment text, view_ref text',
+      'comment: comment_key bigint!, document_key bigint!, topic_key bigint! -> topic, position integer!, id integer!, date date!, comment text, view_ref text',
     ];
     expect(outlineOf(comments, 1)).toEqual(expected);
     expect(outlineOf(comments, 3)).toEqual(expected);
@@ -48,7 +48,7 @@ describe('another thing that is called the same', () => {
       '<list><code scheme="s"><owner>o</owner><code><rank>1</rank></code><code><rank>2</rank></code></code></list>';
     expect(outlineOf([document], 1)).toEqual([
       'list: list_key bigint!, document_key bigint!, code_scheme text!, code_owner text!',
-      'code: code_key bigint!, list_key bigint! -> list, position integer!, rank integer!',
+      'code: code_key bigint!, document_key bigint!, list_key bigint! -> list, position integer!, rank integer!',
     ]);
   });
 
@@ -80,7 +80,7 @@ describe('the same thing again', () => {
 
   it('counts as one: what not all of them have is not sure', () => {
     expect(outlineOf(['<part><name>a</name><size>1</size><part><name>b</name></part></part>'], 1)).toEqual([
-      'part: part_key bigint!, document_key bigint, parent_part_key bigint -> part, position integer, name text!, size integer',
+      'part: part_key bigint!, document_key bigint!, parent_part_key bigint -> part, position integer, name text!, size integer',
     ]);
   });
 });

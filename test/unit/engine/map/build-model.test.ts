@@ -40,13 +40,13 @@ describe('the four map levels on an order', () => {
     expect(outline(modelOf(source, 0))).toBe(
       [
         'order: order_key bigint!, document_key bigint!, id integer!, date date!',
-        'ship_to: ship_to_key bigint!, order_key bigint! -> order, position integer!, city text(40)!',
-        'bill_to: bill_to_key bigint!, order_key bigint! -> order, position integer!, city text(40)!',
-        'line: line_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!',
-        'ship_to_street: ship_to_street_key bigint!, ship_to_key bigint! -> ship_to, position integer!, value text!',
-        'bill_to_street: bill_to_street_key bigint!, bill_to_key bigint! -> bill_to, position integer!, value text!',
-        'price: price_key bigint!, line_key bigint! -> line, position integer!, currency text!, value numeric(18,2)!',
-        'tag: tag_key bigint!, line_key bigint! -> line, position integer!, value text!',
+        'ship_to: ship_to_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, city text(40)!',
+        'bill_to: bill_to_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, city text(40)!',
+        'line: line_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!',
+        'ship_to_street: ship_to_street_key bigint!, document_key bigint!, ship_to_key bigint! -> ship_to, position integer!, value text!',
+        'bill_to_street: bill_to_street_key bigint!, document_key bigint!, bill_to_key bigint! -> bill_to, position integer!, value text!',
+        'price: price_key bigint!, document_key bigint!, line_key bigint! -> line, position integer!, currency text!, value numeric(18,2)!',
+        'tag: tag_key bigint!, document_key bigint!, line_key bigint! -> line, position integer!, value text!',
       ].join('\n'),
     );
   });
@@ -55,17 +55,17 @@ describe('the four map levels on an order', () => {
     expect(outline(modelOf(source, 1))).toBe(
       [
         'order: order_key bigint!, document_key bigint!, id integer!, date date!, ship_to_city text(40)!, bill_to_city text(40)',
-        'ship_to_street: ship_to_street_key bigint!, order_key bigint! -> order, position integer!, value text!',
-        'bill_to_street: bill_to_street_key bigint!, order_key bigint! -> order, position integer!, value text!',
-        'line: line_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!, price_currency text!, price numeric(18,2)!',
-        'tag: tag_key bigint!, line_key bigint! -> line, position integer!, value text!',
+        'ship_to_street: ship_to_street_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, value text!',
+        'bill_to_street: bill_to_street_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, value text!',
+        'line: line_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!, price_currency text!, price numeric(18,2)!',
+        'tag: tag_key bigint!, document_key bigint!, line_key bigint! -> line, position integer!, value text!',
       ].join('\n'),
     );
   });
 
   it('2 reuse: a named type used in several places is one table, each use a nullable parent key', () => {
     expect(outline(modelOf(source, 2))).toContain(
-      'address: address_key bigint!, order_ship_to_key bigint -> order, order_bill_to_key bigint -> order, position integer!, city text(40)!',
+      'address: address_key bigint!, document_key bigint!, order_ship_to_key bigint -> order, order_bill_to_key bigint -> order, position integer!, city text(40)!',
     );
   });
 
@@ -73,10 +73,10 @@ describe('the four map levels on an order', () => {
     expect(outline(modelOf(source, 3))).toBe(
       [
         'order: order_key bigint!, document_key bigint!, id integer!, date date!',
-        'address: address_key bigint!, order_ship_to_key bigint -> order, order_bill_to_key bigint -> order, position integer!, city text(40)!',
-        'line: line_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!, price_currency text!, price numeric(18,2)!',
-        'street: street_key bigint!, address_key bigint! -> address, position integer!, value text!',
-        'tag: tag_key bigint!, line_key bigint! -> line, position integer!, value text!',
+        'address: address_key bigint!, document_key bigint!, order_ship_to_key bigint -> order, order_bill_to_key bigint -> order, position integer!, city text(40)!',
+        'line: line_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!, price_currency text!, price numeric(18,2)!',
+        'street: street_key bigint!, document_key bigint!, address_key bigint! -> address, position integer!, value text!',
+        'tag: tag_key bigint!, document_key bigint!, line_key bigint! -> line, position integer!, value text!',
       ].join('\n'),
     );
   });
@@ -98,7 +98,7 @@ describe('recursion', () => {
 
   it.each([0, 1, 2, 3] as const)('closes on its own table at level %i', (level) => {
     expect(outline(modelOf(source, level))).toBe(
-      'part: part_key bigint!, document_key bigint, parent_part_key bigint -> part, position integer, name text!',
+      'part: part_key bigint!, document_key bigint!, parent_part_key bigint -> part, position integer, name text!',
     );
   });
 
@@ -165,9 +165,9 @@ describe('mixed content and wildcards', () => {
     expect(outline(modelOf(source, 1))).toBe(
       [
         'p: p_key bigint!, document_key bigint!',
-        'p_text: p_text_key bigint!, p_key bigint! -> p, position integer!, content text!',
-        'p_any: p_any_key bigint!, p_key bigint! -> p, position integer!, content text!',
-        'b: b_key bigint!, p_key bigint! -> p, position integer!, value text!',
+        'p_text: p_text_key bigint!, document_key bigint!, p_key bigint! -> p, position integer!, content text!',
+        'p_any: p_any_key bigint!, document_key bigint!, p_key bigint! -> p, position integer!, content text!',
+        'b: b_key bigint!, document_key bigint!, p_key bigint! -> p, position integer!, value text!',
       ].join('\n'),
     );
   });
@@ -228,7 +228,7 @@ describe('two roots of one type', () => {
     expect(outline(modelOf(source, level))).toBe(
       [
         'routes: routes_key bigint!, document_key bigint!, element text!',
-        'vehicle: vehicle_key bigint!, routes_key bigint! -> routes, position integer!, id text',
+        'vehicle: vehicle_key bigint!, document_key bigint!, routes_key bigint! -> routes, position integer!, id text',
       ].join('\n'),
     );
     const documents = ['<alternatives><vehicle id="a"/></alternatives>', '<routes><vehicle/></routes>'];
@@ -247,7 +247,7 @@ describe('what a person would write otherwise', () => {
     expect(outline(model)).toBe(
       [
         'case: case_key bigint!, document_key bigint!, note text',
-        'error: error_key bigint!, case_key bigint! -> case, position integer!, type text, value text!',
+        'error: error_key bigint!, document_key bigint!, case_key bigint! -> case, position integer!, type text, value text!',
       ].join('\n'),
     );
     const documents = [

@@ -80,7 +80,7 @@ describe('a next version', () => {
     const after = buildRelationalModel(compiled(second), { mapLevel: 1, previous: before });
     expect(after.tables.map((table) => table.name)).toEqual(['order', 'line', 'order_tax', 'tax']);
     expect(outline(after)).toContain(
-      'tax: tax_key bigint!, line_key bigint! -> line, position integer!, rate numeric, code text',
+      'tax: tax_key bigint!, document_key bigint!, line_key bigint! -> line, position integer!, rate numeric, code text',
     );
   });
 
@@ -127,7 +127,7 @@ describe('pruning', () => {
     expect(outline(model)).toBe(
       [
         'r: r_key bigint!, document_key bigint!, x text, a_present boolean, a_u integer',
-        'shape: shape_key bigint!, r_key bigint! -> r, position integer!, element text!, id text',
+        'shape: shape_key bigint!, document_key bigint!, r_key bigint! -> r, position integer!, element text!, id text',
       ].join('\n'),
     );
     expect(shred(model, [document]).deviations.total).toBe(0);

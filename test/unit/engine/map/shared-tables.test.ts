@@ -33,10 +33,10 @@ describe('a wrapper around shared tables', () => {
   it('is no table: what it holds has a parent key for each of its places', () => {
     expect(outline(modelOf(nodes, 3)).split('\n')).toEqual([
       'set: set_key bigint!, document_key bigint!',
-      'object: object_key bigint!, set_key bigint! -> set, position integer!, references_present boolean',
-      'view: view_key bigint!, set_key bigint! -> set, position integer!, id text, references_present boolean',
-      'reference: reference_key bigint!, object_key bigint -> object, view_key bigint -> view, position integer!, to text!',
-      'note: note_key bigint!, reference_key bigint! -> reference, position integer!, value text!',
+      'object: object_key bigint!, document_key bigint!, set_key bigint! -> set, position integer!, references_present boolean',
+      'view: view_key bigint!, document_key bigint!, set_key bigint! -> set, position integer!, id text, references_present boolean',
+      'reference: reference_key bigint!, document_key bigint!, object_key bigint -> object, view_key bigint -> view, position integer!, to text!',
+      'note: note_key bigint!, document_key bigint!, reference_key bigint! -> reference, position integer!, value text!',
     ]);
   });
 

@@ -85,6 +85,7 @@ describe('what a model is described by', () => {
   it('has values where the schema enumerates them, of unions and items of lists, too', () => {
     expect(order.columns.map(({ name, enumeration }) => [name, enumeration])).toEqual([
       ['order_key', null],
+      ['document_key', null],
       ['orders_key', null],
       ['position', null],
       ['state', ['new', 'old one', 'none']],

@@ -63,7 +63,7 @@ describe('rows of several documents', () => {
 });
 
 function item(at: number): RowValues {
-  return [String(at + 1), '1', String(at + 1), String(at)];
+  return [String(at + 1), '1', '1', String(at + 1), String(at)];
 }
 
 function streamOf(count: number, row: (at: number) => RowValues): RowStream<RowValues> {
