@@ -210,6 +210,7 @@ function loaderColumnNote({ key, name, xpath }: ColumnRecord): string {
   if (key === 'PK') return 'row key';
   if (key === 'FK') return 'key of the parent row';
   if (xpath !== null) return 'structure of the element';
+  if (/^_?document_key$/i.test(name)) return 'key of the document';
   return /position$/i.test(name) ? 'position among the children' : 'made by the loader';
 }
 

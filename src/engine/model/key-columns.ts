@@ -2,22 +2,26 @@
 import { fileKeyName } from './side-tables.ts';
 import type { Column, RelationalModel } from './relational-model.ts';
 
-/** True of a model that has the document's key in all of its tables; those of earlier releases have it in tables of root elements. */
-export function everyRowNamesDocument({ tables }: Pick<RelationalModel, 'tables'>): boolean {
-  return tables.every(({ columns }) => columns.some(({ role }) => role === 'document'));
+type Rooted = Pick<RelationalModel, 'tables' | 'roots' | 'nodes'>;
+
+/**
+ * True of a model that has the document's key in all of its tables; those of earlier releases have it in tables of root elements. Of a large
+ * model, which is read as it is needed, few tables are looked at.
+ */
+export function everyRowNamesDocument(model: Rooted): boolean {
+  const { tables } = model;
+  const roots = rootTables(model);
+  const others = Array.from({ length: tables.length }, (_, index) => index).filter(
+    (index) => !roots.has(index),
+  );
+  return [...others.slice(0, 1), ...others.slice(-1)].every((index) =>
+    tables[index]!.columns.some(({ role }) => role === 'document'),
+  );
 }
 
 /** The tables, by index, in which rows of root elements lie. */
-export function rootTables(
-  model: Pick<RelationalModel, 'tables' | 'roots' | 'nodes'>,
-): ReadonlySet<number> {
-  if (everyRowNamesDocument(model)) return new Set(model.roots.map(({ node }) => model.nodes[node]!.table));
-  const tables = model.tables.entries();
-  return new Set(
-    tables
-      .filter(([, { columns }]) => columns.some(({ role }) => role === 'document'))
-      .map(([index]) => index),
-  );
+export function rootTables({ roots, nodes }: Omit<Rooted, 'tables'>): ReadonlySet<number> {
+  return new Set(roots.map(({ node }) => nodes[node]!.table));
 }
 
 /**
@@ -26,7 +30,7 @@ export function rootTables(
  * tables of root elements only. Rows of both would be mixed there. `has`: whether the table has a column, by the name that the model gives it.
  */
 export function hasOtherKeys(
-  model: Pick<RelationalModel, 'tables'>,
+  model: Rooted,
   columns: readonly Column[],
   has: (name: string) => boolean,
 ): boolean {

@@ -74,9 +74,9 @@ describe('a target that gets wider', () => {
       select table_name as table, count(*)::int as count from information_schema.columns
        where table_schema = ${place.sqlSchema} and table_name like 'row%' group by 1 order by 1`;
     expect(columns.map(({ table, count }) => [table, count])).toEqual([
-      ['row', 268],
-      ['row_2', 267],
-      ['row_3', 170],
+      ['row', 269],
+      ['row_2', 268],
+      ['row_3', 171],
       ['rows', 2],
     ]);
     const written = await readFromPostgres(place, after);

@@ -104,9 +104,9 @@ describe('--workers', { timeout: 120_000 }, () => {
       // keys ascend with the documents
       const [{ ascending }] = (await sql`
       select bool_and(t.first > t.before) as ascending from (
-        select min(tr.trade_key) as first, lag(max(tr.trade_key)) over (order by document_key) as before
-          from many._documents d join many.trades t using (document_key) join many.trade tr using (trades_key)
-         group by document_key) t where t.before is not null`) as unknown as [{ ascending: boolean }];
+        select min(tr.trade_key) as first, lag(max(tr.trade_key)) over (order by d.document_key) as before
+          from many._documents d join many.trades t using (document_key) join many.trade tr using (trades_key, document_key)
+         group by d.document_key) t where t.before is not null`) as unknown as [{ ascending: boolean }];
       expect(ascending).toBe(true);
       const written = join(home.directory, `written-${input}`);
       await convert(home, 'er2xml', '-l', String(many.logical), '-i', 'metadb:many', '-o', written);

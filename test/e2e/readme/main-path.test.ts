@@ -153,7 +153,10 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
       ['update zip.note set position = 5 - position', 12],
       ["delete from zip.goods where value = 'saucers'", 2],
       ['update zip.manifest set revision = null', 1],
-      ['insert into zip.note select 99, manifest_key, position, value from zip.note limit 1', 2],
+      [
+        'insert into zip.note select 99, document_key, manifest_key, position, value from zip.note limit 1',
+        2,
+      ],
     ])('would have noticed: %s', async (change, facts) => {
       const { schema, mapping } = await readSchema(service.client, compiled.id_sch!, loaded.id_lschma!);
       const input = { mapping, namespaces: schema.namespaces, documents: [freightDocuments[0]!] };

@@ -1,4 +1,5 @@
 /** Origins, logical schemas, mappings and statistics in memory. */
+import { rootTables } from '../../../src/engine/model/key-columns.ts';
 import { createMemoryJobStatistics } from './statistics.ts';
 import { sha256Hex } from '../../../src/access/credential.ts';
 import { bareTypeName } from '../../../src/engine/sql/dialects/postgresql.ts';
@@ -90,7 +91,7 @@ export function createMemoryCatalogStore(
     idLschma: number,
     model: RelationalModel,
   ): Pick<LogicalRow, 'tables' | 'mappings'> {
-    const tables = model.tables.map((table): TableRecord => ({
+    const tables = model.tables.map((table, index): TableRecord => ({
       id_tab: next.table++,
       name: table.name,
       xpath: table.xpath,
@@ -105,7 +106,7 @@ export function createMemoryCatalogStore(
           precision: precision ?? null,
           scale: scale ?? null,
           nullable: column.nullable,
-          ...keyOf(model, column),
+          ...keyOf(model, column, rootTables(model).has(index)),
           xpath: column.xpath,
         };
       }),
@@ -382,9 +383,13 @@ function lineOf(xpath: string | null, nodeType: string, sourceType: string): str
   return xpath === null ? null : `${nodeType} ${nodeType === 'any' ? sourceType : ''} ${xpath}`;
 }
 
-function keyOf(model: RelationalModel, column: Column): Pick<ColumnRecord, 'key' | 'references'> {
+function keyOf(
+  model: RelationalModel,
+  column: Column,
+  isRoot: boolean,
+): Pick<ColumnRecord, 'key' | 'references'> {
   if (column.role === 'row_key') return { key: 'PK', references: null };
-  if (column.role === 'document') return { key: 'FK', references: '_documents.document_key' };
+  if (column.role === 'document' && isRoot) return { key: 'FK', references: '_documents.document_key' };
   const parent = column.references === null ? undefined : model.tables[column.references];
   if (column.role !== 'parent_key' || parent === undefined) return { key: null, references: null };
   const rowKey = parent.columns.find(({ role }) => role === 'row_key');

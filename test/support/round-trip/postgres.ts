@@ -84,7 +84,7 @@ export async function readFromPostgres(
     for await (const document of source.documents(name)) keys.push(document.key);
     if (name === undefined) return await writeDocuments(model, await source.rowsFrom(null), keys);
     const written: Uint8Array[] = [];
-    for (const key of keys) written.push(...(await writeDocuments(model, await source.rowsFrom(key), [key])));
+    for (const key of keys) written.push(...(await writeDocuments(model, await source.rowsOf(key), [key])));
     return written;
   } finally {
     await source.close();

@@ -1,4 +1,5 @@
 /** What the contract of catalog stores stores: an origin, its logical schema, and what they are made of. */
+import { firstTableIsRoot } from '../../../support/models/first-table.ts';
 import type {
   Column,
   ColumnRole,
@@ -119,8 +120,7 @@ export const relational: RelationalModel = {
       }),
     ]),
   ],
-  nodes: [],
-  roots: [],
+  ...firstTableIsRoot('urn:stay', 'stays'),
   mappings: [
     {
       xpath: '/stays/stay/@tags',

@@ -28,9 +28,36 @@ describe('rows', () => {
       { stays_key: '2', document_key: '2' },
     ]);
     expect(rows['stay']).toEqual([
-      { stay_key: '1', document_key: '1', stays_key: '1', position: '1', id: '7', guest: 'A', nights_nil: null, nights: null },
-      { stay_key: '2', document_key: '1', stays_key: '1', position: '2', id: '8', guest: 'B', nights_nil: null, nights: '3' },
-      { stay_key: '3', document_key: '2', stays_key: '2', position: '1', id: '9', guest: 'C', nights_nil: null, nights: null },
+      {
+        stay_key: '1',
+        document_key: '1',
+        stays_key: '1',
+        position: '1',
+        id: '7',
+        guest: 'A',
+        nights_nil: null,
+        nights: null,
+      },
+      {
+        stay_key: '2',
+        document_key: '1',
+        stays_key: '1',
+        position: '2',
+        id: '8',
+        guest: 'B',
+        nights_nil: null,
+        nights: '3',
+      },
+      {
+        stay_key: '3',
+        document_key: '2',
+        stays_key: '2',
+        position: '1',
+        id: '9',
+        guest: 'C',
+        nights_nil: null,
+        nights: null,
+      },
     ]);
     expect(rows['extra']).toEqual([
       { extra_key: '1', document_key: '1', stay_key: '1', position: '2', value: 'x' },
@@ -214,8 +241,26 @@ describe('polymorphism', () => {
       '<drawing><circle id="1" r="2.50"/><box id="2" w="3"/></drawing>',
     ]);
     expect(rows['shape']).toEqual([
-      { shape_key: '1', document_key: '1', drawing_key: '1', position: '1', element: 'circle', id: '1', r: '2.50', w: null },
-      { shape_key: '2', document_key: '1', drawing_key: '1', position: '2', element: 'box', id: '2', r: null, w: '3' },
+      {
+        shape_key: '1',
+        document_key: '1',
+        drawing_key: '1',
+        position: '1',
+        element: 'circle',
+        id: '1',
+        r: '2.50',
+        w: null,
+      },
+      {
+        shape_key: '2',
+        document_key: '1',
+        drawing_key: '1',
+        position: '2',
+        element: 'box',
+        id: '2',
+        r: null,
+        w: '3',
+      },
     ]);
   });
 

@@ -170,7 +170,7 @@ describe('mappings, lineage and sequences', () => {
       cfxml: 'donuts',
       group: 'donuts',
       target_table: 'item',
-      column_count: 4,
+      column_count: 5,
     });
     const all = CILMapping.array().parse(await read('mappings'));
     expect(all.map(({ cfxml }) => cfxml)).toEqual([...Array(3).fill('donuts'), ...Array(3).fill('cakes é')]);
@@ -183,11 +183,12 @@ describe('mappings, lineage and sequences', () => {
     const lineage = CILLineage.array().parse(await read('lineage/donuts/item'));
     expect(lineage.map((line) => [line.target_column, line.source_xpath, line.transformation])).toEqual([
       ['item_key', null, 'row key'],
+      ['document_key', null, 'key of the document'],
       ['items_key', null, 'key of the parent row'],
       ['position', null, 'position among the children'],
       ['id', '/items/item/@id', 'converted to integer'],
     ]);
-    expect(lineage[3]).toMatchObject({ source_type: 'xs:int', target_type: 'integer', pid: two });
+    expect(lineage[4]).toMatchObject({ source_type: 'xs:int', target_type: 'integer', pid: two });
     // loaded by the first version alone, of whose lines these are none
     expect(CILLineage.array().parse(await read('lineage/donuts/topping'))[0]!.pid).toBeNull();
     expect(await status('lineage/donuts/none')).toBe(404);

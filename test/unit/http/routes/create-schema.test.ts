@@ -54,7 +54,7 @@ describe('POST /v2/schema/create', () => {
     expect(made.files.map(({ name }) => name)).toEqual(['donut.xsd']);
     expect(made.tables.map((table) => [table.name, table.columns.map(({ name }) => name)])).toEqual([
       ['items', ['items_key', 'document_key']],
-      ['item', ['item_key', 'items_key', 'position', 'id', 'name']],
+      ['item', ['item_key', 'document_key', 'items_key', 'position', 'id', 'name']],
     ]);
     const { tables: _, ...record } = made;
     expect(await (await send(`/v2/schema/${made.id_sch}`)).json()).toEqual(record);

@@ -1,5 +1,6 @@
 /** What the catalogue tells of a relational model: its tables, its columns, and the lines of its source-to-target map. */
 import { bareTypeName } from '../../../../engine/sql/dialects/postgresql.ts';
+import { rootTables } from '../../../../engine/model/key-columns.ts';
 import { mapInSlices } from '../../../../engine/in-slices.ts';
 import { readMappings } from '../../../../engine/model/packed/models.ts';
 import type { MappingEntry, RelationalModel, Table } from '../../../../engine/model/relational-model.ts';
@@ -58,6 +59,7 @@ export function tableRecords(
   idsOfColumns: readonly number[],
 ): Promise<TableRecord[]> {
   let nextColumn = 0;
+  const roots = rootTables(model);
   return mapInSlices(model.tables, (table, t) => ({
     id_tab: idsOfTables[t]!,
     name: table.name,
@@ -71,7 +73,7 @@ export function tableRecords(
       precision: column.type.precision ?? null,
       scale: column.type.scale ?? null,
       nullable: column.nullable,
-      ...keyOf(model, table, c),
+      ...keyOf(model, table, c, roots.has(t)),
       xpath: column.xpath,
     })),
   }));
@@ -86,11 +88,12 @@ export interface LineIds {
 
 /** `lines` as `mapLines` orders them; `inactive`: places of those that are switched off. */
 export function mappingRecords(
-  model: Pick<RelationalModel, 'tables'>,
+  model: Pick<RelationalModel, 'tables' | 'roots' | 'nodes'>,
   lines: readonly MappingEntry[],
   ids: LineIds,
   inactive: ReadonlySet<number>,
 ): Promise<MappingRecord[]> {
+  const roots = rootTables(model);
   return mapInSlices(lines, (line, index) => {
     const table = model.tables[line.table]!;
     const column = line.column === null ? undefined : table.columns[line.column];
@@ -109,27 +112,29 @@ export function mappingRecords(
       data_type: column === undefined ? null : bareTypeName(column.type),
       length: column?.type.length ?? null,
       nullable: column?.nullable ?? false,
-      key: line.column === null ? null : keyKind(table, line.column),
+      key: line.column === null ? null : keyKind(table, line.column, roots.has(line.table)),
       active: !inactive.has(index),
       documentation: line.documentation ?? null,
     };
   });
 }
 
-function keyKind({ columns }: Table, column: number): 'PK' | 'FK' | null {
+/** `isRoot`: rows of root elements lie there; elsewhere the keys above lead to the document, and its own is checked by no foreign key. */
+function keyKind({ columns }: Table, column: number, isRoot: boolean): 'PK' | 'FK' | null {
   const { role, references } = columns[column] ?? { role: 'value', references: null };
   if (role === 'row_key') return 'PK';
-  return role === 'document' || (role === 'parent_key' && references !== null) ? 'FK' : null;
+  return (role === 'document' && isRoot) || (role === 'parent_key' && references !== null) ? 'FK' : null;
 }
 
 function keyOf(
   model: RelationalModel,
   table: Table,
   column: number,
+  isRoot: boolean,
 ): { readonly key: 'PK' | 'FK' | null; readonly references: string | null } {
-  const key = keyKind(table, column);
+  const key = keyKind(table, column, isRoot);
   const { role, references } = table.columns[column] ?? { role: 'value', references: null };
-  if (role === 'document') return { key, references: documentReference };
+  if (role === 'document') return { key, references: key === null ? null : documentReference };
   // of a table that continues the rows of another, the primary key is a foreign key too
   if (key === null || references === null) return { key, references: null };
   const parent = model.tables[references];
