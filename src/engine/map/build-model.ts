@@ -1,4 +1,5 @@
 /** From a source model to a relational model: the mapper's entry. */
+import type { DocumentStatistics } from '../infer/statistics.ts';
 import type { QName, SourceModel } from '../model/source-model.ts';
 import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
 import { uniteSimilarTypes } from './tables/similar-types.ts';
@@ -7,6 +8,7 @@ import { everyRowNamesDocument } from '../model/key-columns.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
 import { drawModel, type Drawing } from './tables/draw-model.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type AddedColumn } from './tables/finish-model.ts';
+import { metRoots } from './tables/unmet-places.ts';
 import { listMappings } from './mappings.ts';
 import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
 import {
@@ -27,6 +29,8 @@ export interface MappingOptions {
   /** elements documents start with; default: the primary roots of the source model, or all where it has none */
   readonly roots?: readonly QName[];
   readonly defaultTextLength?: number;
+  /** what documents held: what they never had at a place is left out there (`--prune`) */
+  readonly met?: DocumentStatistics;
   readonly extraColumns?: readonly AddedColumn[];
   /** an earlier version of the model: what stands at the same path keeps its name, and no name stands for something else */
   readonly previous?: RelationalModel;
@@ -40,12 +44,14 @@ export interface MappingOptions {
 export function buildRelationalModel(given: SourceModel, options: MappingOptions): RelationalModel {
   const naming = options.naming ?? defaultNaming;
   const source = options.mapLevel >= 2 ? uniteSimilarTypes(given) : given;
-  const roots = chooseRoots(source, options.roots);
+  const chosen = chooseRoots(source, options.roots);
+  const roots = options.met === undefined ? chosen : metRoots(source, chosen, options.met);
   const drawing = drawModel(source, {
     mapLevel: options.mapLevel,
     roots,
     defaultTextLength: options.defaultTextLength,
     declaredIn: given,
+    met: options.met,
     // rows that lie in targets cannot say what they were not told
     namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
   });

@@ -11,7 +11,15 @@ import { rootsOf, type ModelChoices } from './model-choices.ts';
 export function buildModel(
   request: ToolRequest,
   source: SourceModel,
-  { mapLevel, extraRoots = [], previous, keepNames = true, keepSplits = true, extras = [] }: ModelChoices,
+  {
+    mapLevel,
+    extraRoots = [],
+    previous,
+    keepNames = true,
+    keepSplits = true,
+    extras = [],
+    met,
+  }: ModelChoices,
 ): RelationalModel {
   const chosen = rootsOf(request, source);
   const standard = chooseRoots(source, undefined).map((root) => source.elements[root]!.name);
@@ -24,6 +32,7 @@ export function buildModel(
     roots: chosen.length > 0 ? chosen : [...standard, ...extraRoots],
     ...(textLength === undefined ? {} : { defaultTextLength: textLength }),
     ...(previous === undefined ? {} : { previous, keepNames, keepSplits }),
+    ...(met === undefined ? {} : { met }),
     extraColumns: given.length > 0 ? given : extras,
   });
 }

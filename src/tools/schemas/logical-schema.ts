@@ -1,5 +1,6 @@
 /** The relational model a run works with: one that is stored, or a new one made to the run's options. */
 import { rootsNamed } from '../../engine/map/chosen-roots.ts';
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
@@ -73,13 +74,14 @@ export interface ChosenSchema {
   readonly why: string;
 }
 
-/** What the run goes on from, unless an option asks for another shape or the documents start with another element of the model. */
+/** What the run goes on from, unless an option asks for another shape or the documents start with another element of the model. `met`: `--prune`. */
 export async function chooseLogicalSchema(
   session: ToolSession,
   idSch: number,
   source: SourceModel,
   basis: SchemaBasis,
   rootsMet: readonly QName[],
+  met?: DocumentStatistics,
 ): Promise<ChosenSchema> {
   const { request } = session;
   const { stored } = basis;
@@ -87,7 +89,7 @@ export async function chooseLogicalSchema(
   const shaped = shapesModel(request, stored?.model);
   if (stored !== null && basis.isEarlierVersion !== true && !shaped && missing.length === 0)
     return { stored, why: basis.why };
-  const model = await makeModel(session, source, basis, missing);
+  const model = await makeModel(session, source, basis, missing, met);
   const isVariant = shaped || request.rowTag !== undefined || !basis.isDefault;
   const result = await storeModel(session, idSch, model, isVariant);
   if (stored === null || result.idLschma === stored.idLschma) return { stored: result, why: basis.why };
@@ -106,6 +108,7 @@ async function makeModel(
   source: SourceModel,
   { stored, isOfTarget = false }: SchemaBasis,
   missing: readonly QName[],
+  met: DocumentStatistics | undefined,
 ): Promise<RelationalModel> {
   const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
   const before = (stored?.model.roots ?? []).map((root) => root.name);
@@ -117,6 +120,7 @@ async function makeModel(
     mapLevel: level,
     extraRoots: unique([...known, ...missing]),
     ...(stored !== null && sameRoots ? choicesAfter(stored.model, level, request) : {}),
+    met,
     // what is pruned needs no table for what was too wide before, but where the target has it
     keepSplits: isOfTarget || !request.prune,
   });

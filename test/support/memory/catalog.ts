@@ -1,10 +1,10 @@
 /** Origins, logical schemas, mappings and statistics in memory. */
-import { rootTables } from '../../../src/engine/model/key-columns.ts';
+import { keyOf, parentOf } from './table-keys.ts';
 import { createMemoryJobStatistics } from './statistics.ts';
 import { sha256Hex } from '../../../src/access/credential.ts';
 import { bareTypeName } from '../../../src/engine/sql/dialects/postgresql.ts';
 import type { Diagnostic } from '../../../src/engine/diagnostics.ts';
-import type { Column, RelationalModel, Table } from '../../../src/engine/model/relational-model.ts';
+import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
 import { AppError } from '../../../src/errors.ts';
 import type {
@@ -106,7 +106,7 @@ export function createMemoryCatalogStore(
           precision: precision ?? null,
           scale: scale ?? null,
           nullable: column.nullable,
-          ...keyOf(model, column, rootTables(model).has(index)),
+          ...keyOf(model, column, index),
           xpath: column.xpath,
         };
       }),
@@ -381,25 +381,4 @@ function rootNames(model: SourceModel): string[] {
 /** What a line is known by in the next logical schema. */
 function lineOf(xpath: string | null, nodeType: string, sourceType: string): string | null {
   return xpath === null ? null : `${nodeType} ${nodeType === 'any' ? sourceType : ''} ${xpath}`;
-}
-
-function keyOf(
-  model: RelationalModel,
-  column: Column,
-  isRoot: boolean,
-): Pick<ColumnRecord, 'key' | 'references'> {
-  if (column.role === 'row_key') return { key: 'PK', references: null };
-  if (column.role === 'document' && isRoot) return { key: 'FK', references: '_documents.document_key' };
-  const parent = column.references === null ? undefined : model.tables[column.references];
-  if (column.role !== 'parent_key' || parent === undefined) return { key: null, references: null };
-  const rowKey = parent.columns.find(({ role }) => role === 'row_key');
-  return { key: 'FK', references: rowKey === undefined ? null : `${parent.name}.${rowKey.name}` };
-}
-
-function parentOf(model: RelationalModel, table: Table): string | null {
-  const parents = table.columns.flatMap((column) =>
-    column.role === 'parent_key' ? (column.references ?? []) : [],
-  );
-  const parent = parents.find((index) => model.tables[index] !== table) ?? parents[0];
-  return parent === undefined ? null : (model.tables[parent]?.name ?? null);
 }

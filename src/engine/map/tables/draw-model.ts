@@ -8,6 +8,7 @@
  * folding a type that has rows inside, at each of its places, makes those tables anew at each, so where types are reused, such a
  * type is (camt.053: 34 tables at level 3 instead of 91).
  */
+import type { DocumentStatistics } from '../../infer/statistics.ts';
 import type { MapLevel } from '../../model/relational-model.ts';
 import type { SourceModel } from '../../model/source-model.ts';
 import { createDeclaredPaths } from '../names/declared-paths.ts';
@@ -20,6 +21,7 @@ import { fillElement } from './draw/element-content.ts';
 import { drawRow } from './draw/rows.ts';
 import { DrawingChoices } from './drawing-choices.ts';
 import type { EdgeDraft, NodeDraft, TableDraft } from './model-builder.ts';
+import { withoutUnmetPlaces } from './unmet-places.ts';
 import { analyseTypes } from './type-graph.ts';
 
 export interface DrawingOptions {
@@ -29,6 +31,8 @@ export interface DrawingOptions {
   readonly defaultTextLength?: number;
   /** the model as it was before alike types became one; default: the model itself */
   readonly declaredIn?: SourceModel;
+  /** what documents held: what they never had at a place is not drawn there */
+  readonly met?: DocumentStatistics | undefined;
   /** false: rows of root elements alone name their document, as in models of earlier releases; default true */
   readonly namesDocument?: boolean;
 }
@@ -57,12 +61,14 @@ class ModelDrawing implements DrawingContext {
   readonly tables: DrawnTables;
   readonly nodes: NodeDraft[] = [];
   readonly #roots: readonly number[];
+  readonly #met: DocumentStatistics | undefined;
   readonly #pending: (() => void)[] = [];
 
   constructor(
     model: SourceModel,
-    { mapLevel, roots, defaultTextLength, declaredIn, namesDocument = true }: DrawingOptions,
+    { mapLevel, roots, defaultTextLength, declaredIn, met, namesDocument = true }: DrawingOptions,
   ) {
+    this.#met = met;
     this.model = model;
     this.textLength = defaultTextLength;
     this.#roots = roots;
@@ -95,7 +101,9 @@ class ModelDrawing implements DrawingContext {
       this.#pending[at]!();
       this.#pending[at] = done;
     }
-    return { tables: this.tables.all, nodes: this.nodes, roots, sharedForSize: this.choices.sharedForSize };
+    const { sharedForSize } = this.choices;
+    const drawing: Drawing = { tables: this.tables.all, nodes: this.nodes, roots, sharedForSize };
+    return this.#met === undefined ? drawing : withoutUnmetPlaces(drawing, this.#met, this.paths);
   }
 
   #rootTable(element: number): TableDraft {

@@ -11,7 +11,7 @@ export interface ColumnDraft {
   /** words of the name, from the row's element inwards; empty for the text of the row's own element */
   readonly nameParts: readonly string[];
   /** absolute path of the first source, null for keys and positions */
-  readonly xpath: string | null;
+  xpath: string | null;
   /** which use it stands for: printed steps (`src/engine/map/names/use-paths.ts`) below the row's element; of a parent key, below that of the parent's row */
   readonly steps: string;
   readonly sourceType: BuiltInType | null;
@@ -50,7 +50,7 @@ export interface TableDraft {
   readonly kind: Table['kind'];
   /** local names of the first path, root first; the last is the table's own */
   readonly path: readonly string[];
-  readonly xpath: string;
+  xpath: string;
   readonly origin: TableOrigin;
   /** which use of the source it stands for, in every version of the model (`src/engine/map/names/use-paths.ts`); set by `settleTablePaths` */
   usePath: string;

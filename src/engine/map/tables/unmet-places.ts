@@ -1,0 +1,229 @@
+/**
+ * `--prune` by place: a type that is used in several places is drawn whole at each, and documents fill at each another part of it. What
+ * statistics of documents never met at a place is taken out of the drawing there, before names are given; should it occur later, it is kept
+ * as unmapped content.
+ */
+import type { DocumentStatistics } from '../../infer/statistics.ts';
+import { xsiNamespace } from '../../model/name-labels.ts';
+import { clarkName, type SourceModel } from '../../model/source-model.ts';
+import type { PathPrinter } from '../names/paths.ts';
+import type { Drawing } from './draw-model.ts';
+import type { ColumnDraft, NodeDraft, TableDraft } from './model-builder.ts';
+
+/** Elements, by index, of `roots` that documents started with; all where there is none. */
+export function metRoots(
+  { elements }: SourceModel,
+  roots: readonly number[],
+  statistics: DocumentStatistics,
+): readonly number[] {
+  const names = new Set(statistics.roots.map((root) => clarkName(statistics.elements[root]!)));
+  const met = roots.filter((root) => names.has(clarkName(elements[root]!.name)));
+  return met.length > 0 ? met : roots;
+}
+
+/** `paths`: prints those of the drawing. */
+export function withoutUnmetPlaces(
+  drawing: Drawing,
+  statistics: DocumentStatistics,
+  paths: PathPrinter,
+): Drawing {
+  const places = new MetPlaces(statistics, paths);
+  for (const root of statistics.roots) {
+    const name = clarkName(statistics.elements[root]!);
+    for (const edge of drawing.roots)
+      if (clarkName(edge.name) === name) places.visit(edge.node, root, paths.child('', edge.name));
+  }
+  places.tellEmpty();
+  for (const node of drawing.nodes) places.leaveOut(node);
+  const nodes = reachableNodes(drawing);
+  const used = usedColumns(drawing, nodes);
+  const tables = drawing.tables.filter((table) => used.has(table));
+  for (const table of tables) {
+    const columns = used.get(table)!;
+    const hangs = [...columns].some(({ role }) => role === 'parent_key');
+    keepOnly(table.columns, (column) => columns.has(column) || isOfEveryRow(column, hangs));
+    for (const opener of table.openers) if (!nodes.has(opener)) table.openers.delete(opener);
+  }
+  return { ...drawing, tables, nodes: drawing.nodes.filter((node) => nodes.has(node)) };
+}
+
+/** What documents had in the elements of one node of the drawing, over all places that it stands for. */
+interface Met {
+  /** clark names */
+  readonly children: Set<string>;
+  readonly attributes: Set<string>;
+  typed: boolean;
+  nil: boolean;
+  otherChildren: boolean;
+  otherAttributes: boolean;
+}
+
+/** A node of the drawing, and what was met where it stands. */
+interface Meeting {
+  readonly node: NodeDraft;
+  /** index in the statistics */
+  readonly element: number;
+  readonly xpath: string;
+}
+
+class MetPlaces {
+  readonly #statistics: DocumentStatistics;
+  readonly #paths: PathPrinter;
+  readonly #met = new Map<NodeDraft, Met>();
+  readonly #visited = new Map<NodeDraft, Set<number>>();
+  /** what says already at which path it was met first */
+  readonly #told = new Set<TableDraft | ColumnDraft>();
+  /** columns of text that was empty so far, with the first path */
+  readonly #empty = new Map<ColumnDraft, string>();
+
+  constructor(statistics: DocumentStatistics, paths: PathPrinter) {
+    this.#statistics = statistics;
+    this.#paths = paths;
+  }
+
+  visit(node: NodeDraft, element: number, xpath: string): void {
+    const open: Meeting[] = [{ node, element, xpath }];
+    for (const next of open) {
+      const seen = this.#visited.get(next.node) ?? new Set();
+      this.#visited.set(next.node, seen);
+      if (seen.has(next.element)) continue;
+      seen.add(next.element);
+      this.#tell(next);
+      open.push(...this.#note(next));
+    }
+  }
+
+  /** Answers what stands in it. */
+  #note({ node, element: at, xpath }: Meeting): Meeting[] {
+    const element = this.#statistics.elements[at]!;
+    const met = this.#metAt(node);
+    met.nil ||= element.nil > 0;
+    const known = new Set(node.attributes.map(({ name }) => clarkName(name)));
+    for (const attribute of element.attributes) {
+      const name = clarkName(attribute);
+      met.attributes.add(name);
+      if (attribute.namespaceUri === xsiNamespace) met.typed ||= attribute.localName === 'type';
+      else if (!known.has(name)) met.otherAttributes = true;
+    }
+    const edges = new Map(node.edges.map((edge) => [clarkName(edge.name), edge]));
+    const within: Meeting[] = [];
+    for (const { element: child } of element.children) {
+      const name = clarkName(this.#statistics.elements[child]!);
+      met.children.add(name);
+      const edge = edges.get(name);
+      if (edge === undefined) {
+        met.otherChildren = true;
+        continue;
+      }
+      const place = { element: child, xpath: this.#paths.child(xpath, edge.name) };
+      if (edge.head !== null) within.push({ ...place, node: edge.head.node });
+      within.push({ ...place, node: edge.node });
+    }
+    if (met.typed) for (const typed of node.typeEdges) within.push({ node: typed.node, element: at, xpath });
+    return within;
+  }
+
+  #metAt(node: NodeDraft): Met {
+    let met = this.#met.get(node);
+    if (met === undefined) {
+      met = {
+        children: new Set(),
+        attributes: new Set(),
+        typed: false,
+        nil: false,
+        otherChildren: false,
+        otherAttributes: false,
+      };
+      this.#met.set(node, met);
+    }
+    return met;
+  }
+
+  /** What several places share tells the first path at which it was met. */
+  #tell({ node, element: at, xpath }: Meeting): void {
+    const tell = (place: TableDraft | ColumnDraft | null, path = xpath): void => {
+      if (place === null || place.xpath === null || this.#told.has(place)) return;
+      this.#told.add(place);
+      place.xpath = path;
+    };
+    const { text, attributes } = this.#statistics.elements[at]!;
+    if (node.opensRow) tell(node.table);
+    for (const content of [node.textTable, node.wildcardTable]) {
+      tell(content);
+      for (const column of content?.columns ?? []) tell(column);
+    }
+    if (text.count > text.empty) tell(node.text);
+    else if (node.text !== null && !this.#empty.has(node.text)) this.#empty.set(node.text, xpath);
+    const { presence, nil, elementName, typeName, foldedPosition, anyAttribute } = node;
+    for (const column of [presence, nil, elementName, typeName, foldedPosition, anyAttribute]) tell(column);
+    const met = new Set(attributes.map(clarkName));
+    for (const { name, column } of node.attributes)
+      if (met.has(clarkName(name))) tell(column, this.#paths.attribute(xpath, name));
+  }
+
+  /** Text that was empty wherever it was met. */
+  tellEmpty(): void {
+    for (const [column, xpath] of this.#empty) if (!this.#told.has(column)) column.xpath = xpath;
+  }
+
+  /** Of a node that no document came to, what is there stays: it is not reached, or by a type that was named elsewhere. */
+  leaveOut(node: NodeDraft): void {
+    const met = this.#met.get(node);
+    if (met === undefined) return;
+    keepOnly(node.attributes, ({ name }) => met.attributes.has(clarkName(name)));
+    keepOnly(node.edges, ({ name }) => met.children.has(clarkName(name)));
+    if (!met.otherChildren) node.wildcardTable = null;
+    if (!met.otherAttributes) node.anyAttribute = null;
+    if (!met.nil) node.nil = null;
+    if (met.typed) return;
+    node.typeEdges.length = 0;
+    node.typeName = null;
+  }
+}
+
+function keepOnly<T>(items: T[], isKept: (item: T) => boolean): void {
+  items.splice(0, items.length, ...items.filter(isKept));
+}
+
+function reachableNodes({ roots }: Drawing): ReadonlySet<NodeDraft> {
+  const reached = new Set<NodeDraft>();
+  const open = roots.map(({ node }) => node);
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (reached.has(node)) continue;
+    reached.add(node);
+    for (const edge of node.edges) open.push(edge.node, ...(edge.head === null ? [] : [edge.head.node]));
+    for (const edge of node.typeEdges) open.push(edge.node);
+  }
+  return reached;
+}
+
+/** By table that has rows still: the columns that a node or an edge fills. */
+function usedColumns(
+  { roots }: Drawing,
+  nodes: ReadonlySet<NodeDraft>,
+): ReadonlyMap<TableDraft, ReadonlySet<ColumnDraft>> {
+  const used = new Map<TableDraft, Set<ColumnDraft>>();
+  const mark = (table: TableDraft | null, ...columns: readonly (ColumnDraft | null)[]): void => {
+    if (table === null) return;
+    const marked = used.get(table) ?? new Set();
+    used.set(table, marked);
+    for (const column of columns) if (column !== null) marked.add(column);
+  };
+  for (const { node, parentKey } of roots) mark(node.table, parentKey);
+  for (const node of nodes) {
+    const { table, text, presence, nil, elementName, typeName, foldedPosition, anyAttribute } = node;
+    mark(table, text, presence, nil, elementName, typeName, foldedPosition, anyAttribute);
+    mark(table, ...node.attributes.map(({ column }) => column));
+    for (const content of [node.textTable, node.wildcardTable]) mark(content, ...(content?.columns ?? []));
+    for (const { node: child, parentKey, head } of node.edges) {
+      mark(child.table, parentKey);
+      if (head !== null) mark(head.node.table, head.parentKey);
+    }
+    for (const { node: child, parentKey } of node.typeEdges) mark(child.table, parentKey);
+  }
+  return used;
+}
+
+function isOfEveryRow({ role }: ColumnDraft, hangs: boolean): boolean {
+  return ['row_key', 'document', 'extra'].includes(role) || (role === 'position' && hangs);
+}

@@ -1,0 +1,147 @@
+/** `--prune`: what documents never had at a place is not drawn there, and kept should it come later. */
+import { describe, expect, it } from 'vitest';
+import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
+import type { MapLevel, RelationalModel } from '../../../../src/engine/model/relational-model.ts';
+import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
+import { readCorpus } from '../../../support/corpus.ts';
+import { compareXml } from '../../../support/documents/canonical-xml.ts';
+import { bytesOf, compiled, outline, shred, statisticsOf } from '../../../support/models/shredding.ts';
+import { needs } from '../../../support/needs.ts';
+import { corpusGroups, groupSource } from '../../../support/round-trip/corpus.ts';
+import { roundTrip } from '../../../support/round-trip/in-memory.ts';
+
+const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <xs:element name="deal"><xs:complexType><xs:sequence>
+    <xs:element name="buyer" type="Party"/>
+    <xs:element name="seller" type="Party"/>
+    <xs:element name="agent" type="Party" minOccurs="0" maxOccurs="unbounded"/>
+    <xs:element name="asset" type="Asset" minOccurs="0" maxOccurs="unbounded"/>
+    <xs:element name="price" type="xs:decimal" nillable="true" minOccurs="0"/>
+    <xs:element name="terms" minOccurs="0"><xs:complexType><xs:choice>
+      <xs:element name="cash" type="xs:string"/><xs:element name="swap" type="xs:string"/>
+    </xs:choice></xs:complexType></xs:element>
+    <xs:any namespace="##other" processContents="lax" minOccurs="0"/>
+  </xs:sequence><xs:attribute name="id" type="xs:string"/><xs:anyAttribute namespace="##other" processContents="lax"/></xs:complexType></xs:element>
+  <xs:element name="cancel"><xs:complexType><xs:attribute name="of" type="xs:string"/></xs:complexType></xs:element>
+  <xs:complexType name="Party"><xs:sequence>
+    <xs:element name="name" type="xs:string" minOccurs="0"/><xs:element name="lei" type="xs:string" minOccurs="0"/>
+    <xs:element name="contact" type="Contact" minOccurs="0" maxOccurs="unbounded"/>
+  </xs:sequence><xs:attribute name="vip" type="xs:boolean"/></xs:complexType>
+  <xs:complexType name="Contact"><xs:sequence><xs:element name="mail" type="xs:string" minOccurs="0"/><xs:element name="phone" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType>
+  <xs:complexType name="Asset"><xs:attribute name="code" type="xs:string"/></xs:complexType>
+  <xs:complexType name="Bond"><xs:complexContent><xs:extension base="Asset"><xs:attribute name="coupon" type="xs:decimal"/></xs:extension></xs:complexContent></xs:complexType>
+</xs:schema>`);
+
+const known = [
+  '<deal><buyer><name>B</name></buyer><seller vip="true"><lei>S</lei><contact><mail>m</mail></contact></seller><asset code="x"/><price>5</price><terms><cash>now</cash></terms></deal>',
+  '<deal><buyer><name>C</name></buyer><seller><lei>T</lei></seller></deal>',
+];
+const later = [
+  '<deal id="7" xmlns:o="urn:o" o:seen="yes"><buyer vip="false"><name>B</name><lei>L</lei><contact><phone>1</phone></contact></buyer><seller><name>S</name><contact><mail>m</mail><phone>2</phone></contact></seller><agent><name>A</name></agent><asset xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="Bond" code="y" coupon="1.5"/><price xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/><terms><swap>later</swap></terms><o:note>n</o:note></deal>',
+];
+
+function pruned(
+  from: SourceModel,
+  documents: readonly (string | Uint8Array)[],
+  mapLevel: MapLevel,
+): RelationalModel {
+  const met = statisticsOf(documents);
+  return buildRelationalModel(pruneSourceModel(from, met), { mapLevel, met });
+}
+
+/** Tables without rows, and columns without a value. */
+function unused(model: RelationalModel, documents: readonly (string | Uint8Array)[]): string[] {
+  const { rows } = shred(model, documents);
+  return model.tables.flatMap(({ name, columns }) => {
+    const own = rows[name] ?? [];
+    if (own.length === 0) return [name];
+    return columns.flatMap((column) =>
+      own.every((row) => row[column.name] === null) ? [`${name}.${column.name}`] : [],
+    );
+  });
+}
+
+describe('what documents had at one place', () => {
+  it('is drawn there, and not where the type is used otherwise', () => {
+    expect(outline(pruned(source, known, 1)).split('\n')).toEqual([
+      'deal: deal_key bigint!, document_key bigint!, buyer_name text, seller_vip boolean, seller_lei text, price numeric, terms_cash text',
+      'contact: contact_key bigint!, document_key bigint!, deal_key bigint! -> deal, position integer!, mail text',
+      'asset: asset_key bigint!, document_key bigint!, deal_key bigint! -> deal, position integer!, code text',
+    ]);
+  });
+
+  it('is told with a path at which it was met, in a table of several places, too', () => {
+    const model = pruned(source, known, 2);
+    const party = model.tables.find(({ name }) => name === 'party')!;
+    expect(
+      party.columns.filter(({ role }) => role === 'value').map(({ name, xpath }) => [name, xpath]),
+    ).toEqual([
+      ['vip', '/deal/seller/@vip'],
+      ['name', '/deal/buyer/name'],
+      ['lei', '/deal/seller/lei'],
+    ]);
+    expect(model.tables.find(({ name }) => name === 'contact')!.xpath).toBe('/deal/seller/contact');
+    const lines = new Set(model.mappings.map(({ xpath }) => xpath));
+    for (const { columns } of model.tables)
+      for (const { xpath, role } of columns) if (role === 'value') expect(lines).toContain(xpath);
+  });
+
+  it.each([0, 1, 2, 3] as const)(
+    'leaves nothing empty, and all that comes later comes back (level %i)',
+    async (level) => {
+      const model = pruned(source, known, level);
+      expect(unused(model, known)).toEqual([]);
+      expect(model.roots.map(({ name }) => name.localName)).toEqual(['deal']);
+      expect(shred(model, known).deviations.total).toBe(0);
+      const documents = [...known, ...later];
+      const written = await roundTrip(model, documents);
+      expect(
+        documents.flatMap((document, at) => compareXml(bytesOf(document), written[at]!, { source })),
+      ).toEqual([]);
+    },
+  );
+
+  it('stays when it was met before, and has its name again when it comes', () => {
+    const model = pruned(source, known, 3);
+    const met = statisticsOf([...known, ...later]);
+    const wider = buildRelationalModel(pruneSourceModel(source, met), { mapLevel: 3, met, previous: model });
+    for (const { name, columns } of model.tables) {
+      const now = wider.tables.find((table) => table.name === name)!.columns;
+      for (const { name: column, path } of columns)
+        expect(now.find((other) => other.name === column)?.path).toBe(path);
+    }
+    expect(unused(wider, [...known, ...later])).toEqual([]);
+  });
+});
+
+const sets = [
+  'camt.053.001.02',
+  'musicxml',
+  'ODM.xsd',
+  'UBL-ContractNotice',
+  'NeTEx_publication',
+  'xccdf_1.2',
+  'fpml-main',
+];
+const groups = corpusGroups().filter(({ xsd }) => xsd !== null && sets.some((set) => xsd.includes(set)));
+
+describe.skipIf(groups.length === 0).each(groups)('$xsd', (group) => {
+  it.each([0, 1, 2, 3] as const)(
+    'four documents leave nothing empty, and come back (level %i)',
+    needs('whole run'),
+    async (level) => {
+      const documents = group.documents.slice(0, 4).map((name) => readCorpus(name));
+      const { source: whole } = groupSource(group);
+      const met = statisticsOf(documents);
+      const roots = met.roots.map((root) => met.elements[root]!);
+      const model = buildRelationalModel(pruneSourceModel(whole, met), { mapLevel: level, met, roots });
+      expect(unused(model, documents)).toEqual([]);
+      const written = await roundTrip(model, documents);
+      const unequal = documents.flatMap((document, at) =>
+        compareXml(document, written[at]!, { source: whole, limit: 1 }),
+      );
+      expect(unequal).toEqual([]);
+    },
+  );
+});
