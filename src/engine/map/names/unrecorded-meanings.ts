@@ -7,8 +7,13 @@ import type { Column, PlanNode, RelationalModel } from '../../model/relational-m
 import type { QName } from '../../model/source-model.ts';
 import { rowColumnsOf, type RowColumn } from '../../model/wide-rows.ts';
 import { useText } from '../../model/column-uses.ts';
-import type { Drawing } from '../tables/draw-model.ts';
-import { columnPath, type ColumnDraft, type NodeDraft, type TableDraft } from '../tables/model-builder.ts';
+import {
+  columnPath,
+  type ColumnDraft,
+  type Drawing,
+  type NodeDraft,
+  type TableDraft,
+} from '../tables/model-builder.ts';
 import { identifierOf } from './identifiers.ts';
 import type { EarlierMeanings } from './previous.ts';
 import { namespaceCounterpart, namespacesOf, type UseNamespaces } from './use-paths.ts';

@@ -20,7 +20,7 @@ import { DrawnTables } from './draw/drawn-tables.ts';
 import { fillElement } from './draw/element-content.ts';
 import { drawRow } from './draw/rows.ts';
 import { DrawingChoices } from './drawing-choices.ts';
-import type { EdgeDraft, NodeDraft, TableDraft } from './model-builder.ts';
+import type { Drawing, EdgeDraft, NodeDraft, TableDraft } from './model-builder.ts';
 import { withoutUnmetPlaces } from './unmet-places.ts';
 import { analyseTypes } from './type-graph.ts';
 
@@ -35,14 +35,6 @@ export interface DrawingOptions {
   readonly met?: DocumentStatistics | undefined;
   /** false: rows of root elements alone name their document, as in models of earlier releases; default true */
   readonly namesDocument?: boolean;
-}
-
-export interface Drawing {
-  readonly tables: TableDraft[];
-  readonly nodes: NodeDraft[];
-  readonly roots: EdgeDraft[];
-  /** true: types share tables although the level alone would write their paths out */
-  readonly sharedForSize: boolean;
 }
 
 /** In the place of work that is done, so that what it refers to can go. */

@@ -1,11 +1,12 @@
 /** Settles names, order and indexes of a drawn model and writes it as plain data. */
 import type { Column, PlanEdge, PlanNode, RelationalModel, Table } from '../../model/relational-model.ts';
 import type { SourceModel } from '../../model/source-model.ts';
-import type { Drawing } from './draw-model.ts';
+
 import {
   finishedColumn,
   newColumn,
   type ColumnDraft,
+  type Drawing,
   type EdgeDraft,
   type TableDraft,
 } from './model-builder.ts';

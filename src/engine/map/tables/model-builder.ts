@@ -113,6 +113,14 @@ export interface NodeDraft {
   index: number;
 }
 
+export interface Drawing {
+  readonly tables: TableDraft[];
+  readonly nodes: NodeDraft[];
+  readonly roots: EdgeDraft[];
+  /** true: types share tables although the level alone would write their paths out */
+  readonly sharedForSize: boolean;
+}
+
 export function newTable(
   fields: Pick<
     TableDraft,

@@ -7,8 +7,7 @@ import type { DocumentStatistics } from '../../infer/statistics.ts';
 import { xsiNamespace } from '../../model/name-labels.ts';
 import { clarkName, type SourceModel } from '../../model/source-model.ts';
 import type { PathPrinter } from '../names/paths.ts';
-import type { Drawing } from './draw-model.ts';
-import type { ColumnDraft, NodeDraft, TableDraft } from './model-builder.ts';
+import type { ColumnDraft, Drawing, NodeDraft, TableDraft } from './model-builder.ts';
 
 /** Elements, by index, of `roots` that documents started with; all where there is none. */
 export function metRoots(
