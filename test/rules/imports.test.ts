@@ -92,6 +92,7 @@ const areas: readonly Area[] = [
   onNode('file-staging', [], ['folder']),
   onNode('local-files'),
   onNode('folder', [], ['duckdb', 'file-staging', 'local-files', 'row-sinks']),
+  onNode('delta', [], ['duckdb', 'file-staging', 'folder', 'local-files', 'row-sinks']),
   onNode('duckdb', ['@duckdb/node-api'], ['folder', 'file-staging', 'local-files', 'row-sinks']),
   onNode('processes', [], ['local-files']),
   onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),

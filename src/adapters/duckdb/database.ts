@@ -15,8 +15,10 @@ export interface DuckDb {
 }
 
 export interface DuckDbOptions {
-  /** the one folder whose files statements may read and write; what does not fit into memory waits there too */
+  /** the one folder whose files statements may read and write */
   readonly directory: string;
+  /** a folder inside of it for what does not fit into memory (`spill`) */
+  readonly spill?: string;
   readonly memoryBytes: number;
   /** a new file gets the smallest blocks: larger on the disk, but what waits for the end of a transaction need not stay in memory */
   readonly smallBlocks?: boolean;
@@ -58,7 +60,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: `${Math.ceil(options.memoryBytes / 1024)}KiB`,
-    temp_directory: join(options.directory, 'spill'),
+    temp_directory: options.spill ?? join(options.directory, 'spill'),
     threads: '2',
     ...(options.smallBlocks === true ? { default_block_size: '16384' } : {}),
   };

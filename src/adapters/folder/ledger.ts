@@ -3,24 +3,27 @@ import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { TargetManifest, ManifestJob } from './contents/manifest.ts';
 import { readCommittedManifest } from './contents/manifest.ts';
 import { jobOf } from './contents/next-manifest.ts';
-import { pinFolder } from '../local-files/open-folder.ts';
+import { inPinnedFolder } from '../local-files/open-folder.ts';
 
 /** Newest first; none where the folder is not there, or nothing was loaded into it. */
 export async function readFolderLoads(
   directory: string,
   links: 'follow' | 'refuse',
 ): Promise<readonly TargetLoad[]> {
-  const pinned = await pinFolder(directory, links).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
-  if (pinned === null) return [];
-  try {
-    const manifest = await readCommittedManifest(pinned.path);
-    return manifest === null ? [] : loadsOf(manifest);
-  } finally {
-    await pinned.close();
-  }
+  const manifest = await inPinnedFolder(directory, links, readCommittedManifest);
+  return manifest === null ? [] : loadsOf(manifest);
+}
+
+/** By number of a job: the logical schema that it loaded by, where the number stands for one job of that installation alone. */
+export function logicalSchemaOfJob(
+  jobs: readonly ManifestJob[],
+  installation: string | undefined,
+  job: number,
+): number | null {
+  const found = jobs.filter((candidate) => candidate.job === job);
+  const [only] = found;
+  const isOurs = installation === undefined || only?.installation === installation;
+  return found.length === 1 && isOurs ? only!.id_lschma : null;
 }
 
 export function loadsOf({ jobs, tables }: TargetManifest): readonly TargetLoad[] {

@@ -15,6 +15,8 @@ export interface ParquetTable {
   readonly columns: readonly NamedColumn[];
   /** columns with a value that their type cannot hold */
   readonly widened: ReadonlySet<string>;
+  /** the type that a column has in the file, where that is not the one that its values need */
+  readonly typeOf?: (column: NamedColumn, sqlType: string) => Promise<string>;
   /** rows as CSV, under the name that the Parquet file is to have */
   readonly file: FinishedFile;
 }
@@ -75,11 +77,16 @@ async function writeTable(database: DuckDb, directory: string, table: ParquetTab
     csv,
     typed.filter(({ isText }) => !isText),
   );
-  const types = typed.map(({ at, type, isText }) => {
+  const types: string[] = [];
+  for (const { at, type, isText } of typed) {
     const found = digits.get(at);
-    if (isText) return 'VARCHAR';
-    return found === undefined ? columnSqlType(type) : `${typeForDigits(found)}${type.list ? '[]' : ''}`;
-  });
+    const needed = isText
+      ? 'VARCHAR'
+      : found === undefined
+        ? columnSqlType(type)
+        : `${typeForDigits(found)}${type.list ? '[]' : ''}`;
+    types.push((await table.typeOf?.(columns[at]!, needed)) ?? needed);
+  }
   const values = typed.map(({ at, name, type }) => {
     const value = stagedValue(stagedColumn(at), type, types[at]!, digits.get(at));
     return `${value} AS ${doubleQuoted(name)}`;

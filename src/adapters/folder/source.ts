@@ -9,7 +9,7 @@ import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import { openDuckDbReader, pathLiteral } from '../duckdb/database.ts';
 import { lexicalText } from '../duckdb/types.ts';
-import { readFolderLoads } from './ledger.ts';
+import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import { longestRecord } from './longest-record.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
@@ -73,12 +73,7 @@ async function openTables(
         return sourceTable({ directory, records }, manifest.format, table, tableColumns(model, name));
       },
       connect: () => database.connect(),
-      logicalSchemaOf: async (job) => {
-        const found = manifest.jobs.filter((candidate) => candidate.job === job);
-        const [only] = found;
-        const isOurs = installation === undefined || only?.installation === installation;
-        return found.length === 1 && isOurs ? only!.id_lschma : null;
-      },
+      logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
       close: async () => {
         database.close();
         await letGo();

@@ -32,6 +32,24 @@ export async function pinFolder(path: string, links: 'follow' | 'refuse'): Promi
   }
 }
 
+/** What `work` answers of the folder, held open meanwhile; null where it is not there. */
+export async function inPinnedFolder<T>(
+  path: string,
+  links: 'follow' | 'refuse',
+  work: (path: string) => Promise<T>,
+): Promise<T | null> {
+  const pinned = await pinFolder(path, links).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (pinned === null) return null;
+  try {
+    return await work(pinned.path);
+  } finally {
+    await pinned.close();
+  }
+}
+
 function moved(): AppError {
   return new AppError(
     'path_not_allowed',

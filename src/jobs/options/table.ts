@@ -219,8 +219,8 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(
     ['-f', '--format'],
     loaders,
-    ['csv|tsv|jsonl|parquet', 'format of files (default csv)'],
-    oneOf(['csv', 'tsv', 'jsonl', 'parquet'], (draft, format) => (draft.format = format)),
+    ['csv|tsv|jsonl|parquet|delta', 'format of files in a folder (default csv); delta: tables of Delta Lake'],
+    oneOf(['csv', 'tsv', 'jsonl', 'parquet', 'delta'], (draft, format) => (draft.format = format)),
   ),
   withValue(
     ['-S', '--savemode'],

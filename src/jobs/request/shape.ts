@@ -76,7 +76,7 @@ const storedRequest = z
     out: z.string().optional(),
     outUser: z.string().optional(),
     outPassword: z.string().optional(),
-    format: z.enum(['csv', 'tsv', 'jsonl', 'parquet']).optional(),
+    format: z.enum(['csv', 'tsv', 'jsonl', 'parquet', 'delta']).optional(),
     saveMode: z.enum([
       'error',
       'append',

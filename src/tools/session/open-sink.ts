@@ -1,5 +1,6 @@
 /** From the text of a target (`-o`) to the sink that takes its rows; the code of a sink is loaded when it is used. */
 import { resolve } from 'node:path';
+import type { FolderFormat } from '../../adapters/folder/contents/formats.ts';
 import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
@@ -29,14 +30,20 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       return createPostgresRowSink({ ...connection, createSchema: true });
     }
     case 'folder': {
-      const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
-      if (isRemote(directory)) return openObjectFolder(session, directory, target.path);
-      return createFolderRowSink({
-        directory,
-        format: request.format ?? 'csv',
-        refuseLinks: !session.byHand,
-      });
+      const { format = 'csv' } = request;
+      if (format === 'delta') {
+        if (isRemote(directory))
+          throw new AppError(
+            'invalid_option',
+            '-f delta: needs a folder of the machine, not the shared store; -f parquet can be written there',
+          );
+        const { createDeltaRowSink } = await import('../../adapters/delta/sink.ts');
+        return createDeltaRowSink({ directory, refuseLinks: !session.byHand });
+      }
+      if (isRemote(directory)) return openObjectFolder(session, format, directory, target.path);
+      const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');
+      return createFolderRowSink({ directory, format, refuseLinks: !session.byHand });
     }
     case 'duckdb': {
       const { createDuckDbRowSink } = await import('../../adapters/duckdb/target/sink.ts');
@@ -56,20 +63,26 @@ export function ddlDialectOf({ out, format }: Pick<ToolRequest, 'out' | 'format'
   if (out === undefined) return 'postgresql';
   const target = parseTarget(out);
   if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
-  return target.kind === 'duckdb' || (target.kind === 'folder' && format === 'parquet')
+  return target.kind === 'duckdb' ||
+    (target.kind === 'folder' && (format === 'parquet' || format === 'delta'))
     ? 'duckdb'
     : 'postgresql';
 }
 
 /** A folder of the shared store; the metadata database, which all machines have in common, holds its lock. */
-async function openObjectFolder(session: ToolSession, location: string, label: string): Promise<RowSink> {
+async function openObjectFolder(
+  session: ToolSession,
+  format: FolderFormat,
+  location: string,
+  label: string,
+): Promise<RowSink> {
   const { createObjectFolderRowSink } = await import('../../adapters/folder/object-store-sink.ts');
   const { takeAdvisoryLock } = await import('../../adapters/postgres/client/advisory-lock.ts');
   return createObjectFolderRowSink({
     files: session.home.adapters.files,
     location,
     label,
-    format: session.request.format ?? 'csv',
+    format,
     idJob: session.idJob,
     staging: localFolder(session, 'out'),
     lock: () => takeAdvisoryLock(session.home.sql, `conversion-job-service ${location}`, lockTimeoutMs),

@@ -23,9 +23,15 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       return createDuckDbRowSource({ file: await localPath(target.file), installation });
     }
     case 'folder': {
-      const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
       const directory = await localPath(target.path);
-      return createFolderRowSource({ directory, refuseLinks: !session.byHand, installation });
+      const options = { directory, refuseLinks: !session.byHand, installation };
+      const { holdsDeltaTables } = await import('../../adapters/delta/manifest.ts');
+      if (await holdsDeltaTables(directory)) {
+        const { createDeltaRowSource } = await import('../../adapters/delta/source.ts');
+        return createDeltaRowSource(options);
+      }
+      const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
+      return createFolderRowSource(options);
     }
     default: {
       const { createPostgresRowSource } = await import('../../adapters/postgres/target/read/source.ts');

@@ -1,6 +1,6 @@
 /** Reads back what sinks wrote, every value as text. */
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
@@ -109,6 +109,39 @@ function parseJsonLines(text: string, columns: readonly string[]): TextRow[] {
         ]),
       );
     });
+}
+
+/** Tables of Delta, by the lines of their logs: none of the code that writes them has a part in it. */
+export function deltaReader(directory: string): TargetReader {
+  return {
+    read: async (table) => {
+      const manifest = JSON.parse(
+        await readFile(join(directory, 'manifest.json'), 'utf8').catch(() => '{"tables":[]}'),
+      ) as { readonly tables: readonly { readonly name: string; readonly directory: string }[] };
+      const listed = manifest.tables.find(({ name }) => name === table);
+      if (listed === undefined) return null;
+      const folder = join(directory, listed.directory);
+      const files = await deltaFiles(folder);
+      if (files.length === 0) return [];
+      const paths = files.map((path) => `'${join(folder, path).replaceAll("'", "''")}'`).join(', ');
+      const rows = await duckDbRows(':memory:', `read_parquet([${paths}], union_by_name = true)`);
+      const key = Object.keys(rows[0] ?? {})[0]!;
+      return rows.toSorted((a, b) => Number(a[key]) - Number(b[key]));
+    },
+  };
+}
+
+/** Paths of the files that the newest version of a Delta table has. */
+export async function deltaFiles(folder: string): Promise<string[]> {
+  const files = new Set<string>();
+  const log = join(folder, '_delta_log');
+  for (const name of (await readdir(log)).filter((one) => /^\d+\.json$/.test(one)).toSorted())
+    for (const line of (await readFile(join(log, name), 'utf8')).trim().split('\n')) {
+      const { add, remove } = JSON.parse(line) as Record<'add' | 'remove', { path: string } | undefined>;
+      if (add !== undefined) files.add(add.path);
+      if (remove !== undefined) files.delete(remove.path);
+    }
+  return [...files];
 }
 
 interface FolderManifest {

@@ -1,12 +1,13 @@
 /** Every kind of row sink, each with a way to read and to list what it wrote. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createDeltaRowSink } from '../../../src/adapters/delta/sink.ts';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
-import { duckDbReader, folderReader, postgresReader, type TargetReader } from './readers.ts';
+import { deltaReader, duckDbReader, folderReader, postgresReader, type TargetReader } from './readers.ts';
 
 export interface TestTarget {
   createSink(): RowSink;
@@ -61,5 +62,16 @@ export function targetKinds(
           },
         ] as const,
     ),
+    [
+      'folder of delta',
+      (name) => {
+        const directory = join(where().folders, `${name} delta`);
+        return {
+          createSink: () => createDeltaRowSink({ directory }),
+          reader: deltaReader(directory),
+          list: () => readdir(directory).catch(() => []),
+        };
+      },
+    ],
   ];
 }

@@ -125,5 +125,5 @@ describe('what all of them hold', () => {
 
 test('nothing is left beside a DuckDB file: no log, no lock, no staged rows', async () => {
   const names = await readdir(join(home.directory, 'out'));
-  expect(names.toSorted()).toEqual(['values.duckdb', ...formats].toSorted());
+  expect(names.toSorted()).toEqual(['values.duckdb', 'delta', ...formats].toSorted());
 });

@@ -14,7 +14,14 @@ import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 import { convert } from '../../support/service/tools.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { mysqlReader } from './mysql-reader.ts';
-import { duckDbReader, folderReader, postgresReader, type TargetReader } from '../row-sinks/readers.ts';
+import { deltalakeReader } from './deltalake-reader.ts';
+import {
+  deltaReader,
+  duckDbReader,
+  folderReader,
+  postgresReader,
+  type TargetReader,
+} from '../row-sinks/readers.ts';
 import { sqliteReader } from './sqlite-reader.ts';
 import { canonicalValue } from './values.ts';
 
@@ -26,6 +33,8 @@ const scripted = ['csv', 'tsv', 'jsonl'] as const;
 const targets: readonly (readonly [name: string, parts: readonly Part[]])[] = [
   ['duckdb', []],
   ...formats.map((format) => [format, []] as const),
+  ['delta', []],
+  ['delta, as deltalake reads it', ['deltalake']],
   ['load.sql of parquet', []],
   ...scripted.map((format) => [`load.sql of ${format}`, ['psql']] as const),
   ['load.sqlite.sql of jsonl', ['sqlite3']],
@@ -82,11 +91,13 @@ async function load(
       ['-o', folder(format), '-f', format],
       folderReader(folder(format), format),
     ]),
+    ['delta', ['-o', folder('delta'), '-f', 'delta'], deltaReader(folder('delta'))],
   ];
   for (const [name, argv, reader] of targets) {
     for (const inputs of jobs) await convert(home, 'xml2er', ...inputs, '-x', String(origin), ...argv);
     readers.set(name, reader);
   }
+  if (isHere('deltalake')) readers.set('delta, as deltalake reads it', deltalakeReader(folder('delta')));
   // documents with roots of their own make the schema another one
   const stored = await createPostgresCatalogStore(sql).loadLogicalSchema(1, { idSch: origin });
   const { model } = stored!;

@@ -74,6 +74,9 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/clients.md, Python: sh',
       'docs/converting.md, By hand: sh',
       'docs/converting.md, By hand: sh',
+      // by test/e2e/readme/delta.test.ts
+      'docs/delta.md, Tables of Delta Lake: python',
+      'docs/delta.md, Tables of Delta Lake: sh',
       'docs/embedding.md, Inside another application: ts',
       // by test/e2e/readme/metadata.test.ts
       'docs/metadata.md, Metadata for other tools: sh',

@@ -24,7 +24,7 @@ beforeAll(async () => {
   origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
 }, 120_000);
 
-const kinds = ['duckdb', 'csv', 'tsv', 'jsonl', 'parquet'] as const;
+const kinds = ['duckdb', 'csv', 'tsv', 'jsonl', 'parquet', 'delta'] as const;
 
 function targetOf(
   kind: (typeof kinds)[number],

@@ -58,7 +58,7 @@ class Operations(Transport):
         - `-o, --out TARGET`: where to write
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target
-        - `-f, --format csv|tsv|jsonl|parquet`: format of files (default csv)
+        - `-f, --format csv|tsv|jsonl|parquet|delta`: format of files in a folder (default csv); delta: tables of Delta Lake
         - `-S, --savemode e|a|o|i|w|p`: error, append (default), overwrite, ignore, writeschema, printschema
         - `-r, --prefix TEXT`: before every table name
         - `-y, --suffix TEXT`: after every table name

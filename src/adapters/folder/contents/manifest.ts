@@ -28,7 +28,7 @@ export function scriptNames(manifest: Beside): readonly string[] {
   return [loadScriptName, ...otherScriptNames(manifest)];
 }
 
-const journalName = '.svc-publish.json';
+export const journalName = '.svc-publish.json';
 /** in front of the names of folders that new files wait in */
 export const stagingPrefix = '.svc-staging-';
 
@@ -110,6 +110,8 @@ export async function readCommittedManifest(directory: string): Promise<TargetMa
 export function parseManifest(text: string): TargetManifest {
   const manifest = parsed<TargetManifest>(text);
   if (manifest !== null && isManifest(manifest)) return manifest;
+  if (manifest !== null && (manifest.format as string) === 'delta')
+    throw new AppError('conflict', 'the folder holds Delta tables; take -f delta, or another folder.');
   throw new AppError('conflict', `${manifestName} is not a manifest of this version.`);
 }
 
@@ -136,11 +138,11 @@ export function isOwnName(name: unknown): name is string {
   );
 }
 
-function isList(value: unknown, isItem: (item: unknown) => boolean): boolean {
+export function isList(value: unknown, isItem: (item: unknown) => boolean): boolean {
   return Array.isArray(value) && value.every(isItem);
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -184,8 +186,8 @@ function isJournal({ staging, files, remove, loadScript, manifest }: Partial<Jou
   );
 }
 
-/** Temporary file, fsync, rename, fsync of the folder. */
-async function writeDurably(directory: string, name: string, text: string): Promise<void> {
+/** Temporary file, fsync, rename, fsync of the folder: the text is there whole, or not at all. */
+export async function writeDurably(directory: string, name: string, text: string): Promise<void> {
   const draft = join(directory, `${name.startsWith('.') ? '' : '.'}${name}.new`);
   // what a dead attempt left, or a link that somebody put there, is not written to
   await rm(draft, { force: true });
@@ -210,7 +212,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-async function readIfThere(path: string): Promise<string | null> {
+export async function readIfThere(path: string): Promise<string | null> {
   // a named pipe must not hold the job up
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
@@ -224,7 +226,7 @@ async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-async function renameIfThere(from: string, to: string): Promise<void> {
+export async function renameIfThere(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
@@ -233,7 +235,7 @@ async function renameIfThere(from: string, to: string): Promise<void> {
   }
 }
 
-function parsed<T>(text: string): T | null {
+export function parsed<T>(text: string): T | null {
   try {
     return JSON.parse(text) as T;
   } catch {

@@ -1,0 +1,265 @@
+/**
+ * What a job does to the tables of a folder, once it is decided: a commit a table, in which a version that somebody else made meanwhile is
+ * the one to go on from. May be repeated at any point; a table that has the job's transaction has everything of it.
+ */
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
+import { journalName, renameIfThere, syncPath } from '../folder/contents/manifest.ts';
+import type { Action, TableState } from './actions.ts';
+import { dataFolder, openDataFiles, parquet, type DataFiles } from './data-files.ts';
+import { commitVersion, logFolder, readTable } from './log.ts';
+import {
+  readLakeStep,
+  writeLakeManifest,
+  type LakeStep,
+  type LakeTable,
+  type NewFile,
+  type TableStep,
+} from './manifest.ts';
+import { nextVersion } from './next-version.ts';
+import { checkWritable, isAppendOnly, protocolFor } from './protocol.ts';
+import { schemaStringOf } from './schema.ts';
+import { sqlTypeOf } from './types.ts';
+
+/** Applications that commit to a table have a name of their own there. */
+export function applicationId(installation: string): string {
+  return `conversion-job-service/${installation}`;
+}
+
+/** Ends what the folder's journal says; does nothing without one. Answers what changed but for rows. `label`: the folder, for people. */
+export async function finishStep(directory: string, label: string): Promise<readonly string[]> {
+  const step = await readLakeStep(directory);
+  if (step === null) return [];
+  const staging = join(directory, step.staging);
+  const files = openDataFiles(directory, staging);
+  const changes: string[] = [];
+  const versions = new Map<string, number>();
+  try {
+    for (const table of step.tables) {
+      const committed = await commitTable({ directory, label, step, staging, files }, table, versions);
+      versions.set(table.name, committed.version);
+      changes.push(...committed.changes);
+    }
+  } finally {
+    await files.close();
+  }
+  const { manifest } = step;
+  await writeLakeManifest(directory, {
+    ...manifest,
+    tables: manifest.tables.map((table): LakeTable => ({
+      ...table,
+      version: versions.get(table.name) ?? table.version,
+    })),
+  });
+  await rm(staging, { recursive: true, force: true });
+  await rm(join(directory, journalName), { force: true });
+  await syncPath(directory);
+  return changes;
+}
+
+interface StepPlace {
+  readonly directory: string;
+  readonly label: string;
+  readonly step: LakeStep;
+  readonly staging: string;
+  readonly files: DataFiles;
+}
+
+interface Committed {
+  readonly version: number;
+  readonly changes: readonly string[];
+}
+
+async function commitTable(
+  place: StepPlace,
+  table: TableStep,
+  versions: ReadonlyMap<string, number>,
+): Promise<Committed> {
+  const { label, step, staging } = place;
+  const directory = join(place.directory, table.directory);
+  const data = join(directory, dataFolder);
+  for (const folder of [directory, data, join(directory, logFolder)]) await makeOwnFolder(folder, label);
+  const { file } = table;
+  if (file !== null) {
+    await renameIfThere(join(staging, file.name), join(data, file.name));
+    await syncPath(data);
+  }
+  const name = `${label}: ${table.name}`;
+  for (;;) {
+    const state = await readTable(directory, name);
+    if (state?.transactions.get(applicationId(step.installation)) === step.job) {
+      await sweep(data, step.job, state);
+      return { version: state.version, changes: [] };
+    }
+    if (state !== null) checkWritable(state, name);
+    const { actions, changes, made } = await actionsOf(place, table, state);
+    const version = (state?.version ?? -1) + 1;
+    const lines = [commitInfo(table, step, versions), ...actions];
+    if (await commitVersion(directory, version, lines, staging)) {
+      const isAdded = actions.some(({ add }) => add?.path === `${dataFolder}/${file?.name}`);
+      if (file !== null && !isAdded) await rm(join(data, file.name), { force: true });
+      return { version, changes };
+    }
+    for (const { name: unused } of made) await rm(join(data, unused), { force: true });
+  }
+}
+
+interface TableActions {
+  readonly actions: readonly Action[];
+  readonly changes: readonly string[];
+  /** files that were made for this version alone */
+  readonly made: readonly NewFile[];
+}
+
+async function actionsOf(
+  { directory: folder, label, step, files }: StepPlace,
+  table: TableStep,
+  state: TableState | null,
+): Promise<TableActions> {
+  const directory = join(folder, table.directory);
+  const data = join(directory, dataFolder);
+  const present = [...(state?.files ?? [])].map(([path, added]) => ({ path, added }));
+  const ownPath = table.file === null ? [] : [join(data, table.file.name)];
+  const next = await nextVersion(state, table, (column) =>
+    files.digits([...present.map(({ path }) => join(directory, path)), ...ownPath], column),
+  );
+  const schemaString = schemaStringOf(next.fields);
+  const columns = next.fields.flatMap(({ name, type }) => {
+    const sqlType = sqlTypeOf(type);
+    return sqlType === null ? [] : [{ name, sqlType }];
+  });
+  const now = Date.now();
+  const made: NewFile[] = [];
+  const actions: Action[] = [
+    { txn: { appId: applicationId(step.installation), version: step.job, lastUpdated: now } },
+  ];
+  const protocol = protocolFor(schemaString, state?.protocol ?? null);
+  if (protocol !== null) actions.push({ protocol });
+  if (state === null || state.metadata.schemaString !== schemaString) {
+    actions.push({
+      metaData: {
+        ...(state?.metadata ?? {
+          id: randomUUID(),
+          name: table.name,
+          ...(table.comment === '' ? {} : { description: table.comment }),
+          format: { provider: 'parquet', options: {} },
+          partitionColumns: [],
+          configuration: {},
+          createdTime: now,
+        }),
+        schemaString,
+      },
+    });
+  }
+  const rewritten = table.replace || next.there.size > 0 ? present : [];
+  if (rewritten.length > 0 && isAppendOnly(state!.metadata))
+    throw new AppError(
+      'conflict',
+      `${label}: ${table.name} has the property delta.appendOnly, and its rows would be written anew; take that away.`,
+    );
+  const where = table.replace ? keptRows(folder, table, step) : null;
+  for (const { path, added } of rewritten) {
+    const kept = next.clears
+      ? null
+      : await files.rewrite(join(directory, path), step.job, data, {
+          conversions: next.there,
+          columns,
+          where: where === null ? null : await where,
+        });
+    if (kept !== null) made.push(kept);
+    actions.push({
+      remove: {
+        path: added.path,
+        deletionTimestamp: now,
+        dataChange: true,
+        extendedFileMetadata: true,
+        partitionValues: {},
+        size: added.size,
+      },
+    });
+  }
+  let own = table.file;
+  if (own !== null && next.own.size > 0) {
+    own = await files.rewrite(join(data, own.name), step.job, data, {
+      conversions: next.own,
+      columns,
+      where: null,
+    });
+    if (own !== null) made.push(own);
+  }
+  if (made.length > 0) await syncPath(data);
+  for (const file of [...made.filter((one) => one !== own), ...(own === null ? [] : [own])])
+    actions.push({ add: addOf(file, now) });
+  return { actions, changes: next.changes, made };
+}
+
+function addOf({ name, bytes, stats }: NewFile, now: number): NonNullable<Action['add']> {
+  return {
+    path: `${dataFolder}/${name}`,
+    partitionValues: {},
+    size: bytes,
+    modificationTime: now,
+    dataChange: true,
+    stats,
+  };
+}
+
+/** Of a table beside the data: a condition for the rows of documents that stay. */
+async function keptRows(folder: string, table: TableStep, step: LakeStep): Promise<string> {
+  const jobs = `job IN (${table.keptJobs.join(', ')})`;
+  if (table.name === sideTableNames.documents) return jobs;
+  const documents = step.tables.find(({ name }) => name === sideTableNames.documents);
+  const directory = join(folder, documents?.directory ?? sideTableNames.documents);
+  const state = await readTable(directory, sideTableNames.documents);
+  const paths = [...(state?.files.keys() ?? [])].map((path) => join(directory, path));
+  return paths.length === 0
+    ? 'false'
+    : `document_key IN (SELECT document_key FROM ${parquet(paths)} WHERE ${jobs})`;
+}
+
+function commitInfo(table: TableStep, step: LakeStep, versions: ReadonlyMap<string, number>): Action {
+  const { installation, job } = step;
+  return {
+    commitInfo: {
+      timestamp: Date.now(),
+      operation: 'WRITE',
+      operationParameters: { mode: table.replace ? 'Overwrite' : 'Append', partitionBy: '[]' },
+      engineInfo: 'conversion-job-service',
+      isBlindAppend: false,
+      'svc.installation': installation,
+      'svc.job': job,
+      // what the tables were when the job was there with all of its rows
+      ...(table.name === sideTableNames.loads
+        ? {
+            'svc.tables': Object.fromEntries(
+              step.manifest.tables.map(({ name, version }) => [name, versions.get(name) ?? version]),
+            ),
+          }
+        : {}),
+    },
+  };
+}
+
+/** Files of a dead attempt that no version has; what others write has other names. */
+async function sweep(data: string, job: number, { everAdded }: TableState): Promise<void> {
+  if (everAdded === null) return;
+  const own = new RegExp(`^${job}-[0-9a-f]{16}\\.parquet$`);
+  for (const name of await readdir(data))
+    if (own.test(name) && !everAdded.has(`${dataFolder}/${name}`))
+      await rm(join(data, name), { force: true });
+}
+
+/** A folder, made where there is none, and no link to one. */
+async function makeOwnFolder(path: string, label: string): Promise<void> {
+  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  if (!(await lstat(path)).isDirectory())
+    throw new AppError(
+      'target_not_allowed',
+      `${label}: a link or a file stands where a table’s folder is needed.`,
+    );
+}

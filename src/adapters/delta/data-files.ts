@@ -1,0 +1,168 @@
+/** Files of rows of a Delta table, by DuckDB: what is in them, and new ones made of them. */
+import { randomBytes } from 'node:crypto';
+import { rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
+import { exactDigits } from '../duckdb/csv-import.ts';
+import { openDuckDb, pathLiteral, type DuckDb } from '../duckdb/database.ts';
+import { converted, type DecimalDigits } from '../duckdb/types.ts';
+import { makeFolder } from '../file-staging/create-folder.ts';
+import { refuseLink } from '../folder/loaded-documents.ts';
+import { syncPath } from '../folder/contents/manifest.ts';
+import type { NewFile } from './manifest.ts';
+
+export const dataFolder = 'data';
+
+/** A name that no other file of the table has, and that tells the job. */
+export function dataFileName(job: number): string {
+  return `${job}-${randomBytes(8).toString('hex')}.parquet`;
+}
+
+/** Whether a job made it; the others are those of programs that write into the table, too. */
+export function isOwnFile(path: string): boolean {
+  return /^data\/\d+-[0-9a-f]{16}\.parquet$/.test(path);
+}
+
+/** Types of which readers are told the least and the greatest value, where those are exact in JSON. */
+const compared = new Set(['SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
+/** as many as readers look at */
+const mostStatistics = 32;
+
+export interface TypedName {
+  readonly name: string;
+  readonly sqlType: string;
+}
+
+/** What a rewrite makes of a column. */
+export interface TypeChange {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Rewriting {
+  /** by column, those whose type changes */
+  readonly conversions: ReadonlyMap<string, TypeChange>;
+  /** all columns of the table, as they will be */
+  readonly columns: readonly TypedName[];
+  /** which rows stay: a condition */
+  readonly where: string | null;
+}
+
+export interface DataFiles {
+  /** `stats` of an `add`: rows; NULLs, least and greatest values of the first columns */
+  statistics(path: string, rows: number, columns: readonly TypedName[]): Promise<string>;
+  /** the rows of a file in a new one in that folder, durable; null where no row stays */
+  rewrite(path: string, job: number, folder: string, rewriting: Rewriting): Promise<NewFile | null>;
+  /** digits of a column's decimals in all of the files */
+  digits(paths: readonly string[], column: string): Promise<DecimalDigits>;
+  read<T>(sql: string): Promise<T[]>;
+  run(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const memoryBytes = 256 * 1024 * 1024;
+
+/** The files of all tables of a folder; DuckDB starts when it is first needed. `scratch`: a folder inside of it that is removed later. */
+export function openDataFiles(directory: string, scratch: string): DataFiles {
+  let opened: Promise<DuckDb> | null = null;
+  const database = (): Promise<DuckDb> =>
+    (opened ??= openDuckDb(':memory:', { directory, spill: join(scratch, 'spill'), memoryBytes }));
+
+  const statistics = async (path: string, rows: number, columns: readonly TypedName[]): Promise<string> => {
+    const scalar = columns.slice(0, mostStatistics).filter(({ sqlType }) => !sqlType.endsWith('[]'));
+    const values = scalar.flatMap(({ name, sqlType }, at) => {
+      const column = doubleQuoted(name);
+      const nulls = `(count(*) - count(${column}))::VARCHAR AS n${at}`;
+      if (!compared.has(sqlType)) return [nulls];
+      return [nulls, `min(${column})::VARCHAR AS l${at}`, `max(${column})::VARCHAR AS g${at}`];
+    });
+    const [found = {}] =
+      values.length === 0
+        ? []
+        : await (
+            await database()
+          ).read<Record<string, string | null>>(`SELECT ${values.join(', ')} FROM ${parquet([path])}`);
+    const members = (letter: string): string =>
+      scalar
+        .flatMap(({ name, sqlType }, at) => {
+          const text = found[`${letter}${at}`] ?? null;
+          if (text === null || !isPlain(text)) return [];
+          const value = sqlType === 'DATE' && letter !== 'n' ? JSON.stringify(text) : text;
+          return [`${JSON.stringify(name)}:${value}`];
+        })
+        .join(',');
+    return `{"numRecords":${rows},"minValues":{${members('l')}},"maxValues":{${members('g')}},"nullCount":{${members('n')}}}`;
+  };
+
+  return {
+    statistics,
+    rewrite: async (path, job, folder, { conversions, columns, where }) => {
+      await refuseLink(path);
+      const { read, run } = await database();
+      const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet([path])}`);
+      const present = new Set(described.map(({ column_name: name }) => name));
+      const values = described.map(({ column_name: name }) => {
+        const column = doubleQuoted(name);
+        const { from, to } = conversions.get(name) ?? {};
+        return from === undefined || to === undefined
+          ? column
+          : `${converted(`${column}::${from}`, from, to)} AS ${column}`;
+      });
+      const name = dataFileName(job);
+      const draft = join(scratch, name);
+      await makeFolder(scratch);
+      const rows = await run(
+        `COPY (SELECT ${values.join(', ')} FROM ${parquet([path])}${where === null ? '' : ` WHERE ${where}`}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd)`,
+      );
+      if (rows === 0) {
+        await rm(draft, { force: true });
+        return null;
+      }
+      await syncPath(draft);
+      const stats = await statistics(
+        draft,
+        rows,
+        columns.filter((column) => present.has(column.name)),
+      );
+      const { size: bytes } = await stat(draft);
+      await rename(draft, join(folder, name));
+      return { name, bytes, stats };
+    },
+    digits: async (paths, column) => {
+      const { read } = await database();
+      let digits: DecimalDigits = { whole: 0, fraction: 0 };
+      for (const path of paths) {
+        const described = await read<{ column_name: string; column_type: string }>(
+          `DESCRIBE SELECT * FROM ${parquet([path])}`,
+        );
+        const type = described.find(({ column_name: name }) => name === column)?.column_type;
+        if (type === undefined) continue;
+        const value = type.endsWith('[]') ? `unnest(${doubleQuoted(column)})` : doubleQuoted(column);
+        const [whole, fraction] = exactDigits('value::VARCHAR');
+        const [row] = await read<{ whole: number | null; fraction: number | null }>(
+          `SELECT max(${whole})::INTEGER AS whole, max(${fraction})::INTEGER AS fraction FROM (SELECT ${value} AS value FROM ${parquet([path])})`,
+        );
+        digits = {
+          whole: Math.max(digits.whole, row?.whole ?? 0),
+          fraction: Math.max(digits.fraction, row?.fraction ?? 0),
+        };
+      }
+      return digits;
+    },
+    read: async <T>(sql: string) => (await database()).read<T>(sql),
+    run: async (sql) => void (await (await database()).run(sql)),
+    close: async () => {
+      if (opened !== null) (await opened).close();
+    },
+  };
+}
+
+/** A number, or a day of the years that readers know. */
+function isPlain(text: string): boolean {
+  return /^-?\d+$|^\d{4}-\d\d-\d\d$/.test(text);
+}
+
+/** What stands behind FROM; a column that some of the files do not have is NULL there. */
+export function parquet(paths: readonly string[]): string {
+  return `read_parquet([${paths.map(pathLiteral).join(', ')}], union_by_name = true, hive_partitioning = false)`;
+}

@@ -1,0 +1,199 @@
+/**
+ * The transaction log of a Delta table (the Delta transaction log protocol): what is in the table at a version, and the next version,
+ * which is made once or not at all.
+ */
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { link, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../errors.ts';
+import { isObject, parsed, readIfThere, syncPath } from '../folder/contents/manifest.ts';
+import type { Action, AddedFile, Metadata, Protocol, TableState } from './actions.ts';
+import { readCheckpoint } from './checkpoint.ts';
+
+export const logFolder = '_delta_log';
+
+/** `00000000000000000007.json` */
+export function commitName(version: number): string {
+  return `${String(version).padStart(20, '0')}.json`;
+}
+
+/**
+ * The table in that folder at its newest version, or at `version`; null where there is none. `label`: the table, for people. AppError
+ * `conflict` where the log does not tell.
+ */
+export async function readTable(
+  directory: string,
+  label: string,
+  version = Infinity,
+): Promise<TableState | null> {
+  const log = join(directory, logFolder);
+  const names = await readdir(log).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const commits = commitsAmong(names).filter((number) => number <= version);
+  const newest = commits.at(-1);
+  if (newest === undefined || (version !== Infinity && newest !== version)) {
+    if (names.length === 0 && version === Infinity) return null;
+    throw new AppError('not_found', `${label}: the log of the table has no version ${version}.`);
+  }
+  // commits from the first to the newest one tell all; where old ones were cleaned away, a checkpoint stands for them
+  const isWhole = commits[0] === 0 && commits.length === newest + 1;
+  const checkpoint = isWhole ? null : lastCheckpoint(names, newest);
+  const from = checkpoint === null ? 0 : checkpoint.version + 1;
+  const replayed = commits.filter((number) => number >= from);
+  if (replayed.length !== newest + 1 - from)
+    throw new AppError('conflict', `${label}: versions are missing in ${logFolder}.`);
+  const state = new Replay(label, isWhole);
+  if (checkpoint !== null)
+    for (const action of await readCheckpoint(log, checkpoint.files)) state.take(action);
+  for (const number of replayed)
+    for (const action of await readCommit(log, number, label)) state.take(action);
+  return state.at(newest);
+}
+
+/** The lines of one version. */
+export async function readCommit(log: string, version: number, label: string): Promise<Action[]> {
+  const text = (await readIfThere(join(log, commitName(version)))) ?? '';
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const action = parsed<Action>(line);
+      if (isObject(action)) return action;
+      throw new AppError('conflict', `${label}: ${logFolder}/${commitName(version)} is not a log of Delta.`);
+    });
+}
+
+/** Makes that version of the table; false where somebody else made it first. `drafts`: a folder of the same file system. */
+export async function commitVersion(
+  directory: string,
+  version: number,
+  actions: readonly Action[],
+  drafts: string,
+): Promise<boolean> {
+  const log = join(directory, logFolder);
+  const text = actions.map((action) => `${JSON.stringify(action)}\n`).join('');
+  const draft = join(drafts, `.commit-${randomUUID()}`);
+  await writeSynced(draft, text);
+  try {
+    // a link is made whole, and fails where the name is taken: nobody ever sees half of a version
+    await link(draft, join(log, commitName(version)));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    // file systems without links
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
+    if (!(await writeSynced(join(log, commitName(version)), text))) return false;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncPath(log);
+  return true;
+}
+
+/** False where there is such a file. */
+async function writeSynced(path: string, text: string): Promise<boolean> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await open(path, flags, 0o666).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return null;
+    throw error;
+  });
+  if (file === null) return false;
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return true;
+}
+
+/** Versions that commits are there of; beside them lie checksums, checkpoints and what else other programs keep. */
+function commitsAmong(names: readonly string[]): number[] {
+  return names
+    .flatMap((name) => {
+      const match = /^(\d{20})\.json$/.exec(name);
+      return match === null ? [] : [Number(match[1])];
+    })
+    .toSorted((a, b) => a - b);
+}
+
+/** The newest one that is there in all its parts. */
+function lastCheckpoint(
+  names: readonly string[],
+  newest: number,
+): { readonly version: number; readonly files: readonly string[] } | null {
+  const found = names.flatMap((name) => {
+    const match = /^(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet$/.exec(name);
+    if (match === null || Number(match[1]) > newest) return [];
+    return [{ name, version: Number(match[1]), parts: Number(match[3] ?? 1) }];
+  });
+  const groups = Map.groupBy(found, ({ version, parts }) => `${version} ${parts}`);
+  const whole = [...groups.values()].filter((group) => group.length === group[0]!.parts);
+  const [last] = whole.toSorted((a, b) => b[0]!.version - a[0]!.version);
+  return last === undefined ? null : { version: last[0]!.version, files: last.map(({ name }) => name) };
+}
+
+class Replay {
+  readonly #label: string;
+  readonly #files = new Map<string, AddedFile>();
+  readonly #everAdded: Set<string> | null;
+  readonly #transactions = new Map<string, number>();
+  #protocol: Protocol | null = null;
+  #metadata: Metadata | null = null;
+
+  constructor(label: string, isWhole: boolean) {
+    this.#label = label;
+    this.#everAdded = isWhole ? new Set() : null;
+  }
+
+  take({ protocol, metaData, txn, add, remove }: Action): void {
+    if (isObject(protocol)) this.#protocol = protocol;
+    if (isObject(metaData)) this.#metadata = metaData as Metadata;
+    if (isObject(txn)) this.#transactions.set(txn.appId, Number(txn.version));
+    if (isObject(remove)) this.#files.delete(this.#pathOf(remove.path));
+    if (isObject(add)) {
+      const path = this.#pathOf(add.path);
+      // what is added again has other statistics
+      this.#files.delete(path);
+      this.#files.set(path, add as AddedFile);
+      this.#everAdded?.add(path);
+    }
+  }
+
+  at(version: number): TableState {
+    if (this.#protocol === null || this.#metadata === null)
+      throw new AppError('conflict', `${this.#label}: its log tells neither protocol nor schema.`);
+    return {
+      version,
+      protocol: this.#protocol,
+      metadata: this.#metadata,
+      files: this.#files,
+      transactions: this.#transactions,
+      everAdded: this.#everAdded,
+    };
+  }
+
+  /** Below the table's folder: whoever may write there must not make us read elsewhere. */
+  #pathOf(encoded: unknown): string {
+    const path = typeof encoded === 'string' ? decoded(encoded) : null;
+    const steps = path?.split('/') ?? [''];
+    if (
+      path === null ||
+      /^[a-z][a-z0-9+.-]*:/i.test(path) ||
+      steps.some((step) => /^\.{0,2}$|\p{Cc}/u.test(step))
+    )
+      throw new AppError('conflict', `${this.#label}: its log names a file outside of the table's folder.`);
+    return path;
+  }
+}
+
+function decoded(path: string): string | null {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * What a folder of Delta tables says of itself, and the step that a job takes in it: written whole before the first table is touched, so
+ * that whoever opens the folder next ends what a dead process began.
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { AppError } from '../../errors.ts';
+import { fileNamePart } from '../folder/contents/file-names.ts';
+import {
+  isList,
+  isObject,
+  isOwnName,
+  journalName,
+  manifestName,
+  parsed,
+  readIfThere,
+  stagingPrefix,
+  writeDurably,
+  type ManifestJob,
+} from '../folder/contents/manifest.ts';
+import { inPinnedFolder } from '../local-files/open-folder.ts';
+import type { LakeColumn } from './schema.ts';
+
+export interface LakeJob extends ManifestJob {
+  /** tables that it gave rows that are there still; none: its documents were replaced */
+  readonly tables: readonly string[];
+}
+
+export interface LakeTable {
+  readonly name: string;
+  /** the folder that it lies in */
+  readonly directory: string;
+  /** the one that a job made last */
+  readonly version: number;
+}
+
+export interface LakeManifest {
+  readonly version: 1;
+  readonly format: 'delta';
+  readonly formats: readonly 'delta'[];
+  /** the ledger: every job once */
+  readonly jobs: readonly LakeJob[];
+  /** highest key ever given out, by table */
+  readonly keys: Readonly<Record<string, number>>;
+  readonly tables: readonly LakeTable[];
+}
+
+/** A file of rows that waits to be added. */
+export interface NewFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** as `add` has them */
+  readonly stats: string;
+}
+
+/** What one job does to one table. */
+export interface TableStep {
+  readonly name: string;
+  readonly directory: string;
+  readonly comment: string;
+  /** with the types that they have in the file */
+  readonly columns: readonly LakeColumn[];
+  readonly file: NewFile | null;
+  /** rows that are there go */
+  readonly replace: boolean;
+  /** but for those of the documents of these jobs */
+  readonly keptJobs: readonly number[];
+}
+
+export interface LakeStep {
+  readonly format: 'delta';
+  /** folder that the new files wait in */
+  readonly staging: string;
+  readonly job: number;
+  readonly installation: string;
+  /** in the order in which they are committed */
+  readonly tables: readonly TableStep[];
+  /** as it will be, but for versions */
+  readonly manifest: LakeManifest;
+}
+
+/** The folder of a table: its name, where that has no character that readers take for a part of an address. */
+export function tableFolder(name: string): string {
+  const plain = fileNamePart(name);
+  if (!plain.includes('%')) return plain;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 12);
+  return `${plain.replaceAll(/(?:%[0-9A-F]{2})+/g, '_')}-${hash}`;
+}
+
+export function emptyManifest(): LakeManifest {
+  return { version: 1, format: 'delta', formats: ['delta'], jobs: [], keys: {}, tables: [] };
+}
+
+/** Null where there is none; AppError `conflict` for one of another kind. */
+export async function readLakeManifest(directory: string): Promise<LakeManifest | null> {
+  const text = await readIfThere(join(directory, manifestName));
+  if (text === null) return null;
+  const manifest = parsed<Partial<LakeManifest>>(text);
+  if (isObject(manifest) && isManifest(manifest)) return manifest as LakeManifest;
+  const other: unknown = isObject(manifest) ? manifest['format'] : undefined;
+  throw new AppError(
+    'conflict',
+    typeof other === 'string' && other !== 'delta'
+      ? `the folder holds ${other} files; take -f ${other}, or another folder.`
+      : `${manifestName} is not a manifest of this version.`,
+  );
+}
+
+/** Null where none was begun. */
+export async function readLakeStep(directory: string): Promise<LakeStep | null> {
+  const text = await readIfThere(join(directory, journalName));
+  if (text === null) return null;
+  const step = parsed<Partial<LakeStep>>(text);
+  if (isObject(step) && isStep(step)) return step as LakeStep;
+  throw new AppError('conflict', `${journalName} is not a journal of Delta tables of this version.`);
+}
+
+/** From here on the job is published, also if this process dies. */
+export async function writeLakeStep(directory: string, step: LakeStep): Promise<void> {
+  await writeDurably(directory, journalName, JSON.stringify(step));
+}
+
+export async function writeLakeManifest(directory: string, manifest: LakeManifest): Promise<void> {
+  await writeDurably(directory, manifestName, `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Whether jobs wrote Delta tables into the folder; none that is not there. */
+export async function holdsDeltaTables(directory: string): Promise<boolean> {
+  for (const name of [journalName, manifestName]) {
+    const text = await readIfThere(join(directory, name)).catch(() => null);
+    const found = text === null ? null : parsed<{ format?: unknown }>(text);
+    if (isObject(found) && found['format'] === 'delta') return true;
+  }
+  return false;
+}
+
+/** The logical schemas that loaded the folder, the last one first; none where it is not there. */
+export async function readLakeLoads(
+  directory: string,
+  links: 'follow' | 'refuse',
+): Promise<readonly TargetLoad[]> {
+  const manifest = await inPinnedFolder(
+    directory,
+    links,
+    async (path) => (await readLakeStep(path))?.manifest ?? (await readLakeManifest(path)),
+  );
+  const found = new Map<string, TargetLoad>();
+  for (const job of (manifest?.jobs ?? []).toReversed()) {
+    const { installation, id_sch: idSch, id_lschma: idLschma } = job;
+    const key = JSON.stringify([installation, idSch, idLschma]);
+    const holds = job.tables.length > 0 || found.get(key)?.holds === true;
+    found.set(key, { installation, idSch, idLschma, holds });
+  }
+  return [...found.values()];
+}
+
+function isManifest({ version, format, jobs, keys, tables }: Partial<LakeManifest>): boolean {
+  return (
+    version === 1 &&
+    format === 'delta' &&
+    isList(jobs, (job) => isObject(job) && isList(job['tables'], isText)) &&
+    isObject(keys) &&
+    isList(tables, (table) => isObject(table) && isText(table['name']) && isOwnName(table['directory']))
+  );
+}
+
+/** Any user who may write into the folder may have written it: none of its names may lead out of the folder. */
+function isStep({ format, staging, job, installation, tables, manifest }: Partial<LakeStep>): boolean {
+  return (
+    format === 'delta' &&
+    isText(staging) &&
+    staging.startsWith(stagingPrefix) &&
+    isOwnName(staging.slice(stagingPrefix.length)) &&
+    Number.isSafeInteger(job) &&
+    isText(installation) &&
+    isList(tables, isTableStep) &&
+    isObject(manifest) &&
+    isManifest(manifest)
+  );
+}
+
+function isTableStep(step: unknown): boolean {
+  return (
+    isObject(step) &&
+    isText(step['name']) &&
+    isOwnName(step['directory']) &&
+    isList(
+      step['columns'],
+      (column) => isObject(column) && isText(column['name']) && isSqlType(column['sqlType']),
+    ) &&
+    isList(step['keptJobs'], Number.isSafeInteger) &&
+    (step['file'] === null || (isObject(step['file']) && isOwnName(step['file']['name'])))
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** It becomes part of statements. */
+function isSqlType(value: unknown): boolean {
+  return isText(value) && /^[A-Z ]+(?:\(\d+,\d+\))?(?:\[\])?$/.test(value);
+}

@@ -1,0 +1,275 @@
+/** What a job will do to the tables of a folder, of the rows that it staged. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { standardLiteral } from '../../engine/sql/dialect.ts';
+import { duckdb } from '../../engine/sql/dialects/duckdb.ts';
+import { physicalSideTable, physicalTables } from '../../engine/sql/physical-model.ts';
+import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import type { SinkPlan } from '../../ports/rows/sink.ts';
+import { columnSqlType } from '../duckdb/types.ts';
+import type { FinishedFile } from '../file-staging/staged-files.ts';
+import { tableColumns, type NamedColumn } from '../folder/contents/formats.ts';
+import { syncPath } from '../folder/contents/manifest.ts';
+import { writeParquet } from '../folder/parquet.ts';
+import { dataFileName, openDataFiles, type DataFiles } from './data-files.ts';
+import type { TablesThere } from './tables-there.ts';
+import {
+  tableFolder,
+  type LakeJob,
+  type LakeManifest,
+  type LakeStep,
+  type LakeTable,
+  type NewFile,
+  type TableStep,
+} from './manifest.ts';
+import { typeToWrite } from './next-version.ts';
+import type { LakeColumn } from './schema.ts';
+import { sqlTypeOf, storedType } from './types.ts';
+
+export interface StagedJob {
+  readonly plan: SinkPlan;
+  readonly before: LakeManifest;
+  readonly known: TablesThere;
+  /** folder of the staged files, and its name */
+  readonly staging: string;
+  readonly stagingName: string;
+  /** staged files by table, by their names */
+  readonly names: ReadonlyMap<string, string>;
+  readonly staged: ReadonlyMap<string, FinishedFile>;
+  /** by the model's numbers: a column with a value that its type cannot hold; a NOT NULL column that some row left empty */
+  readonly isWidened: (table: number, column: number) => boolean;
+  readonly isNullAllowed: (table: number, column: number) => boolean;
+  readonly lastKeys: ReadonlyMap<string, number>;
+}
+
+export interface PlannedStep {
+  readonly step: LakeStep;
+  /** by table of the model */
+  readonly rows: Readonly<Record<string, number>>;
+  /** for the log */
+  readonly changes: readonly string[];
+}
+
+const sideNames: readonly string[] = [
+  sideTableNames.unmapped,
+  sideTableNames.lexical,
+  sideTableNames.documents,
+];
+
+export async function nextStep(job: StagedJob): Promise<PlannedStep> {
+  const { plan, before, staging } = job;
+  const { idJob, installation = '', model, saveMode } = plan;
+  const own = new Set(model.tables.map(({ name }) => name));
+  const stays = keptJobs(job, own);
+  const written = await writeFiles(job);
+  const files = openDataFiles(staging, staging);
+  try {
+    const isMade = plan.allTables || saveMode === 'write-schema';
+    const steps: TableStep[] = [];
+    const addStep = async (name: string, description: TableDescription): Promise<void> => {
+      const there = job.known.directoryOf(name);
+      const file = written.get(name);
+      const replace = saveMode === 'overwrite' && there !== null;
+      if (file === undefined && !replace && (there !== null || !isMade || !own.has(name))) return;
+      const columns = description.columns.map((column, at): LakeColumn => ({
+        ...column,
+        sqlType: file?.types?.[at] ?? storedType(column.sqlType),
+      }));
+      steps.push({
+        name,
+        directory: there ?? tableFolder(name),
+        comment: description.comment,
+        columns,
+        file: file === undefined || file.rows === 0 ? null : await newFile(files, staging, file, columns),
+        replace,
+        keptJobs: own.has(name) ? [] : stays,
+      });
+    };
+    for (const [index, table] of physicalTables(model, duckdb).entries())
+      await addStep(model.tables[index]!.name, describeTable(job, index, table));
+    for (const name of sideNames) await addStep(name, describeSide(name));
+    const record = jobRecord(job, written, own);
+    steps.push(await loadsStep(job, files, record));
+    const known = new Map(before.tables.map((table) => [table.name, table]));
+    for (const { name, directory } of steps)
+      if (!known.has(name)) known.set(name, { name, directory, version: -1 } satisfies LakeTable);
+    const manifest: LakeManifest = {
+      ...before,
+      jobs: [...before.jobs.map((one) => afterReplace(one, plan, own)), record],
+      keys: highestKeys(job),
+      tables: [...known.values()],
+    };
+    const step = {
+      format: 'delta',
+      staging: job.stagingName,
+      job: idJob,
+      installation,
+      tables: steps,
+      manifest,
+    } as const;
+    return { step, rows: rowsByTable(written, own), changes: changesOf(job) };
+  } finally {
+    await files.close();
+  }
+}
+
+interface TableDescription {
+  readonly comment: string;
+  readonly columns: readonly LakeColumn[];
+}
+
+function describeTable(
+  { plan, isWidened, isNullAllowed }: StagedJob,
+  index: number,
+  table: ReturnType<typeof physicalTables>[number],
+): TableDescription {
+  return {
+    comment: table.comment,
+    columns: table.columns.map(({ nullable, comment }, at) => {
+      const { name, type } = plan.model.tables[index]!.columns[at]!;
+      return {
+        name,
+        sqlType: isWidened(index, at) ? 'VARCHAR' : columnSqlType(type),
+        nullable: nullable || isNullAllowed(index, at),
+        comment,
+      };
+    }),
+  };
+}
+
+function describeSide(name: string): TableDescription {
+  const definition = Object.values(sideTableDefinitions).find((side) => side.name === name)!;
+  return {
+    comment: definition.comment,
+    columns: physicalSideTable(definition, duckdb).columns.map((column, at) => ({
+      ...column,
+      sqlType: columnSqlType(definition.columns[at]!.type),
+    })),
+  };
+}
+
+/** Parquet of what was staged, with the types of the tables that are there; by table. */
+async function writeFiles(job: StagedJob): Promise<ReadonlyMap<string, FinishedFile>> {
+  const { plan, names, staged, staging, known } = job;
+  const indexes = new Map(plan.model.tables.map(({ name }, index) => [name, index]));
+  const tables = [];
+  for (const [name, fileName] of names) {
+    const there = plan.saveMode === 'overwrite' && indexes.has(name) ? null : await known.columns(name);
+    const index = indexes.get(name);
+    const columns = tableColumns(plan.model, name);
+    tables.push({
+      columns,
+      widened: new Set(
+        columns.flatMap((column, at) =>
+          index !== undefined && job.isWidened(index, at) ? [column.name] : [],
+        ),
+      ),
+      typeOf: (column: NamedColumn, sqlType: string) => {
+        const field = there?.get(column.name);
+        return typeToWrite(field === undefined ? null : sqlTypeOf(field.type), storedType(sqlType));
+      },
+      file: staged.get(fileName)!,
+    });
+  }
+  const files = new Map((await writeParquet(staging, tables)).map((file) => [file.name, file]));
+  return new Map([...names].map(([table, name]) => [table, files.get(name)!]));
+}
+
+async function newFile(
+  files: DataFiles,
+  staging: string,
+  { name, bytes, rows }: Pick<FinishedFile, 'name' | 'bytes' | 'rows'>,
+  columns: readonly LakeColumn[],
+): Promise<NewFile> {
+  return { name, bytes, stats: await files.statistics(join(staging, name), rows, columns) };
+}
+
+/** Jobs whose documents an overwrite leaves: those that have rows in tables of other models. */
+function keptJobs({ plan, before }: StagedJob, own: ReadonlySet<string>): readonly number[] {
+  if (plan.saveMode !== 'overwrite') return [];
+  return before.jobs.filter(({ tables }) => tables.some((name) => !own.has(name))).map(({ job }) => job);
+}
+
+function afterReplace(job: LakeJob, { saveMode }: SinkPlan, own: ReadonlySet<string>): LakeJob {
+  return saveMode === 'overwrite' ? { ...job, tables: job.tables.filter((name) => !own.has(name)) } : job;
+}
+
+function jobRecord(
+  { plan }: StagedJob,
+  written: ReadonlyMap<string, FinishedFile>,
+  own: ReadonlySet<string>,
+): LakeJob {
+  const rows = rowsByTable(written, own);
+  return {
+    job: plan.idJob,
+    installation: plan.installation ?? '',
+    id_sch: plan.idSch,
+    id_lschma: plan.idLschma,
+    published_at: new Date().toISOString(),
+    documents: written.get(sideTableNames.documents)?.rows ?? 0,
+    rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
+    tables: Object.keys(rows),
+  };
+}
+
+/** The row of the job in `_loads`: it counts once that is there. */
+async function loadsStep(
+  { plan, known, staging }: StagedJob,
+  files: DataFiles,
+  job: LakeJob,
+): Promise<TableStep> {
+  const name = sideTableNames.loads;
+  const { comment, columns } = describeSide(name);
+  const values: Readonly<Record<string, string>> = {
+    job: String(job.job),
+    installation: standardLiteral(job.installation),
+    id_sch: String(job.id_sch ?? 'NULL'),
+    id_lschma: String(job.id_lschma ?? 'NULL'),
+    published_at: standardLiteral(job.published_at),
+    documents: String(job.documents),
+    rows: String(job.rows),
+  };
+  const row = columns.map(
+    (column) => `${values[column.name]}::${column.sqlType} AS ${duckdb.quote(column.name)}`,
+  );
+  const fileName = dataFileName(plan.idJob);
+  const path = join(staging, fileName);
+  await files.run(
+    `COPY (SELECT ${row.join(', ')}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd)`,
+  );
+  await syncPath(path);
+  return {
+    name,
+    directory: known.directoryOf(name) ?? tableFolder(name),
+    comment,
+    columns,
+    file: await newFile(files, staging, { name: fileName, bytes: (await stat(path)).size, rows: 1 }, columns),
+    replace: false,
+    keptJobs: [],
+  };
+}
+
+/** No key is given twice, also where the rows that had it are gone. */
+function highestKeys({ before, lastKeys }: StagedJob): Readonly<Record<string, number>> {
+  const keys: Record<string, number> = { ...before.keys };
+  for (const [table, key] of lastKeys) if (key > (keys[table] ?? 0)) keys[table] = key;
+  return keys;
+}
+
+function rowsByTable(
+  written: ReadonlyMap<string, FinishedFile>,
+  own: ReadonlySet<string>,
+): Record<string, number> {
+  return Object.fromEntries(
+    [...written].flatMap(([name, { rows }]) => (rows > 0 && own.has(name) ? [[name, rows]] : [])),
+  );
+}
+
+function changesOf({ plan, isWidened, isNullAllowed }: StagedJob): string[] {
+  return plan.model.tables.flatMap(({ name, columns }, table) =>
+    columns.flatMap((column, at) => [
+      ...(isWidened(table, at) ? [`${name}.${column.name}: widened to text`] : []),
+      ...(isNullAllowed(table, at) ? [`${name}.${column.name}: NOT NULL dropped`] : []),
+    ]),
+  );
+}

@@ -1,0 +1,88 @@
+/** From a version of a Delta table and what a job does to the table to what the next version is to say. */
+import { AppError } from '../../errors.ts';
+import { settledType, type DecimalDigits } from '../duckdb/types.ts';
+import type { TableState } from './actions.ts';
+import type { TypeChange } from './data-files.ts';
+import type { TableStep } from './manifest.ts';
+import { fieldOf, fieldsOf, type Field, type LakeColumn } from './schema.ts';
+import { deltaType, sqlTypeOf } from './types.ts';
+
+export interface NextVersion {
+  readonly fields: readonly Field[];
+  /** what becomes of the columns of files that are there, and of the job's own; none: they stay as they are */
+  readonly there: ReadonlyMap<string, TypeChange>;
+  readonly own: ReadonlyMap<string, TypeChange>;
+  /** all files that are there go */
+  readonly clears: boolean;
+  /** in words, for the log */
+  readonly changes: readonly string[];
+}
+
+/** `digitsOf`: of a column's decimals in the files that are there and in the job's own. AppError `conflict` for a column that others made something else. */
+export async function nextVersion(
+  state: TableState | null,
+  step: TableStep,
+  digitsOf: (column: string) => Promise<DecimalDigits>,
+): Promise<NextVersion> {
+  const none: ReadonlyMap<string, TypeChange> = new Map();
+  const clears = step.replace && step.keptJobs.length === 0;
+  if (state === null || clears)
+    return { fields: step.columns.map(fieldOf), there: none, own: none, clears, changes: [] };
+  const before = fieldsOf(state.metadata.schemaString);
+  const ours = new Map(step.columns.map((column) => [column.name.toLowerCase(), column]));
+  const known = new Set(before.map(({ name }) => name.toLowerCase()));
+  const there = new Map<string, TypeChange>();
+  const own = new Map<string, TypeChange>();
+  const changes: string[] = [];
+  const fields: Field[] = [];
+  for (const field of before) {
+    const column = ours.get(field.name.toLowerCase());
+    const nullable = field.nullable || (column?.nullable ?? true);
+    if (nullable && !field.nullable) changes.push(`${step.name}.${field.name}: NOT NULL dropped`);
+    if (column === undefined) {
+      fields.push({ ...field, nullable });
+      continue;
+    }
+    const type = typeThere(step.name, field, column);
+    const settled = await settledType(type, column.sqlType, () => digitsOf(field.name));
+    if (settled !== type) {
+      there.set(field.name, { from: type, to: settled });
+      changes.push(`${step.name}.${field.name}: ${type} widened to ${settled}`);
+    }
+    if (settled !== column.sqlType) own.set(field.name, { from: column.sqlType, to: settled });
+    const settledField = settled === type ? field.type : deltaType(settled);
+    fields.push({ ...field, type: settledField, nullable, metadata: commented(field, column) });
+  }
+  for (const column of step.columns) {
+    if (known.has(column.name.toLowerCase())) continue;
+    // rows that are there do not have it
+    fields.push(fieldOf({ ...column, nullable: true }));
+    changes.push(`${step.name}.${column.name}: added`);
+  }
+  return { fields, there, own, clears, changes };
+}
+
+function typeThere(table: string, { name, type }: Field, column: LakeColumn): string {
+  const sqlType = name === column.name ? sqlTypeOf(type) : null;
+  if (sqlType !== null) return sqlType;
+  throw new AppError(
+    'conflict',
+    `${table}: somebody made the column ${column.name} another one (${name}, ${JSON.stringify(type)}); take that back, or take another folder.`,
+  );
+}
+
+function commented(field: Field, { comment }: LakeColumn): Readonly<Record<string, unknown>> {
+  const { metadata = {} } = field;
+  return 'comment' in metadata || comment === '' ? metadata : { ...metadata, comment };
+}
+
+/** The type for the values of a file that is about to be written, where the table tells it without a look at its rows. */
+export async function typeToWrite(there: string | null, needed: string): Promise<string> {
+  if (there === null) return needed;
+  let isTold = true;
+  const settled = await settledType(there, needed, async () => {
+    isTold = false;
+    return { whole: 0, fraction: 0 };
+  });
+  return isTold ? settled : needed;
+}

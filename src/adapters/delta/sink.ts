@@ -1,0 +1,244 @@
+/**
+ * Rows into a folder of Delta tables: a table of its own per relational table, which warehouses and engines read where it lies. New files
+ * wait in a folder inside; once the step is decided, each table gets a version with the job's rows, `_loads` last.
+ */
+import { randomBytes } from 'node:crypto';
+import { lstat, readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
+import { type Published, type RowSink, type SideTable } from '../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
+import { fileFault } from '../file-staging/faults.ts';
+import { lockFolder, type FileLock } from '../file-staging/lock.ts';
+import { isStaging, makeStaging } from '../file-staging/marked-folder.ts';
+import { StagedFiles } from '../file-staging/staged-files.ts';
+import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
+import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
+import { finishStep } from './commit-tables.ts';
+import { dataFileName } from './data-files.ts';
+import { TablesThere } from './tables-there.ts';
+import {
+  emptyManifest,
+  readLakeLoads,
+  readLakeManifest,
+  tableFolder,
+  writeLakeStep,
+  type LakeManifest,
+} from './manifest.ts';
+import { nextStep } from './next-step.ts';
+import { checkColumnNames } from './schema.ts';
+
+export interface DeltaRowSinkOptions {
+  readonly directory: string;
+  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  readonly refuseLinks?: boolean;
+  /** how long to wait for another job that writes into the folder (15 minutes) */
+  readonly lockTimeoutMs?: number;
+}
+
+export function createDeltaRowSink(options: DeltaRowSinkOptions): RowSink {
+  return new DeltaRowSink(options);
+}
+
+class DeltaRowSink extends StagedRowSink implements RowSink {
+  readonly encoding = 'csv';
+  readonly widensInPlace = false;
+  readonly label: string;
+  readonly #options: DeltaRowSinkOptions;
+  /** where it is worked: the folder itself, held open once it is there */
+  #directory: string;
+  #pinned: PinnedFolder | null = null;
+  /** names of the files that this job writes, by table */
+  readonly #names = new Map<string, string>();
+  #lock: FileLock | null = null;
+  #createdFolders: CreatedFolders | null = null;
+  #manifest!: LakeManifest;
+  #known!: TablesThere;
+  #staging = '';
+  #files: StagedFiles | null = null;
+
+  constructor(options: DeltaRowSinkOptions) {
+    super();
+    this.#options = options;
+    this.#directory = resolve(options.directory);
+    this.label = options.directory;
+  }
+
+  async loads(): Promise<readonly TargetLoad[]> {
+    return this.guarded(() =>
+      readLakeLoads(this.#directory, this.#options.refuseLinks === true ? 'refuse' : 'follow'),
+    );
+  }
+
+  protected override prepare({ model }: typeof this.plan): void {
+    for (const { name, columns } of model.tables)
+      checkColumnNames(
+        name,
+        columns.map((column) => column.name),
+      );
+  }
+
+  async keyOffsets(): Promise<ReadonlyMap<string, number>> {
+    if (this.outcome !== 'load' || this.plan.keys === 'hash') return new Map();
+    return this.guarded(async () => {
+      const keys = new Map(Object.entries(this.#manifest.keys));
+      for (const [table, key] of await this.#known.foreignKeys(this.plan.model))
+        if (key > (keys.get(table) ?? 0)) keys.set(table, key);
+      return keys;
+    });
+  }
+
+  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.guarded(() => this.#known.documentsOf(this.#ownJobs(), new Set(sha256s)));
+  }
+
+  async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
+    await this.#write(this.plan.model.tables[table]!.name, rows, rowCount);
+  }
+
+  async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
+    await this.#write(sideTableNames[table], rows, rowCount);
+  }
+
+  protected override async publishStaged(
+    fence: () => Promise<boolean>,
+    lastKeys: ReadonlyMap<string, number>,
+  ): Promise<Published> {
+    const { step, rows, changes } = await nextStep({
+      plan: this.plan,
+      before: this.#manifest,
+      known: this.#known,
+      staging: join(this.#directory, this.#staging),
+      stagingName: this.#staging,
+      names: this.#names,
+      staged: new Map((await this.#files!.finish()).map((file) => [file.name, file])),
+      isWidened: (table, column) => this.widened.has(columnId(table, column)),
+      isNullAllowed: (table, column) => this.nullAllowed.has(columnId(table, column)),
+      lastKeys,
+    });
+    await this.#known.close();
+    if (!(await this.#lock!.isHeld()))
+      throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
+    await passFence(fence);
+    await writeLakeStep(this.#directory, step);
+    // the step needs the staged files now, whatever happens to this process
+    this.outcome = 'nothing';
+    this.#staging = '';
+    this.#createdFolders = null;
+    const altered = await finishStep(this.#directory, this.label);
+    return {
+      rows,
+      already: false,
+      changes: [...changes, ...altered.filter((line) => !isTold(line, changes))],
+      ...(this.plan.keys === 'hash' ? {} : { keys: step.manifest.keys }),
+    };
+  }
+
+  async abort(): Promise<void> {
+    this.outcome = 'nothing';
+    await this.#files?.settle();
+    if (this.#lock === null) return;
+    await this.guarded(async () => {
+      await this.#known?.close();
+      if (this.#staging !== '')
+        await rm(join(this.#directory, this.#staging), { recursive: true, force: true });
+      await this.#lock?.release();
+      this.#lock = null;
+      await this.#createdFolders?.remove();
+    });
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.abort();
+    } finally {
+      await this.#pinned?.close();
+      this.#pinned = null;
+    }
+  }
+
+  protected override async openTarget(): Promise<'load' | 'skip'> {
+    const { idJob, installation = '', model, saveMode } = this.plan;
+    this.#createdFolders = await makeFolders(this.#directory);
+    this.#pinned = await pinFolder(this.#directory, this.#options.refuseLinks === true ? 'refuse' : 'follow');
+    this.#directory = this.#pinned.path;
+    this.#lock = await lockFolder(this.#directory, this.#options.lockTimeoutMs ?? 15 * 60_000, this.label);
+    await finishStep(this.#directory, this.label);
+    // no other job writes here now: what is still staged belongs to the dead
+    for (const name of await readdir(this.#directory)) {
+      if (name.startsWith(stagingPrefix) && (await isStaging(join(this.#directory, name))))
+        await rm(join(this.#directory, name), { recursive: true, force: true });
+    }
+    this.#manifest = (await readLakeManifest(this.#directory)) ?? emptyManifest();
+    this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
+    const staging = join(this.#directory, this.#staging);
+    this.#known = new TablesThere(this.#directory, this.label, this.#manifest, staging);
+    if (this.#manifest.jobs.some((job) => job.job === idJob && job.installation === installation)) {
+      this.outcome = 'already';
+      this.#staging = '';
+      return 'skip';
+    }
+    await this.#checkTables();
+    const names = model.tables.map(({ name }) => name);
+    if (!(await this.mayLoad(() => this.#known.filled(names)))) return 'skip';
+    await makeStaging(staging);
+    this.#files = new StagedFiles(staging);
+    this.outcome = 'load';
+    return saveMode === 'write-schema' ? 'skip' : 'load';
+  }
+
+  /** What is there can take the rows, and is ours. */
+  async #checkTables(): Promise<void> {
+    const { model, saveMode } = this.plan;
+    for (const { name, columns } of model.tables) {
+      const known = await this.#known.columns(name);
+      if (known !== null && saveMode !== 'overwrite' && hasOtherKeys(model, columns, (key) => known.has(key)))
+        throw new AppError('conflict', otherKeysMessage(this.label, name));
+    }
+    for (const name of [...model.tables.map((table) => table.name), ...Object.values(sideTableNames)]) {
+      if (this.#known.directoryOf(name) !== null) continue;
+      const there = await lstat(join(this.#directory, tableFolder(name))).catch(() => null);
+      if (there !== null)
+        throw new AppError(
+          'conflict',
+          `${this.label}: ${tableFolder(name)} exists and was not written by a job.`,
+        );
+    }
+  }
+
+  /** Of those whose documents stay: jobs that wrote into tables of this model, or by it. */
+  #ownJobs(): readonly number[] {
+    const { model, idLschma, installation = '', saveMode } = this.plan;
+    const own = new Set(model.tables.map((table) => table.name));
+    return this.#manifest.jobs
+      .filter((job) => {
+        const tables = saveMode === 'overwrite' ? job.tables.filter((name) => !own.has(name)) : job.tables;
+        if (tables.length === 0) return false;
+        const isByIt = idLschma !== null && job.id_lschma === idLschma && job.installation === installation;
+        return isByIt || tables.some((name) => own.has(name));
+      })
+      .map(({ job }) => job);
+  }
+
+  async #write(table: string, rows: Uint8Array, rowCount: number): Promise<void> {
+    let name = this.#names.get(table);
+    if (name === undefined) this.#names.set(table, (name = dataFileName(this.plan.idJob)));
+    await this.guarded(() => this.#files!.write(name, rows, rowCount));
+  }
+
+  protected override faultOf(error: unknown): unknown {
+    return fileFault(error, this.label);
+  }
+}
+
+/** `altered`: what a table became; `changes`: what the job's values asked for, in other words. */
+function isTold(altered: string, changes: readonly string[]): boolean {
+  return (
+    changes.includes(altered) ||
+    changes.includes(altered.replace(/: .* widened to VARCHAR$/, ': widened to text'))
+  );
+}

@@ -1,0 +1,129 @@
+/** The tables of a folder of Delta tables, by their own logs, for reading rows back. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
+import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
+import { AppError } from '../../errors.ts';
+import type { RowSource } from '../../ports/rows/source.ts';
+import { openDuckDbReader, type DuckDbReader } from '../duckdb/database.ts';
+import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
+import { lexicalText } from '../duckdb/types.ts';
+import { lockFolder, type FileLock } from '../file-staging/lock.ts';
+import { logicalSchemaOfJob } from '../folder/ledger.ts';
+import { refuseLink } from '../folder/loaded-documents.ts';
+import { tableColumns } from '../folder/contents/formats.ts';
+import { pinFolder } from '../local-files/open-folder.ts';
+import { finishStep } from './commit-tables.ts';
+import { parquet } from './data-files.ts';
+import { readTable } from './log.ts';
+import { readLakeLoads, readLakeManifest, type LakeTable } from './manifest.ts';
+import { checkReadable } from './protocol.ts';
+import { fieldsOf } from './schema.ts';
+import { sqlTypeOf } from './types.ts';
+
+export interface DeltaRowSourceOptions {
+  readonly directory: string;
+  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  readonly refuseLinks?: boolean;
+  /** numbers the logical schemas that are asked for; absent: whichever */
+  readonly installation?: string;
+}
+
+export function createDeltaRowSource(options: DeltaRowSourceOptions): RowSource {
+  const links = options.refuseLinks === true ? 'refuse' : 'follow';
+  return createFileRowSource({
+    label: options.directory,
+    openTables: (model) => openTables(options, model),
+    loads: () => readLakeLoads(resolve(options.directory), links),
+  });
+}
+
+/** The folder is locked against other jobs while it is read; what other programs commit meanwhile is not seen. */
+async function openTables(
+  { directory: label, refuseLinks = false, installation }: DeltaRowSourceOptions,
+  model: RelationalModel,
+): Promise<SourceTables> {
+  const pinned = await pinFolder(resolve(label), refuseLinks ? 'refuse' : 'follow');
+  const directory = pinned.path;
+  let spill: string | null = null;
+  let lock: FileLock | null = null;
+  const letGo = async (): Promise<void> => {
+    if (spill !== null) await rm(spill, { recursive: true, force: true });
+    await lock?.release();
+    await pinned.close();
+  };
+  try {
+    lock = await lockFolder(directory, 15 * 60_000, label);
+    spill = await mkdtemp(join(tmpdir(), 'row-source-'));
+    await finishStep(directory, label);
+    const manifest = await readLakeManifest(directory);
+    if (manifest === null) throw new AppError('not_found', `${label}: no documents were loaded there.`);
+    const database = await openDuckDbReader(':memory:', spill, {
+      data: directory,
+      streams: manifest.tables.length,
+    });
+    const tables = new Map<string, SourceTable>();
+    const known = new Set([...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)]);
+    for (const table of manifest.tables) {
+      if (!known.has(table.name)) continue;
+      const opened = await openTable(database, directory, `${label}: ${table.name}`, table, model);
+      if (opened !== null) tables.set(table.name, opened);
+    }
+    return {
+      table: (name) => tables.get(name) ?? null,
+      connect: () => database.connect(),
+      logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
+      close: async () => {
+        database.close();
+        await letGo();
+      },
+    };
+  } catch (error) {
+    await letGo();
+    throw error;
+  }
+}
+
+/** Null where the table has no rows. */
+async function openTable(
+  database: DuckDbReader,
+  folder: string,
+  label: string,
+  { name, directory }: LakeTable,
+  model: RelationalModel,
+): Promise<SourceTable | null> {
+  const state = await readTable(join(folder, directory), label);
+  if (state === null) return null;
+  checkReadable(state, label);
+  const paths = [...state.files.keys()].map((path) => join(folder, directory, path));
+  for (const path of paths) await refuseLink(path);
+  if (paths.length === 0) return null;
+  const described = await database.read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(paths)}`);
+  const inFiles = new Set(described.map((column) => column.column_name));
+  const types = new Map<string, ColumnType>(
+    tableColumns(model, name).map((column) => [column.name, column.type]),
+  );
+  const names: string[] = [];
+  const values: string[] = [];
+  for (const field of fieldsOf(state.metadata.schemaString)) {
+    const sqlType = sqlTypeOf(field.type);
+    if (sqlType === null || !inFiles.has(field.name)) continue;
+    const column = doubleQuoted(field.name);
+    names.push(field.name);
+    // what other programs wrote has the type of the table once it is read, if not in the file
+    values.push(
+      `${lexicalText(`${column}::${sqlType}`, sqlType, fractionDigits(types.get(field.name)))} AS ${column}`,
+    );
+  }
+  const indexes = new Map(names.map((column, at) => [column, at]));
+  return {
+    from: `(SELECT ${values.join(', ')} FROM ${parquet(paths)})`,
+    whole: (column) => (indexes.has(column) ? `${doubleQuoted(column)}::BIGINT` : null),
+    holds: (column, text) => `${doubleQuoted(column)} = ${standardLiteral(text)}`,
+    selection: names.map(doubleQuoted),
+    values: (row) => (column) => row[indexes.get(column) ?? -1] ?? null,
+  };
+}

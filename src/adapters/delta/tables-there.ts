@@ -1,0 +1,108 @@
+/** The tables that a folder holds when a job opens it, each looked at once. */
+import { join } from 'node:path';
+import { doubleQuoted } from '../../engine/sql/dialect.ts';
+import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { refuseLink } from '../folder/loaded-documents.ts';
+import { parsed } from '../folder/contents/manifest.ts';
+import type { TableState } from './actions.ts';
+import { isOwnFile, openDataFiles, parquet, type DataFiles } from './data-files.ts';
+import { readTable } from './log.ts';
+import type { LakeManifest } from './manifest.ts';
+import { checkWritable } from './protocol.ts';
+import { fieldsOf, type Field } from './schema.ts';
+
+export class TablesThere {
+  readonly #directory: string;
+  readonly #label: string;
+  readonly #directories: ReadonlyMap<string, string>;
+  readonly #states = new Map<string, TableState | null>();
+  readonly #files: DataFiles;
+
+  /** `scratch`: a folder inside of `directory` for what does not fit into memory */
+  constructor(directory: string, label: string, manifest: LakeManifest, scratch: string) {
+    this.#directory = directory;
+    this.#label = label;
+    this.#directories = new Map(manifest.tables.map((table) => [table.name, table.directory]));
+    this.#files = openDataFiles(directory, scratch);
+  }
+
+  /** Null for a table that jobs did not make. */
+  directoryOf(table: string): string | null {
+    return this.#directories.get(table) ?? null;
+  }
+
+  /** By name; null for a table that is not there. AppError `conflict` for one that others gave what we cannot write. */
+  async columns(table: string): Promise<ReadonlyMap<string, Field> | null> {
+    const state = await this.#state(table);
+    if (state === null) return null;
+    return new Map(fieldsOf(state.metadata.schemaString).map((field) => [field.name, field]));
+  }
+
+  /** Those of the tables that hold rows. */
+  async filled(tables: readonly string[]): Promise<string[]> {
+    const filled: string[] = [];
+    for (const table of tables) {
+      const files = [...((await this.#state(table))?.files.values() ?? [])];
+      if (files.some(({ stats }) => rowsIn(stats) !== 0)) filled.push(table);
+    }
+    return filled;
+  }
+
+  /** Keys that others gave to rows: the highest by table. */
+  async foreignKeys(model: RelationalModel): Promise<ReadonlyMap<string, number>> {
+    const keys = new Map<string, number>();
+    const keyed = model.tables.flatMap(({ name, columns }) => {
+      const key = columns.find(({ role }) => role === 'row_key');
+      return key === undefined ? [] : [[name, key.name] as const];
+    });
+    for (const [table, key] of [...keyed, [sideTableNames.documents, fileKeyName] as const]) {
+      const state = await this.#state(table);
+      const foreign = [...(state?.files.keys() ?? [])].filter((path) => !isOwnFile(path));
+      const paths = foreign.map((path) => join(this.#directory, this.#directories.get(table)!, path));
+      if (paths.length === 0) continue;
+      for (const path of paths) await refuseLink(path);
+      const [row] = await this.#files.read<{ key: bigint | null }>(
+        `SELECT max(${doubleQuoted(key)})::BIGINT AS key FROM ${parquet(paths)}`,
+      );
+      if (row?.key !== null && row !== undefined) keys.set(table, Number(row.key));
+    }
+    return keys;
+  }
+
+  /** Those of the SHA-256 (hex) whose documents the jobs loaded. */
+  async documentsOf(jobs: readonly number[], wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    const state = jobs.length === 0 ? null : await this.#state(sideTableNames.documents);
+    const directory = join(this.#directory, this.#directories.get(sideTableNames.documents) ?? '');
+    for (const path of state?.files.keys() ?? []) {
+      await refuseLink(join(directory, path));
+      const rows = await this.#files.read<{ sha256: string }>(
+        `SELECT sha256 FROM ${parquet([join(directory, path)])} WHERE job IN (${jobs.join(', ')})`,
+      );
+      for (const { sha256 } of rows) if (wanted.has(sha256)) found.add(sha256);
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {
+    await this.#files.close();
+  }
+
+  async #state(table: string): Promise<TableState | null> {
+    let state = this.#states.get(table);
+    if (state !== undefined) return state;
+    const directory = this.#directories.get(table);
+    const label = `${this.#label}: ${table}`;
+    state = directory === undefined ? null : await readTable(join(this.#directory, directory), label);
+    if (state !== null) checkWritable(state, label);
+    this.#states.set(table, state);
+    return state;
+  }
+}
+
+/** NaN where the log does not tell. */
+function rowsIn(stats: string | null | undefined): number {
+  const told = parsed<{ numRecords?: unknown } | null>(stats ?? '');
+  return Number(told?.numRecords ?? Number.NaN);
+}

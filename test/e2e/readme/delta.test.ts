@@ -1,0 +1,39 @@
+/** The commands of docs/delta.md, and what a reader of Delta makes of what they wrote. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readText } from '../../rules/project-files.ts';
+import { runDeltalake } from '../../contracts/targets/deltalake-reader.ts';
+import { isHere } from '../../support/needs.ts';
+import { useTrial } from '../../support/service/trial.ts';
+import { blockIn, readBlocks } from './blocks.ts';
+import { runShell } from './shell.ts';
+
+const blocks = readBlocks(readText('docs/delta.md'));
+
+describe('docs/delta.md', { timeout: 180_000 }, () => {
+  const trial = useTrial();
+
+  it('two loads, and the documents back', async () => {
+    const folder = await trial.folder('delta-page-');
+    const adapt = (code: string): string => code.replaceAll(/\bout\//g, `${folder}/`);
+    const script = adapt(blockIn(blocks, 'Tables of Delta Lake', 'sh'));
+    const { url } = await trial.emptyDatabase();
+    const { code, output } = await runShell(script, {
+      SVC_HOME: join(folder, 'home'),
+      SVC_METADB_URL: url,
+    });
+    expect(code, output).toBe(0);
+    expect(await readdir(join(folder, 'back'))).toHaveLength(2);
+    const table = join(folder, 'lake', 'line');
+    expect((await readdir(join(table, '_delta_log'))).toSorted()).toEqual([
+      '00000000000000000000.json',
+      '00000000000000000001.json',
+    ]);
+    if (!isHere('deltalake')) return;
+    const printed = await runDeltalake(adapt(blockIn(blocks, 'Tables of Delta Lake', 'python')));
+    const [version, rows] = printed.trim().split('\n');
+    expect(version).toBe('1 /orders/order/line/sku');
+    expect(Number(rows)).toBeGreaterThan(94);
+  });
+});
