@@ -55,6 +55,8 @@ interface Met {
   nil: boolean;
   otherChildren: boolean;
   otherAttributes: boolean;
+  /** no element was without content */
+  shows: boolean;
 }
 
 /** A node of the drawing, and what was met where it stands. */
@@ -98,6 +100,9 @@ class MetPlaces {
     const met = this.#metAt(node);
     met.nil ||= element.nil > 0;
     const known = new Set(node.attributes.map(({ name }) => clarkName(name)));
+    const shown = element.attributes.filter((attribute) => known.has(clarkName(attribute)));
+    const full = element.withChildren + element.withText - element.mixed;
+    met.shows &&= Math.max(full, ...shown.map(({ count }) => count)) >= element.count;
     for (const attribute of element.attributes) {
       const name = clarkName(attribute);
       met.attributes.add(name);
@@ -132,6 +137,7 @@ class MetPlaces {
         nil: false,
         otherChildren: false,
         otherAttributes: false,
+        shows: true,
       };
       this.#met.set(node, met);
     }
@@ -174,9 +180,15 @@ class MetPlaces {
     if (!met.otherChildren) node.wildcardTable = null;
     if (!met.otherAttributes) node.anyAttribute = null;
     if (!met.nil) node.nil = null;
-    if (met.typed) return;
-    node.typeEdges.length = 0;
-    node.typeName = null;
+    // one that comes without content later has its place kept beside the rows
+    if (met.shows) node.presence = null;
+    if (!met.typed) {
+      node.typeEdges.length = 0;
+      node.typeName = null;
+    }
+    // in the same row an element of a derived type has what says that it is there from the declared one
+    for (const { node: typed, parentKey } of node.typeEdges)
+      if (parentKey === null) Object.assign(typed, { nil: node.nil, presence: node.presence });
   }
 }
 

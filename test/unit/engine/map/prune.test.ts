@@ -21,6 +21,7 @@ const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
     <xs:element name="terms" minOccurs="0"><xs:complexType><xs:choice>
       <xs:element name="cash" type="xs:string"/><xs:element name="swap" type="xs:string"/>
     </xs:choice></xs:complexType></xs:element>
+    <xs:element name="memo" type="Memo" minOccurs="0"/>
     <xs:any namespace="##other" processContents="lax" minOccurs="0"/>
   </xs:sequence><xs:attribute name="id" type="xs:string"/><xs:anyAttribute namespace="##other" processContents="lax"/></xs:complexType></xs:element>
   <xs:element name="cancel"><xs:complexType><xs:attribute name="of" type="xs:string"/></xs:complexType></xs:element>
@@ -29,16 +30,20 @@ const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
     <xs:element name="contact" type="Contact" minOccurs="0" maxOccurs="unbounded"/>
   </xs:sequence><xs:attribute name="vip" type="xs:boolean"/></xs:complexType>
   <xs:complexType name="Contact"><xs:sequence><xs:element name="mail" type="xs:string" minOccurs="0"/><xs:element name="phone" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType>
+  <xs:complexType name="Memo"><xs:sequence><xs:element name="line" type="xs:string" minOccurs="0"/></xs:sequence><xs:attribute name="by" type="xs:string"/></xs:complexType>
+  <xs:complexType name="LongMemo"><xs:complexContent><xs:extension base="Memo"><xs:attribute name="pages" type="xs:int"/></xs:extension></xs:complexContent></xs:complexType>
   <xs:complexType name="Asset"><xs:attribute name="code" type="xs:string"/></xs:complexType>
   <xs:complexType name="Bond"><xs:complexContent><xs:extension base="Asset"><xs:attribute name="coupon" type="xs:decimal"/></xs:extension></xs:complexContent></xs:complexType>
 </xs:schema>`);
 
 const known = [
-  '<deal><buyer><name>B</name></buyer><seller vip="true"><lei>S</lei><contact><mail>m</mail></contact></seller><asset code="x"/><price>5</price><terms><cash>now</cash></terms></deal>',
-  '<deal><buyer><name>C</name></buyer><seller><lei>T</lei></seller></deal>',
+  '<deal><buyer><name>B</name></buyer><seller vip="true"><lei>S</lei><contact><mail>m</mail></contact></seller><asset code="x"/><price>5</price><terms><cash>now</cash></terms><memo by="me"/></deal>',
+  '<deal><buyer><name>C</name></buyer><seller><lei>T</lei></seller><memo by="you"><line>l</line></memo></deal>',
 ];
 const later = [
-  '<deal id="7" xmlns:o="urn:o" o:seen="yes"><buyer vip="false"><name>B</name><lei>L</lei><contact><phone>1</phone></contact></buyer><seller><name>S</name><contact><mail>m</mail><phone>2</phone></contact></seller><agent><name>A</name></agent><asset xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="Bond" code="y" coupon="1.5"/><price xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/><terms><swap>later</swap></terms><o:note>n</o:note></deal>',
+  '<deal id="7" xmlns:o="urn:o" o:seen="yes"><buyer vip="false"><name>B</name><lei>L</lei><contact><phone>1</phone></contact></buyer><seller><name>S</name><contact><mail>m</mail><phone>2</phone></contact></seller><agent><name>A</name></agent><asset xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="Bond" code="y" coupon="1.5"/><price xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/><terms><swap>later</swap></terms><memo xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="LongMemo" pages="3"/><o:note>n</o:note></deal>',
+  '<deal><buyer/><seller/><terms/><memo/></deal>',
+  '<deal><buyer/><seller><lei/></seller><terms><cash/></terms></deal>',
 ];
 
 function pruned(
@@ -65,7 +70,7 @@ function unused(model: RelationalModel, documents: readonly (string | Uint8Array
 describe('what documents had at one place', () => {
   it('is drawn there, and not where the type is used otherwise', () => {
     expect(outline(pruned(source, known, 1)).split('\n')).toEqual([
-      'deal: deal_key bigint!, document_key bigint!, buyer_name text, seller_vip boolean, seller_lei text, price numeric, terms_cash text',
+      'deal: deal_key bigint!, document_key bigint!, buyer_name text, seller_vip boolean, seller_lei text, price numeric, terms_cash text, memo_by text, memo_line text',
       'contact: contact_key bigint!, document_key bigint!, deal_key bigint! -> deal, position integer!, mail text',
       'asset: asset_key bigint!, document_key bigint!, deal_key bigint! -> deal, position integer!, code text',
     ]);
