@@ -1,12 +1,11 @@
 /** From a source model to a relational model: the mapper's entry. */
-import type { DocumentStatistics } from '../infer/statistics.ts';
 import type { QName, SourceModel } from '../model/source-model.ts';
 import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
 import { uniteSimilarTypes } from './tables/similar-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { everyRowNamesDocument } from '../model/key-columns.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
-import { drawModel } from './tables/draw-model.ts';
+import { drawModel, type MetContent } from './tables/draw-model.ts';
 import type { Drawing } from './tables/model-builder.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type AddedColumn } from './tables/finish-model.ts';
 import { metRoots } from './tables/unmet-places.ts';
@@ -31,7 +30,7 @@ export interface MappingOptions {
   readonly roots?: readonly QName[];
   readonly defaultTextLength?: number;
   /** what documents held: what they never had at a place is left out there (`--prune`) */
-  readonly met?: DocumentStatistics;
+  readonly met?: MetContent;
   readonly extraColumns?: readonly AddedColumn[];
   /** an earlier version of the model: what stands at the same path keeps its name, and no name stands for something else */
   readonly previous?: RelationalModel;
@@ -46,7 +45,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
   const naming = options.naming ?? defaultNaming;
   const source = options.mapLevel >= 2 ? uniteSimilarTypes(given) : given;
   const chosen = chooseRoots(source, options.roots);
-  const roots = options.met === undefined ? chosen : metRoots(source, chosen, options.met);
+  const roots = options.met === undefined ? chosen : metRoots(source, chosen, options.met.statistics);
   const drawing = drawModel(source, {
     mapLevel: options.mapLevel,
     roots,

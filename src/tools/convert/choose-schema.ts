@@ -1,6 +1,6 @@
 /** The logical schema of a known origin that documents are loaded by. */
 import { InputError } from '../../engine/diagnostics.ts';
-import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import type { MetContent } from '../../engine/map/tables/draw-model.ts';
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import { rootsNamed } from '../../engine/map/chosen-roots.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
@@ -42,7 +42,7 @@ export async function chooseSchema(
 interface UsedSource {
   readonly source: SourceModel;
   /** what the documents had at each place; undefined: tables are drawn for all that they may have */
-  readonly met: DocumentStatistics | undefined;
+  readonly met: MetContent | undefined;
 }
 
 /** `--prune`: without what is never used, which can only be told once all has been read. */
@@ -54,8 +54,8 @@ async function usedSource(
   if (!plan.prunes || collected === null) return { source: model, met: undefined };
   const { pruneSourceModel } = await import('../../engine/map/prune.ts');
   const earlier = [...(statistics === null ? [] : [statistics]), ...ofJobs];
-  const met = earlier.reduce(mergeStatistics, collected.statistics);
-  return { source: pruneSourceModel(model, met), met };
+  const all = earlier.reduce(mergeStatistics, collected.statistics);
+  return { source: pruneSourceModel(model, all), met: { statistics: all, declared: model } };
 }
 
 /** A target that exists decides; where rows are to go nowhere, the default of the origin counts. */

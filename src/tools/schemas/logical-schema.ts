@@ -1,6 +1,6 @@
 /** The relational model a run works with: one that is stored, or a new one made to the run's options. */
 import { rootsNamed } from '../../engine/map/chosen-roots.ts';
-import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import type { MetContent } from '../../engine/map/tables/draw-model.ts';
 import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
@@ -81,7 +81,7 @@ export async function chooseLogicalSchema(
   source: SourceModel,
   basis: SchemaBasis,
   rootsMet: readonly QName[],
-  met?: DocumentStatistics,
+  met?: MetContent,
 ): Promise<ChosenSchema> {
   const { request } = session;
   const { stored } = basis;
@@ -108,7 +108,7 @@ async function makeModel(
   source: SourceModel,
   { stored, isOfTarget = false }: SchemaBasis,
   missing: readonly QName[],
-  met: DocumentStatistics | undefined,
+  met: MetContent | undefined,
 ): Promise<RelationalModel> {
   const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
   const before = (stored?.model.roots ?? []).map((root) => root.name);

@@ -1,6 +1,6 @@
 /** What a logical schema is made with, beside its source: level, names, roots. */
 import { AppError } from '../../errors.ts';
-import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import type { MetContent } from '../../engine/map/tables/draw-model.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
@@ -55,7 +55,7 @@ export interface ModelChoices {
   /** false: rows that were dealt out over several tables lie in one where they can */
   readonly keepSplits?: boolean;
   /** what documents held: nothing else is drawn (`--prune`) */
-  readonly met?: DocumentStatistics | undefined;
+  readonly met?: MetContent | undefined;
   /** columns beside the content of every table, where `-R` gives none */
   readonly extras?: ReturnType<typeof extraColumnsOf>;
 }

@@ -24,6 +24,13 @@ import type { Drawing, EdgeDraft, NodeDraft, TableDraft } from './model-builder.
 import { withoutUnmetPlaces } from './unmet-places.ts';
 import { analyseTypes } from './type-graph.ts';
 
+/** What documents of a model that was pruned held. */
+export interface MetContent {
+  readonly statistics: DocumentStatistics;
+  /** the model before it was pruned */
+  readonly declared: SourceModel;
+}
+
 export interface DrawingOptions {
   readonly mapLevel: MapLevel;
   /** indexes of elements documents start with */
@@ -32,7 +39,7 @@ export interface DrawingOptions {
   /** the model as it was before alike types became one; default: the model itself */
   readonly declaredIn?: SourceModel;
   /** what documents held: what they never had at a place is not drawn there */
-  readonly met?: DocumentStatistics | undefined;
+  readonly met?: MetContent | undefined;
   /** false: rows of root elements alone name their document, as in models of earlier releases; default true */
   readonly namesDocument?: boolean;
 }
@@ -53,6 +60,7 @@ class ModelDrawing implements DrawingContext {
   readonly tables: DrawnTables;
   readonly nodes: NodeDraft[] = [];
   readonly #roots: readonly number[];
+  readonly declared: SourceModel;
   readonly #met: DocumentStatistics | undefined;
   readonly #pending: (() => void)[] = [];
 
@@ -60,7 +68,8 @@ class ModelDrawing implements DrawingContext {
     model: SourceModel,
     { mapLevel, roots, defaultTextLength, declaredIn, met, namesDocument = true }: DrawingOptions,
   ) {
-    this.#met = met;
+    this.declared = met?.declared ?? model;
+    this.#met = met?.statistics;
     this.model = model;
     this.textLength = defaultTextLength;
     this.#roots = roots;

@@ -51,8 +51,9 @@ function pruned(
   documents: readonly (string | Uint8Array)[],
   mapLevel: MapLevel,
 ): RelationalModel {
-  const met = statisticsOf(documents);
-  return buildRelationalModel(pruneSourceModel(from, met), { mapLevel, met });
+  const statistics = statisticsOf(documents);
+  const met = { statistics, declared: from };
+  return buildRelationalModel(pruneSourceModel(from, statistics), { mapLevel, met });
 }
 
 /** Tables without rows, and columns without a value. */
@@ -109,8 +110,12 @@ describe('what documents had at one place', () => {
 
   it('stays when it was met before, and has its name again when it comes', () => {
     const model = pruned(source, known, 3);
-    const met = statisticsOf([...known, ...later]);
-    const wider = buildRelationalModel(pruneSourceModel(source, met), { mapLevel: 3, met, previous: model });
+    const statistics = statisticsOf([...known, ...later]);
+    const wider = buildRelationalModel(pruneSourceModel(source, statistics), {
+      mapLevel: 3,
+      met: { statistics, declared: source },
+      previous: model,
+    });
     for (const { name, columns } of model.tables) {
       const now = wider.tables.find((table) => table.name === name)!.columns;
       for (const { name: column, path } of columns)
@@ -138,9 +143,13 @@ describe.each(groups)('$xsd', (group) => {
     async (level) => {
       const documents = group.documents.slice(0, 4).map((name) => readCorpus(name));
       const { source: whole } = groupSource(group);
-      const met = statisticsOf(documents);
-      const roots = met.roots.map((root) => met.elements[root]!);
-      const model = buildRelationalModel(pruneSourceModel(whole, met), { mapLevel: level, met, roots });
+      const statistics = statisticsOf(documents);
+      const roots = statistics.roots.map((root) => statistics.elements[root]!);
+      const model = buildRelationalModel(pruneSourceModel(whole, statistics), {
+        mapLevel: level,
+        met: { statistics, declared: whole },
+        roots,
+      });
       expect(unused(model, documents)).toEqual([]);
       const written = await roundTrip(model, documents);
       const unequal = documents.flatMap((document, at) =>

@@ -9,6 +9,8 @@ import type { RowContext } from './row-context.ts';
 
 export interface DrawingContext {
   readonly model: SourceModel;
+  /** the model with all that the schema declares, types by the same indexes, where `model` was pruned */
+  readonly declared: SourceModel;
   /** characters of text columns without a length of their own */
   readonly textLength: number | undefined;
   readonly choices: DrawingChoices;

@@ -2,6 +2,7 @@
 import { widerColumnType } from '../column-types.ts';
 import type { SourceModel, QName } from '../../../model/source-model.ts';
 import type { DeclaredPaths } from '../../names/declared-paths.ts';
+import { typeNames } from '../../names/type-names.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
 import type { DrawingChoices } from '../drawing-choices.ts';
 import {
@@ -21,6 +22,7 @@ export class DrawnTables {
   readonly #uses: UsePrinter;
   readonly #declared: DeclaredPaths;
   readonly #namesDocument: boolean;
+  readonly #typeNames: ReadonlyMap<number, string>;
   /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
   readonly #tableByIdentity = new Map<string, TableDraft>();
 
@@ -33,6 +35,7 @@ export class DrawnTables {
     namesDocument: boolean,
   ) {
     this.#namesDocument = namesDocument;
+    this.#typeNames = typeNames(model);
     this.#model = model;
     this.#choices = choices;
     this.#uses = uses;
@@ -88,7 +91,7 @@ export class DrawnTables {
       path,
       xpath,
       origin,
-      ownName: shared && !this.#model.inferred ? nameOfSharedType(name, declared.name) : null,
+      ownName: shared && !this.#model.inferred ? this.#nameOfSharedType(type, declared.name) : null,
       shared,
       namesDocument: this.#namesDocument,
       // what is said of one of its places is not said of the others
@@ -195,6 +198,13 @@ export class DrawnTables {
     this.#documentColumn(table);
   }
 
+  /** A type that is called like the element is called so. */
+  #nameOfSharedType(type: number, { localName }: QName): string {
+    const { name } = this.#model.types[type]!;
+    if (name === null) return localName;
+    return name.localName === localName ? localName : this.#typeNames.get(type)!;
+  }
+
   #addTable(table: TableDraft): void {
     table.index = this.all.length;
     this.all.push(table);
@@ -205,13 +215,4 @@ export class DrawnTables {
   #documentColumn(table: TableDraft): void {
     this.column(table, '/document', { role: 'document', type: key });
   }
-}
-
-/** `AddressType` -> `Address`: the word "type" says nothing in the name of a table. */
-function nameOfSharedType(type: QName | null, element: QName): string {
-  const local = (type ?? element).localName;
-  // a word of its own (prototype, subtype), or just what the element is called
-  if (local === element.localName || /^(?:arche|data|proto|stereo|sub|super)type$/i.test(local)) return local;
-  const short = local.replace(/[-_.]?(?:[Cc]omplex)?[Tt]ype$/, '');
-  return short === '' ? local : short;
 }

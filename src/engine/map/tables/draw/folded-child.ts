@@ -1,12 +1,27 @@
 /** Children that have no row of their own. */
 import type { ColumnType } from '../../../model/relational-model.ts';
-import type { SourceChild } from '../../../model/source-model.ts';
+import type { SourceChild, SourceModel } from '../../../model/source-model.ts';
 import { isBare } from '../drawing-choices.ts';
 import { newNode, type ColumnDraft, type NodeDraft } from '../model-builder.ts';
 import type { Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
 import { flag, ordinal, plainText, type RowContext } from './row-context.ts';
 import { addEdge } from './edges.ts';
+
+/** Whether elements of the type hold one element, always, which holds elements in its turn, and nothing else. */
+function isLoneWrapper({ types, elements, inferred }: SourceModel, parent: number): boolean {
+  const { content, attributes, children, anyElement, anyAttribute, derived } = types[parent]!;
+  const [child] = children;
+  if (inferred === true || content !== 'elements' || child === undefined || children.length > 1) return false;
+  if (child.minOccurs !== 1 || child.maxOccurs !== 1) return false;
+  if (attributes.length > 0 || derived.length > 0 || anyElement !== null || anyAttribute !== null)
+    return false;
+  const { type, nillable, substitutes } = elements[child.element]!;
+  const within = types[type]!;
+  return (
+    !nillable && substitutes.length === 0 && within.content === 'elements' && within.derived.length === 0
+  );
+}
 
 /** A child that occurs at most once: its values become columns of the row it stands in. */
 export function foldChild(
@@ -19,7 +34,9 @@ export function foldChild(
 ): void {
   const declared = drawing.model.elements[child.element]!;
   const columnKey = `${row.columnKey}/${drawing.uses.element(declared.name)}`;
-  const nameParts = [...row.nameParts, declared.name.localName];
+  // a wrapper around all that the row's element holds says nothing in names
+  const isSaid = row.nameParts.length > 0 || !isLoneWrapper(drawing.declared, parent.type);
+  const nameParts = isSaid ? [...row.nameParts, declared.name.localName] : row.nameParts;
   for (const variant of variants) {
     const element = drawing.model.elements[variant.element]!;
     const type = drawing.model.types[element.type]!;

@@ -1,0 +1,90 @@
+/**
+ * Names for tables of shared types. Standards write into the names of types what a person would leave out of a table's: the set they are of
+ * (`POCD_MT000040.Act`), their version (`PartyIdentification32`), and that they are types (`AddressType`, `Line_VersionStructure`). Each
+ * type takes the shortest of its names that no other type could take, and no element of another type has: what one is called depends on the
+ * set alone.
+ */
+import type { SourceModel } from '../../model/source-model.ts';
+import { defaultNaming, rememberedIdentifiers } from './identifiers.ts';
+
+/** A prefix is one of the set when so many names, and this share of all, begin with it. */
+const leastPrefixed = 5;
+const leastShare = 1 / 3;
+
+/** By type that has a name: what a table of its rows is called, in the words of the schema. */
+export function typeNames({
+  types,
+  elements,
+}: Pick<SourceModel, 'types' | 'elements'>): ReadonlyMap<number, string> {
+  const named = types.flatMap(({ name, complex }, index) =>
+    name !== null && complex ? [{ index, local: name.localName }] : [],
+  );
+  const prefixes = commonPrefixes(named.map(({ local }) => local));
+  const candidates = named.map(({ local }) => namesOf(local, prefixes));
+  const identifiers = rememberedIdentifiers(defaultNaming.nameMode);
+  // by name: which types' tables could have it
+  const claims = new Map<string, Set<number>>();
+  const claim = (name: string, type: number): void => {
+    const claimed = claims.get(identifiers(name));
+    if (claimed === undefined) claims.set(identifiers(name), new Set([type]));
+    else claimed.add(type);
+  };
+  for (const [at, { index }] of named.entries()) for (const name of candidates[at]!) claim(name, index);
+  for (const { name, type } of elements) if (types[type]!.complex) claim(name.localName, type);
+  return new Map(
+    named.map(({ index }, at) => {
+      const names = candidates[at]!;
+      return [index, names.find((name) => claims.get(identifiers(name))!.size === 1) ?? names.at(-1)!];
+    }),
+  );
+}
+
+/** The shortest first; at last as before there were shorter ones. */
+function namesOf(local: string, prefixes: readonly string[]): string[] {
+  const prefix = prefixes.find((one) => local.startsWith(one)) ?? '';
+  const bare = local.slice(prefix.length);
+  const usual = withoutType(local);
+  const names = [
+    withoutVersion(withoutStructure(withoutType(bare))),
+    withoutStructure(withoutType(bare)),
+    withoutVersion(withoutStructure(usual)),
+    withoutStructure(usual),
+    withoutVersion(usual),
+  ];
+  return [...new Set([...names.toSorted((a, b) => a.length - b.length), usual])];
+}
+
+/** `AddressType` -> `Address`: the word "type" says nothing in the name of a table. */
+function withoutType(local: string): string {
+  // a word of its own: prototype, subtype
+  if (/^(?:arche|data|proto|stereo|sub|super)type$/i.test(local)) return local;
+  return shortened(local, local.replace(/[-_.]?(?:[Cc]omplex)?[Tt]ype$/, ''));
+}
+
+/** `PartyIdentification32`, `Party40Choice` -> `PartyIdentification`, `PartyChoice`; a year, or a short word with its number, stays. */
+function withoutVersion(local: string): string {
+  return shortened(local, local.replace(/(?<=[a-z]{3})\d{1,3}(?=(?:Choice)?$)/, ''));
+}
+
+/** `Line_VersionStructure`, `linesInFrame_RelStructure` -> `Line`, `linesInFrame`. */
+function withoutStructure(local: string): string {
+  return shortened(local, local.replace(/[-_.]?(?:(?:Version|Rel)[-_.]?)?Structure$/i, ''));
+}
+
+function shortened(local: string, short: string): string {
+  return /[A-Za-z]{2}/.test(short) ? short : local;
+}
+
+/** Those that end where a word ends, the longest first. */
+function commonPrefixes(locals: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const local of locals)
+    for (const { index } of local.matchAll(/[-_.](?=[A-Za-z])/g)) {
+      const prefix = local.slice(0, index + 1);
+      counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+    }
+  return [...counts]
+    .filter(([, count]) => count >= Math.max(leastPrefixed, locals.length * leastShare))
+    .map(([prefix]) => prefix)
+    .toSorted((a, b) => b.length - a.length);
+}
