@@ -5,8 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
+import { refuseLink } from '../folder/loaded-documents.ts';
 import { journalName, renameIfThere, syncPath } from '../folder/contents/manifest.ts';
 import type { Action, TableState } from './actions.ts';
 import { dataFolder, openDataFiles, parquet, type DataFiles } from './data-files.ts';
@@ -126,7 +127,8 @@ async function actionsOf(
   const next = await nextVersion(state, table, (column) =>
     files.digits([...present.map(({ path }) => join(directory, path)), ...ownPath], column),
   );
-  const schemaString = schemaStringOf(next.fields);
+  const schemaString =
+    table.without.length > 0 && state !== null ? state.metadata.schemaString : schemaStringOf(next.fields);
   const columns = next.fields.flatMap(({ name, type }) => {
     const sqlType = sqlTypeOf(type);
     return sqlType === null ? [] : [{ name, sqlType }];
@@ -154,20 +156,23 @@ async function actionsOf(
       },
     });
   }
-  const rewritten = table.replace || next.there.size > 0 ? present : [];
+  const rewritten =
+    table.replace || next.there.size > 0
+      ? present
+      : await withDocuments(files, directory, present, table.without);
   if (rewritten.length > 0 && isAppendOnly(state!.metadata))
     throw new AppError(
       'conflict',
       `${label}: ${table.name} has the property delta.appendOnly, and its rows would be written anew; take that away.`,
     );
-  const where = table.replace ? keptRows(folder, table, step) : null;
+  const where = table.replace ? await keptRows(folder, table, step) : without(table.without);
   for (const { path, added } of rewritten) {
     const kept = next.clears
       ? null
       : await files.rewrite(join(directory, path), step.job, data, {
           conversions: next.there,
           columns,
-          where: where === null ? null : await where,
+          where,
         });
     if (kept !== null) made.push(kept);
     actions.push({
@@ -207,6 +212,31 @@ function addOf({ name, bytes, stats }: NewFile, now: number): NonNullable<Action
   };
 }
 
+/** A condition: the row is of none of these documents; null where it may be of any. */
+function without(keys: readonly string[]): string | null {
+  return keys.length === 0 ? null : `(${fileKeyName} IN (${keys.join(', ')})) IS NOT TRUE`;
+}
+
+/** The files that have rows of these documents. */
+async function withDocuments<File extends { readonly path: string }>(
+  files: DataFiles,
+  directory: string,
+  present: readonly File[],
+  keys: readonly string[],
+): Promise<readonly File[]> {
+  const found: File[] = [];
+  if (keys.length === 0) return found;
+  for (const file of present) {
+    const path = join(directory, file.path);
+    await refuseLink(path);
+    const rows = await files.read(
+      `SELECT 1 FROM ${parquet([path])} WHERE ${fileKeyName} IN (${keys.join(', ')}) LIMIT 1`,
+    );
+    if (rows.length > 0) found.push(file);
+  }
+  return found;
+}
+
 /** Of a table beside the data: a condition for the rows of documents that stay. */
 async function keptRows(folder: string, table: TableStep, step: LakeStep): Promise<string> {
   const jobs = `job IN (${table.keptJobs.join(', ')})`;
@@ -217,7 +247,7 @@ async function keptRows(folder: string, table: TableStep, step: LakeStep): Promi
   const paths = [...(state?.files.keys() ?? [])].map((path) => join(directory, path));
   return paths.length === 0
     ? 'false'
-    : `document_key IN (SELECT document_key FROM ${parquet(paths)} WHERE ${jobs})`;
+    : `${fileKeyName} IN (SELECT ${fileKeyName} FROM ${parquet(paths)} WHERE ${jobs})`;
 }
 
 function commitInfo(table: TableStep, step: LakeStep, versions: ReadonlyMap<string, number>): Action {
@@ -225,8 +255,12 @@ function commitInfo(table: TableStep, step: LakeStep, versions: ReadonlyMap<stri
   return {
     commitInfo: {
       timestamp: Date.now(),
-      operation: 'WRITE',
-      operationParameters: { mode: table.replace ? 'Overwrite' : 'Append', partitionBy: '[]' },
+      ...(table.without.length > 0
+        ? { operation: 'DELETE', operationParameters: { predicate: '[]' } }
+        : {
+            operation: 'WRITE',
+            operationParameters: { mode: table.replace ? 'Overwrite' : 'Append', partitionBy: '[]' },
+          }),
       engineInfo: 'conversion-job-service',
       isBlindAppend: false,
       'svc.installation': installation,

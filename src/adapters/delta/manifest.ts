@@ -66,6 +66,8 @@ export interface TableStep {
   readonly replace: boolean;
   /** but for those of the documents of these jobs */
   readonly keptJobs: readonly number[];
+  /** rows of the documents of these keys go, decimal digits; no column is told then */
+  readonly without: readonly string[];
 }
 
 export interface LakeStep {
@@ -190,12 +192,17 @@ function isTableStep(step: unknown): boolean {
       (column) => isObject(column) && isText(column['name']) && isSqlType(column['sqlType']),
     ) &&
     isList(step['keptJobs'], Number.isSafeInteger) &&
+    isList(step['without'], isDigits) &&
     (step['file'] === null || (isObject(step['file']) && isOwnName(step['file']['name'])))
   );
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
+}
+
+function isDigits(value: unknown): boolean {
+  return isText(value) && /^-?\d+$/.test(value);
 }
 
 /** It becomes part of statements. */

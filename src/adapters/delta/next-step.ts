@@ -1,18 +1,16 @@
 /** What a job will do to the tables of a folder, of the rows that it staged. */
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { duckdb } from '../../engine/sql/dialects/duckdb.ts';
-import { physicalSideTable, physicalTables } from '../../engine/sql/physical-model.ts';
-import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import { physicalTables } from '../../engine/sql/physical-model.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 import { columnSqlType } from '../duckdb/types.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
 import { tableColumns, type NamedColumn } from '../folder/contents/formats.ts';
-import { syncPath } from '../folder/contents/manifest.ts';
 import { writeParquet } from '../folder/parquet.ts';
-import { dataFileName, openDataFiles, type DataFiles } from './data-files.ts';
+import { openDataFiles, type DataFiles } from './data-files.ts';
 import type { TablesThere } from './tables-there.ts';
+import { loadsStep, sideColumns } from './loads-table.ts';
 import {
   tableFolder,
   type LakeJob,
@@ -83,13 +81,14 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
         file: file === undefined || file.rows === 0 ? null : await newFile(files, staging, file, columns),
         replace,
         keptJobs: own.has(name) ? [] : stays,
+        without: [],
       });
     };
     for (const [index, table] of physicalTables(model, duckdb).entries())
       await addStep(model.tables[index]!.name, describeTable(job, index, table));
-    for (const name of sideNames) await addStep(name, describeSide(name));
+    for (const name of sideNames) await addStep(name, sideColumns(name));
     const record = jobRecord(job, written, own);
-    steps.push(await loadsStep(job, files, record));
+    steps.push(await loadsStep(record, job.known.directoryOf(sideTableNames.loads), files, staging));
     const known = new Map(before.tables.map((table) => [table.name, table]));
     for (const { name, directory } of steps)
       if (!known.has(name)) known.set(name, { name, directory, version: -1 } satisfies LakeTable);
@@ -134,17 +133,6 @@ function describeTable(
         comment,
       };
     }),
-  };
-}
-
-function describeSide(name: string): TableDescription {
-  const definition = Object.values(sideTableDefinitions).find((side) => side.name === name)!;
-  return {
-    comment: definition.comment,
-    columns: physicalSideTable(definition, duckdb).columns.map((column, at) => ({
-      ...column,
-      sqlType: columnSqlType(definition.columns[at]!.type),
-    })),
   };
 }
 
@@ -209,43 +197,6 @@ function jobRecord(
     documents: written.get(sideTableNames.documents)?.rows ?? 0,
     rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
     tables: Object.keys(rows),
-  };
-}
-
-/** The row of the job in `_loads`: it counts once that is there. */
-async function loadsStep(
-  { plan, known, staging }: StagedJob,
-  files: DataFiles,
-  job: LakeJob,
-): Promise<TableStep> {
-  const name = sideTableNames.loads;
-  const { comment, columns } = describeSide(name);
-  const values: Readonly<Record<string, string>> = {
-    job: String(job.job),
-    installation: standardLiteral(job.installation),
-    id_sch: String(job.id_sch ?? 'NULL'),
-    id_lschma: String(job.id_lschma ?? 'NULL'),
-    published_at: standardLiteral(job.published_at),
-    documents: String(job.documents),
-    rows: String(job.rows),
-  };
-  const row = columns.map(
-    (column) => `${values[column.name]}::${column.sqlType} AS ${duckdb.quote(column.name)}`,
-  );
-  const fileName = dataFileName(plan.idJob);
-  const path = join(staging, fileName);
-  await files.run(
-    `COPY (SELECT ${row.join(', ')}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd)`,
-  );
-  await syncPath(path);
-  return {
-    name,
-    directory: known.directoryOf(name) ?? tableFolder(name),
-    comment,
-    columns,
-    file: await newFile(files, staging, { name: fileName, bytes: (await stat(path)).size, rows: 1 }, columns),
-    replace: false,
-    keptJobs: [],
   };
 }
 

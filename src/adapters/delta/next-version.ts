@@ -29,6 +29,7 @@ export async function nextVersion(
   if (state === null || clears)
     return { fields: step.columns.map(fieldOf), there: none, own: none, clears, changes: [] };
   const before = fieldsOf(state.metadata.schemaString);
+  if (step.without.length > 0) return { fields: before, there: none, own: none, clears, changes: [] };
   const ours = new Map(step.columns.map((column) => [column.name.toLowerCase(), column]));
   const known = new Set(before.map(({ name }) => name.toLowerCase()));
   const there = new Map<string, TypeChange>();

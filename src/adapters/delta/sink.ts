@@ -3,7 +3,7 @@
  * wait in a folder inside; once the step is decided, each table gets a version with the job's rows, `_loads` last.
  */
 import { randomBytes } from 'node:crypto';
-import { lstat, readdir, rm } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
@@ -12,14 +12,13 @@ import { type Published, type RowSink, type SideTable } from '../../ports/rows/s
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
 import { fileFault } from '../file-staging/faults.ts';
-import { lockFolder, type FileLock } from '../file-staging/lock.ts';
-import { isStaging, makeStaging } from '../file-staging/marked-folder.ts';
+import { makeStaging } from '../file-staging/marked-folder.ts';
 import { StagedFiles } from '../file-staging/staged-files.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
-import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { finishStep } from './commit-tables.ts';
 import { dataFileName } from './data-files.ts';
+import { holdLakeFolder, type LakeFolder } from './lake-folder.ts';
 import { TablesThere } from './tables-there.ts';
 import {
   emptyManifest,
@@ -51,10 +50,9 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
   readonly #options: DeltaRowSinkOptions;
   /** where it is worked: the folder itself, held open once it is there */
   #directory: string;
-  #pinned: PinnedFolder | null = null;
   /** names of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
-  #lock: FileLock | null = null;
+  #folder: LakeFolder | null = null;
   #createdFolders: CreatedFolders | null = null;
   #manifest!: LakeManifest;
   #known!: TablesThere;
@@ -121,7 +119,7 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
       lastKeys,
     });
     await this.#known.close();
-    if (!(await this.#lock!.isHeld()))
+    if (!(await this.#folder!.isHeld()))
       throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
     await passFence(fence);
     await writeLakeStep(this.#directory, step);
@@ -141,38 +139,31 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
   async abort(): Promise<void> {
     this.outcome = 'nothing';
     await this.#files?.settle();
-    if (this.#lock === null) return;
+    if (this.#folder === null) return;
     await this.guarded(async () => {
       await this.#known?.close();
       if (this.#staging !== '')
         await rm(join(this.#directory, this.#staging), { recursive: true, force: true });
-      await this.#lock?.release();
-      this.#lock = null;
+      await this.#folder?.release();
+      this.#folder = null;
       await this.#createdFolders?.remove();
     });
   }
 
-  async close(): Promise<void> {
-    try {
-      await this.abort();
-    } finally {
-      await this.#pinned?.close();
-      this.#pinned = null;
-    }
+  close(): Promise<void> {
+    return this.abort();
   }
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
     const { idJob, installation = '', model, saveMode } = this.plan;
     this.#createdFolders = await makeFolders(this.#directory);
-    this.#pinned = await pinFolder(this.#directory, this.#options.refuseLinks === true ? 'refuse' : 'follow');
-    this.#directory = this.#pinned.path;
-    this.#lock = await lockFolder(this.#directory, this.#options.lockTimeoutMs ?? 15 * 60_000, this.label);
-    await finishStep(this.#directory, this.label);
-    // no other job writes here now: what is still staged belongs to the dead
-    for (const name of await readdir(this.#directory)) {
-      if (name.startsWith(stagingPrefix) && (await isStaging(join(this.#directory, name))))
-        await rm(join(this.#directory, name), { recursive: true, force: true });
-    }
+    const { refuseLinks = false, lockTimeoutMs } = this.#options;
+    this.#folder = await holdLakeFolder(this.#directory, {
+      label: this.label,
+      refuseLinks,
+      ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }),
+    });
+    this.#directory = this.#folder.path;
     this.#manifest = (await readLakeManifest(this.#directory)) ?? emptyManifest();
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
     const staging = join(this.#directory, this.#staging);

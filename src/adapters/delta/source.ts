@@ -11,13 +11,11 @@ import type { RowSource } from '../../ports/rows/source.ts';
 import { openDuckDbReader, type DuckDbReader } from '../duckdb/database.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import { lexicalText } from '../duckdb/types.ts';
-import { lockFolder, type FileLock } from '../file-staging/lock.ts';
 import { logicalSchemaOfJob } from '../folder/ledger.ts';
 import { refuseLink } from '../folder/loaded-documents.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
-import { pinFolder } from '../local-files/open-folder.ts';
-import { finishStep } from './commit-tables.ts';
 import { parquet } from './data-files.ts';
+import { holdLakeFolder } from './lake-folder.ts';
 import { readTable } from './log.ts';
 import { readLakeLoads, readLakeManifest, type LakeTable } from './manifest.ts';
 import { checkReadable } from './protocol.ts';
@@ -46,19 +44,15 @@ async function openTables(
   { directory: label, refuseLinks = false, installation }: DeltaRowSourceOptions,
   model: RelationalModel,
 ): Promise<SourceTables> {
-  const pinned = await pinFolder(resolve(label), refuseLinks ? 'refuse' : 'follow');
-  const directory = pinned.path;
+  const folder = await holdLakeFolder(resolve(label), { label, refuseLinks });
+  const directory = folder.path;
   let spill: string | null = null;
-  let lock: FileLock | null = null;
   const letGo = async (): Promise<void> => {
     if (spill !== null) await rm(spill, { recursive: true, force: true });
-    await lock?.release();
-    await pinned.close();
+    await folder.release();
   };
   try {
-    lock = await lockFolder(directory, 15 * 60_000, label);
     spill = await mkdtemp(join(tmpdir(), 'row-source-'));
-    await finishStep(directory, label);
     const manifest = await readLakeManifest(directory);
     if (manifest === null) throw new AppError('not_found', `${label}: no documents were loaded there.`);
     const database = await openDuckDbReader(':memory:', spill, {

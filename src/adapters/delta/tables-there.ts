@@ -59,11 +59,10 @@ export class TablesThere {
     for (const [table, key] of [...keyed, [sideTableNames.documents, fileKeyName] as const]) {
       const state = await this.#state(table);
       const foreign = [...(state?.files.keys() ?? [])].filter((path) => !isOwnFile(path));
-      const paths = foreign.map((path) => join(this.#directory, this.#directories.get(table)!, path));
-      if (paths.length === 0) continue;
-      for (const path of paths) await refuseLink(path);
-      const [row] = await this.#files.read<{ key: bigint | null }>(
-        `SELECT max(${doubleQuoted(key)})::BIGINT AS key FROM ${parquet(paths)}`,
+      if (foreign.length === 0) continue;
+      const [row] = await this.rows<{ key: bigint | null }>(
+        table,
+        (from) => `SELECT max(${doubleQuoted(key)})::BIGINT AS key FROM ${from}`,
       );
       if (row?.key !== null && row !== undefined) keys.set(table, Number(row.key));
     }
@@ -72,17 +71,21 @@ export class TablesThere {
 
   /** Those of the SHA-256 (hex) whose documents the jobs loaded. */
   async documentsOf(jobs: readonly number[], wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
-    const found = new Set<string>();
-    const state = jobs.length === 0 ? null : await this.#state(sideTableNames.documents);
-    const directory = join(this.#directory, this.#directories.get(sideTableNames.documents) ?? '');
-    for (const path of state?.files.keys() ?? []) {
-      await refuseLink(join(directory, path));
-      const rows = await this.#files.read<{ sha256: string }>(
-        `SELECT sha256 FROM ${parquet([join(directory, path)])} WHERE job IN (${jobs.join(', ')})`,
-      );
-      for (const { sha256 } of rows) if (wanted.has(sha256)) found.add(sha256);
-    }
-    return found;
+    if (jobs.length === 0) return new Set();
+    const rows = await this.rows<{ sha256: string }>(
+      sideTableNames.documents,
+      (from) => `SELECT sha256 FROM ${from} WHERE job IN (${jobs.join(', ')})`,
+    );
+    return new Set(rows.map(({ sha256 }) => sha256).filter((sha256) => wanted.has(sha256)));
+  }
+
+  /** Of the table's rows; none of a table without. `select`: the query, of what stands behind FROM. */
+  async rows<T>(table: string, select: (from: string) => string): Promise<T[]> {
+    const state = await this.#state(table);
+    const directory = join(this.#directory, this.#directories.get(table) ?? '');
+    const paths = [...(state?.files.keys() ?? [])].map((path) => join(directory, path));
+    for (const path of paths) await refuseLink(path);
+    return paths.length === 0 ? [] : this.#files.read<T>(select(parquet(paths)));
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts';
 import { parseTarget, type Target } from '../../jobs/request/target.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
-import { localCopies } from '../session/remote-files.ts';
+import { isRemote, localCopies } from '../session/remote-files.ts';
 import { postgresLocation } from '../session/postgres-target.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
@@ -42,10 +42,18 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
 
 export async function chooseRowRemover(session: ToolSession): Promise<RowRemover> {
   const target = inputTarget(session);
+  if (target.kind === 'folder') {
+    const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
+    const { holdsDeltaTables } = await import('../../adapters/delta/manifest.ts');
+    if (!isRemote(directory) && (await holdsDeltaTables(directory))) {
+      const { createDeltaRowRemover } = await import('../../adapters/delta/remover.ts');
+      return createDeltaRowRemover({ directory, refuseLinks: !session.byHand });
+    }
+  }
   if (target.kind === 'duckdb' || target.kind === 'folder') {
     throw new AppError(
       'invalid_option',
-      '-i: unload knows targets postgresql:// and metadb:; files are written anew by another load (-S o)',
+      '-i: unload knows targets postgresql:// and metadb:, and folders of Delta tables; other files are written anew by another load (-S o)',
     );
   }
   const connection = await postgresLocation(session, target, 'read');

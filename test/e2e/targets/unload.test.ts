@@ -1,4 +1,5 @@
 /** `unload`: a document's rows leave the target, and nothing else does. */
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import type { RunningService, ServiceHome } from '../../support/service/start.ts
 import { convert, runTool } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { needs } from '../../support/needs.ts';
+import { deltaReader } from '../../contracts/row-sinks/readers.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 const [first, second, third] = ['first.xml', 'second.xml', 'third.xml'].map((name) => join(fixtures, name));
@@ -75,6 +77,44 @@ describe('unload', { timeout: 120_000 }, () => {
     const again = await runTool(home, 'unload', argv);
     expect(again.code).toBe(1);
     expect(again.stdout + again.stderr).toMatch(/no document called first\.xml was loaded/);
+  });
+
+  it('leaves Delta tables as if the document had never been loaded, in a version of those that had it', async () => {
+    const lake = (name: string): string => join(home.directory, `lake-${name}`);
+    const loadInto = async (name: string, ...documents: string[]): Promise<void> => {
+      for (const document of documents)
+        await convert(home, 'xml2er', document, '-x', origin, '-o', lake(name), '-f', 'delta');
+    };
+    const rowsIn = async (name: string): Promise<Record<string, number>> => {
+      const { tables } = JSON.parse(await readFile(join(lake(name), 'manifest.json'), 'utf8')) as {
+        tables: { name: string }[];
+      };
+      const counts: Record<string, number> = {};
+      for (const { name: table } of tables.toSorted((a, b) => a.name.localeCompare(b.name))) {
+        const { length } = (await deltaReader(lake(name)).read(table))!;
+        if (length > 0 && table !== '_loads') counts[table] = length;
+      }
+      return counts;
+    };
+    await loadInto('never', second!, third!);
+    await loadInto('gone', second!, first!, third!);
+    const before = await rowsIn('gone');
+    const argv = ['-i', lake('gone'), '-D', 'first.xml'];
+    const dry = await convert(home, 'unload', ...argv, '-s');
+    expect(dry).toMatchObject({ status: 'C', documents: 1 });
+    expect(await rowsIn('gone')).toEqual(before);
+    expect(await convert(home, 'unload', ...argv)).toMatchObject({ documents: 1, tables: dry.tables });
+    expect(await rowsIn('gone')).toEqual(await rowsIn('never'));
+    const ledger = (await deltaReader(lake('gone')).read('_loads'))!;
+    expect(ledger.reduce((sum, row) => sum + Number(row.documents), 0)).toBe(2);
+    const again = await runTool(home, 'unload', argv);
+    expect(again.stdout + again.stderr).toMatch(/no document called first\.xml was loaded/);
+    const back = join(home.directory, 'lake-back');
+    expect(await convert(home, 'er2xml', '-i', lake('gone'), '-o', back)).toMatchObject({ documents: 2 });
+    expect((await readdir(back)).toSorted()).toEqual(['second.xml', 'third.xml']);
+    // what is loaded next has keys of its own
+    await loadInto('gone', first!);
+    expect(await rowsIn('gone')).toEqual(before);
   });
 
   it('removes no row of a table that is somebody else’s: it says which refers to the rows', async () => {

@@ -1,0 +1,187 @@
+/** Takes documents out of a folder of Delta tables: files that have rows of theirs are written anew without these, in one version a table. */
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { standardLiteral } from '../../engine/sql/dialect.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
+import type { RemovalPlan, Removed, RowRemover } from '../../ports/rows/remover.ts';
+import { fileFault } from '../file-staging/faults.ts';
+import { makeStaging } from '../file-staging/marked-folder.ts';
+import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { finishStep } from './commit-tables.ts';
+import { openDataFiles } from './data-files.ts';
+import { holdLakeFolder, type LakeFolder } from './lake-folder.ts';
+import {
+  readLakeLoads,
+  readLakeManifest,
+  writeLakeStep,
+  type LakeManifest,
+  type TableStep,
+} from './manifest.ts';
+import { loadsStep } from './loads-table.ts';
+import { TablesThere } from './tables-there.ts';
+
+export interface DeltaRowRemoverOptions {
+  readonly directory: string;
+  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  readonly refuseLinks?: boolean;
+}
+
+export function createDeltaRowRemover({
+  directory: label,
+  refuseLinks = false,
+}: DeltaRowRemoverOptions): RowRemover {
+  return {
+    label,
+    loads: () => readLakeLoads(resolve(label), refuseLinks ? 'refuse' : 'follow'),
+    removeDocuments: async (plan, fence) => {
+      try {
+        const folder = await holdLakeFolder(resolve(label), { label, refuseLinks });
+        try {
+          return await removeDocuments(folder, label, plan, fence);
+        } finally {
+          await folder.release();
+        }
+      } catch (error) {
+        throw fileFault(error, label);
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function removeDocuments(
+  folder: LakeFolder,
+  label: string,
+  plan: RemovalPlan,
+  fence: (removed: Removed) => Promise<boolean>,
+): Promise<Removed> {
+  const { idJob, installation, model } = plan;
+  const manifest = await readLakeManifest(folder.path);
+  if (manifest === null) throw new AppError('not_found', `${label}: no documents were loaded there.`);
+  if (manifest.jobs.some((job) => job.job === idJob && job.installation === installation))
+    return { documents: 0, rows: {}, already: true };
+  const stagingName = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
+  const staging = join(folder.path, stagingName);
+  await makeStaging(staging);
+  const tables = new TablesThere(folder.path, label, manifest, staging);
+  let isDecided = false;
+  try {
+    for (const { name, columns } of model.tables) {
+      const there = await tables.columns(name);
+      if (there !== null && hasOtherKeys(model, columns, (key) => there.has(key)))
+        throw new AppError('conflict', otherKeysMessage(label, name));
+    }
+    const keys = await documentKeys(tables, manifest, label, plan);
+    const { steps, rows } = await stepsWithout(tables, manifest, keys);
+    const removed: Removed = { documents: keys.length, rows, already: false };
+    if (plan.dryRun) return removed;
+    const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+    const left = await tables.rows<{ job: bigint }>(
+      sideTableNames.documents,
+      (from) => `SELECT DISTINCT job FROM ${from} WHERE ${fileKeyName} NOT IN (${keys.join(', ')})`,
+    );
+    const jobsLeft = new Set(left.map(({ job }) => Number(job)));
+    // the ledger's sums go on telling what the target holds
+    const record = {
+      job: idJob,
+      installation,
+      id_sch: plan.idSch,
+      id_lschma: plan.idLschma,
+      published_at: new Date().toISOString(),
+      documents: -keys.length,
+      rows: -total,
+      tables: [],
+    };
+    const files = openDataFiles(folder.path, staging);
+    try {
+      steps.push(await loadsStep(record, tables.directoryOf(sideTableNames.loads), files, staging));
+    } finally {
+      await files.close();
+    }
+    if (!(await folder.isHeld()))
+      throw new AppError('service_unavailable', `${label}: another job has taken the folder over.`);
+    if (!(await fence(removed)))
+      throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+    await writeLakeStep(folder.path, {
+      format: 'delta',
+      staging: stagingName,
+      job: idJob,
+      installation,
+      tables: steps,
+      manifest: {
+        ...manifest,
+        jobs: [...manifest.jobs.map((job) => (jobsLeft.has(job.job) ? job : { ...job, tables: [] })), record],
+      },
+    });
+    isDecided = true;
+    await tables.close();
+    await finishStep(folder.path, label);
+    return removed;
+  } finally {
+    await tables.close();
+    if (!isDecided) await rm(staging, { recursive: true, force: true });
+  }
+}
+
+/** Keys of the documents, decimal digits. AppError `not_found` where there is none. */
+async function documentKeys(
+  tables: TablesThere,
+  manifest: LakeManifest,
+  label: string,
+  { documentName, idLschma, installation }: RemovalPlan,
+): Promise<readonly string[]> {
+  const jobs = manifest.jobs
+    .filter((job) => job.id_lschma === idLschma && job.installation === installation)
+    .map(({ job }) => job);
+  const rows =
+    jobs.length === 0
+      ? []
+      : await tables.rows<{ key: string }>(
+          sideTableNames.documents,
+          (from) =>
+            `SELECT ${fileKeyName}::VARCHAR AS key FROM ${from} WHERE name = ${standardLiteral(documentName)} AND job IN (${jobs.join(', ')})`,
+        );
+  if (rows.length > 0) return rows.map(({ key }) => key);
+  throw new AppError(
+    'not_found',
+    `${label}: no document called ${documentName} was loaded with logical schema ${idLschma}.`,
+  );
+}
+
+/** `_documents` last; tables of other versions of the model are among them. */
+async function stepsWithout(
+  tables: TablesThere,
+  manifest: LakeManifest,
+  keys: readonly string[],
+): Promise<{ readonly steps: TableStep[]; readonly rows: Record<string, number> }> {
+  const steps: TableStep[] = [];
+  const rows: Record<string, number> = {};
+  const sides: readonly string[] = Object.values(sideTableNames);
+  const ordered = manifest.tables.toSorted(
+    (a, b) => Number(a.name === sideTableNames.documents) - Number(b.name === sideTableNames.documents),
+  );
+  for (const { name, directory } of ordered) {
+    if ((await tables.columns(name))?.has(fileKeyName) !== true) continue;
+    const [found] = await tables.rows<{ count: bigint }>(
+      name,
+      (from) => `SELECT count(*) AS count FROM ${from} WHERE ${fileKeyName} IN (${keys.join(', ')})`,
+    );
+    const count = Number(found?.count ?? 0n);
+    if (count === 0) continue;
+    if (!sides.includes(name)) rows[name] = count;
+    steps.push({
+      name,
+      directory,
+      comment: '',
+      columns: [],
+      file: null,
+      replace: false,
+      keptJobs: [],
+      without: keys,
+    });
+  }
+  return { steps, rows };
+}
