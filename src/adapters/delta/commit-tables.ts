@@ -9,9 +9,9 @@ import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import { refuseLink } from '../folder/loaded-documents.ts';
 import { journalName, renameIfThere, syncPath } from '../folder/contents/manifest.ts';
-import type { Action, TableState } from './actions.ts';
+import type { Action, TableState } from './log/actions.ts';
 import { dataFolder, openDataFiles, parquet, type DataFiles } from './data-files.ts';
-import { commitVersion, logFolder, readTable } from './log.ts';
+import { commitVersion, logFolder, readTable } from './log/versions.ts';
 import {
   readLakeStep,
   writeLakeManifest,
@@ -21,9 +21,9 @@ import {
   type TableStep,
 } from './manifest.ts';
 import { nextVersion } from './next-version.ts';
-import { checkWritable, isAppendOnly, protocolFor } from './protocol.ts';
-import { schemaStringOf } from './schema.ts';
-import { sqlTypeOf } from './types.ts';
+import { checkWritable, isAppendOnly, protocolFor } from './log/protocol.ts';
+import { schemaStringOf } from './log/schema.ts';
+import { sqlTypeOf } from './log/types.ts';
 
 /** Applications that commit to a table have a name of their own there. */
 export function applicationId(installation: string): string {

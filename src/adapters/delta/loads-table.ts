@@ -7,7 +7,7 @@ import { columnSqlType } from '../duckdb/types.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
 import { dataFileName, type DataFiles } from './data-files.ts';
 import { tableFolder, type LakeJob, type TableStep } from './manifest.ts';
-import type { LakeColumn } from './schema.ts';
+import type { LakeColumn } from './log/schema.ts';
 
 /** The columns of a table beside the data. */
 export function sideColumns(name: string): {

@@ -20,7 +20,7 @@ import {
   type ManifestJob,
 } from '../folder/contents/manifest.ts';
 import { inPinnedFolder } from '../local-files/open-folder.ts';
-import type { LakeColumn } from './schema.ts';
+import type { LakeColumn } from './log/schema.ts';
 
 export interface LakeJob extends ManifestJob {
   /** tables that it gave rows that are there still; none: its documents were replaced */

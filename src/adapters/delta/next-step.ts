@@ -21,8 +21,8 @@ import {
   type TableStep,
 } from './manifest.ts';
 import { typeToWrite } from './next-version.ts';
-import type { LakeColumn } from './schema.ts';
-import { sqlTypeOf, storedType } from './types.ts';
+import type { LakeColumn } from './log/schema.ts';
+import { sqlTypeOf, storedType } from './log/types.ts';
 
 export interface StagedJob {
   readonly plan: SinkPlan;

@@ -1,11 +1,11 @@
 /** From a version of a Delta table and what a job does to the table to what the next version is to say. */
 import { AppError } from '../../errors.ts';
 import { settledType, type DecimalDigits } from '../duckdb/types.ts';
-import type { TableState } from './actions.ts';
+import type { TableState } from './log/actions.ts';
 import type { TypeChange } from './data-files.ts';
 import type { TableStep } from './manifest.ts';
-import { fieldOf, fieldsOf, type Field, type LakeColumn } from './schema.ts';
-import { deltaType, sqlTypeOf } from './types.ts';
+import { fieldOf, fieldsOf, type Field, type LakeColumn } from './log/schema.ts';
+import { deltaType, sqlTypeOf } from './log/types.ts';
 
 export interface NextVersion {
   readonly fields: readonly Field[];

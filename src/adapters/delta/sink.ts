@@ -29,7 +29,7 @@ import {
   type LakeManifest,
 } from './manifest.ts';
 import { nextStep } from './next-step.ts';
-import { checkColumnNames } from './schema.ts';
+import { checkColumnNames } from './log/schema.ts';
 
 export interface DeltaRowSinkOptions {
   readonly directory: string;

@@ -16,11 +16,11 @@ import { refuseLink } from '../folder/loaded-documents.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
 import { parquet } from './data-files.ts';
 import { holdLakeFolder } from './lake-folder.ts';
-import { readTable } from './log.ts';
+import { readTable } from './log/versions.ts';
 import { readLakeLoads, readLakeManifest, type LakeTable } from './manifest.ts';
-import { checkReadable } from './protocol.ts';
-import { fieldsOf } from './schema.ts';
-import { sqlTypeOf } from './types.ts';
+import { checkReadable } from './log/protocol.ts';
+import { fieldsOf } from './log/schema.ts';
+import { sqlTypeOf } from './log/types.ts';
 
 export interface DeltaRowSourceOptions {
   readonly directory: string;

@@ -5,12 +5,12 @@ import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { refuseLink } from '../folder/loaded-documents.ts';
 import { parsed } from '../folder/contents/manifest.ts';
-import type { TableState } from './actions.ts';
+import type { TableState } from './log/actions.ts';
 import { isOwnFile, openDataFiles, parquet, type DataFiles } from './data-files.ts';
-import { readTable } from './log.ts';
+import { readTable } from './log/versions.ts';
 import type { LakeManifest } from './manifest.ts';
-import { checkWritable } from './protocol.ts';
-import { fieldsOf, type Field } from './schema.ts';
+import { checkWritable } from './log/protocol.ts';
+import { fieldsOf, type Field } from './log/schema.ts';
 
 export class TablesThere {
   readonly #directory: string;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { commitVersion, readTable } from '../../../src/adapters/delta/log.ts';
+import { commitVersion, readTable } from '../../../src/adapters/delta/log/versions.ts';
 import { createDeltaRowSink } from '../../../src/adapters/delta/sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';

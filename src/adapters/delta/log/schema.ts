@@ -1,6 +1,6 @@
 /** The schema of a Delta table: fields with their types, comments, and whether they may be NULL. */
-import { AppError } from '../../errors.ts';
-import { isList, isObject, parsed } from '../folder/contents/manifest.ts';
+import { AppError } from '../../../errors.ts';
+import { isList, isObject, parsed } from '../../folder/contents/manifest.ts';
 import { deltaType, type DeltaType } from './types.ts';
 
 /** A column as a load makes it. */

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDuckDbReader, pathLiteral } from '../duckdb/database.ts';
-import { refuseLink } from '../folder/loaded-documents.ts';
+import { openDuckDbReader, pathLiteral } from '../../duckdb/database.ts';
+import { refuseLink } from '../../folder/loaded-documents.ts';
 import type { Action } from './actions.ts';
 
 export async function readCheckpoint(log: string, names: readonly string[]): Promise<Action[]> {

@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '../../errors.ts';
-import { isObject, parsed, readIfThere, syncPath } from '../folder/contents/manifest.ts';
+import { AppError } from '../../../errors.ts';
+import { isObject, parsed, readIfThere, syncPath } from '../../folder/contents/manifest.ts';
 import type { Action, AddedFile, Metadata, Protocol, TableState } from './actions.ts';
 import { readCheckpoint } from './checkpoint.ts';
 

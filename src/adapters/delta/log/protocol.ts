@@ -1,5 +1,5 @@
 /** Which features of Delta tables are understood, and which a table of ours needs. What others switched on is refused, never passed over. */
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../../errors.ts';
 import type { Metadata, Protocol, TableState } from './actions.ts';
 import { fieldsOf } from './schema.ts';
 
