@@ -69,7 +69,8 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
 /** By its keys to the rows above, as far as the model says what they stand for. */
 function usesOf(model: RelationalModel, table: Table): { readonly path: string; readonly parent: Table }[] {
   return firstOfRow(model, table).columns.flatMap(({ role, path, references }) =>
-    role === 'parent_key' && references !== null && path !== undefined
+    // a row that hangs from the head of its group stands where that does
+    role === 'parent_key' && references !== null && path !== undefined && !path.endsWith('/(head)')
       ? [{ path, parent: model.tables[references]! }]
       : [],
   );

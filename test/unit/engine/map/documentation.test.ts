@@ -202,3 +202,30 @@ it('values that are enumerated say what they mean, also where a derived type or 
     (await dbmlDocument(await describeModel({ name: 'pay', version: 1 }, model, source))).join(''),
   ).toContain('Enum "pay_some" {\n  "DBIT" [note: \'Money goes out.\']\n  "CRDT" [note: \'Credit.\']\n}');
 });
+
+describe('members of a substitution group in one table', () => {
+  it('tell their own paths, not those of a head that no document has', () => {
+    const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+      <xs:element name="plan"><xs:complexType><xs:sequence><xs:element ref="shape" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
+      <xs:element name="shape" type="S" abstract="true"/><xs:complexType name="S"><xs:attribute name="id"/></xs:complexType>
+      <xs:element name="circle" substitutionGroup="shape"><xs:complexType><xs:complexContent><xs:extension base="S"><xs:attribute name="r"/></xs:extension></xs:complexContent></xs:complexType></xs:element>
+      <xs:element name="box" substitutionGroup="shape"><xs:complexType><xs:complexContent><xs:extension base="S"><xs:attribute name="w"/></xs:extension></xs:complexContent></xs:complexType></xs:element>
+    </xs:schema>`);
+    for (const level of [0, 1, 2, 3] as const) {
+      const model = modelOf(source, level);
+      const shape = model.tables.find(({ name }) => name === 'shape')!;
+      const paths = Object.fromEntries(shape.columns.map(({ name, xpath }) => [name, xpath]));
+      const [first] = source.elements.flatMap(({ name }) =>
+        /circle|box/.test(name.localName) ? [name.localName] : [],
+      );
+      expect(paths).toMatchObject({
+        element: `/plan/${first}`,
+        id: `/plan/${first}/@id`,
+        r: '/plan/circle/@r',
+        w: '/plan/box/@w',
+      });
+      const lines = new Set(model.mappings.map(({ xpath }) => xpath));
+      for (const xpath of Object.values(paths)) if (xpath !== null) expect(lines).toContain(xpath);
+    }
+  });
+});

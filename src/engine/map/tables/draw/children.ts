@@ -37,7 +37,9 @@ export function drawChild(
     const parentKey = drawing.tables.childKey(table, row, declared.name, said);
     drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
     for (const variant of variants) {
-      addEdge(drawing, parent, child, variant, drawRow(drawing, table, variant, true), parentKey);
+      const { name } = drawing.model.elements[variant.element]!;
+      const node = drawRow(drawing, table, variant, true, drawing.paths.child(row.xpath, name));
+      addEdge(drawing, parent, child, variant, node, parentKey);
     }
     return;
   }

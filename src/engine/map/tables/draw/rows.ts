@@ -4,12 +4,16 @@ import type { Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
 import { plainText, type RowContext } from './row-context.ts';
 
-/** The node that opens a row of `table` for an element; drawn once per type and kind of element, so recursion closes. */
+/**
+ * The node that opens a row of `table` for an element; drawn once per type and kind of element, so recursion closes. `xpath`: of the element,
+ * where that of its table is another's: the head of a substitution group may be abstract, so that no document has its path.
+ */
 export function drawRow(
   drawing: DrawingContext,
   table: TableDraft,
   variant: Variant,
   polymorphic: boolean,
+  xpath = table.xpath,
 ): NodeDraft {
   const element = drawing.model.elements[variant.element]!;
   const identity = `${element.type}|${element.nillable}|${polymorphic}`;
@@ -30,7 +34,7 @@ export function drawRow(
     nameParts: [],
     // what hangs from a table that several places share is named by that, not by the first of its places
     path: table.ownName === null ? table.path : [...table.path.slice(0, -1), table.ownName],
-    xpath: table.xpath,
+    xpath,
     guarantor: element.nillable ? null : node,
   };
   if (element.nillable) node.nil = drawing.tables.nilColumn(table);
@@ -39,7 +43,7 @@ export function drawRow(
       role: 'element_name',
       type: plainText,
       nameParts: ['element'],
-      xpath: table.xpath,
+      xpath,
     });
     node.elementName.requiredBy.add(node);
   }
