@@ -1,5 +1,6 @@
 /** Path, query and header parameters with their exact forms (docs/decisions/service/request-forms.md). */
 import { z } from '@hono/zod-openapi';
+import { dialectNames } from '../../engine/sql/dialects/every-dialect.ts';
 
 const maxInt64 = 9223372036854775807n;
 const maxInt32 = 2147483647n;
@@ -113,4 +114,11 @@ export function integerBetween(min: number, max: number, meaning: string, exampl
 /** `?id_lschma=`: which logical schema of the origin; without it, the newest. */
 export const logicalSchemaQuery = z.object({
   id_lschma: int64('Logical schema of this schema to speak of; without it, the newest.', 4).optional(),
+});
+
+export const dialectQuery = logicalSchemaQuery.extend({
+  dialect: z
+    .enum(dialectNames)
+    .optional()
+    .openapi({ description: 'SQL flavour; postgresql without it.', example: 'postgresql' }),
 });

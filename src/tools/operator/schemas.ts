@@ -1,10 +1,11 @@
-/** `schemas`, `schema`, `ddl` and `diagram`: what is known of conversions. */
+/** `schemas`, `schema`, `ddl`, `views` and `diagram`: what is known of conversions. */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { knownOrigins, originNamed } from '../../catalog/schemas/named.ts';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { dialectNames } from '../../engine/sql/dialects/every-dialect.ts';
 import { didYouMean } from '../../engine/closest-word.ts';
+import type { DialectName } from '../../engine/sql/dialect.ts';
 import { exportFormats } from '../../engine/metadata/formats.ts';
 import { AppError } from '../../errors.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
@@ -85,12 +86,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
     options: ['org', 'logical', 'dialect'],
     meaning: `the statements that make the tables; --dialect ${dialectNames.join('|')}`,
     async run(opened, [which = ''], options) {
-      const { dialect: wanted = 'postgresql' } = options;
-      const dialect = dialectNames.find((name) => name === wanted);
-      if (dialect === undefined)
-        throw new UsageError(
-          `--dialect must be one of ${dialectNames.join(', ')}${didYouMean(wanted, dialectNames)}`,
-        );
+      const dialect = dialectOf(options);
       const idOrg = organisation(options);
       const idLschma = logicalOf(options.logical);
       const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
@@ -101,6 +97,21 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
       });
       const ddl = pieces.join('');
       return { text: ddl.trimEnd(), json: { id_sch: idSch, dialect, ddl } };
+    },
+  },
+  views: {
+    words: ['NAME|ID'],
+    options: ['org', 'logical', 'dialect'],
+    meaning: 'the statements that make views of its business entities; --dialect as for ddl',
+    async run(opened, [which = ''], options) {
+      const dialect = dialectOf(options);
+      const idOrg = organisation(options);
+      const idLschma = logicalOf(options.logical);
+      const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
+      const { logicalSchemaViews } = await import('../../catalog/schemas/entity-views.ts');
+      const pieces = await logicalSchemaViews(opened.adapters, idOrg, idSch, { dialect, idLschma });
+      const views = pieces.join('');
+      return { text: views.trimEnd(), json: { id_sch: idSch, dialect, views } };
     },
   },
   diagram: {
@@ -171,6 +182,14 @@ async function findSchema(
     );
   }
   throw new AppError('not_found', `there is no schema ${which}${await knownOrigins(catalog, idOrg)}`);
+}
+
+function dialectOf({ dialect: wanted = 'postgresql' }: Options): DialectName {
+  const dialect = dialectNames.find((name) => name === wanted);
+  if (dialect !== undefined) return dialect;
+  throw new UsageError(
+    `--dialect must be one of ${dialectNames.join(', ')}${didYouMean(wanted, dialectNames)}`,
+  );
 }
 
 function logicalOf(text: string | undefined): number | undefined {

@@ -46,6 +46,7 @@ const scopes: Readonly<Record<string, Scope | null>> = {
   listSchemas: 'schemas:read',
   getSchema: 'schemas:read',
   getSchemaDdl: 'schemas:read',
+  getSchemaViews: 'schemas:read',
   listSchemaFamily: 'schemas:read',
   getSchemaMaxLength: 'schemas:read',
   listMappings: 'schemas:read',

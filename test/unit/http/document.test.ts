@@ -60,6 +60,7 @@ const listed = [
   'GET /v2/executions/{id}/{page}',
   'GET /v2/schema/all',
   'GET /v2/schema/ddl/{idSch}',
+  'GET /v2/schema/views/{idSch}',
   'GET /v2/schema/export_as/{idSch}',
   'GET /v2/schema/family/{idSch}',
   'GET /v2/schema/get/max/length/{idSch}',

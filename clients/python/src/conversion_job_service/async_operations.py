@@ -493,6 +493,24 @@ class AsyncOperations(AsyncTransport):
             query={"id_lschma": id_lschma, "dialect": dialect},
         )
 
+    async def get_schema_views(
+        self,
+        id_sch: int,
+        *,
+        id_lschma: int | None = None,
+        dialect: Literal["postgresql", "duckdb", "sqlite", "mysql", "sqlserver", "oracle", "snowflake", "bigquery", "redshift", "databricks"] | None = None,
+    ) -> str:
+        """Get views of the business entities of a schema.
+
+        CREATE VIEW statements, one for each entity: rows that repeat and have much to say. A view has a row for each row of its table, with the name of the document, what identifies and dates the rows above, all values of the rows themselves, amounts with the sign that a credit or debit beside them gives, names and identifiers of what hangs from them once (parties by their role), and texts that repeat below them, joined by line ends. The comment says what a row is."""
+        return await self._text(
+            "GET",
+            "/v2/schema/views/{idSch}",
+            accept="text/plain",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma, "dialect": dialect},
+        )
+
     async def export_schema_as(
         self,
         id_sch: int,

@@ -4,7 +4,6 @@ import { logicalSchemaDdl, nameLengths } from '../../../catalog/schemas/logical-
 import { findOrigin, originFamily, removeOrigin } from '../../../catalog/schemas/origin.ts';
 import { createSchema } from '../../../catalog/schemas/create-schema.ts';
 import { generateLogicalSchema } from '../../../catalog/schemas/generate.ts';
-import { dialectNames } from '../../../engine/sql/dialects/every-dialect.ts';
 import type { Config } from '../../../config/shape.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Slots } from '../../../transfer/turns.ts';
@@ -22,7 +21,7 @@ import {
   removed,
   undeclared,
 } from '../../requests/operation.ts';
-import { int64, integerBetween, logicalSchemaQuery } from '../../requests/parameters.ts';
+import { dialectQuery, int64, integerBetween, logicalSchemaQuery } from '../../requests/parameters.ts';
 import {
   CreateSchemaRequest,
   SchemaDetails,
@@ -31,17 +30,11 @@ import {
 } from '../../schemas/catalog.ts';
 import { longText } from '../../answers/long-answers.ts';
 import { wire } from '../../answers/wire.ts';
+import { viewsOperation } from './entity-views.ts';
 import { exportAsOperation } from './export-as.ts';
 
 const tags = ['schemas'];
 const schemaParam = z.object({ idSch: int64('The schema.', 11) });
-
-const ddlQuery = logicalSchemaQuery.extend({
-  dialect: z
-    .enum(dialectNames)
-    .optional()
-    .openapi({ description: 'SQL flavour; postgresql without it.', example: 'postgresql' }),
-});
 
 export function createSchemaRoutes(
   adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs'>,
@@ -56,6 +49,7 @@ export function createSchemaRoutes(
     allOperation(shared),
     getOperation(shared),
     ddlOperation(shared),
+    viewsOperation(adapters, guards, shared.renderings),
     exportAsOperation(adapters, guards, shared.renderings),
     familyOperation(shared),
     maxLengthOperation(shared),
@@ -145,7 +139,7 @@ function ddlOperation({ adapters, guard, renderings }: Shared) {
       description: 'Every table and column is commented with its XPath.',
       tags,
       ...guard,
-      request: { params: schemaParam, query: ddlQuery },
+      request: { params: schemaParam, query: dialectQuery },
       responses: {
         200: {
           description: 'The DDL.',

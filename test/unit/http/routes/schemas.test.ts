@@ -132,6 +132,21 @@ describe('schemas', () => {
     expect(await unknown.json()).toMatchObject({ status: 400, errors: [{ pointer: '#/query/dialect' }] });
   });
 
+  it('are told as views of their business entities in every dialect', async () => {
+    const { send, first, foreign, plain } = await createWithSchemas();
+    for (const dialect of dialectNames) {
+      const answer = await send(`/v2/schema/views/${first}?dialect=${dialect}`);
+      expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/plain; charset=UTF-8']);
+      expect([dialect, await answer.text()]).toEqual([
+        dialect,
+        expect.stringMatching(/^-- One row for each row of \w+ \(\/.*\nCREATE VIEW .\w+_view. AS\nSELECT\n/),
+      ]);
+    }
+    expect((await send(`/v2/schema/views/${first}?id_lschma=${plain}`)).status).toBe(200);
+    expect((await send(`/v2/schema/views/${first}?dialect=cobol`)).status).toBe(400);
+    expect((await send(`/v2/schema/views/${foreign}`)).status).toBe(404);
+  });
+
   it('have mappings for every source path, key and position', async () => {
     const { send, first, second, newest } = await createWithSchemas();
     const mappings = Mapping.array().parse(await (await send(`/v2/mapping/get/${first}`)).json());

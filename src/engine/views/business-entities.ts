@@ -1,0 +1,60 @@
+/** Which tables stand for what a business is about: rows that repeat, with much to say or with much below them. */
+import { mapInSlices } from '../in-slices.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
+import { rowTables } from '../model/wide-rows.ts';
+import { rowAboveOf, type ViewContent, type ViewContents } from './entity-columns.ts';
+
+/** part of what the root says that must lie below a row, or of what the richest row says that must lie in it */
+const leastShare = { below: 0.1, alone: 0.25, inRow: 0.1 } as const;
+const leastColumns = 2;
+const mostEntities = 40;
+
+/**
+ * In the order of the tables. A table that is reached once for each row above is part of that; one that repeats is an entity when at least
+ * a tenth of all that a document can say lies below it, or when its rows say a quarter of what the richest say. Rows of root elements repeat
+ * from document to document. `has`: the tables that there are.
+ */
+export async function businessEntities(
+  model: RelationalModel,
+  contents: ViewContents,
+  has: (table: number) => boolean,
+): Promise<readonly ViewContent[]> {
+  const roots = new Set(model.roots.map(({ node }) => model.nodes[node]!.table));
+  const own = await mapInSlices(model.tables, (table, index) =>
+    table.continues === undefined && table.kind === 'element' && has(index)
+      ? contents.content(index).values.length
+      : 0,
+  );
+  const repeating = new Set(roots);
+  const below = [...own];
+  await mapInSlices(own.toReversed(), (_, fromEnd) => {
+    const table = own.length - 1 - fromEnd;
+    if (model.tables[table]!.continues !== undefined || model.tables[table]!.kind !== 'element') return;
+    for (const rows of contents.content(table).hanging) {
+      if (!rows.single) repeating.add(rows.table);
+      // what leads back up is counted where it stands first
+      if (rows.table > table && has(rows.table)) below[table]! += below[rows.table]!;
+    }
+  });
+  const whole = Math.max(...[...roots].map((root) => below[root] ?? 0), 1);
+  const candidates = [...repeating]
+    .filter((table) => own[table]! > 0 && rowTables(model, table).every(has))
+    .toSorted((a, b) => a - b);
+  const views = await mapInSlices(candidates, (table) => {
+    const view = contents.of(table);
+    const columns = view.columns.filter(({ of }) => rowAboveOf(of) === null).length;
+    return { view, columns: columns + view.texts.length };
+  });
+  const richest = Math.max(...views.map(({ columns }) => columns), 1);
+  return views
+    .filter(
+      ({ view: { table }, columns }) =>
+        columns >= leastColumns &&
+        columns >= richest * leastShare.inRow &&
+        (below[table]! >= whole * leastShare.below || columns >= richest * leastShare.alone),
+    )
+    .toSorted((a, b) => b.columns - a.columns)
+    .slice(0, mostEntities)
+    .map(({ view }) => view)
+    .toSorted((a, b) => a.table - b.table);
+}

@@ -1,0 +1,224 @@
+/** One view in SQL: what it selects, how its tables are joined, and what is said of it. */
+import { identifierOf, structureWord } from '../map/names/identifiers.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
+import { sideTableDefinitions } from '../model/side-tables.ts';
+import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
+import { commentLine } from '../sql/comment-text.ts';
+import { qualified, type Dialect } from '../sql/dialect.ts';
+import { modelName, physicalName } from '../sql/physical-names.ts';
+import {
+  rowAboveOf,
+  type JoinedRows,
+  type JoinedTexts,
+  type ViewColumn,
+  type ViewContent,
+} from './entity-columns.ts';
+import { joinedText } from './joined-text.ts';
+
+export interface CreateViewOptions {
+  readonly dialect: Dialect;
+  readonly sqlSchema: string | null;
+  /** of the view */
+  readonly name: string;
+}
+
+export interface CreatedView {
+  readonly name: string;
+  /** what a row of it is */
+  readonly comment: string;
+  /** without terminator; the second one, if there is one, puts the comment on it */
+  readonly statements: readonly string[];
+}
+
+export function createView(
+  model: RelationalModel,
+  content: ViewContent,
+  { dialect, sqlSchema, name }: CreateViewOptions,
+): CreatedView {
+  const nameMode = model.options?.nameMode ?? 'l';
+  const quoted = (text: string): string => dialect.quote(physicalName(dialect, text));
+  const relation = (table: string): string =>
+    qualified(dialect, { sqlSchema, table: physicalName(dialect, table) });
+  const tableName = (table: number): string => model.tables[table]!.name;
+  const keyOf = (table: number): string =>
+    model.tables[table]!.columns.find(({ role }) => role === 'row_key')!.name;
+  const columnAt = (table: number, at: number): RowColumn => rowColumns(model, table)[at]!;
+
+  const aliases = new Map<JoinedRows | null, string>([[null, 'e']]);
+  const continued = new Map<string, string>();
+  const joins: string[] = [];
+  const selected: string[] = [];
+  const taken = new Set<string>();
+
+  const limited = (text: string): string => physicalName(dialect, modelName(model, text));
+  function nameColumn(words: readonly string[]): string {
+    const wanted = words.filter((word) => word !== '').join('_');
+    let found = limited(wanted);
+    for (let number = 2; taken.has(found.toLowerCase()); number += 1) found = limited(`${wanted}_${number}`);
+    taken.add(found.toLowerCase());
+    return found;
+  }
+
+  function select(expression: string, words: readonly string[]): void {
+    selected.push(`${expression} AS ${dialect.quote(nameColumn(words))}`);
+  }
+
+  /** The alias of these rows; they are joined when they are asked for first. */
+  function aliasOf(rows: JoinedRows | null): string {
+    const known = aliases.get(rows);
+    if (known !== undefined || rows === null) return known ?? 'e';
+    const to = aliasOf(rows.to);
+    const alias = `${rows.isAbove ? 'p' : 'c'}${aliases.size}`;
+    aliases.set(rows, alias);
+    const below = rows.isAbove ? (rows.to?.table ?? content.table) : rows.table;
+    const key = quoted(columnAt(below, rows.keyColumn).column.name);
+    const above = quoted(keyOf(rows.isAbove ? rows.table : (rows.to?.table ?? content.table)));
+    const on = rows.isAbove ? `${alias}.${above} = ${to}.${key}` : `${alias}.${key} = ${to}.${above}`;
+    joins.push(`LEFT JOIN ${relation(tableName(rows.table))} ${alias} ON ${on}`);
+    return alias;
+  }
+
+  function expressionOf(of: JoinedRows | null, { table, column }: RowColumn): string {
+    const alias = aliasOf(of);
+    const first = of?.table ?? content.table;
+    if (table === first) return `${alias}.${quoted(column.name)}`;
+    const which = `${alias} ${table}`;
+    let further = continued.get(which);
+    if (further === undefined) {
+      further = `w${continued.size + 1}`;
+      continued.set(which, further);
+      joins.push(
+        `LEFT JOIN ${relation(tableName(table))} ${further} ON ${further}.${quoted(keyOf(table))} = ${alias}.${quoted(keyOf(first))}`,
+      );
+    }
+    return `${further}.${quoted(column.name)}`;
+  }
+
+  const shortened = shortSteps(content);
+  const word = (text: string): string => identifierOf(text, nameMode);
+  function wordsOf({ of, place, steps }: Pick<ViewColumn, 'of' | 'place' | 'steps'>): string[] {
+    if (of === null) return [place.column.name];
+    const above = rowAboveOf(of);
+    const prefix = above === null ? [] : [tableName(above.table)];
+    // a column of the row above itself has its name already
+    if (of === above) return [...prefix, withoutPrefix(place.column.name, prefix[0]!)];
+    const front = shortened.get(of) ?? of.steps;
+    return [...prefix, ...front.map(word), ...steps.slice(of.steps.length).map(word)];
+  }
+
+  const { documents } = sideTableDefinitions;
+  const fileKey = model.tables[content.table]!.columns.find(({ role }) => role === 'document');
+  const hasTold = content.columns.some(({ of }) => rowAboveOf(of) !== null);
+  if (fileKey !== undefined) {
+    joins.push(
+      `LEFT JOIN ${relation(documents.name)} d ON d.${quoted(documents.primaryKey[0]!)} = e.${quoted(fileKey.name)}`,
+    );
+    select(`e.${quoted(fileKey.name)}`, [fileKey.name]);
+    select(`d.${quoted('name')}`, [structureWord('document', nameMode), structureWord('name', nameMode)]);
+  }
+  // the rows' own names first: others give way to them
+  const own = content.columns.filter(({ of, signedBy }) => of === null && signedBy === undefined);
+  const ownNames = new Map(own.map((column) => [column, nameColumn([column.place.column.name])]));
+  for (const above of content.above) {
+    if (!content.columns.some(({ of }) => rowAboveOf(of) === above)) continue;
+    const key = keyOf(above.table);
+    select(`${aliasOf(above)}.${quoted(key)}`, [key]);
+  }
+  const key = keyOf(content.table);
+  const keyColumn = `e.${quoted(key)} AS ${dialect.quote(nameColumn([key]))}`;
+  let isKeyTold = false;
+  for (const column of content.columns) {
+    if (!isKeyTold && rowAboveOf(column.of) === null) {
+      selected.push(keyColumn);
+      isKeyTold = true;
+    }
+    if (column.place.column.type.list === true && !dialect.capabilities.arrays) continue;
+    const expression = expressionOf(column.of, column.place);
+    const ownName = ownNames.get(column);
+    if (column.signedBy !== undefined) {
+      const { of, place, values } = column.signedBy;
+      const [credit, debit] = values.map((value) => dialect.literal(value));
+      select(
+        `CASE ${expressionOf(of, place)} WHEN ${credit} THEN ${expression} WHEN ${debit} THEN -${expression} END`,
+        [...wordsOf(column), structureWord('signed', nameMode)],
+      );
+    } else if (ownName === undefined) select(expression, wordsOf(column));
+    else selected.push(`${expression} AS ${dialect.quote(ownName)}`);
+  }
+  if (!isKeyTold) selected.push(keyColumn);
+  for (const [at, text] of content.texts.entries()) {
+    const joined = textJoin(text, `t${at + 1}`);
+    if (joined === null) continue;
+    joins.push(joined);
+    const front = text.of === null ? text.steps : [...(shortened.get(text.of) ?? []), text.steps.at(-1)!];
+    select(`t${at + 1}.${dialect.quote('joined')}`, front.slice(-2).map(word));
+  }
+
+  /** Texts of all rows under one key as one; null where the dialect cannot put them together in their order. */
+  function textJoin({ of, table, keyColumn: column, place }: JoinedTexts, alias: string): string | null {
+    const position = model.tables[table]!.columns.find(({ role }) => role === 'position');
+    const expression = joinedText(dialect, {
+      text: quoted(place.column.name),
+      order: quoted((position ?? { name: keyOf(table) }).name),
+      length: place.column.type.length ?? null,
+    });
+    if (expression === null) return null;
+    const parent = aliasOf(of);
+    const foreign = quoted(columnAt(table, column).column.name);
+    const grouped = `SELECT ${foreign}, ${expression} AS ${dialect.quote('joined')} FROM ${relation(tableName(table))} WHERE ${foreign} IS NOT NULL GROUP BY ${foreign}`;
+    return `LEFT JOIN (${grouped}) ${alias} ON ${alias}.${foreign} = ${parent}.${quoted(keyOf(of?.table ?? content.table))}`;
+  }
+
+  const { xpath, documentation } = model.tables[content.table]!;
+  const repeated = hasTold
+    ? ` What rows above say (${content.above.map(({ table }) => tableName(table)).join(', ')}) is repeated in each row below them: not to be summed up.`
+    : '';
+  const said = documentation === undefined ? '' : ` ${documentation}`;
+  const comment = `One row for each row of ${tableName(content.table)} (${xpath}).${repeated}${said}`;
+  const view = { sqlSchema, table: name };
+  const create = `CREATE VIEW ${qualified(dialect, view)} AS\nSELECT\n  ${selected.join(',\n  ')}\nFROM ${relation(tableName(content.table))} e\n${joins.join('\n')}`;
+  return { name, comment, statements: [create, ...commentStatement(dialect, view, comment)] };
+}
+
+/** Where databases have comments on views, the statement. */
+function commentStatement(
+  dialect: Dialect,
+  view: { readonly sqlSchema: string | null; readonly table: string },
+  comment: string,
+): readonly string[] {
+  const { comments } = dialect;
+  if (comments.kind === 'inline') return [];
+  const text = commentLine(comment, comments.maxLength);
+  // Oracle says TABLE of views, too
+  const statement = comments.table(view, text);
+  return [
+    dialect.name === 'oracle' ? statement : statement.replace(/^COMMENT ON TABLE /, 'COMMENT ON VIEW '),
+  ];
+}
+
+function withoutPrefix(name: string, prefix: string): string {
+  return name.toLowerCase().startsWith(`${prefix.toLowerCase()}_`) ? name.slice(prefix.length + 1) : name;
+}
+
+/** Of the steps to joined rows the last ones, as many as tell them from others that are joined to the same row. */
+function shortSteps({ columns, texts }: ViewContent): ReadonlyMap<JoinedRows, readonly string[]> {
+  const all = new Set([...columns, ...texts].flatMap(({ of }) => (of === null || of.isAbove ? [] : [of])));
+  const short = new Map<JoinedRows, readonly string[]>();
+  for (const rows of all) {
+    const others = [...all].filter(
+      (one) => one !== rows && rowAboveOf(one) === rowAboveOf(rows) && !startsWith(one.steps, rows.steps),
+    );
+    let length = 1;
+    while (
+      length < rows.steps.length &&
+      others.some(({ steps }) => startsWith(steps.toReversed(), rows.steps.slice(-length).toReversed()))
+    )
+      length += 1;
+    short.set(rows, rows.steps.slice(-length));
+  }
+  return short;
+}
+
+function startsWith(steps: readonly string[], start: readonly string[]): boolean {
+  return start.every((step, at) => steps[at] === step);
+}

@@ -1,0 +1,154 @@
+/** What hangs from a row of a table: its values by their path within the row, and rows of other tables by the key that leads to them. */
+import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
+
+/** A value column of a row. */
+export interface RowValue {
+  /** column of the row, continuations counted through */
+  readonly column: number;
+  /** local names from the element of the row down to what holds the value; none: the element's own text */
+  readonly steps: readonly string[];
+  readonly isAttribute: boolean;
+  /** the attribute of an element that has text, so that it says something about that */
+  readonly qualifies: boolean;
+  /** every row has the first of the steps, as far as the source says */
+  readonly firstRequired: boolean;
+}
+
+/** Rows of another table that refer to a row, in one place of it. */
+export interface HangingRows {
+  readonly table: number;
+  /** column of their row */
+  readonly keyColumn: number;
+  /** a row has one of them at most */
+  readonly single: boolean;
+  readonly steps: readonly string[];
+  readonly firstRequired: boolean;
+}
+
+export interface RowContent {
+  readonly values: readonly RowValue[];
+  readonly hanging: readonly HangingRows[];
+}
+
+const nothing: RowContent = { values: [], hanging: [] };
+
+/** By table. Each table is worked out when it is asked for. */
+export function rowContents(model: RelationalModel): (table: number) => RowContent {
+  const openers = Map.groupBy(
+    model.nodes.filter(({ opensRow }) => opensRow),
+    ({ table }) => table,
+  );
+  const members = membersOfHeads(model);
+  const known = new Map<number, RowContent>();
+  return (table) => {
+    let content = known.get(table);
+    if (content === undefined) {
+      content = united([
+        ...(openers.get(table) ?? []).map((node) => contentOf(model, node)),
+        members.get(table) ?? nothing,
+      ]);
+      known.set(table, content);
+    }
+    return content;
+  };
+}
+
+interface Place {
+  readonly node: PlanNode;
+  readonly steps: readonly string[];
+  readonly firstRequired: boolean;
+}
+
+/** Of the rows that one kind of element makes; what is folded into them belongs to it. */
+function contentOf({ nodes }: RelationalModel, opener: PlanNode): RowContent {
+  const values: RowValue[] = [];
+  const hanging = new Map<string, HangingRows>();
+  const hang = (
+    edge: Pick<PlanEdge, 'node' | 'parentKeyColumn' | 'maxOccurs'>,
+    steps: readonly string[],
+    firstRequired: boolean,
+  ): void => {
+    const { table } = nodes[edge.node]!;
+    const key = `${table} ${edge.parentKeyColumn}`;
+    const before = hanging.get(key);
+    if (before !== undefined) hanging.set(key, { ...before, single: false });
+    else
+      hanging.set(key, {
+        table,
+        keyColumn: edge.parentKeyColumn,
+        single: edge.maxOccurs === 1,
+        steps,
+        firstRequired,
+      });
+  };
+  const pending: Place[] = [{ node: opener, steps: [], firstRequired: true }];
+  const seen = new Set<PlanNode>();
+  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+    const { node, steps, firstRequired } = place;
+    if (seen.has(node)) continue;
+    seen.add(node);
+    const { textColumn } = node;
+    if (textColumn >= 0)
+      values.push({ column: textColumn, steps, isAttribute: false, qualifies: false, firstRequired });
+    for (const { name, column } of node.attributes) {
+      if (column < 0) continue;
+      const own = [...steps, name.localName];
+      const qualifies = textColumn >= 0;
+      values.push({ column, steps: own, isAttribute: true, qualifies, firstRequired });
+    }
+    const folded: Place[] = [];
+    for (const edge of node.edges) {
+      const below = [...steps, edge.name.localName];
+      const isRequired = steps.length === 0 ? edge.minOccurs > 0 : firstRequired;
+      const child = nodes[edge.node]!;
+      const { head } = edge;
+      if (head !== undefined) hang({ ...head, maxOccurs: edge.maxOccurs }, below, isRequired);
+      else if (child.opensRow) hang(edge, below, isRequired);
+      else folded.push({ node: child, steps: below, firstRequired: isRequired });
+      for (const type of head === undefined ? child.typeEdges : []) {
+        if (type.parentKeyColumn >= 0) hang({ ...type, maxOccurs: edge.maxOccurs }, below, isRequired);
+        else if (!nodes[type.node]!.opensRow)
+          folded.push({ node: nodes[type.node]!, steps: below, firstRequired: isRequired });
+      }
+    }
+    pending.push(...folded.toReversed());
+  }
+  return { values, hanging: [...hanging.values()] };
+}
+
+/** Wide substitution groups: the row of the member hangs from that of the group's head, one to one. */
+function membersOfHeads({ nodes }: RelationalModel): ReadonlyMap<number, RowContent> {
+  const found = new Map<number, Map<string, HangingRows>>();
+  for (const { edges } of nodes)
+    for (const { head, node, parentKeyColumn, name } of edges) {
+      if (head === undefined) continue;
+      const { table } = nodes[head.node]!;
+      const own = found.get(table) ?? new Map<string, HangingRows>();
+      found.set(table, own);
+      const member = nodes[node]!.table;
+      own.set(`${member} ${parentKeyColumn}`, {
+        table: member,
+        keyColumn: parentKeyColumn,
+        single: true,
+        steps: [name.localName],
+        firstRequired: false,
+      });
+    }
+  return new Map([...found].map(([table, rows]) => [table, { values: [], hanging: [...rows.values()] }]));
+}
+
+/** Of several kinds of elements in one table: what is single in all of them is single. */
+function united(contents: readonly RowContent[]): RowContent {
+  if (contents.length === 1) return contents[0]!;
+  const values = new Map<number, RowValue>();
+  const hanging = new Map<string, HangingRows>();
+  for (const content of contents) {
+    for (const value of content.values) if (!values.has(value.column)) values.set(value.column, value);
+    for (const rows of content.hanging) {
+      const key = `${rows.table} ${rows.keyColumn}`;
+      const before = hanging.get(key);
+      hanging.set(key, before === undefined ? rows : { ...before, single: before.single && rows.single });
+    }
+  }
+  return { values: [...values.values()], hanging: [...hanging.values()] };
+}

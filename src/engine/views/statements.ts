@@ -1,0 +1,57 @@
+/** CREATE VIEW for each business entity of a model. */
+import { mapInSlices } from '../in-slices.ts';
+import type { Enumeration } from '../metadata/enumerations.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
+import { sideTableNames } from '../model/side-tables.ts';
+import { commentLine } from '../sql/comment-text.ts';
+import { dialectOf } from '../sql/dialects/every-dialect.ts';
+import type { DialectName } from '../sql/dialect.ts';
+import { modelName, physicalName } from '../sql/physical-names.ts';
+import { structureWord } from '../map/names/identifiers.ts';
+import { businessEntities } from './business-entities.ts';
+import { createView, type CreatedView } from './create-view.ts';
+import { viewContents } from './entity-columns.ts';
+
+export interface EntityViewsOptions {
+  readonly dialect: DialectName;
+  readonly sqlSchema?: string;
+  /** indexes of the tables that there are; all without it */
+  readonly tables?: ReadonlySet<number>;
+  /** values that a column can have, by indexes of table and column: amounts that a credit or debit stands beside get a sign */
+  readonly enumeration?: (table: number, column: number) => Enumeration | null;
+}
+
+/** Views of a model, each of its tables named `TABLE_view`; no table of the model has the name of one. */
+export async function entityViews(
+  model: RelationalModel,
+  options: EntityViewsOptions,
+): Promise<readonly CreatedView[]> {
+  const dialect = dialectOf(options.dialect);
+  const has = (table: number): boolean => options.tables?.has(table) ?? true;
+  const contents = viewContents(model, { enumeration: options.enumeration ?? (() => null), has });
+  const entities = await businessEntities(model, contents, has);
+  const taken = new Set(
+    [...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)].map((name) =>
+      physicalName(dialect, name).toLowerCase(),
+    ),
+  );
+  const end = `_${structureWord('view', model.options?.nameMode ?? 'l')}`;
+  return await mapInSlices(entities, (content) => {
+    let wanted = `${model.tables[content.table]!.name}${end}`;
+    let name = physicalName(dialect, modelName(model, wanted));
+    while (taken.has(name.toLowerCase())) {
+      wanted += '_';
+      name = physicalName(dialect, modelName(model, wanted));
+    }
+    taken.add(name.toLowerCase());
+    return createView(model, content, { dialect, sqlSchema: options.sqlSchema ?? null, name });
+  });
+}
+
+/** As a script, in pieces: what each view is, then its statements. */
+export function viewScript(views: readonly CreatedView[]): readonly string[] {
+  return views.map(
+    ({ comment, statements }, at) =>
+      `${at === 0 ? '' : '\n'}-- ${commentLine(comment, null)}\n${statements.map((one) => `${one};\n`).join('')}`,
+  );
+}

@@ -1,0 +1,214 @@
+/** Views of business entities in real databases: what they tell of real documents, against the documents themselves. */
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';
+import type { MapLevel, RelationalModel } from '../../../src/engine/model/relational-model.ts';
+import type { SourceModel } from '../../../src/engine/model/source-model.ts';
+import { renderDdl } from '../../../src/engine/sql/ddl.ts';
+import { entityViews, viewScript, type EntityViewsOptions } from '../../../src/engine/views/statements.ts';
+import { compileXsdSet } from '../../../src/engine/xsd/compile-set.ts';
+import { corpusFiles, corpusXsdSet, readCorpus } from '../../support/corpus.ts';
+import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
+import { needs, some } from '../../support/needs.ts';
+import { loadIntoPostgres } from '../../support/round-trip/postgres.ts';
+import { readXml, type ReadElement } from '../../support/service/xml-reader.ts';
+import { useTrial } from '../../support/service/trial.ts';
+import type { TestDatabase } from '../../support/servers/postgres.ts';
+
+const trial = useTrial();
+let database: TestDatabase;
+let sql: Sql;
+beforeAll(async () => {
+  database = await trial.emptyDatabase();
+  sql = connectPostgres(database.url, { applicationName: 'test', max: 1 });
+});
+afterAll(() => sql.end({ timeout: 1 }));
+
+async function viewsOf(source: SourceModel, model: RelationalModel, options: Partial<EntityViewsOptions>) {
+  const valuesAt = await enumerationsOf(model, source);
+  return await entityViews(model, {
+    dialect: 'postgresql',
+    enumeration: (table, column) => valuesAt(table, column)?.values ?? null,
+    ...options,
+  });
+}
+
+/** Loads the documents, and makes the views over the tables that they filled. */
+async function loadWithViews(
+  sqlSchema: string,
+  source: SourceModel,
+  model: RelationalModel,
+  documents: readonly Uint8Array[],
+): Promise<string[]> {
+  await loadIntoPostgres({ url: database.url, sqlSchema }, model, documents, { id: 1, name: 'file' });
+  const there = await sql<
+    { tablename: string }[]
+  >`select tablename from pg_tables where schemaname = ${sqlSchema}`;
+  const names = new Set(there.map(({ tablename }) => tablename));
+  const tables = new Set(model.tables.flatMap(({ name }, at) => (names.has(name) ? [at] : [])));
+  const views = await viewsOf(source, model, { sqlSchema, tables });
+  await sql.unsafe(viewScript(views).join(''));
+  return views.map(({ name }) => name);
+}
+
+/** Elements on a path of local names below one. */
+function elements(from: ReadElement, ...path: readonly string[]): ReadElement[] {
+  return path.reduce<ReadElement[]>(
+    (found, name) =>
+      found.flatMap(({ children }) =>
+        children.filter((child) => typeof child !== 'string').filter(({ localName }) => localName === name),
+      ),
+    [from],
+  );
+}
+
+function text(from: ReadElement, ...path: readonly string[]): string | null {
+  const found = elements(from, ...path);
+  return found.length === 0 ? null : found.map(({ children }) => children.join('')).join('\n');
+}
+
+describe('camt.053: a view of transactions', needs('corpus'), () => {
+  const set = 'iso20022/assets/camt.053.001.02.xsd';
+  const names = [
+    'camt053.v2.multi.statement.xml',
+    'camt053.v2.minimal.ultimate.xml',
+    'camt053.v2.all-balance-types.xml',
+  ];
+
+  it.each([0, 1, 2, 3] as const)('has the rows and values of the documents at level %i', async (level) => {
+    const { files } = corpusXsdSet(set);
+    const { model: source } = compileXsdSet(
+      files.filter(({ name }) => set.endsWith(name)),
+      {},
+    );
+    const model = modelOf(source, level);
+    const documents = names.map((name) => readCorpus('iso20022', 'test', 'data', name));
+    const views = await loadWithViews(`camt_${level}`, source, model, documents);
+    expect(views).toContain('tx_dtls_view');
+    const wanted = documents.flatMap((bytes, at) => {
+      const root = readXml(new TextDecoder().decode(bytes));
+      return elements(root, 'BkToCstmrStmt', 'Stmt').flatMap((stmt) =>
+        elements(stmt, 'Ntry').flatMap((entry) =>
+          elements(entry, 'NtryDtls', 'TxDtls').map((one) => ({
+            document: `file-${at + 1}.xml`,
+            statement: text(stmt, 'Id'),
+            iban: text(stmt, 'Acct', 'Id', 'IBAN'),
+            booked: text(entry, 'BookgDt', 'Dt'),
+            valued: text(entry, 'ValDt', 'Dt'),
+            amount: `${text(entry, 'CdtDbtInd') === 'DBIT' ? '-' : ''}${text(entry, 'Amt')}`,
+            currency: elements(entry, 'Amt')[0]!.attributes.find(({ localName }) => localName === 'Ccy')!
+              .value,
+            reference: text(one, 'Refs', 'EndToEndId'),
+            debtor: text(one, 'RltdPties', 'Dbtr', 'Nm'),
+            creditor: text(one, 'RltdPties', 'Cdtr', 'Nm'),
+            remittance: text(one, 'RmtInf', 'Ustrd'),
+          })),
+        ),
+      );
+    });
+    expect(wanted.length).toBeGreaterThan(2);
+    const columns = await sql<{ name: string }[]>`
+      select column_name as name from information_schema.columns
+      where table_schema = ${`camt_${level}`} and table_name = 'tx_dtls_view' order by ordinal_position`;
+    /** The only column that ends so. */
+    const column = (pattern: RegExp): string => {
+      const found = columns.filter(({ name }) => pattern.test(name)).map(({ name }) => name);
+      expect([pattern.source, found]).toEqual([pattern.source, [expect.anything()]]);
+      return found[0]!;
+    };
+    const has = (pattern: RegExp): boolean => columns.some(({ name }) => pattern.test(name));
+    const optional = (pattern: RegExp, as: string): string =>
+      has(pattern) ? `"${column(pattern)}" as ${as}` : `null as ${as}`;
+    const rows = await sql.unsafe(
+      `select document_name as document, stmt_id as statement, "${column(/^stmt_(?:acct_)?(?:id_)?iban$/)}" as iban,
+         "${column(/^ntry_bookg_dt_dt$/)}"::text as booked, "${column(/^ntry_val_dt_dt$/)}"::text as valued,
+         ntry_amt_signed::text as amount, ntry_amt_ccy as currency, "${column(/end_to_end_id$/)}" as reference,
+         ${optional(/(?<!ultmt_)dbtr_nm$/, 'debtor')}, ${optional(/(?<!ultmt_)cdtr_nm$/, 'creditor')},
+         "${column(/ustrd$/)}" as remittance
+       from camt_${level}.tx_dtls_view order by document_name, tx_dtls_key`,
+    );
+    expect(rows.map((row) => ({ ...row, amount: Number(row['amount']) }))).toEqual(
+      wanted.map((row) => ({ ...row, amount: Number(row.amount) })),
+    );
+  });
+});
+
+describe('views of any schema', () => {
+  const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+    <xs:complexType name="Person"><xs:sequence><xs:element name="fullName" type="xs:string"/><xs:element name="phone" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType>
+    <xs:element name="harbour"><xs:complexType><xs:sequence>
+      <xs:element name="code" type="xs:string"/>
+      <xs:element name="call" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+        <xs:element name="vessel" type="xs:string"/><xs:element name="arrival" type="xs:date"/><xs:element name="tonnage" type="xs:decimal"/><xs:element name="berth" type="xs:int" minOccurs="0"/>
+        <xs:element name="note" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>
+        <xs:element name="pilot" type="Person" minOccurs="0"/><xs:element name="captain" type="Person"/>
+        <xs:element name="guest" type="Person" minOccurs="0" maxOccurs="9"/>
+      </xs:sequence></xs:complexType></xs:element>
+    </xs:sequence></xs:complexType></xs:element></xs:schema>`);
+  const document = bytesOf(
+    `<harbour><code>O'SLO</code><call><vessel>Fram</vessel><arrival>2026-05-17</arrival><tonnage>402.5</tonnage><note>first</note><note>second</note><captain><fullName>Otto</fullName></captain><guest><fullName>A</fullName></guest><guest><fullName>B</fullName></guest></call><call><vessel>Gjøa</vessel><arrival>2026-06-01</arrival><tonnage>47</tonnage><berth>3</berth><pilot><fullName>Roald</fullName></pilot><captain><fullName>Gus</fullName></captain></call></harbour>`,
+  );
+
+  it('have a row for each of their table, parties by role, and texts that repeat in one', async () => {
+    const model = modelOf(source, 3);
+    expect(await loadWithViews('harbour', source, model, [document])).toContain('call_view');
+    const rows = await sql`select * from harbour.call_view order by call_key`;
+    expect(rows.map((row) => ({ ...row }))).toMatchObject([
+      {
+        document_name: 'file-1.xml',
+        harbour_code: "O'SLO",
+        vessel: 'Fram',
+        note: 'first\nsecond',
+        captain_full_name: 'Otto',
+        pilot_full_name: null,
+      },
+      {
+        document_name: 'file-1.xml',
+        harbour_code: "O'SLO",
+        vessel: 'Gjøa',
+        note: null,
+        captain_full_name: 'Gus',
+        pilot_full_name: 'Roald',
+      },
+    ]);
+    const [said] = await sql<
+      { comment: string }[]
+    >`select obj_description('harbour.call_view'::regclass) as comment`;
+    expect(said!.comment).toMatch(/^One row for each row of call \(\/harbour\/call\)\./);
+  });
+
+  it.each([0, 1, 2, 3] as MapLevel[])(
+    'can be made where all tables are, on PostgreSQL and DuckDB, at level %i',
+    async (level) => {
+      const instance = await DuckDBInstance.create(':memory:');
+      const connection = await instance.connect();
+      try {
+        const model = modelOf(source, level);
+        const sqlSchema = `made_${level}`;
+        await sql.unsafe(renderDdl(model, { sqlSchema }));
+        await sql.unsafe(viewScript(await viewsOf(source, model, { sqlSchema })).join(''));
+        await connection.run(renderDdl(model, { dialect: 'duckdb' }));
+        const views = await viewsOf(source, model, { dialect: 'duckdb' });
+        await connection.run(viewScript(views).join(''));
+        for (const { name } of views) await connection.run(`SELECT * FROM "${name}"`);
+      } finally {
+        connection.closeSync();
+        instance.closeSync();
+      }
+    },
+  );
+});
+
+describe('views of real sets', needs('corpus'), () => {
+  it.each(some(['junit', 'musicxml', 'cdisc-odm', 'siri'], 1))('of %s can be made', async (set) => {
+    const files = corpusFiles(set, '.xsd').map((name) => ({ name, bytes: readCorpus(set, name) }));
+    const { model: source } = compileXsdSet(files, {});
+    const model = modelOf(source, 3);
+    const sqlSchema = `real_${set.replaceAll('-', '_')}`;
+    for (const statement of renderDdl(model, { sqlSchema }).split(/;\n\n/)) await sql.unsafe(statement);
+    const views = await viewsOf(source, model, { sqlSchema });
+    expect(views.length).toBeGreaterThan(0);
+    for (const { statements } of views) for (const statement of statements) await sql.unsafe(statement);
+  });
+});
