@@ -13,11 +13,12 @@ import { createFileRowSource, type SourceTable, type SourceTables } from '../duc
 import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob } from '../folder/ledger.ts';
 import { refuseLink } from '../folder/loaded-documents.ts';
+import { isObject } from '../folder/contents/manifest.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
 import { parquet } from './data-files.ts';
 import { holdLakeFolder } from './lake-folder.ts';
-import { readTable } from './log/versions.ts';
-import { readLakeLoads, readLakeManifest, type LakeTable } from './manifest.ts';
+import { logFolder, readCommit, readTable } from './log/versions.ts';
+import { readLakeLoads, readLakeManifest, type LakeManifest, type LakeTable } from './manifest.ts';
 import { checkReadable } from './log/protocol.ts';
 import { fieldsOf } from './log/schema.ts';
 import { sqlTypeOf } from './log/types.ts';
@@ -28,6 +29,8 @@ export interface DeltaRowSourceOptions {
   readonly refuseLinks?: boolean;
   /** numbers the logical schemas that are asked for; absent: whichever */
   readonly installation?: string;
+  /** as the job left the tables that made this version of `_loads`; absent: their newest versions */
+  readonly version?: number;
 }
 
 export function createDeltaRowSource(options: DeltaRowSourceOptions): RowSource {
@@ -41,7 +44,7 @@ export function createDeltaRowSource(options: DeltaRowSourceOptions): RowSource 
 
 /** The folder is locked against other jobs while it is read; what other programs commit meanwhile is not seen. */
 async function openTables(
-  { directory: label, refuseLinks = false, installation }: DeltaRowSourceOptions,
+  { directory: label, refuseLinks = false, installation, version }: DeltaRowSourceOptions,
   model: RelationalModel,
 ): Promise<SourceTables> {
   const folder = await holdLakeFolder(resolve(label), { label, refuseLinks });
@@ -61,9 +64,11 @@ async function openTables(
     });
     const tables = new Map<string, SourceTable>();
     const known = new Set([...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)]);
+    const versions = version === undefined ? null : await versionsAt(directory, label, manifest, version);
     for (const table of manifest.tables) {
-      if (!known.has(table.name)) continue;
-      const opened = await openTable(database, directory, `${label}: ${table.name}`, table, model);
+      const at = versions === null ? Infinity : (versions.get(table.name) ?? -1);
+      if (!known.has(table.name) || at < 0) continue;
+      const opened = await openTable(database, directory, label, { ...table, version: at }, model);
       if (opened !== null) tables.set(table.name, opened);
     }
     return {
@@ -81,15 +86,37 @@ async function openTables(
   }
 }
 
+/** By table: what the job of that version of `_loads` left; a table that came later is not among them. */
+async function versionsAt(
+  folder: string,
+  label: string,
+  manifest: LakeManifest,
+  version: number,
+): Promise<ReadonlyMap<string, number>> {
+  const loads = manifest.tables.find(({ name }) => name === sideTableNames.loads);
+  const lines =
+    loads === undefined ? [] : await readCommit(join(folder, loads.directory, logFolder), version, label);
+  const told = lines.map(({ commitInfo }) => commitInfo?.['svc.tables']).find(isObject);
+  if (told !== undefined)
+    return new Map(
+      Object.entries(told).filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1])),
+    );
+  throw new AppError(
+    'not_found',
+    `${label}: no job made version ${version} of ${sideTableNames.loads}; the newest is ${loads?.version ?? 'none'}.`,
+  );
+}
+
 /** Null where the table has no rows. */
 async function openTable(
   database: DuckDbReader,
   folder: string,
-  label: string,
-  { name, directory }: LakeTable,
+  target: string,
+  { name, directory, version }: LakeTable,
   model: RelationalModel,
 ): Promise<SourceTable | null> {
-  const state = await readTable(join(folder, directory), label);
+  const label = `${target}: ${name}`;
+  const state = await readTable(join(folder, directory), label, version);
   if (state === null) return null;
   checkReadable(state, label);
   const paths = [...state.files.keys()].map((path) => join(folder, directory, path));

@@ -208,6 +208,15 @@ export const toolOptions: readonly OptionSpec[] = [
   flag(['-s', '--skip'], all, 'dryRun', 'dry run: nothing is saved'),
   withValue(['-i', '--in'], readers, ['TARGET', 'where the rows are'], text('in', pathLength)),
   withValue(['-D', '--document'], readers, ['NAME', 'one document of them'], text('document', pathLength)),
+  withValue(
+    [null, '--version'],
+    ['er2xml'],
+    [
+      'N',
+      'of a folder of Delta tables: as it was when the table _loads had this version (default: the newest)',
+    ],
+    number(0, maxId, (draft, version) => (draft.version = version)),
+  ),
   withValue(['-o', '--out'], writers, ['TARGET', 'where to write'], text('out', pathLength)),
   withValue(['-u', '--out-user'], users, ['USER', 'user of the target'], ofRequests(text('outUser', 256))),
   withValue(

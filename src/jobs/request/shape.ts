@@ -120,6 +120,8 @@ const storedRequest = z
     in: z.string().optional(),
     /** er2xml, unload: one document by its name */
     document: z.string().optional(),
+    /** er2xml: of the table `_loads` of a folder of Delta tables */
+    version: id.or(z.literal(0)).optional(),
   })
   .readonly();
 export type StoredRequest = z.infer<typeof storedRequest>;

@@ -30,7 +30,7 @@ const placeholders: Readonly<Record<Tool, readonly string[]>> = {
   xsd2er: [input],
   xml2er: [input, target],
   er2xml: [target],
-  unload: [`${database}.`],
+  unload: [`${database},\nor a folder of Delta tables.`],
 };
 
 /** What `--help` prints: purpose, what the words in capitals stand for, every option of the tool with its default, examples. */

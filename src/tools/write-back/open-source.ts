@@ -10,6 +10,8 @@ import type { ToolSession } from '../session/tool-session.ts';
 
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
   const target = inputTarget(session);
+  const isVersioned = session.request.version !== undefined;
+  if (isVersioned && target.kind !== 'folder') throw noVersions();
   const installation = await session.home.adapters.catalog.installation();
   const localPath = (path: string): Promise<string> =>
     session.byHand
@@ -28,8 +30,10 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       const { holdsDeltaTables } = await import('../../adapters/delta/manifest.ts');
       if (await holdsDeltaTables(directory)) {
         const { createDeltaRowSource } = await import('../../adapters/delta/source.ts');
-        return createDeltaRowSource(options);
+        const { version } = session.request;
+        return createDeltaRowSource({ ...options, ...(version === undefined ? {} : { version }) });
       }
+      if (isVersioned) throw noVersions();
       const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
       return createFolderRowSource(options);
     }
@@ -38,6 +42,13 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       return createPostgresRowSource({ ...(await postgresLocation(session, target, 'read')), installation });
     }
   }
+}
+
+function noVersions(): AppError {
+  return new AppError(
+    'invalid_option',
+    '--version: earlier versions are there in folders of Delta tables (-f delta) alone; leave it out',
+  );
 }
 
 export async function chooseRowRemover(session: ToolSession): Promise<RowRemover> {

@@ -112,6 +112,25 @@ describe('unload', { timeout: 120_000 }, () => {
     const back = join(home.directory, 'lake-back');
     expect(await convert(home, 'er2xml', '-i', lake('gone'), '-o', back)).toMatchObject({ documents: 2 });
     expect((await readdir(back)).toSorted()).toEqual(['second.xml', 'third.xml']);
+    // as it was when the second job had ended
+    const earlier = join(home.directory, 'lake-earlier');
+    await convert(home, 'er2xml', '-i', lake('gone'), '--version', '1', '-o', earlier);
+    expect((await readdir(earlier)).toSorted()).toEqual(['first.xml', 'second.xml']);
+    for (const [place, version, why] of [
+      [lake('gone'), '9', 'the newest is 3'],
+      ['metadb:gone', '1', 'leave it out'],
+    ] as const) {
+      const refused = await runTool(home, 'er2xml', [
+        '-i',
+        place,
+        '--version',
+        version,
+        '-o',
+        `${earlier}-no`,
+      ]);
+      expect(refused.code).toBe(1);
+      expect(refused.stdout + refused.stderr).toContain(why);
+    }
     // what is loaded next has keys of its own
     await loadInto('gone', first!);
     expect(await rowsIn('gone')).toEqual(before);
