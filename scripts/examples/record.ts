@@ -96,6 +96,10 @@ async function recordCatalog(recorder: Recorder, { idSch, loading, set }: Conver
     await recorder.record('GET', path, ofSchema);
   await recorder.record('GET', '/v2/schema/ddl/{idSch}', ofSchema, { headers: { Accept: '*/*' } });
   await recorder.record('GET', '/v2/schema/views/{idSch}', ofSchema, { headers: { Accept: '*/*' } });
+  await recorder.record('GET', '/v2/schema/dictionary/{idSch}', ofSchema, {
+    query: '?format=md',
+    headers: { Accept: '*/*' },
+  });
   await recorder.record('GET', '/v2/schema/export_as/{idSch}', ofSchema, { query: '?format=frictionless' });
   const created = await recorder.record<{ id_sch: number }>(
     'POST',

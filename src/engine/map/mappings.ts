@@ -7,7 +7,7 @@ import { createPathPrinter, type PathPrinter } from './names/paths.ts';
 import { stronglyConnected } from './tables/type-graph.ts';
 
 /** Lines beyond which the columns of a shared table are listed for the first path alone that leads to it. */
-const manyMappings = 40_000;
+export const manyMappings = 40_000;
 /** Lines beyond which further paths to a shared table are not listed at all. */
 const mostMappings = 80_000;
 

@@ -1,4 +1,4 @@
-/** `schemas`, `schema`, `ddl`, `views` and `diagram`: what is known of conversions. */
+/** `schemas`, `schema`, `ddl`, `views`, `dictionary` and `diagram`: what is known of conversions. */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { knownOrigins, originNamed } from '../../catalog/schemas/named.ts';
@@ -112,6 +112,27 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
       const pieces = await logicalSchemaViews(opened.adapters, idOrg, idSch, { dialect, idLschma });
       const views = pieces.join('');
       return { text: views.trimEnd(), json: { id_sch: idSch, dialect, views } };
+    },
+  },
+  dictionary: {
+    words: ['NAME|ID'],
+    options: ['org', 'logical', 'out'],
+    meaning:
+      'every column with its meaning, type, codes and what documents held: to -o FILE.xlsx or FILE.md, else as Markdown',
+    async run(opened, [which = ''], options) {
+      const format = options.out?.toLowerCase().endsWith('.xlsx') === true ? 'xlsx' : 'md';
+      const idOrg = organisation(options);
+      const idLschma = logicalOf(options.logical);
+      const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
+      const { dictionaryFile } = await import('../../catalog/schemas/dictionary.ts');
+      const { content } = await dictionaryFile(opened.adapters, idOrg, idSch, { format, idLschma });
+      const bytes = Buffer.concat(content);
+      if (options.out === undefined) {
+        const dictionary = bytes.toString();
+        return { text: dictionary.trimEnd(), json: { id_sch: idSch, dictionary } };
+      }
+      const file = await written(options.out, bytes);
+      return { text: `${file} is the dictionary of schema ${idSch}`, json: { id_sch: idSch, file } };
     },
   },
   diagram: {

@@ -198,6 +198,7 @@ function readsOf(id: number, workflow: number, job: number, feed: string): strin
     `/v2/schema/${id}`,
     `/v2/schema/ddl/${id}`,
     `/v2/schema/views/${id}`,
+    `/v2/schema/dictionary/${id}?format=md`,
     `/v2/schema/export_as/${id}?format=dbml`,
     `/v2/schema/family/${id}`,
     `/v2/mapping/get/${id}`,

@@ -47,6 +47,7 @@ const scopes: Readonly<Record<string, Scope | null>> = {
   getSchema: 'schemas:read',
   getSchemaDdl: 'schemas:read',
   getSchemaViews: 'schemas:read',
+  getSchemaDictionary: 'schemas:read',
   listSchemaFamily: 'schemas:read',
   getSchemaMaxLength: 'schemas:read',
   listMappings: 'schemas:read',

@@ -62,6 +62,7 @@ const listed = [
   'GET /v2/schema/ddl/{idSch}',
   'GET /v2/schema/views/{idSch}',
   'GET /v2/schema/export_as/{idSch}',
+  'GET /v2/schema/dictionary/{idSch}',
   'GET /v2/schema/family/{idSch}',
   'GET /v2/schema/get/max/length/{idSch}',
   'GET /v2/schema/{id}',

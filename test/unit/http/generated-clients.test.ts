@@ -164,6 +164,7 @@ describe('the OpenAPI document, for generators of clients', () => {
     expect(byType).toEqual([
       ['/v2/executions/log/{id_job}', 'application/json'],
       ['/v2/schema/export_as/{idSch}', 'application/zip'],
+      ['/v2/schema/dictionary/{idSch}', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
       ['/v2/mapping/download/{idSch}', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
       ['/v2/diagram/get/{idSch}', 'application/json'],
     ]);

@@ -530,6 +530,24 @@ class AsyncOperations(AsyncTransport):
             query={"id_lschma": id_lschma, "format": format},
         )
 
+    async def get_schema_dictionary(
+        self,
+        id_sch: int,
+        *,
+        id_lschma: int | None = None,
+        format: Literal["xlsx", "md"] | None = None,
+    ) -> bytes:
+        """Get the data dictionary of a schema.
+
+        Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none."""
+        return await self._bytes(
+            "GET",
+            "/v2/schema/dictionary/{idSch}",
+            accept="*/*",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma, "format": format},
+        )
+
     async def list_schema_family(
         self,
         id_sch: int,

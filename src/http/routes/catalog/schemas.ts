@@ -30,6 +30,7 @@ import {
 } from '../../schemas/catalog.ts';
 import { longText } from '../../answers/long-answers.ts';
 import { wire } from '../../answers/wire.ts';
+import { dictionaryOperation } from './dictionary.ts';
 import { viewsOperation } from './entity-views.ts';
 import { exportAsOperation } from './export-as.ts';
 
@@ -51,6 +52,7 @@ export function createSchemaRoutes(
     ddlOperation(shared),
     viewsOperation(adapters, guards, shared.renderings),
     exportAsOperation(adapters, guards, shared.renderings),
+    dictionaryOperation(adapters, guards, shared.renderings),
     familyOperation(shared),
     maxLengthOperation(shared),
     generateOperation(shared),

@@ -1,0 +1,130 @@
+/** A data dictionary: a line for every column, with its name in the business, what it means, and what documents held. */
+import { mapInSlices } from '../in-slices.ts';
+import { postgresql } from '../sql/dialects/postgresql.ts';
+import type { DescribedColumn, DescribedModel, DescribedTable } from './described.ts';
+
+/** What documents held in a column. */
+export interface HeldValues {
+  /** null: not kept */
+  readonly sample: string | null;
+  /** 0 to 1; null: not known */
+  readonly nullShare: number | null;
+}
+
+export interface DictionaryLine extends HeldValues {
+  readonly table: string;
+  readonly column: string;
+  /** '' where the source has none */
+  readonly businessName: string;
+  readonly definition: string;
+  readonly path: string | null;
+  /** as PostgreSQL names it */
+  readonly type: string;
+  readonly isNullable: boolean;
+  /** `primary key`, `refers to TABLE`, or '' */
+  readonly key: string;
+  /** `CODE: what is said of it` */
+  readonly codes: readonly string[];
+}
+
+/** Table by table. `held`: by names of table and column. */
+export async function dictionaryLines(
+  model: DescribedModel,
+  held: (table: string, column: string) => HeldValues,
+): Promise<readonly (readonly DictionaryLine[])[]> {
+  const isNamed = namesBusinessTerms(model.tables);
+  return await mapInSlices(model.tables, (table) =>
+    table.columns.map((column) => ({
+      table: table.name,
+      column: column.name,
+      ...splitDocumentation(column.documentation, isNamed),
+      path: column.xpath,
+      type: postgresql.typeName(column.type),
+      isNullable: column.nullable,
+      key: keyOf(table, column),
+      codes: (column.enumeration ?? []).map((code) => {
+        const said = column.saidOfValues.get(code);
+        return said === undefined ? code : `${code}: ${said}`;
+      }),
+      ...held(table.name, column.name),
+    })),
+  );
+}
+
+function keyOf(table: DescribedTable, { name }: DescribedColumn): string {
+  const referred = table.references
+    .filter(({ column }) => column === name)
+    .map(({ parentTable }) => `refers to ${parentTable}`);
+  return [...(table.primaryKey.includes(name) ? ['primary key'] : []), ...referred].join(', ');
+}
+
+/** A name and what it stands for, as structured annotations are read (`src/engine/xsd/components/annotation.ts`). */
+const termAndDefinition = /^(?<term>\S.{0,118}?\S?): (?<definition>\S.*)$/su;
+/** part of the documented columns that have a name, where the source has names for them */
+const leastNamed = 0.8;
+
+/** A colon alone may stand in any text: the source has business names where nearly all of its texts begin with one. */
+function namesBusinessTerms(tables: readonly DescribedTable[]): boolean {
+  let documented = 0;
+  let named = 0;
+  for (const { columns, xpath } of tables)
+    for (const { documentation } of xpath === null ? [] : columns) {
+      if (documentation === '') continue;
+      documented += 1;
+      if (termAndDefinition.test(documentation)) named += 1;
+    }
+  return named > 0 && named >= documented * leastNamed;
+}
+
+function splitDocumentation(
+  documentation: string,
+  isNamed: boolean,
+): Pick<DictionaryLine, 'businessName' | 'definition'> {
+  const groups = isNamed ? termAndDefinition.exec(documentation)?.groups : undefined;
+  return groups === undefined
+    ? { businessName: '', definition: documentation }
+    : { businessName: groups['term']!, definition: groups['definition']! };
+}
+
+/** Markdown (GitHub's tables), in pieces: a section for each table. */
+export async function dictionaryMarkdown(
+  { name, version, tables }: DescribedModel,
+  lines: readonly (readonly DictionaryLine[])[],
+): Promise<readonly string[]> {
+  const sections = await mapInSlices(tables, (table, at) => {
+    const rows = lines[at]!.map((line) =>
+      row([
+        line.column,
+        line.businessName,
+        line.definition,
+        line.path ?? '',
+        `${line.type}${line.isNullable ? '' : ', not null'}`,
+        line.key,
+        line.codes.join('; '),
+        line.sample ?? '',
+        line.nullShare === null ? '' : `${Math.round(line.nullShare * 1000) / 10} %`,
+      ]),
+    );
+    const about = [...(table.xpath === null ? [] : [cell(table.xpath)]), cell(table.documentation)]
+      .filter((text) => text !== '')
+      .join(': ');
+    return `\n## ${cell(table.name)}\n\n${about === '' ? '' : `${about}\n\n`}${row(heading)}${row(heading.map(() => '---'))}${rows.join('')}`;
+  });
+  return [`# ${cell(name)}, version ${version}\n`, ...sections];
+}
+
+const heading = ['column', 'business name', 'definition', 'path', 'type', 'key', 'codes', 'sample', 'NULL'];
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map(cell).join(' | ')} |\n`;
+}
+
+/** On one line, nothing of it markup. */
+function cell(text: string): string {
+  if (text === '---') return text;
+  return text
+    .toWellFormed()
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .replaceAll(/[\\`*_{}[\]<>#|~]/g, String.raw`\$&`);
+}
