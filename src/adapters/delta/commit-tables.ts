@@ -7,10 +7,10 @@ import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
-import { refuseLink } from '../folder/loaded-documents.ts';
 import { journalName, renameIfThere, syncPath } from '../folder/contents/manifest.ts';
-import type { Action, TableState } from './log/actions.ts';
+import type { Action, AddedFile, TableState } from './log/actions.ts';
 import { dataFolder, openDataFiles, parquet, type DataFiles } from './data-files.ts';
+import { plainFile } from './log/plain-paths.ts';
 import { commitVersion, logFolder, readTable } from './log/versions.ts';
 import {
   readLakeStep,
@@ -108,6 +108,12 @@ async function commitTable(
   }
 }
 
+/** A file of the table, by its whole path. */
+interface PresentFile {
+  readonly path: string;
+  readonly added: AddedFile;
+}
+
 interface TableActions {
   readonly actions: readonly Action[];
   readonly changes: readonly string[];
@@ -122,10 +128,12 @@ async function actionsOf(
 ): Promise<TableActions> {
   const directory = join(folder, table.directory);
   const data = join(directory, dataFolder);
-  const present = [...(state?.files ?? [])].map(([path, added]) => ({ path, added }));
+  const present: PresentFile[] = [];
+  for (const [path, added] of state?.files ?? [])
+    present.push({ path: await plainFile(directory, path), added });
   const ownPath = table.file === null ? [] : [join(data, table.file.name)];
   const next = await nextVersion(state, table, (column) =>
-    files.digits([...present.map(({ path }) => join(directory, path)), ...ownPath], column),
+    files.digits([...present.map(({ path }) => path), ...ownPath], column),
   );
   const schemaString =
     table.without.length > 0 && state !== null ? state.metadata.schemaString : schemaStringOf(next.fields);
@@ -157,9 +165,7 @@ async function actionsOf(
     });
   }
   const rewritten =
-    table.replace || next.there.size > 0
-      ? present
-      : await withDocuments(files, directory, present, table.without);
+    table.replace || next.there.size > 0 ? present : await withDocuments(files, present, table.without);
   if (rewritten.length > 0 && isAppendOnly(state!.metadata))
     throw new AppError(
       'conflict',
@@ -169,7 +175,7 @@ async function actionsOf(
   for (const { path, added } of rewritten) {
     const kept = next.clears
       ? null
-      : await files.rewrite(join(directory, path), step.job, data, {
+      : await files.rewrite(path, step.job, data, {
           conversions: next.there,
           columns,
           where,
@@ -218,19 +224,16 @@ function without(keys: readonly string[]): string | null {
 }
 
 /** The files that have rows of these documents. */
-async function withDocuments<File extends { readonly path: string }>(
+async function withDocuments(
   files: DataFiles,
-  directory: string,
-  present: readonly File[],
+  present: readonly PresentFile[],
   keys: readonly string[],
-): Promise<readonly File[]> {
-  const found: File[] = [];
+): Promise<readonly PresentFile[]> {
+  const found: PresentFile[] = [];
   if (keys.length === 0) return found;
   for (const file of present) {
-    const path = join(directory, file.path);
-    await refuseLink(path);
     const rows = await files.read(
-      `SELECT 1 FROM ${parquet([path])} WHERE ${fileKeyName} IN (${keys.join(', ')}) LIMIT 1`,
+      `SELECT 1 FROM ${parquet([file.path])} WHERE ${fileKeyName} IN (${keys.join(', ')}) LIMIT 1`,
     );
     if (rows.length > 0) found.push(file);
   }
@@ -244,7 +247,8 @@ async function keptRows(folder: string, table: TableStep, step: LakeStep): Promi
   const documents = step.tables.find(({ name }) => name === sideTableNames.documents);
   const directory = join(folder, documents?.directory ?? sideTableNames.documents);
   const state = await readTable(directory, sideTableNames.documents);
-  const paths = [...(state?.files.keys() ?? [])].map((path) => join(directory, path));
+  const paths: string[] = [];
+  for (const path of state?.files.keys() ?? []) paths.push(await plainFile(directory, path));
   return paths.length === 0
     ? 'false'
     : `${fileKeyName} IN (SELECT ${fileKeyName} FROM ${parquet(paths)} WHERE ${jobs})`;

@@ -7,7 +7,6 @@ import { exactDigits } from '../duckdb/csv-import.ts';
 import { openDuckDb, pathLiteral, type DuckDb } from '../duckdb/database.ts';
 import { converted, type DecimalDigits } from '../duckdb/types.ts';
 import { makeFolder } from '../file-staging/create-folder.ts';
-import { refuseLink } from '../folder/loaded-documents.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
 import type { NewFile } from './manifest.ts';
 
@@ -97,7 +96,6 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
   return {
     statistics,
     rewrite: async (path, job, folder, { conversions, columns, where }) => {
-      await refuseLink(path);
       const { read, run } = await database();
       const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet([path])}`);
       const present = new Set(described.map(({ column_name: name }) => name));

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { doubleQuoted } from '../../engine/sql/dialect.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import { refuseLink } from '../folder/loaded-documents.ts';
 import { parsed } from '../folder/contents/manifest.ts';
 import type { TableState } from './log/actions.ts';
-import { isOwnFile, openDataFiles, parquet, type DataFiles } from './data-files.ts';
+import { dataFolder, isOwnFile, openDataFiles, parquet, type DataFiles } from './data-files.ts';
+import { checkFolder, plainFile } from './log/plain-paths.ts';
 import { readTable } from './log/versions.ts';
 import type { LakeManifest } from './manifest.ts';
 import { checkWritable } from './log/protocol.ts';
@@ -83,8 +83,8 @@ export class TablesThere {
   async rows<T>(table: string, select: (from: string) => string): Promise<T[]> {
     const state = await this.#state(table);
     const directory = join(this.#directory, this.#directories.get(table) ?? '');
-    const paths = [...(state?.files.keys() ?? [])].map((path) => join(directory, path));
-    for (const path of paths) await refuseLink(path);
+    const paths: string[] = [];
+    for (const path of state?.files.keys() ?? []) paths.push(await plainFile(directory, path));
     return paths.length === 0 ? [] : this.#files.read<T>(select(parquet(paths)));
   }
 
@@ -98,7 +98,11 @@ export class TablesThere {
     const directory = this.#directories.get(table);
     const label = `${this.#label}: ${table}`;
     state = directory === undefined ? null : await readTable(join(this.#directory, directory), label);
-    if (state !== null) checkWritable(state, label);
+    if (state !== null) {
+      checkWritable(state, label);
+      // before anything is decided: files are moved there
+      await checkFolder(join(this.#directory, directory!, dataFolder), label);
+    }
     this.#states.set(table, state);
     return state;
   }

@@ -1,12 +1,24 @@
 /** What only tables of Delta do: versions, commits of others between ours, steps that are cut short, features that others switch on. */
 import { existsSync } from 'node:fs';
-import { appendFile, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { commitVersion, readTable } from '../../../src/adapters/delta/log/versions.ts';
 import { createDeltaRowSink } from '../../../src/adapters/delta/sink.ts';
+import { createDeltaRowSource } from '../../../src/adapters/delta/source.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
@@ -292,6 +304,20 @@ describe('what is refused, and changes nothing', () => {
       await expect(load(libraryPlan(2))).rejects.toMatchObject({ code: 'conflict' });
     },
   );
+
+  test.each(['note', 'note/_delta_log', 'note/data', 'note/data/*'])('a link at %s', async (place) => {
+    await load(libraryPlan(1));
+    const [path] = await deltaFiles(join(directory, 'note'));
+    const link = join(directory, place.replace('data/*', path!));
+    const elsewhere = join(folders, `elsewhere ${number}`);
+    await rename(link, elsewhere);
+    await symlink(elsewhere, link);
+    const refused = { code: 'target_not_allowed' };
+    const source = createDeltaRowSource({ directory });
+    await expect(source.open(libraryModel)).rejects.toMatchObject(refused);
+    await source.close();
+    await expect(load(libraryPlan(2, { saveMode: 'overwrite' }))).rejects.toMatchObject(refused);
+  });
 
   test('a folder of another format, either way', async () => {
     await load(libraryPlan(1));

@@ -10,6 +10,7 @@ import { AppError } from '../../../errors.ts';
 import { isObject, parsed, readIfThere, syncPath } from '../../folder/contents/manifest.ts';
 import type { Action, AddedFile, Metadata, Protocol, TableState } from './actions.ts';
 import { readCheckpoint } from './checkpoint.ts';
+import { checkFolder } from './plain-paths.ts';
 
 export const logFolder = '_delta_log';
 
@@ -28,6 +29,8 @@ export async function readTable(
   version = Infinity,
 ): Promise<TableState | null> {
   const log = join(directory, logFolder);
+  await checkFolder(directory, label);
+  await checkFolder(log, label);
   const names = await readdir(log).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
