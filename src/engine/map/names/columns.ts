@@ -4,15 +4,28 @@ import { fileKeyName } from '../../model/side-tables.ts';
 import { orderedColumns, type ColumnDraft, type TableDraft } from '../tables/model-builder.ts';
 import {
   byteLength,
+  joinedSteps,
   lastWords,
   NameScope,
   structureWord,
   type Identifiers,
   type NamingOptions,
+  type StayingSteps,
+  type StepChooser,
 } from './identifiers.ts';
 import type { PreviousNames } from './previous.ts';
 import { createStepChooser } from './distinctive-steps.ts';
 import { useOfDraft } from './unrecorded-meanings.ts';
+
+/** Longer names say less of the way to a value, as far as what is left tells it from all others. */
+const mostReadable = 40;
+
+/** What a value is says too little alone. */
+const valueSteps: StayingSteps = { fewest: 2, last: 1 };
+/** What it is an attribute of belongs to it. */
+const attributeSteps: StayingSteps = { fewest: 2, last: 2 };
+/** The foreign key says which table. */
+const keyOfParent: StayingSteps = { fewest: 1, last: 1 };
 
 /** Columns that hold source values take their names first; structure makes way. */
 export function nameColumns(
@@ -21,6 +34,7 @@ export function nameColumns(
   identifiers: Identifiers,
   previous: PreviousNames,
   unsaid: ReadonlyMap<TableDraft, number>,
+  isKeyOfTable: (name: string) => boolean,
 ): void {
   const scope = new NameScope(naming.maxBytes, previous.columnMeanings(table.usePath));
   const word = (text: string): string => structureWord(text, naming.nameMode);
@@ -56,6 +70,11 @@ export function nameColumns(
   const chooseOfKey = createStepChooser(() =>
     ordered.filter(({ via }) => via.length > 0).map((column) => keySteps(column)),
   );
+  const chooseOfWholeKey = createStepChooser(() =>
+    ordered.flatMap((column) => (column.parent === null ? [] : [[column.parent.name, ...keySteps(column)]])),
+  );
+  // long names are given when the others have theirs
+  const later: (() => void)[] = [];
   const elementWords = new Set(
     ordered.flatMap((column) =>
       column.role === 'value' && !isAttribute(column) ? [stepsOf(column).join('_').toLowerCase()] : [],
@@ -85,23 +104,50 @@ export function nameColumns(
     const candidates =
       words === '' ? [wanted, word('text'), word('text_value')] : [named, `${wanted}_2`, `${wanted}_3`];
     const meaning = useOfDraft(column, table);
-    column.name = scope.claimName(candidates, column.xpath ?? name, { meaning, steps, choose });
+    const claim = { meaning, steps, choose };
+    if (byteLength(named) <= mostReadable || wanted !== name) {
+      column.name = scope.claimName(candidates, column.xpath ?? name, claim);
+      continue;
+    }
+    later.push(() => {
+      const staying = isAttribute(column) ? attributeSteps : valueSteps;
+      const short = shortNames(steps, choose, naming, staying).filter((one) => scope.isFree(one, meaning));
+      column.name = scope.claimName([...short, ...candidates], column.xpath ?? name, claim);
+    });
   }
   for (const column of structure) {
     const candidates = structureCandidates(
       { table, column, uses: uses.get(column.parent)!, steps: stepsOf(column) },
       naming,
     );
-    column.name = scope.claimName(
-      candidates.map((name) => naming.rename.get(name) ?? name),
-      `${table.xpath}#${column.role}/${column.parent?.xpath ?? ''}/${column.via.join('/')}/${column.nameParts.join('/')}`,
-      {
-        meaning: useOfDraft(column, table),
-        steps: column.parent === null ? stepsOf(column) : keySteps(column),
-        choose: column.parent === null ? choose : chooseOfKey,
-      },
-    );
+    const wanted = candidates.map((name) => naming.rename.get(name) ?? name);
+    const path = `${table.xpath}#${column.role}/${column.parent?.xpath ?? ''}/${column.via.join('/')}/${column.nameParts.join('/')}`;
+    const claim = {
+      meaning: useOfDraft(column, table),
+      steps: column.parent === null ? stepsOf(column) : keySteps(column),
+      choose: column.parent === null ? choose : chooseOfKey,
+    };
+    const isNamed = wanted[0] !== candidates[0] || column.role === 'row_key';
+    // the name of the parent's own key
+    const isPlainKey = column.parent !== null && uses.get(column.parent) === 1;
+    const isShort = isPlainKey || byteLength(wanted[0]!) <= mostReadable;
+    if (isNamed || (isShort && scope.isFree(wanted[0]!, claim.meaning))) {
+      column.name = scope.claimName(wanted, path, claim);
+      continue;
+    }
+    later.push(() => {
+      const { parent } = column;
+      const short =
+        parent === null
+          ? shortNames(claim.steps, choose, naming)
+          : shortNames([parent.name, ...claim.steps], chooseOfWholeKey, naming, keyOfParent).filter(
+              (name) => !isKeyOfTable(name) || name === `${parent.name}_${word('key')}`,
+            );
+      const free = short.filter((name) => scope.isFree(name, claim.meaning));
+      column.name = scope.claimName([...free, ...wanted], path, claim);
+    });
   }
+  for (const claimName of later) claimName();
   for (const column of ordered) {
     if (column.type.list !== true) continue;
     const meaning = listCountUse(useOfDraft(column, table));
@@ -110,6 +156,17 @@ export function nameColumns(
     const names = [...(name === undefined ? [] : [name]), wanted, `${wanted}_2`, `${wanted}_3`];
     column.listNames = { count: scope.claimName(names, column.xpath ?? column.name, { meaning }), table: '' };
   }
+}
+
+/** At most one: what the steps come to with those left out that tell nothing. */
+function shortNames(
+  steps: readonly string[],
+  choose: StepChooser,
+  { maxBytes, rename }: NamingOptions,
+  staying = valueSteps,
+): string[] {
+  const name = joinedSteps(choose.tellApart(steps, Math.min(maxBytes, mostReadable), staying));
+  return byteLength(name) <= maxBytes ? [rename.get(name) ?? name] : [];
 }
 
 function isAttribute({ xpath }: ColumnDraft): boolean {

@@ -2,7 +2,7 @@
  * Which steps of a path that is too long for a name are to stay in it: the distinctive ones, which tell a reader which of the table's columns it is.
  * `supply_chain_trade_transaction_…` before everything says little, though it comes first.
  */
-import { byteLength, firstWords, type StepChooser } from './identifiers.ts';
+import { byteLength, firstWords, joinedSteps, type StayingSteps, type StepChooser } from './identifiers.ts';
 
 /** more columns of one last step than these are told apart by how common their steps are alone */
 const mostCompared = 400;
@@ -19,22 +19,51 @@ interface Kept {
 /** `pathsOf`: the steps of all names of the table; asked for once, and only when a name is too long. */
 export function createStepChooser(pathsOf: () => readonly (readonly string[])[]): StepChooser {
   let known: KnownPaths | null = null;
-  return (path, maxBytes) => {
-    known ??= readPaths(pathsOf());
-    let kept = withoutCommonest(known.shares(path));
-    const others = withKeptSteps(known.rivals(path), kept);
-    let last: Kept | null = null;
-    const bytes = (): number => kept.reduce((sum, step) => sum + step.bytes + 1, -1);
-    while (kept.length > 1 && bytes() > maxBytes) {
-      const dropped = leastDistinctive(kept, others);
-      last = kept[dropped]!;
-      kept = kept.toSpliced(dropped, 1);
-    }
-    if (kept.length > 1 || last === null) return kept.map(({ step }) => step);
-    // what a value is says too little alone: as many words of the step that was left out at last as fit
-    const words = firstWords(last.step, maxBytes - bytes() - 1);
-    return words === '' ? [kept[0]!.step] : [words, kept[0]!.step];
+  const knownPaths = (): KnownPaths => (known ??= readPaths(pathsOf()));
+  return {
+    shorten: (path, maxBytes) => fittingSteps(knownPaths(), path, maxBytes),
+    tellApart: (path, maxBytes, staying) => distinctSteps(knownPaths(), path, maxBytes, staying),
   };
+}
+
+function fittingSteps(known: KnownPaths, path: readonly string[], maxBytes: number): readonly string[] {
+  let kept = withoutCommonest(known.shares(path));
+  const others = withKeptSteps(known.rivals(path), kept);
+  let last: Kept | null = null;
+  const bytes = (): number => kept.reduce((sum, step) => sum + step.bytes + 1, -1);
+  while (kept.length > 1 && bytes() > maxBytes) {
+    const dropped = leastDistinctive(kept, others).at;
+    last = kept[dropped]!;
+    kept = kept.toSpliced(dropped, 1);
+  }
+  if (kept.length > 1 || last === null) return kept.map(({ step }) => step);
+  // what a value is says too little alone: as many words of the step that was left out at last as fit
+  const words = firstWords(last.step, maxBytes - bytes() - 1);
+  return words === '' ? [kept[0]!.step] : [words, kept[0]!.step];
+}
+
+function distinctSteps(
+  known: KnownPaths,
+  path: readonly string[],
+  maxBytes: number,
+  { fewest, last }: StayingSteps,
+): readonly string[] {
+  const rivals = known.rivals(path);
+  if (path.length > mostSteps || rivals.length === 0) return path;
+  let kept = known.shares(path);
+  const others = withKeptSteps(rivals, kept);
+  // the path itself, and those that hold all of its steps
+  const same = others.reduce(
+    (sum, { steps, count }) => (indexesFromStart(kept, steps).at(-1)! < Infinity ? sum + count : sum),
+    0,
+  );
+  const isTooLong = (): boolean => byteLength(joinedSteps(kept.map(({ step }) => step))) > maxBytes;
+  while (kept.length > fewest && isTooLong()) {
+    const { at, confused } = leastDistinctive(kept, others, last);
+    if (confused > same) break;
+    kept = kept.toSpliced(at, 1);
+  }
+  return kept.map(({ step }) => step);
 }
 
 interface Rival {
@@ -64,8 +93,12 @@ function withoutCommonest(path: readonly Kept[]): readonly Kept[] {
   return path.filter((step) => chosen.has(step));
 }
 
-/** Index of the step without which the fewest other names could be meant; of several the one that most go through, the first of those. */
-function leastDistinctive(kept: readonly Kept[], others: readonly Rival[]): number {
+/** The step without which the fewest names could be meant, and how many; of several the one that most go through, the first of those. */
+function leastDistinctive(
+  kept: readonly Kept[],
+  others: readonly Rival[],
+  last = 1,
+): { readonly at: number; readonly confused: number } {
   const confused = new Uint32Array(kept.length);
   for (const { steps, count } of others) {
     const before = indexesFromStart(kept, steps);
@@ -73,11 +106,11 @@ function leastDistinctive(kept: readonly Kept[], others: readonly Rival[]): numb
     for (let at = 0; at < kept.length; at += 1) if (before[at]! <= after[at + 1]!) confused[at]! += count;
   }
   let found = 0;
-  for (let at = 1; at < kept.length - 1; at += 1) {
+  for (let at = 1; at < kept.length - last; at += 1) {
     const more = confused[at]! - confused[found]!;
     if (more < 0 || (more === 0 && kept[at]!.share > kept[found]!.share)) found = at;
   }
-  return found;
+  return { at: found, confused: confused[found]! };
 }
 
 /** By index: how many steps of the other path it takes to find all before it, in their order; Infinity where they are not in it. */

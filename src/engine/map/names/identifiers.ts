@@ -81,24 +81,28 @@ export function stableHash(text: string): string {
   return hash.toString(16).padStart(8, '0');
 }
 
+/** Within the limit as it is, or cut and closed with a hash of `path`, so that the database never truncates. */
+export function shortenName(name: string, path: string, maxBytes: number): string {
+  if (byteLength(name) <= maxBytes) return name;
+  const short = outerWords(name, Math.max(1, maxBytes - 9));
+  return truncateToBytes(`${short}_${stableHash(path)}`, maxBytes);
+}
+
 /**
- * Within the limit as it is, or cut and closed with a hash of `path`, so that the database never truncates. `steps`: what the name is
- * made of, joined by underscores, where that is known: whole steps are left out, those in the middle unless `choose` knows better.
+ * Within the limit as it is, or cut, so that the database never truncates. `steps`: what the name is made of, joined by underscores,
+ * where that is known: whole steps are left out, those in the middle unless `choose` knows better.
  */
-export function shortenName(
+export function fittingName(
   name: string,
-  path: string,
   maxBytes: number,
   steps: readonly string[] = [],
   choose?: StepChooser,
 ): string {
   if (byteLength(name) <= maxBytes) return name;
-  const room = Math.max(1, maxBytes - 9);
-  const short =
-    steps.length > 1 && steps.join('_') === name
-      ? outerSteps(choose?.(steps, room) ?? steps, room)
-      : outerWords(name, room);
-  return truncateToBytes(`${short}_${stableHash(path)}`, maxBytes);
+  const room = Math.max(1, maxBytes);
+  return steps.length > 1 && steps.join('_') === name
+    ? outerSteps(choose?.shorten(steps, room) ?? steps, room)
+    : outerWords(name, room);
 }
 
 /**
@@ -150,12 +154,15 @@ export function firstWords(name: string, maxBytes: number): string {
   return cut.slice(0, Math.max(0, cut.lastIndexOf('_')));
 }
 
-/** What a name is for (`meaning`, as in the meanings of the scope), and how it is cut: as for `shortenName`. */
+/** What a name is for (`meaning`, as in the meanings of the scope), and how it is cut: as for `fittingName`. */
 export interface NameClaim {
   readonly meaning?: string;
   readonly steps?: readonly string[];
   readonly choose?: StepChooser;
 }
+
+/** More names that are alike are told apart by a hash. */
+const mostNumbered = 99;
 
 /** Case-insensitively unique names within one scope. */
 export class NameScope {
@@ -190,11 +197,18 @@ export class NameScope {
     return this.isFree(name, claim.meaning) ? this.#take(name) : this.claimName([name], path, claim);
   }
 
-  /** Takes the first of the candidates that is free, else the last one with a hash of the path. */
+  /** Takes the first of the candidates that is free; else the first with a number, else the last with a hash of the path. */
   claimName(candidates: readonly string[], path: string, { meaning, steps, choose }: NameClaim = {}): string {
+    const isFree = (name: string): boolean => this.isFree(name, meaning) && !this.#isReserved(name);
     for (const candidate of candidates) {
-      const name = shortenName(candidate, path, this.#maxBytes, steps, choose);
-      if (this.isFree(name, meaning) && !this.#isReserved(name)) return this.#take(name);
+      const name = fittingName(candidate, this.#maxBytes, steps, choose);
+      if (isFree(name)) return this.#take(name);
+    }
+    const [first = 'x'] = candidates;
+    for (let number = 2; number <= mostNumbered && !this.#isReserved(first); number += 1) {
+      const end = `_${number}`;
+      const name = fittingName(first, this.#maxBytes - byteLength(end), steps, choose) + end;
+      if (isFree(name)) return this.#take(name);
     }
     const last = candidates.find((name) => this.#isReserved(name)) ?? candidates.at(-1) ?? 'x';
     for (let round = 0; ; round += 1) {
@@ -211,5 +225,33 @@ export class NameScope {
   }
 }
 
-/** The steps, in their order and the last among them, that have at most so many bytes joined by underscores, if that can be. */
-export type StepChooser = (steps: readonly string[], maxBytes: number) => readonly string[];
+/** Which steps of a name that is too long stay in it, in their order and the last among them. */
+export interface StepChooser {
+  /** those that have at most so many bytes joined by underscores, if that can be */
+  shorten(steps: readonly string[], maxBytes: number): readonly string[];
+  /** as few as are needed for so many bytes, as far as no other name could be meant by those that stay */
+  tellApart(steps: readonly string[], maxBytes: number, staying: StayingSteps): readonly string[];
+}
+
+export interface StayingSteps {
+  /** how many stay at least, however long they are: at least `last` */
+  readonly fewest: number;
+  /** how many of the last ones stay */
+  readonly last: number;
+}
+
+/** Joined by underscores; words that one step ends and the next begins with are said once: `sub_type`, `sub_type_code` is `sub_type_code`. */
+export function joinedSteps(steps: readonly string[]): string {
+  let words: readonly string[] = [];
+  for (const step of steps) {
+    const next = step.split('_');
+    let shared = Math.min(words.length, next.length);
+    while (
+      shared > 0 &&
+      !next.slice(0, shared).every((word, at) => word === words[words.length - shared + at])
+    )
+      shared -= 1;
+    words = [...words, ...next.slice(shared)];
+  }
+  return words.join('_');
+}

@@ -38,8 +38,10 @@ export function finishTables(
   const unsaid = new Map(
     drawing.tables.map((table) => [table, unsaidSteps(table.columns, naming, identifiers)]),
   );
+  const keys = new Set(drawing.tables.map(({ name }) => `${name}_key`.toLowerCase()));
+  const isKeyOfTable = (name: string): boolean => keys.has(name.toLowerCase());
   for (const table of drawing.tables) {
-    nameColumns(table, naming, identifiers, previous, unsaid);
+    nameColumns(table, naming, identifiers, previous, unsaid, isKeyOfTable);
     splitTable(table, previous.parts(table.usePath), (column) => useOfDraft(column, table));
   }
   nameContinuations(drawing.tables, naming, previous);

@@ -3,17 +3,21 @@ import { describe, expect, it } from 'vitest';
 import {
   byteLength,
   defaultNaming,
+  fittingName,
   identifierOf,
+  joinedSteps,
   NameScope,
   shortenName,
 } from '../../../../src/engine/map/names/identifiers.ts';
+import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
+import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { hasOwnPrefix, sideTableNames } from '../../../../src/engine/model/side-tables.ts';
 import { compiled } from '../../../support/models/shredding.ts';
 import { createStepChooser } from '../../../../src/engine/map/names/distinctive-steps.ts';
 
 const shorten = (steps: readonly string[], maxBytes: number): string =>
-  shortenName(steps.join('_'), '/a', maxBytes, steps).replace(/_[0-9a-f]{8}$/, '');
+  fittingName(steps.join('_'), maxBytes - 9, steps);
 
 describe('names of tables and columns', () => {
   it.each([
@@ -58,7 +62,7 @@ describe('names of tables and columns', () => {
     );
     expect(shorten([`${'x'.repeat(60)}`], 40)).toBe('x'.repeat(31));
     for (let limit = 10; limit < 60; limit += 1)
-      expect(byteLength(shortenName(buyer.join('_'), '/a', limit, buyer))).toBeLessThanOrEqual(limit);
+      expect(byteLength(fittingName(buyer.join('_'), limit, buyer))).toBeLessThanOrEqual(limit);
   });
 
   it('keep the steps that tell which of the columns it is, where those are known', () => {
@@ -73,7 +77,8 @@ describe('names of tables and columns', () => {
       [invoice, 'header_trade_settlement', 'monetary_summation', 'total'],
     );
     const choose = createStepChooser(() => columns);
-    const chosen = (path: readonly string[], maxBytes: number): string => choose(path, maxBytes).join('_');
+    const chosen = (path: readonly string[], maxBytes: number): string =>
+      choose.shorten(path, maxBytes).join('_');
     expect(columns.map((path) => chosen(path, 54))).toEqual([
       'header_trade_agreement_buyer_order_document_format',
       'header_trade_agreement_contract_document_format',
@@ -96,7 +101,104 @@ describe('names of tables and columns', () => {
     const scope = new NameScope(63);
     expect(scope.claimName(['Name'], '/a')).toBe('Name');
     expect(scope.claimName(['name', 'name_2'], '/b')).toBe('name_2');
-    expect(scope.claimName(['NAME'], '/c')).toMatch(/^NAME_[0-9a-f]{8}$/);
+    expect(scope.claimName(['NAME'], '/c')).toBe('NAME_3');
+    expect(scope.claimName(['names'], '/d')).toBe('names');
+  });
+
+  it('number names that are alike within the limit, and say the path of more than 99 by a hash', () => {
+    const scope = new NameScope(12);
+    const names = Array.from({ length: 101 }, (_, at) => scope.claimName(['party_name_key'], `/p${at}`));
+    expect(new Set(names).size).toBe(101);
+    expect(names.slice(0, 3)).toEqual(['party_key', 'party_key_2', 'party_key_3']);
+    expect(names.filter((name) => /_[0-9a-f]{8}$/.test(name))).toHaveLength(2);
+    expect(names.filter((name) => byteLength(name) > 12)).toEqual([]);
+  });
+
+  it('say words once that one step ends and the next begins with', () => {
+    expect(joinedSteps(['notice_sub_type', 'sub_type_code', 'list_name'])).toBe(
+      'notice_sub_type_code_list_name',
+    );
+    expect(joinedSteps(['party', 'party'])).toBe('party');
+    expect(joinedSteps(['party', 'name', 'party'])).toBe('party_name_party');
+  });
+});
+
+const party = (name: string, more = ''): string =>
+  `<xs:element name="${name}" minOccurs="0"><xs:complexType><xs:sequence><xs:element name="ResponsiblePartyIdentification"><xs:complexType><xs:sequence>
+      <xs:element name="RegisteredCountryCode" type="xs:string"/><xs:element name="RegisteredCityName" type="xs:string" minOccurs="0"/>${more}
+    </xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>`;
+const postalDistrict = '<xs:element name="RegisteredPostalDistrictCode" type="xs:string"/>';
+const deal = (more = ''): SourceModel =>
+  compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="Deal"><xs:complexType><xs:sequence>
+      <xs:element name="Id" type="xs:string"/>${party('SellerOrItsAgent', postalDistrict)}${party('BuyerOrItsAgent')}${more}
+    </xs:sequence></xs:complexType></xs:element></xs:schema>`);
+const namedValues = ({ tables }: RelationalModel): (readonly [string, string | null])[] =>
+  tables[0]!.columns.filter(({ role }) => role === 'value').map(({ name, xpath }) => [name, xpath] as const);
+
+/** As it was made of all steps. */
+function longName(xpath: string): string {
+  const name = xpath
+    .slice('/Deal/'.length)
+    .split('/')
+    .map((step) => identifierOf(step, 'l'))
+    .join('_');
+  return shortenName(name, xpath, 63);
+}
+
+describe('names of long paths', () => {
+  const expected = [
+    ['id', '/Deal/Id'],
+    [
+      'seller_or_its_agent_registered_country_code',
+      '/Deal/SellerOrItsAgent/ResponsiblePartyIdentification/RegisteredCountryCode',
+    ],
+    [
+      'seller_or_its_agent_registered_city_name',
+      '/Deal/SellerOrItsAgent/ResponsiblePartyIdentification/RegisteredCityName',
+    ],
+    [
+      'seller_or_its_agent_registered_postal_district_code',
+      '/Deal/SellerOrItsAgent/ResponsiblePartyIdentification/RegisteredPostalDistrictCode',
+    ],
+    [
+      'buyer_or_its_agent_registered_country_code',
+      '/Deal/BuyerOrItsAgent/ResponsiblePartyIdentification/RegisteredCountryCode',
+    ],
+    [
+      'buyer_or_its_agent_registered_city_name',
+      '/Deal/BuyerOrItsAgent/ResponsiblePartyIdentification/RegisteredCityName',
+    ],
+  ];
+
+  it('leave out what tells nothing, and say all that tells columns apart', () => {
+    expect(namedValues(buildRelationalModel(deal(), { mapLevel: 3 }))).toEqual(expected);
+  });
+
+  it('are renamed by the name that they have', () => {
+    const rename = new Map([['seller_or_its_agent_registered_city_name', 'seller_city']]);
+    const model = buildRelationalModel(deal(), { mapLevel: 3, naming: { ...defaultNaming, rename } });
+    expect(namedValues(model)[2]).toEqual(['seller_city', expected[2]![1]]);
+  });
+
+  it('stay as an earlier release made them, whatever comes beside them', () => {
+    const model = buildRelationalModel(deal(), { mapLevel: 3 });
+    const earlier: RelationalModel = {
+      ...model,
+      tables: model.tables.map((table) => ({
+        ...table,
+        columns: table.columns.map((column) =>
+          column.role === 'value' ? { ...column, name: longName(column.xpath!) } : column,
+        ),
+      })),
+    };
+    expect(namedValues(earlier)[1]![0]).toMatch(/_[0-9a-f]{8}$/);
+    const later = buildRelationalModel(deal(party('BrokerOrItsAgent')), { mapLevel: 3, previous: earlier });
+    expect(namedValues(later).slice(0, expected.length)).toEqual(namedValues(earlier));
+    expect(
+      namedValues(later)
+        .slice(expected.length)
+        .map(([name]) => name),
+    ).toEqual(['broker_or_its_agent_registered_country_code', 'broker_or_its_agent_registered_city_name']);
   });
 });
 
