@@ -88,6 +88,40 @@ describe('a job left while it published', { timeout: 120_000 }, () => {
     },
   );
 
+  const removals: readonly (readonly [string, () => string, readonly [string, string][]])[] = [
+    ['a SQL schema', () => 'metadb:removed', []],
+    ['Delta tables', () => join(home.directory, 'files', '1', 'removed'), [['-f', 'delta']]],
+  ];
+  it.each(removals)(
+    'a document taken out of %s is known to be gone',
+    needs('whole run'),
+    async (_, target, format) => {
+      const { client } = service;
+      const document = `${freightDocumentFolder}/manifest-1.xml`;
+      const load = await client.run([
+        execution('xml2er', document, [['-o', target()], ...format], String(origin)),
+      ]);
+      expect(await client.ended(load.jobs[0]!)).toMatchObject({ status: 'C' });
+      const run = await client.run([
+        {
+          app_name: 'unload',
+          target: {
+            format: [
+              { command: '-i', enabled: true, value: target() },
+              { command: '-D', enabled: true, value: 'manifest-1.xml' },
+            ],
+          },
+        },
+      ]);
+      const idJob = run.jobs[0]!;
+      const first = await client.ended(idJob);
+      expect(first, first.failure ?? '').toMatchObject({ status: 'C', attempt: 1 });
+      await leave(idJob);
+      expect(await client.ended(idJob)).toMatchObject({ status: 'C', attempt: 1, failure: null });
+      expect(await client.log(idJob)).toContain('had published its rows');
+    },
+  );
+
   it('killed meanwhile: C where the rows are there, K where they are not', needs('whole run'), async () => {
     const { client } = service;
     const run = await client.run([

@@ -14,8 +14,11 @@ const lockTimeoutMs = 15 * 60_000;
 
 export async function openSink(session: ToolSession): Promise<RowSink> {
   const { request } = session;
-  const target = parseTarget(request.out!);
-  if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
+  // what documents are taken out of is asked like what they go into, whether it has the job
+  const isRemoval = request.tool === 'unload';
+  const target = parseTarget((isRemoval ? request.in : request.out)!);
+  if ('fault' in target)
+    throw new AppError('invalid_option', `${isRemoval ? '-i' : '-o'}: the target ${target.fault}`);
   if (request.format !== undefined && target.kind !== 'folder')
     session.log(`-f ${request.format} is for folders: it changes nothing here`);
   switch (target.kind) {
@@ -31,7 +34,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     }
     case 'folder': {
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
-      const { format = 'csv' } = request;
+      const { format = isRemoval ? 'delta' : 'csv' } = request;
       if (format === 'delta') {
         if (isRemote(directory))
           throw new AppError(
