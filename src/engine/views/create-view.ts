@@ -1,6 +1,6 @@
 /** One view in SQL: what it selects, how its tables are joined, and what is said of it. */
 import { identifierOf, structureWord } from '../map/names/identifiers.ts';
-import type { RelationalModel } from '../model/relational-model.ts';
+import type { Column, RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions } from '../model/side-tables.ts';
 import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
 import { commentLine } from '../sql/comment-text.ts';
@@ -73,8 +73,15 @@ export function createView(
     const below = rows.isAbove ? (rows.to?.table ?? content.table) : rows.table;
     const key = quoted(columnAt(below, rows.keyColumn).column.name);
     const above = quoted(keyOf(rows.isAbove ? rows.table : (rows.to?.table ?? content.table)));
-    const on = rows.isAbove ? `${alias}.${above} = ${to}.${key}` : `${alias}.${key} = ${to}.${above}`;
-    joins.push(`LEFT JOIN ${relation(tableName(rows.table))} ${alias} ON ${on}`);
+    const table = relation(tableName(rows.table));
+    if (rows.isAbove) joins.push(`LEFT JOIN ${table} ${alias} ON ${alias}.${above} = ${to}.${key}`);
+    else {
+      // documents may have several of what the schema lets them have once: the first one counts, so that no row is there twice
+      const own = quoted(keyOf(rows.table));
+      const earlier = `SELECT 1 FROM ${table} o WHERE o.${key} = f.${key} AND o.${own} < f.${own}`;
+      const first = `SELECT f.* FROM ${table} f WHERE f.${key} IS NOT NULL AND NOT EXISTS (${earlier})`;
+      joins.push(`LEFT JOIN (${first}) ${alias} ON ${alias}.${key} = ${to}.${above}`);
+    }
     return alias;
   }
 
@@ -107,13 +114,18 @@ export function createView(
   }
 
   const { documents } = sideTableDefinitions;
-  const fileKey = model.tables[content.table]!.columns.find(({ role }) => role === 'document');
+  const fileKeyOf = (rows: JoinedRows | null): Column | undefined =>
+    model.tables[rows?.table ?? content.table]!.columns.find(({ role }) => role === 'document');
+  // models of earlier releases have the document's key in tables of root elements alone
+  const fileRows = [null, ...content.above.toReversed()].find((rows) => fileKeyOf(rows) !== undefined);
   const hasTold = content.columns.some(({ of }) => rowAboveOf(of) !== null);
-  if (fileKey !== undefined) {
+  if (fileRows !== undefined) {
+    const fileKey = fileKeyOf(fileRows)!.name;
+    const expression = `${aliasOf(fileRows)}.${quoted(fileKey)}`;
     joins.push(
-      `LEFT JOIN ${relation(documents.name)} d ON d.${quoted(documents.primaryKey[0]!)} = e.${quoted(fileKey.name)}`,
+      `LEFT JOIN ${relation(documents.name)} d ON d.${quoted(documents.primaryKey[0]!)} = ${expression}`,
     );
-    select(`e.${quoted(fileKey.name)}`, [fileKey.name]);
+    select(expression, [fileKey]);
     select(`d.${quoted('name')}`, [structureWord('document', nameMode), structureWord('name', nameMode)]);
   }
   // the rows' own names first: others give way to them

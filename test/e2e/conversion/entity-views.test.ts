@@ -2,7 +2,9 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';
+import { rootTables } from '../../../src/engine/model/key-columns.ts';
 import type { MapLevel, RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
 import { renderDdl } from '../../../src/engine/sql/ddl.ts';
@@ -177,6 +179,35 @@ describe('views of any schema', () => {
     >`select obj_description('harbour.call_view'::regclass) as comment`;
     expect(said!.comment).toMatch(/^One row for each row of call \(\/harbour\/call\)\./);
   });
+
+  it('find the document by the rows above in models of earlier releases', async () => {
+    const model = modelOf(source, 3);
+    const roots = rootTables(model);
+    const tables = model.tables.map((table, index) => ({
+      ...table,
+      columns: table.columns.filter(({ role }) => role !== 'document' || roots.has(index)),
+    }));
+    const earlier = buildRelationalModel(source, { mapLevel: 3, previous: { ...model, tables } });
+    await loadWithViews('earlier', source, earlier, [document, document]);
+    const rows = await sql`select document_name, vessel from earlier.call_view order by call_key`;
+    expect(rows.map((row) => Object.values(row))).toEqual([
+      ['file-1.xml', 'Fram'],
+      ['file-1.xml', 'Gjøa'],
+      ['file-2.xml', 'Fram'],
+      ['file-2.xml', 'Gjøa'],
+    ]);
+  });
+
+  it.each([0, 1, 2, 3] as MapLevel[])(
+    'have one row for a row that has more of what the schema lets it have once, at level %i',
+    async (level) => {
+      const captain = '<captain><fullName>Otto</fullName></captain>';
+      const deviating = new TextDecoder().decode(document).replace(captain, captain.repeat(2));
+      await loadWithViews(`twice_${level}`, source, modelOf(source, level), [bytesOf(deviating)]);
+      const rows = await sql`select vessel from ${sql(`twice_${level}`)}.call_view order by call_key`;
+      expect(rows.map(({ vessel }) => vessel as string)).toEqual(['Fram', 'Gjøa']);
+    },
+  );
 
   it.each([0, 1, 2, 3] as MapLevel[])(
     'can be made where all tables are, on PostgreSQL and DuckDB, at level %i',
