@@ -37,7 +37,7 @@ export async function dictionaryLines(
     table.columns.map((column) => ({
       table: table.name,
       column: column.name,
-      ...splitDocumentation(column.documentation, isNamed),
+      ...meaningOf(column, isNamed),
       path: column.xpath,
       type: postgresql.typeName(column.type),
       isNullable: column.nullable,
@@ -76,10 +76,12 @@ function namesBusinessTerms(tables: readonly DescribedTable[]): boolean {
   return named > 0 && named >= documented * leastNamed;
 }
 
-function splitDocumentation(
-  documentation: string,
+/** Keys and positions have no source: what they are is told by their comment. */
+function meaningOf(
+  { documentation, description, xpath }: DescribedColumn,
   isNamed: boolean,
 ): Pick<DictionaryLine, 'businessName' | 'definition'> {
+  if (documentation === '') return { businessName: '', definition: xpath === null ? description : '' };
   const groups = isNamed ? termAndDefinition.exec(documentation)?.groups : undefined;
   return groups === undefined
     ? { businessName: '', definition: documentation }

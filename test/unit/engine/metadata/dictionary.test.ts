@@ -69,7 +69,7 @@ describe('GET /v2/schema/dictionary', () => {
     expect(lines).toContain(
       '| tech |  |  | /museum/work/@tech | varchar(3) |  | oil: On canvas.; ink | ink | 50 % |',
     );
-    expect(lines.find((line) => line.startsWith('| work\\_key |'))).toContain('| primary key |');
+    expect(lines.find((line) => line.startsWith('| work\\_key |'))).toContain('|  | row key |  |');
     expect(lines.find((line) => line.startsWith('| museum\\_key |') && /refers/.test(line))).toContain(
       'refers to museum',
     );
