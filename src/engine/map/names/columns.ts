@@ -17,8 +17,18 @@ import type { PreviousNames } from './previous.ts';
 import { createStepChooser } from './distinctive-steps.ts';
 import { useOfDraft } from './unrecorded-meanings.ts';
 
-/** Longer names say less of the way to a value, as far as what is left tells it from all others. */
-const mostReadable = 40;
+/** What names of columns are to keep to, beside what databases take. */
+export interface ReadableNames {
+  /**
+   * longer ones say less of the way to a value, as far as what is left tells it from all others; beyond what a name may have where not
+   * all that the schema declares is drawn: what documents never had is no reason to leave out which of several a value is of
+   */
+  readonly mostBytes: number;
+  isKeyOfTable(name: string): boolean;
+}
+
+/** `mostBytes` of whole models */
+export const mostReadable = 40;
 
 /** What a value is says too little alone. */
 const valueSteps: StayingSteps = { fewest: 2, last: 1 };
@@ -34,7 +44,7 @@ export function nameColumns(
   identifiers: Identifiers,
   previous: PreviousNames,
   unsaid: ReadonlyMap<TableDraft, number>,
-  isKeyOfTable: (name: string) => boolean,
+  { mostBytes, isKeyOfTable }: ReadableNames,
 ): void {
   const scope = new NameScope(naming.maxBytes, previous.columnMeanings(table.usePath));
   const word = (text: string): string => structureWord(text, naming.nameMode);
@@ -105,7 +115,7 @@ export function nameColumns(
       words === '' ? [wanted, word('text'), word('text_value')] : [named, `${wanted}_2`, `${wanted}_3`];
     const meaning = useOfDraft(column, table);
     const claim = { meaning, steps, choose };
-    if (byteLength(named) <= mostReadable || wanted !== name) {
+    if (byteLength(named) <= mostBytes || wanted !== name) {
       column.name = scope.claimName(candidates, column.xpath ?? name, claim);
       continue;
     }
@@ -130,7 +140,7 @@ export function nameColumns(
     const isNamed = wanted[0] !== candidates[0] || column.role === 'row_key';
     // the name of the parent's own key
     const isPlainKey = column.parent !== null && uses.get(column.parent) === 1;
-    const isShort = isPlainKey || byteLength(wanted[0]!) <= mostReadable;
+    const isShort = isPlainKey || byteLength(wanted[0]!) <= mostBytes;
     if (isNamed || (isShort && scope.isFree(wanted[0]!, claim.meaning))) {
       column.name = scope.claimName(wanted, path, claim);
       continue;

@@ -103,7 +103,13 @@ class ModelDrawing implements DrawingContext {
       this.#pending[at] = done;
     }
     const { sharedForSize } = this.choices;
-    const drawing: Drawing = { tables: this.tables.all, nodes: this.nodes, roots, sharedForSize };
+    const drawing: Drawing = {
+      tables: this.tables.all,
+      nodes: this.nodes,
+      roots,
+      sharedForSize,
+      isWhole: true,
+    };
     return this.#met === undefined ? drawing : withoutUnmetPlaces(drawing, this.#met, this.paths);
   }
 

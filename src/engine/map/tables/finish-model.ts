@@ -10,7 +10,7 @@ import {
   type EdgeDraft,
   type TableDraft,
 } from './model-builder.ts';
-import { nameColumns, unsaidSteps } from '../names/columns.ts';
+import { mostReadable, nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.ts';
 import { nameContinuations, nameTables } from '../names/tables.ts';
 import { rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
 import { noPreviousNames, type PreviousNames } from '../names/previous.ts';
@@ -39,9 +39,12 @@ export function finishTables(
     drawing.tables.map((table) => [table, unsaidSteps(table.columns, naming, identifiers)]),
   );
   const keys = new Set(drawing.tables.map(({ name }) => `${name}_key`.toLowerCase()));
-  const isKeyOfTable = (name: string): boolean => keys.has(name.toLowerCase());
+  const readable: ReadableNames = {
+    mostBytes: drawing.isWhole ? mostReadable : naming.maxBytes,
+    isKeyOfTable: (name) => keys.has(name.toLowerCase()),
+  };
   for (const table of drawing.tables) {
-    nameColumns(table, naming, identifiers, previous, unsaid, isKeyOfTable);
+    nameColumns(table, naming, identifiers, previous, unsaid, readable);
     splitTable(table, previous.parts(table.usePath), (column) => useOfDraft(column, table));
   }
   nameContinuations(drawing.tables, naming, previous);

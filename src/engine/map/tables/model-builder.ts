@@ -119,6 +119,8 @@ export interface Drawing {
   readonly roots: EdgeDraft[];
   /** true: types share tables although the level alone would write their paths out */
   readonly sharedForSize: boolean;
+  /** all that the schema declares is drawn */
+  readonly isWhole: boolean;
 }
 
 export function newTable(

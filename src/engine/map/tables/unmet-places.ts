@@ -43,7 +43,7 @@ export function withoutUnmetPlaces(
     keepOnly(table.columns, (column) => columns.has(column) || isOfEveryRow(column, hangs));
     for (const opener of table.openers) if (!nodes.has(opener)) table.openers.delete(opener);
   }
-  return { ...drawing, tables, nodes: drawing.nodes.filter((node) => nodes.has(node)) };
+  return { ...drawing, isWhole: false, tables, nodes: drawing.nodes.filter((node) => nodes.has(node)) };
 }
 
 /** What documents had in the elements of one node of the drawing, over all places that it stands for. */

@@ -108,6 +108,20 @@ describe('what documents had at one place', () => {
     },
   );
 
+  it('says which of several a value is of, where documents have but one, and the name is long', () => {
+    const agents =
+      compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="payment"><xs:complexType><xs:sequence>
+      <xs:element name="agents"><xs:complexType><xs:sequence>
+        <xs:element name="debtorAgent" type="Agent" minOccurs="0"/><xs:element name="creditorAgent" type="Agent" minOccurs="0"/>
+      </xs:sequence></xs:complexType></xs:element><xs:element name="id" type="xs:string"/></xs:sequence></xs:complexType></xs:element>
+      <xs:complexType name="Agent"><xs:sequence><xs:element name="financialInstitution"><xs:complexType><xs:sequence><xs:element name="clearingMember" type="xs:string"/></xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:schema>`);
+    const document =
+      '<payment><agents><creditorAgent><financialInstitution><clearingMember>1</clearingMember></financialInstitution></creditorAgent></agents><id>7</id></payment>';
+    const [table] = pruned(agents, [document], 1).tables;
+    const { name } = table!.columns.find(({ xpath }) => xpath?.endsWith('Member') === true)!;
+    expect(name).toBe('agents_creditor_agent_financial_institution_clearing_member');
+  });
+
   it('stays when it was met before, and has its name again when it comes', () => {
     const model = pruned(source, known, 3);
     const statistics = statisticsOf([...known, ...later]);
