@@ -79,6 +79,7 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/delta.md, Tables of Delta Lake: sh',
       'docs/embedding.md, Inside another application: ts',
       // by test/e2e/readme/metadata.test.ts
+      'docs/metadata.md, Data dictionary: sh',
       'docs/metadata.md, Metadata for other tools: sh',
       // needs dbt, which brings more packages than the tests do
       'docs/metadata.md, dbt: bash',

@@ -11,10 +11,13 @@ import { createServiceHome, serviceEnvironment, type ServiceHome } from '../../s
 import { convert } from '../../support/service/tools.ts';
 import { blockIn, readBlocks } from './blocks.ts';
 
-const lines = blockIn(readBlocks(readText('docs/metadata.md')), 'Metadata for other tools', 'sh')
-  .trimEnd()
-  .split('\n')
-  .map((line) => line.split(' '));
+const blocks = readBlocks(readText('docs/metadata.md'));
+const wordsOf = (heading: string): string[][] =>
+  blockIn(blocks, heading, 'sh')
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(' '));
+const lines = wordsOf('Metadata for other tools');
 const texts: Readonly<Record<string, RegExp>> = {
   odcs: /^kind: DataContract$/m,
   mermaid: /^erDiagram$/m,
@@ -59,6 +62,19 @@ describe('docs/metadata.md', { timeout: 120_000 }, () => {
       ]),
     );
   });
+
+  it.for(wordsOf('Data dictionary').map((words) => [words.join(' '), words] as const))(
+    '%s',
+    async ([, words]) => {
+      const [npx, program, ...args] = words;
+      expect([npx, program]).toEqual(['npx', 'conversion-job-service']);
+      await run(args);
+      const file = args.at(-1)!;
+      const written = await readFile(join(home.directory, file));
+      if (file.endsWith('.md')) expect(written.toString()).toMatch(/^\| unit\\_price \|.*numeric.*\|$/m);
+      else expect([...(await readZip(written)).keys()]).toContain('xl/workbook.xml');
+    },
+  );
 
   it.for([
     [['schema', 'demo', '--as', 'dbtt', '-o', 'x'], 'did you mean dbt?'],

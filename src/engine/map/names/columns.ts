@@ -176,7 +176,8 @@ function shortNames(
   staying = valueSteps,
 ): string[] {
   const name = joinedSteps(choose.tellApart(steps, Math.min(maxBytes, mostReadable), staying));
-  return byteLength(name) <= maxBytes ? [rename.get(name) ?? name] : [];
+  // what is no way to a value has no steps: the position of a row
+  return name !== '' && byteLength(name) <= maxBytes ? [rename.get(name) ?? name] : [];
 }
 
 function isAttribute({ xpath }: ColumnDraft): boolean {

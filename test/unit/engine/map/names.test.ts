@@ -13,7 +13,7 @@ import type { RelationalModel } from '../../../../src/engine/model/relational-mo
 import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { hasOwnPrefix, sideTableNames } from '../../../../src/engine/model/side-tables.ts';
-import { compiled } from '../../../support/models/shredding.ts';
+import { compiled, modelOf } from '../../../support/models/shredding.ts';
 import { createStepChooser } from '../../../../src/engine/map/names/distinctive-steps.ts';
 
 const shorten = (steps: readonly string[], maxBytes: number): string =>
@@ -199,6 +199,26 @@ describe('names of long paths', () => {
         .slice(expected.length)
         .map(([name]) => name),
     ).toEqual(['broker_or_its_agent_registered_country_code', 'broker_or_its_agent_registered_city_name']);
+  });
+});
+
+describe('a name of structure that a value has', () => {
+  it('makes way with a name of its own', () => {
+    const { tables } = modelOf(
+      compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="r"><xs:complexType><xs:sequence>
+        <xs:element name="i" maxOccurs="9"><xs:complexType><xs:attribute name="position"/><xs:attribute name="i_key"/><xs:attribute name="r_key"/></xs:complexType></xs:element>
+      </xs:sequence></xs:complexType></xs:element></xs:schema>`),
+      3,
+    );
+    expect(tables[1]!.columns.map(({ role, name }) => [role, name])).toEqual([
+      ['row_key', 'i_row_key'],
+      ['document', 'document_key'],
+      ['parent_key', 'r_i_key'],
+      ['position', '_position'],
+      ['value', 'position'],
+      ['value', 'i_key'],
+      ['value', 'r_key'],
+    ]);
   });
 });
 
