@@ -169,9 +169,10 @@ async function factsOfRows(
     tables.set(name, new Map(rows.map((row) => [row[keys.get(name)!]!, row])));
   }
   const parentOf = (table: string, row: Row): { table: string; row: Row } => {
-    const held = references.filter(
-      (reference) => reference.table === table && row[reference.column] !== null,
-    );
+    const all = references.filter((reference) => reference.table === table && row[reference.column] !== null);
+    const above = all.filter(({ parent }) => parent !== '_documents');
+    // every row names its document; that of a root element has nothing else above it
+    const held = above.length > 0 ? above : all;
     if (held.length !== 1) throw new Error(`${table}: a row has ${held.length} parents`);
     const { parent, column } = held[0]!;
     const found = tables.get(parent)?.get(row[column]!);

@@ -124,8 +124,11 @@ test(
       ...libraryModel.tables[at.library]!,
       name: `t${n}`,
     }));
+    const [node, root] = [libraryModel.nodes[0]!, libraryModel.roots[0]!];
+    const nodes = tables.map((_, table) => ({ ...node, table }));
+    const roots = nodes.map((_, at) => ({ ...root, node: at }));
     const { rows } = await load(
-      libraryPlan(1, { model: { ...libraryModel, tables }, saveMode: 'write-schema' }),
+      libraryPlan(1, { model: { ...libraryModel, tables, nodes, roots }, saveMode: 'write-schema' }),
       0,
     );
     expect(rows).toEqual({});
