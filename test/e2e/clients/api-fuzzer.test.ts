@@ -124,6 +124,6 @@ it(
       (error: { readonly code: number; readonly stdout: string }) => error,
     );
     expect(run.code, run.stdout).toBe(0);
-    expect(run.stdout).toMatch(/Tested: (?:6\d|7\d|8\d)\b/);
+    expect(run.stdout).toMatch(/Tested: [6-9]\d\b/);
   },
 );

@@ -158,7 +158,9 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       'Python',
       'By hand',
       'By hand',
+      'Tables of Delta Lake',
       'Metadata for other tools',
+      'Data dictionary',
       'Moving between installations',
       'At the machine',
       'Many machines',
@@ -192,7 +194,10 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       expect(await readdir(join(place, 'out'))).toContain('load.sql');
       const metadata = code('Metadata for other tools').replaceAll('schema demo', 'schema xsd');
       await reads(metadata);
-      expect(await readdir(place)).toContain('demo-dbt.zip');
+      await reads(code('Data dictionary').replaceAll('dictionary demo', 'dictionary xsd'));
+      expect(await readdir(place)).toEqual(expect.arrayContaining(['demo-dbt.zip', 'demo.xlsx', 'demo.md']));
+      await reads(code('Tables of Delta Lake'));
+      expect(await readdir(join(place, 'out', 'back'))).toHaveLength(2);
       const moved = await reads(code('Moving between installations'));
       expect(moved.trimEnd().split('\n').at(-1)).toBe('{"error":false,"origin_ids":"1"}');
       const seen = code('At the machine')

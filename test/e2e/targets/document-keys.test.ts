@@ -115,7 +115,7 @@ describe('camt.053, whose root is Document', { ...needs(['corpus', 'whole run'])
       await expectFiles([bn, dn], []);
       const [{ wrong }] =
         (await sql`select count(*)::int as wrong from camt.document join camt._documents using (document_key)
-        where substr(name, 12, 29) <> bk_to_cstmr_stmt_grp_hdr_msg_id`) as unknown as [{ wrong: number }];
+        where substr(name, 12, 29) <> grp_hdr_msg_id`) as unknown as [{ wrong: number }];
       expect(wrong).toBe(0);
     }
     await load('-S', 'o', c, '--workers', '2');
