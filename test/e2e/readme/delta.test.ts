@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readText } from '../../rules/project-files.ts';
 import { runDeltalake } from '../../contracts/targets/deltalake-reader.ts';
-import { isHere } from '../../support/needs.ts';
+import { isHere, needs } from '../../support/needs.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { blockIn, readBlocks } from './blocks.ts';
 import { runShell } from './shell.ts';
@@ -14,7 +14,7 @@ const blocks = readBlocks(readText('docs/delta.md'));
 describe('docs/delta.md', { timeout: 180_000 }, () => {
   const trial = useTrial();
 
-  it('two loads, and the documents back', async () => {
+  it('two loads, and the documents back', needs('whole run'), async () => {
     const folder = await trial.folder('delta-page-');
     const adapt = (code: string): string => code.replaceAll(/\bout\//g, `${folder}/`);
     const script = adapt(blockIn(blocks, 'Tables of Delta Lake', 'sh'));
