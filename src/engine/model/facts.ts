@@ -1,5 +1,6 @@
 /** Facts derived from a whole relational model: computed once, and stored with its packed form. */
 import type { RelationalModel } from './relational-model.ts';
+import { isOpenToZones } from './zones.ts';
 
 export interface ModelFacts {
   /** distinct paths of the mappings that are active */
@@ -8,12 +9,31 @@ export interface ModelFacts {
   readonly marks: readonly number[];
   /** by table: number of marks that a row needs */
   readonly markCounts: readonly number[];
+  /** columns that show instants or what is written (`src/engine/model/zones.ts`): pairs of table and column; absent in earlier releases */
+  readonly openToZones?: readonly (readonly [table: number, column: number])[];
 }
 
 const knownFacts = Symbol('facts');
 
 export function factsOf(model: RelationalModel & { readonly [knownFacts]?: ModelFacts }): ModelFacts {
-  return model[knownFacts] ?? { mappedPaths: mappedPaths(model), ...marksOf(model) };
+  return (
+    model[knownFacts] ?? {
+      mappedPaths: mappedPaths(model),
+      ...marksOf(model),
+      openToZones: openToZones(model),
+    }
+  );
+}
+
+/** As `ModelFacts.openToZones`, also of a model that an earlier release stored. */
+export function zonesOf(model: RelationalModel): NonNullable<ModelFacts['openToZones']> {
+  return factsOf(model).openToZones ?? openToZones(model);
+}
+
+function openToZones({ tables }: RelationalModel): [table: number, column: number][] {
+  return tables.flatMap(({ columns }, table) =>
+    columns.flatMap((column, at): [number, number][] => (isOpenToZones(column) ? [[table, at]] : [])),
+  );
 }
 
 /** For whoever reads a model together with its facts. */

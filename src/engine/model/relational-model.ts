@@ -23,6 +23,10 @@ export interface ColumnType {
     | 'timestamptz';
   /** text: at most so many characters */
   readonly length?: number;
+  /** text: exactly `length` characters, the last of them no blank */
+  readonly fixed?: true;
+  /** text: its UTF-8 has no more than `length` bytes, as that of ASCII has, as far as the source keeps its rules */
+  readonly fitsBytes?: true;
   readonly precision?: number;
   readonly scale?: number;
   /** a list of such values: an array where the dialect has one */
@@ -154,6 +158,14 @@ export interface PlanNode {
   readonly sourceType: number;
   /** what is left out on purpose, its mappings being inactive: counted as ignored, never as unmapped */
   readonly ignored?: IgnoredParts;
+  /** index in the model's `keptBeside`: what an element of this kind may hold that has no place in its row */
+  readonly keptBeside?: number;
+}
+
+/** What the schema declares and the tables have no place for: it is kept in `_unmapped`, and no deviation. */
+export interface KeptBeside {
+  readonly elements: readonly QName[];
+  readonly attributes: readonly QName[];
 }
 
 export interface IgnoredParts {
@@ -248,6 +260,13 @@ export interface RelationalModel {
   readonly namespaces: Readonly<Record<string, string>>;
   /** absent: the source declares none */
   readonly identityRules?: readonly IdentityRule[];
+  /** absent: the tables have a place for all that the source declares, or the model is of a release that knew no other */
+  readonly keptBeside?: readonly KeptBeside[];
+  /**
+   * `--prune`: elements that lie in their parent's row, by type of the parent and name, whatever their type holds elsewhere; later versions go on
+   * so. Absent: types alone decided.
+   */
+  readonly foldedPlaces?: readonly string[];
   readonly options?: ModelOptions;
   /** absent: the model has all that its earlier versions had */
   readonly formerTables?: readonly FormerTable[];

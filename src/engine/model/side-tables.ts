@@ -44,7 +44,7 @@ export const fileKeyName = 'document_key';
 const bigint: ColumnType = { kind: 'bigint' };
 const text: ColumnType = { kind: 'text' };
 /** names of tables and columns (128 bytes at most), and what keys are made of: some databases need a length for that */
-const shortText: ColumnType = { kind: 'text', length: 255 };
+const shortText: ColumnType = { kind: 'text', length: 255, fitsBytes: true };
 const instant: ColumnType = { kind: 'timestamptz' };
 
 function column(name: string, type: ColumnType, comment: string, nullable = false): SideColumn {
@@ -61,7 +61,12 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
         ...column('name', text, 'name of the file, or of the member of an archive', true),
         usualLength: 1000,
       },
-      column('sha256', { kind: 'text', length: 64 }, 'SHA-256 of its bytes, hexadecimal', true),
+      column(
+        'sha256',
+        { kind: 'text', length: 64, fitsBytes: true },
+        'SHA-256 of its bytes, hexadecimal',
+        true,
+      ),
       column('bytes', bigint, 'size', true),
       column('loaded_at', instant, 'when it was read', true),
       column('job', bigint, 'job that loaded it', true),
@@ -93,7 +98,7 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
       column('parent_key', bigint, 'key of that row', true),
       column('position', bigint, 'place among the children of its parent', true),
       column('xpath', text, 'where it stood', true),
-      column('kind', { kind: 'text', length: 16 }, 'what it is', true),
+      column('kind', { kind: 'text', length: 16, fitsBytes: true }, 'what it is', true),
       column('content', text, 'the content, markup with its own namespaces', true),
     ],
     primaryKey: [],
@@ -122,4 +127,19 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
     primaryKey: ['table_name'],
     index: [],
   },
+};
+
+/** Codes and what they mean, in targets that a load was asked to keep them in (`--codes`); rows are told by type and code. */
+export const codesTable: SideTableDefinition = {
+  name: '_codes',
+  comment:
+    'codes that the schema enumerates, and what they mean; made by the load, which keeps it up to date',
+  columns: [
+    { ...column('type', text, 'simple type that the code is of'), usualLength: 255 },
+    { ...column('code', text, 'the code'), usualLength: 255 },
+    column('label', text, 'what it is called', true),
+    column('documentation', text, 'what it means', true),
+  ],
+  primaryKey: ['type', 'code'],
+  index: [],
 };

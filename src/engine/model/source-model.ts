@@ -14,6 +14,11 @@ export function clarkName(name: QName): string {
   return name.namespaceUri === '' ? name.localName : `{${name.namespaceUri}}${name.localName}`;
 }
 
+/** Whether an attribute of that name is the value of an element that has no text. */
+export function isValueName({ namespaceUri, localName }: QName): boolean {
+  return namespaceUri === '' && localName.toLowerCase() === 'value';
+}
+
 /** The built-in simple types of XSD 1.0 Part 2 that a value can be derived from. */
 export type BuiltInType =
   | 'anySimpleType'
@@ -77,6 +82,8 @@ export interface Facets {
   readonly enumeration?: readonly string[];
   /** what is said of the values of `enumeration`, in their order; absent: nothing of any */
   readonly enumerationDocumentation?: readonly (string | null)[];
+  /** what they are called, where a standard says that apart; absent: of none, as in models of earlier releases */
+  readonly enumerationLabels?: readonly (string | null)[];
   readonly patterns?: readonly (readonly string[])[];
 }
 
@@ -88,7 +95,7 @@ export interface ValueType {
   readonly facets: Facets;
   readonly itemType?: ValueType;
   readonly memberTypes?: readonly ValueType[];
-  /** inferred dateTime or time only: whether values carry a zone; absent = not known (XSD) or mixed */
+  /** whether values carry a zone: of inferred dates and times, and where XSD 1.1 says so; absent: not known, or some do */
   readonly zone?: 'always' | 'never';
   /** inferred: what values of documents had in common, so that the form of each counts, not its value alone */
   readonly guessed?: true;

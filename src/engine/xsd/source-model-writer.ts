@@ -264,6 +264,7 @@ export function valueOf(type: SimpleType): ValueType {
     base: type.builtIn,
     ...(type.name === null || type.origin === null ? {} : { name: type.name }),
     facets: type.facets,
+    ...(type.zone === undefined ? {} : { zone: type.zone }),
     ...(type.itemType === null ? {} : { itemType: valueOf(type.itemType) }),
     ...(type.variety === 'union' ? { memberTypes: type.memberTypes.map((member) => valueOf(member)) } : {}),
   };

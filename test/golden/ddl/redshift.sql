@@ -3,7 +3,7 @@ CREATE SCHEMA IF NOT EXISTS "lib""rary";
 CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
   "document_key" BIGINT NOT NULL,
   "name" VARCHAR(65535),
-  "sha256" VARCHAR(256),
+  "sha256" VARCHAR(64),
   "bytes" BIGINT,
   "loaded_at" TIMESTAMPTZ,
   "job" BIGINT,
@@ -209,7 +209,7 @@ COMMENT ON COLUMN "lib""rary"."book_years"."years" IS '/library/years';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
   "job" BIGINT NOT NULL,
-  "installation" VARCHAR(1020) NOT NULL,
+  "installation" VARCHAR(255) NOT NULL,
   "id_sch" BIGINT,
   "id_lschma" BIGINT,
   "published_at" TIMESTAMPTZ NOT NULL,
@@ -228,11 +228,11 @@ COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows it added';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
   "document_key" BIGINT NOT NULL,
-  "parent_table" VARCHAR(1020),
+  "parent_table" VARCHAR(255),
   "parent_key" BIGINT,
   "position" BIGINT,
   "xpath" VARCHAR(65535),
-  "kind" VARCHAR(64),
+  "kind" VARCHAR(16),
   "content" VARCHAR(65535)
 );
 COMMENT ON TABLE "lib""rary"."_unmapped" IS 'content that the mapping does not know';
@@ -246,9 +246,9 @@ COMMENT ON COLUMN "lib""rary"."_unmapped"."content" IS 'the content, markup with
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
   "document_key" BIGINT NOT NULL,
-  "table_name" VARCHAR(1020) NOT NULL,
+  "table_name" VARCHAR(255) NOT NULL,
   "row_key" BIGINT NOT NULL,
-  "column_name" VARCHAR(1020) NOT NULL,
+  "column_name" VARCHAR(255) NOT NULL,
   "content" VARCHAR(65535)
 );
 COMMENT ON TABLE "lib""rary"."_lexical" IS 'values as written, where the column alone cannot give them back';
@@ -259,7 +259,7 @@ COMMENT ON COLUMN "lib""rary"."_lexical"."column_name" IS 'column of the value';
 COMMENT ON COLUMN "lib""rary"."_lexical"."content" IS 'the value as written';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_keys" (
-  "table_name" VARCHAR(1020) NOT NULL,
+  "table_name" VARCHAR(255) NOT NULL,
   "last_value" BIGINT NOT NULL,
   PRIMARY KEY ("table_name")
 );

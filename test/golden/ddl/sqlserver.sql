@@ -2,7 +2,7 @@ IF SCHEMA_ID(N'lib"rary') IS NULL EXEC(N'CREATE SCHEMA [lib"rary]');
 
 CREATE TABLE [lib"rary].[_documents] (
   [document_key] BIGINT NOT NULL,
-  [name] NVARCHAR(1000),
+  [name] NVARCHAR(2000),
   [sha256] NVARCHAR(64),
   [bytes] BIGINT,
   [loaded_at] DATETIMEOFFSET(7),
@@ -20,7 +20,7 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'job that loaded it', N'SCHE
 CREATE TABLE [lib"rary].[library] (
   [library_key] BIGINT NOT NULL,
   [document_key] BIGINT,
-  [name] NVARCHAR(80) NOT NULL,
+  [name] NVARCHAR(160) NOT NULL,
   [founded] DATE,
   [opened_at] DATETIMEOFFSET(7),
   [is_public] BIT,
@@ -40,7 +40,7 @@ CREATE TABLE [lib"rary].[book] (
   [book_key] BIGINT NOT NULL,
   [library_key] BIGINT NOT NULL,
   [position] INT NOT NULL,
-  [isbn] NVARCHAR(17) NOT NULL,
+  [isbn] NVARCHAR(34) NOT NULL,
   [title] NVARCHAR(MAX) NOT NULL,
   [price] DECIMAL(10,2),
   [weight] DECIMAL(38,18),

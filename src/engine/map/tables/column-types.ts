@@ -1,6 +1,8 @@
 /** From the simple types of XSD (Part 2) to logical column types. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import type { BuiltInType, Facets, ValueType } from '../../model/source-model.ts';
+import { holdsAsciiAlone, lengthsOfPatterns, mayHoldCharacter } from '../../xsd/values/allowed-texts.ts';
+import { zoneOf } from './zone-rules.ts';
 
 const text: ColumnType = { kind: 'text' };
 
@@ -42,7 +44,8 @@ const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
   float: { kind: 'double' },
   double: { kind: 'double' },
   duration: text,
-  dateTime: { kind: 'timestamptz' },
+  // without a rule: values with a time zone make it `timestamptz` where they come into a target
+  dateTime: { kind: 'timestamp' },
   time: { kind: 'time' },
   date: { kind: 'date' },
   gYearMonth: text,
@@ -62,6 +65,9 @@ export const builtInTypeNames: readonly string[] = Object.keys(kinds);
 
 /** Longest bound that is worth a `varchar(n)`; what is longer is plain text. */
 const maxVarcharLength = 65_535;
+const asciiText = /^[\0-\x7F]*$/u;
+/** Longest text that is worth a `char(n)`. */
+const maxCharLength = 255;
 
 /** The column type of a simple type; `defaultTextLength` (`--default-varchar-len`) bounds text without a length of its own. */
 export function columnTypeOf(value: ValueType, defaultTextLength?: number): ColumnType {
@@ -80,41 +86,98 @@ export function itemBaseOf(value: ValueType): BuiltInType {
 function exactColumnType(value: ValueType): ColumnType {
   if (value.variety === 'list') {
     const item = value.itemType === undefined ? text : exactColumnType(value.itemType);
-    return item.list ? { kind: 'text', list: true } : { ...item, list: true };
+    // items of one length have no type of their own in an array
+    const { fixed: _, ...open } = item;
+    return item.list ? { kind: 'text', list: true } : { ...open, list: true };
   }
   if (value.variety === 'union') return unionColumnType(value.memberTypes ?? []);
   const base = kinds[value.base];
   if (base.kind === 'text') return base.list ? base : boundedText(value.base, value.facets);
   if (base.kind === 'numeric') return boundedNumeric(base, value.facets);
   if (base.kind === 'bigint') return boundedInteger(base, value.facets);
-  if (value.base === 'dateTime' && value.zone === 'never') return { kind: 'timestamp' };
+  if (value.base === 'dateTime' && zoneOf(value) === 'always') return { kind: 'timestamptz' };
   return base;
 }
 
-/** A union whose members agree is that type; else text, which alone holds them all as written. */
+function isBoundedText({ kind, list, length }: ColumnType): boolean {
+  return kind === 'text' && list !== true && length !== undefined;
+}
+
+const numbers: ReadonlySet<ColumnType['kind']> = new Set([
+  'smallint',
+  'integer',
+  'bigint',
+  'numeric',
+  'double',
+]);
+
+/**
+ * Whether the form of values counts, not what they are alone: that of guessed types, and of numbers that several types may stand for, as
+ * 1.50 and 1.5e0.
+ */
+export function keepsForm({ variety, guessed, memberTypes = [] }: ValueType): boolean {
+  const types = memberTypes.map(exactColumnType);
+  return (
+    guessed === true ||
+    (variety === 'union' && areNumbers(types) && !types.every((type) => sameColumnType(type, types[0]!)))
+  );
+}
+
+function areNumbers(types: readonly ColumnType[]): boolean {
+  return types.every(({ kind, list }) => numbers.has(kind) && list !== true);
+}
+
+/** A union whose members agree is that type, one of numbers what holds them all; else text, which alone holds all as written. */
 function unionColumnType(members: readonly ValueType[]): ColumnType {
   const [first, ...others] = members.map(exactColumnType);
   if (first === undefined || first.list) return text;
   if (others.every((other) => sameColumnType(other, first))) return first;
-  const lengths = [first, ...others].map((type) =>
-    type.kind === 'text' && !type.list ? type.length : undefined,
-  );
-  return lengths.every((length) => length !== undefined)
-    ? { kind: 'text', length: Math.max(...lengths) }
-    : text;
+  if (areNumbers([first, ...others])) {
+    // a decimal column has the digits of a double, too; what is no number makes it text
+    const isExact = [first, ...others].every(({ kind }) => kind !== 'double');
+    return isExact ? others.reduce(widerColumnType, first) : { kind: 'numeric' };
+  }
+  return [first, ...others].every(isBoundedText) ? others.reduce(widerColumnType, first) : text;
 }
 
-/** Length facets bound character data only; for the binary types they count octets. */
+/** Length facets bound character data only; for the binary types they count octets. Patterns bound it, too. */
 function boundedText(base: BuiltInType, facets: Facets): ColumnType {
   if (base === 'hexBinary' || base === 'base64Binary' || base === 'QName' || base === 'NOTATION') return text;
-  const longestOption = facets.enumeration?.reduce(
+  const { enumeration, patterns = [] } = facets;
+  const longestOption = (enumeration ?? []).reduce(
     (longest, option) => Math.max(longest, [...option].length),
     0,
   );
-  const length = facets.length ?? facets.maxLength ?? longestOption;
-  if (length === undefined || length === 0 || length > maxVarcharLength) return text;
+  const allowed = lengthsOfPatterns(patterns);
+  const length = Math.min(
+    facets.length ?? facets.maxLength ?? (enumeration === undefined ? Infinity : longestOption),
+    allowed.max,
+  );
+  if (length === 0 || length > maxVarcharLength) return text;
+  const isAscii =
+    enumeration === undefined
+      ? holdsAsciiAlone(patterns)
+      : enumeration.every((option) => asciiText.test(option));
   // enumerations are compared after white space is collapsed; a preserved one may carry more
-  return { kind: 'text', length };
+  return {
+    kind: 'text',
+    length,
+    ...(enumeration === undefined && isFixed(base, facets, length, allowed.min) ? { fixed: true } : {}),
+    ...(isAscii ? { fitsBytes: true } : {}),
+  };
+}
+
+/** Codes and the like: all have the same length, and do not end in a blank. Lists of codes grow, so those are not asked. */
+function isFixed(
+  base: BuiltInType,
+  { length, minLength = 0, patterns = [] }: Facets,
+  most: number,
+  least: number,
+): boolean {
+  if (most > maxCharLength || (length ?? Math.max(minLength, least)) !== most) return false;
+  return base !== 'string' && base !== 'normalizedString' && base !== 'anySimpleType'
+    ? true
+    : patterns.length > 0 && !mayHoldCharacter(patterns, ' ');
 }
 
 /** totalDigits and fractionDigits give numeric(p,s); one alone cannot bound both sides of the point. */
@@ -162,6 +225,8 @@ function sameColumnType(a: ColumnType, b: ColumnType): boolean {
   return (
     a.kind === b.kind &&
     a.length === b.length &&
+    a.fixed === b.fixed &&
+    a.fitsBytes === b.fitsBytes &&
     a.precision === b.precision &&
     a.scale === b.scale &&
     (a.list ?? false) === (b.list ?? false)
@@ -175,10 +240,20 @@ export function widerColumnType(a: ColumnType, b: ColumnType): ColumnType {
   const whole = ['smallint', 'integer', 'bigint'];
   const [i, j] = [whole.indexOf(a.kind), whole.indexOf(b.kind)];
   if (i >= 0 && j >= 0) return i > j ? a : b;
+  const instants = ['timestamp', 'timestamptz'];
+  if (instants.includes(a.kind) && instants.includes(b.kind)) return { kind: 'timestamptz' };
   const exact = [...whole, 'numeric'];
   if (exact.includes(a.kind) && exact.includes(b.kind)) return { kind: 'numeric' };
   if (a.kind === 'text' && b.kind === 'text' && a.length !== undefined && b.length !== undefined) {
-    return { kind: 'text', length: Math.max(a.length, b.length) };
+    const length = Math.max(a.length, b.length);
+    const isFixed = a.fixed === true && b.fixed === true && a.length === b.length;
+    const isAscii = a.fitsBytes === true && b.fitsBytes === true;
+    return {
+      kind: 'text',
+      length,
+      ...(isFixed ? { fixed: true } : {}),
+      ...(isAscii ? { fitsBytes: true } : {}),
+    };
   }
   return text;
 }

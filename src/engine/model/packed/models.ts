@@ -2,7 +2,7 @@
 import { factsOf, withFacts, type ModelFacts } from '../facts.ts';
 import { mapInSlices } from '../../in-slices.ts';
 import { packJson, unpackElements, unpackJson } from './json.ts';
-import type { MappingEntry, RelationalModel } from '../relational-model.ts';
+import type { MappingEntry, RelationalModel, Table } from '../relational-model.ts';
 import type { SourceModel } from '../source-model.ts';
 
 export interface PackedRelationalModel {
@@ -28,6 +28,27 @@ export function packRelationalModel(
     plan: packJson({ ...plan, facts: factsOf(model) }, lazy),
     mappings: packJson(mappings),
   };
+}
+
+/** The model with these tables, which have the columns that its own have, of other types. */
+export function withOtherTables(model: RelationalModel, tables: RelationalModel['tables']): RelationalModel {
+  const { [packedForm]: _, ...parts } = Object.getOwnPropertyDescriptors(model) as PropertyDescriptorMap;
+  return Object.defineProperties(
+    {},
+    { ...parts, tables: { value: tables, enumerable: true } },
+  ) as RelationalModel;
+}
+
+/** The table with these columns, made when they are looked at. */
+export function withOtherColumns(table: Table, columns: () => Table['columns']): Table {
+  let made: Table['columns'] | null = null;
+  return Object.defineProperties(
+    {},
+    {
+      ...Object.getOwnPropertyDescriptors(table),
+      columns: { enumerable: true, get: () => (made ??= columns()) },
+    },
+  ) as Table;
 }
 
 /** Tables, nodes and the columns of tables are decoded when they are looked at, mappings (`mappings` gives their bytes) all at once. */

@@ -11,7 +11,7 @@ export interface ColumnForm {
   readonly conversion: number;
   /** text: most characters, -1 for any number; integers: digits of the highest; decimal: precision, -1 without; floats: see above */
   readonly first: number;
-  /** decimal: scale */
+  /** text: fewest characters; decimal: scale */
   readonly second: number;
   readonly flags: number;
   /** digits after the point in the form that the database prints; -1: any number */
@@ -33,7 +33,7 @@ export function columnForm(column: Column): ColumnForm {
     return form(layout.CONVERT_OTHERS);
   switch (type.kind) {
     case 'text':
-      return form(layout.CONVERT_TEXT, type.length ?? -1);
+      return form(layout.CONVERT_TEXT, type.length ?? -1, type.fixed === true ? type.length : 0);
     case 'boolean':
       return form(layout.CONVERT_BOOLEAN);
     case 'smallint':

@@ -161,6 +161,8 @@ function convertText(column: usize, from: usize, to: usize, out: usize): usize {
   }
   const limit: u32 = load<u32>(column, COLUMN_FIRST);
   if (to - from > limit && <u32>characters(from, to) > limit) return 0;
+  const least: u32 = load<u32>(column, COLUMN_SECOND);
+  if (least != 0 && (<u32>characters(from, to) < least || load<u8>(to - 1) == SPACE)) return 0;
   return escape(from, to, out);
 }
 

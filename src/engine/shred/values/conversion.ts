@@ -70,16 +70,18 @@ export function conversionFor(column: Column, encoder: RowEncoder): ValueConvers
   }
   const collapse = isCollapsed(column);
   const limit = type.length ?? Infinity;
-  return (source, start, end, out) => {
-    if (collapse && needsCollapse(source, start, end)) {
-      const value = collapseSpace(source, start, end);
-      if (value.length > limit && characters(value, 0, value.length) > limit) return UNCONVERTED;
-      encoder.pushText(out, value, 0, value.length);
-      return FITS;
-    }
+  const least = type.fixed === true ? limit : 0;
+  const push: ValueConversion = (source, start, end, out) => {
     if (end - start > limit && characters(source, start, end) > limit) return UNCONVERTED;
+    if (least > 0 && (characters(source, start, end) < least || source[end - 1] === 32))
+      return start === end ? EMPTY : UNCONVERTED;
     encoder.pushText(out, source, start, end);
     return FITS;
+  };
+  return (source, start, end, out) => {
+    if (!collapse || !needsCollapse(source, start, end)) return push(source, start, end, out);
+    const value = collapseSpace(source, start, end);
+    return push(value, 0, value.length, out);
   };
 }
 
@@ -100,8 +102,11 @@ function scalarConversion(column: Column, encoder: RowEncoder): ValueConversion 
       const conversion = integerConversion(lowest[type.kind]);
       return column.sourceType === 'decimal' ? wholeDecimalConversion(conversion) : conversion;
     }
-    case 'numeric':
-      return decimalConversion(type.precision, type.scale);
+    case 'numeric': {
+      const conversion = decimalConversion(type.precision, type.scale);
+      // a union of decimals and floats
+      return column.sourceType === 'anySimpleType' ? scientificConversion(conversion) : conversion;
+    }
     case 'real':
       return floatConversion(3.4028235677973366e38);
     case 'double':
@@ -246,6 +251,31 @@ function decimalConversion(precision: number | undefined, scale: number | undefi
     } else if (whole > 131_072 || fraction > 16_383) return UNCONVERTED;
     out.push(source, source[start] === 43 ? first : start, end);
     return FITS;
+  };
+}
+
+/** digits that an exponent may add */
+const maxAddedDigits = 400;
+
+/** Numbers with an exponent are written out; their form is kept beside. */
+function scientificConversion(convert: ValueConversion): ValueConversion {
+  return (source, start, end, out) => {
+    const before = out.length;
+    const result = convert(source, start, end, out);
+    if (result !== UNCONVERTED || end - start > 1000) return result;
+    out.length = before;
+    const text = String.fromCharCode(...source.subarray(start, end));
+    const parts = /^([+-]?)(\d*)\.?(\d*)[eE]([+-]?\d{1,4})$/.exec(text);
+    const [, sign = '', whole = '', fraction = '', power = ''] = parts ?? [];
+    const exponent = Number(power);
+    if (whole + fraction === '' || Math.abs(exponent) > maxAddedDigits) return UNCONVERTED;
+    const zeros = '0'.repeat(Math.abs(exponent));
+    const digits = exponent < 0 ? zeros + whole + fraction : whole + fraction + zeros;
+    const point = exponent < 0 ? whole.length : whole.length + exponent;
+    const integer = digits.slice(0, point).replace(/^0+/, '') || '0';
+    const plain = `${sign}${integer}.${digits.slice(point) || '0'}`;
+    const bytes = Uint8Array.from(plain, (character) => character.charCodeAt(0));
+    return convert(bytes, 0, bytes.length, out) === UNCONVERTED ? UNCONVERTED : INEXACT;
   };
 }
 

@@ -1,5 +1,6 @@
 /** Content that has no column: counted as a deviation, and kept beside the data (docs/decisions/loading/nothing-lost.md). */
 import { pathSteps } from '../../model/name-labels.ts';
+import type { KeptBeside } from '../../model/relational-model.ts';
 import { sideTableNames } from '../../model/side-tables.ts';
 import { RECORD_INTS, type TextLocation, type TokenBatch } from '../../xml/tokens.ts';
 import type { CompiledNode } from '../compiled-plan.ts';
@@ -30,6 +31,10 @@ export class UnmappedContent {
       deviations.ignore(xpath, values);
       return;
     }
+    if (this.#isKeptBeside(kind, xpath)) {
+      this.#add(kind, position, xpath, content, row);
+      return;
+    }
     deviations.unmapped(xpath, kind, content);
     this.keep(kind, position, xpath, content, row);
   }
@@ -40,7 +45,7 @@ export class UnmappedContent {
     this.add('attribute', 0, xpath, utf8.encode(rangeText(batch, at)), row);
   }
 
-  /** A row of `_unmapped`. */
+  /** A row of `_unmapped`, where deviations are kept. */
   keep(
     kind: 'element' | 'attribute' | 'text' | 'place',
     position: number,
@@ -48,8 +53,17 @@ export class UnmappedContent {
     content: string | Uint8Array | null,
     row: number,
   ): void {
+    if (this.#context.settings.unmapped === 'capture') this.#add(kind, position, xpath, content, row);
+  }
+
+  #add(
+    kind: 'element' | 'attribute' | 'text' | 'place',
+    position: number,
+    xpath: string,
+    content: string | Uint8Array | null,
+    row: number,
+  ): void {
     const context = this.#context;
-    if (context.settings.unmapped !== 'capture') return;
     const { name } = context.rows.table(row);
     const values = [context.documentKey(), name, context.rows.key(row), position, xpath, kind, content];
     context.output.side('unmapped', values);
@@ -84,14 +98,26 @@ export class UnmappedContent {
 
   /** The same for content of the innermost open element that found no place; its path ends with its name. */
   #isLeftOut(kind: 'element' | 'attribute' | 'text', xpath: string): boolean {
-    const { labels, state } = this.#context;
+    const { state } = this.#context;
     const ignored = state.depth === 0 ? undefined : this.#context.nodeOf(state.depth - 1).plan.ignored;
     if (ignored === undefined) return false;
     if (kind === 'text') return ignored.text;
     if (kind === 'element' ? ignored.anyElement : ignored.anyAttribute) return true;
+    return this.#isOneOf(ignored, kind, xpath);
+  }
+
+  /** Whether the schema declares it for the innermost open element, whose row has no place for it. */
+  #isKeptBeside(kind: 'element' | 'attribute' | 'text', xpath: string): boolean {
+    const { state, settings } = this.#context;
+    const at = state.depth === 0 ? undefined : this.#context.nodeOf(state.depth - 1).plan.keptBeside;
+    return at !== undefined && kind !== 'text' && this.#isOneOf(settings.model.keptBeside![at]!, kind, xpath);
+  }
+
+  #isOneOf({ elements, attributes }: KeptBeside, kind: 'element' | 'attribute', xpath: string): boolean {
+    const { labels } = this.#context;
     const step = pathSteps(xpath).at(-1);
     return kind === 'element'
-      ? ignored.elements.some((name) => step === labels.element(name))
-      : ignored.attributes.some((name) => step === `@${labels.attribute(name)}`);
+      ? elements.some((name) => step === labels.element(name))
+      : attributes.some((name) => step === `@${labels.attribute(name)}`);
   }
 }

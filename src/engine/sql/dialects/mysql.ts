@@ -54,6 +54,7 @@ export const mysql: Dialect = {
 /** All VARCHARs of a row share 65,535 bytes, so only short text is one; lengths of the TEXT types are in bytes, 4 a character. */
 function typeName(type: ColumnType): string {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
+  if (type.fixed === true) return `CHAR(${length})`;
   if (kind === 'text') {
     if (length > 4_194_303) return 'LONGTEXT';
     if (length > 16_383) return 'MEDIUMTEXT';

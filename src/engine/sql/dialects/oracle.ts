@@ -40,6 +40,7 @@ export const oracle: Dialect = {
 function typeName(type: ColumnType): string {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
   // 4,000 bytes at most, 4 a character
+  if (type.fixed === true) return `CHAR(${length} CHAR)`;
   if (kind === 'text') return length <= 1000 ? `VARCHAR2(${length} CHAR)` : 'CLOB';
   if (kind !== 'numeric') return kinds[kind];
   return decimalType(type, {

@@ -44,6 +44,7 @@ export function bareTypeName(type: ColumnType): string {
 
 function itemType(type: ColumnType): string {
   const { kind, length, precision, scale = 0 } = type;
+  if (type.fixed === true) return `char(${length})`;
   if (kind === 'text' && length !== undefined && length <= 10_485_760) return `varchar(${length})`;
   if (kind === 'numeric' && precision !== undefined && precision <= 1000)
     return `numeric(${precision},${scale})`;

@@ -27,10 +27,11 @@ export const redshift: Dialect = {
   typeName,
 };
 
-/** Lengths are in bytes, 4 a character; 65,535 is the longest. */
+/** Lengths are in bytes, up to 4 a character; 65,535 is the longest. CHAR takes single bytes alone. */
 function typeName(type: ColumnType): string {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
-  if (kind === 'text') return `VARCHAR(${Math.min(65_535, length * 4)})`;
+  if (type.fixed === true && type.fitsBytes === true) return `CHAR(${length})`;
+  if (kind === 'text') return `VARCHAR(${Math.min(65_535, length * (type.fitsBytes === true ? 1 : 4))})`;
   if (kind !== 'numeric') return kinds[kind];
   return decimalType(type, {
     name: 'DECIMAL',

@@ -40,6 +40,7 @@ export const snowflake: Dialect = {
 function typeName(type: ColumnType): string {
   const { kind, length } = type;
   if (type.list) return 'ARRAY';
+  if (type.fixed === true) return `CHAR(${length})`;
   if (kind === 'text') return length === undefined ? 'VARCHAR' : `VARCHAR(${length})`;
   if (kind !== 'numeric') return kinds[kind];
   return decimalType(type, {

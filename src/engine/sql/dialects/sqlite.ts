@@ -42,6 +42,7 @@ function block(text: string): string {
 /** Decimals longer than a double's 15 digits would be rounded under any other type than TEXT. */
 function typeName(type: ColumnType): string {
   const { kind, length, precision, scale = 0 } = type;
+  if (type.fixed === true) return `CHAR(${length})`;
   if (kind === 'text') return length === undefined ? 'TEXT' : `VARCHAR(${length})`;
   if (kind !== 'numeric') return kinds[kind];
   return precision !== undefined && precision <= 15 ? `NUMERIC(${precision},${scale})` : 'TEXT';

@@ -56,9 +56,12 @@ function description({ sqlSchema, table }: QualifiedTable, text: string): string
   return `EXEC sys.sp_addextendedproperty N'MS_Description', ${literal(text)}, N'SCHEMA', ${owner}, N'TABLE', ${literal(table)}`;
 }
 
+/** Lengths are in UTF-16 units, up to 2 a character. */
 function typeName(type: ColumnType): string {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
-  if (kind === 'text') return length <= 4000 ? `NVARCHAR(${length})` : 'NVARCHAR(MAX)';
+  if (type.fixed === true && type.fitsBytes === true) return `NCHAR(${length})`;
+  const units = type.fitsBytes === true ? length : 2 * length;
+  if (kind === 'text') return units <= 4000 ? `NVARCHAR(${units})` : 'NVARCHAR(MAX)';
   if (kind !== 'numeric') return kinds[kind];
   return decimalType(type, {
     name: 'DECIMAL',

@@ -22,8 +22,8 @@ interface Remark {
  * 20022's `source`) give "business name: definition".
  */
 export function readDocumentation(node: XmlElement): string | undefined {
-  const first = node.children.find((child) => typeof child !== 'string');
-  if (first === undefined || !isXsd(first) || first.name.localName !== 'annotation') return undefined;
+  const first = annotationOf(node);
+  if (first === null) return undefined;
   const remarks: Remark[] = [];
   let length = 0;
   for (const child of first.children) {
@@ -36,6 +36,37 @@ export function readDocumentation(node: XmlElement): string | undefined {
   const text = textOfRemarks(inOneLanguage(remarks));
   if (text === '') return undefined;
   return text.length <= maxDocumentationLength ? text : `${cut(text).trimEnd()}…`;
+}
+
+/**
+ * What a value of an enumeration is called, where its annotation says that apart from what it means: a documentation element of the source
+ * `Name` (ISO 20022), or an element for it (UN/CEFACT CCTS, UBL, application information).
+ */
+export function readLabel(node: XmlElement): string | undefined {
+  const annotation = annotationOf(node);
+  if (annotation === null) return undefined;
+  const found: Remark[] = [];
+  for (const child of annotation.children) {
+    if (!isXsd(child)) continue;
+    const isInformation = child.name.localName === 'appinfo';
+    if (!isInformation && child.name.localName !== 'documentation') continue;
+    const source = collapse(attributeOf(child, 'source') ?? '').toLowerCase();
+    const text =
+      findText(child, isInformation ? [...nameElements, ...shortNameElements] : nameElements) ||
+      (source === 'name' ? collapse(textOf(child)) : '');
+    if (text !== '') found.push({ language: languageOf(child), part: 'name', text });
+  }
+  const [label] = inOneLanguage(found);
+  return label === undefined || label.text.length > maxLabelLength ? undefined : label.text;
+}
+
+const nameElements = ['CodeName', 'Name', 'DictionaryEntryName'];
+const shortNameElements = ['ShortName', 'DisplayName', 'Label', 'shortName', 'displayName', 'label'];
+const maxLabelLength = 250;
+
+function annotationOf(node: XmlElement): XmlElement | null {
+  const first = node.children.find((child) => typeof child !== 'string');
+  return first === undefined || !isXsd(first) || first.name.localName !== 'annotation' ? null : first;
 }
 
 function readRemarks(node: XmlElement): Remark[] {

@@ -3,7 +3,7 @@ import { clarkName, type QName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
 import type { Origin, SimpleType } from './terms.ts';
 import { orderByDependency } from '../derive/dependency-order.ts';
-import { deriveFacets, readFacets } from '../values/facets.ts';
+import { deriveFacets, readFacets, zoneOfRestriction } from '../values/facets.ts';
 import { reportTooDeep, within, type XsdReading } from './context.ts';
 import { readControls } from '../read/document.ts';
 import { attributeOf, firstXsdChild, isXsd, xsdNamespace } from '../read/file.ts';
@@ -41,6 +41,7 @@ export function readSimpleType(type: SimpleType, reading: XsdReading): SimpleTyp
     case 'restriction':
       type.base = readTypeReference(at, 'base', reading) ?? type.base;
       type.step = readFacets(at);
+      type.zone = zoneOfRestriction(at);
       break;
     case 'list':
       type.variety = 'list';
@@ -167,6 +168,7 @@ export function deriveSimpleType(type: SimpleType, origin: Origin, reading: XsdR
     forbid(base, 'restriction');
     type.variety = base.variety;
     type.builtIn = base.builtIn;
+    type.zone ??= base.zone;
     type.itemType = base.itemType;
     type.memberTypes = base.memberTypes;
     type.facets = base.facets;

@@ -31,6 +31,8 @@ export interface SimpleType {
   step: FacetStep | null;
   /** facets in force, those of the built-in types left out */
   facets: Facets;
+  /** XSD 1.1: whether its values have a time zone; absent: they may */
+  zone?: ValueType['zone'] | undefined;
   /** facets that further steps must not change */
   fixedFacets: ReadonlySet<string>;
   final: ReadonlySet<DerivationControl>;

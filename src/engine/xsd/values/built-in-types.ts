@@ -58,7 +58,6 @@ const listTypes: readonly (readonly [BuiltInType, BuiltInType])[] = [
 /** XSD 1.1 types that an XSD 1.0 type can stand for. */
 const laterTypes: Readonly<Record<string, BuiltInType>> = {
   anyAtomicType: 'anySimpleType',
-  dateTimeStamp: 'dateTime',
   yearMonthDuration: 'duration',
   dayTimeDuration: 'duration',
 };
@@ -97,6 +96,13 @@ export function createBuiltInTypes(): BuiltInTypes {
   };
   for (const [name, base] of derivations) add(name, base === null ? null : types.get(base)!, null);
   const anySimpleType = types.get('anySimpleType')!;
+  // of XSD 1.1: its values have a time zone
+  const dateTimeStamp: SimpleType = {
+    ...types.get('dateTime')!,
+    name: { namespaceUri: xsdNamespace, localName: 'dateTimeStamp' },
+    base: types.get('dateTime')!,
+    zone: 'always',
+  };
   for (const [name, item] of listTypes) add(name, anySimpleType, types.get(item)!);
   const anything: Wildcard = { kind: 'wildcard', namespaces: '##any', processContents: 'lax', origin: null };
   const anyType: ComplexType = {
@@ -128,9 +134,10 @@ export function createBuiltInTypes(): BuiltInTypes {
     anyType,
     anySimpleType,
     simple: (name) => types.get(name)!,
-    findType: (localName) =>
-      localName === 'anyType'
-        ? anyType
-        : (types.get(localName) ?? types.get(laterTypes[localName] ?? '') ?? null),
+    findType: (localName) => {
+      if (localName === 'anyType') return anyType;
+      if (localName === 'dateTimeStamp') return dateTimeStamp;
+      return types.get(localName) ?? types.get(laterTypes[localName] ?? '') ?? null;
+    },
   };
 }

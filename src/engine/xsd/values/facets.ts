@@ -1,11 +1,11 @@
 /** Facets of simple types: read, derived, compared. */
-import { clarkName, type Facets } from '../../model/source-model.ts';
-import { readDocumentation } from '../components/annotation.ts';
+import { clarkName, type Facets, type ValueType } from '../../model/source-model.ts';
+import { readDocumentation, readLabel } from '../components/annotation.ts';
 import type { FacetStep, Origin, SimpleType, WrittenFacet } from '../components/terms.ts';
 import { primitiveOf } from './lexical-form.ts';
 import { translatePattern } from './pattern.ts';
 import { within, type XsdReading } from '../components/context.ts';
-import { attributeOf, isXsd } from '../read/file.ts';
+import { attributeOf, firstXsdChild, isXsd } from '../read/file.ts';
 import { compareValues } from './order.ts';
 import { processWhiteSpace, whiteSpaceOf, whyInvalid } from './validity.ts';
 import { collapse } from '../read/white-space.ts';
@@ -46,6 +46,13 @@ export function readFacets(restriction: Origin): FacetStep {
   return step;
 }
 
+/** The facet explicitTimezone of XSD 1.1 in a restriction; undefined: there is none, or it says nothing. */
+export function zoneOfRestriction({ node }: Origin): ValueType['zone'] {
+  const facet = firstXsdChild(node, 'explicitTimezone');
+  const value = facet === undefined ? '' : collapse(attributeOf(facet, 'value') ?? '');
+  return value === 'required' ? 'always' : value === 'prohibited' ? 'never' : undefined;
+}
+
 /** True for facets that the value spaces of the type have (XSD Part 2 §4.1.5). */
 function applies(name: WrittenFacet['name'], type: SimpleType): boolean {
   if (name === 'pattern') return true;
@@ -75,7 +82,8 @@ export function deriveFacets(
   const seen = new Set<string>();
   const enumerated = new Set(base.facets.enumeration);
   const enumeration: string[] = [];
-  const said = saidOfValues(base.facets);
+  const said = saidOfValues(base.facets, 'enumerationDocumentation');
+  const called = saidOfValues(base.facets, 'enumerationLabels');
   const patterns: string[] = [];
   const path = type.name === null ? undefined : clarkName(type.name);
   for (const facet of step) {
@@ -103,6 +111,8 @@ export function deriveFacets(
       enumeration.push(value);
       const documentation = readDocumentation(facet.node);
       if (documentation !== undefined) said.set(value, documentation);
+      const label = readLabel(facet.node);
+      if (label !== undefined) called.set(value, label);
       continue;
     }
     if (seen.has(facet.name)) wrong('given twice');
@@ -117,9 +127,14 @@ export function deriveFacets(
   }
   if (enumeration.length > 0) {
     merged.enumeration = enumeration;
-    delete merged.enumerationDocumentation;
-    if (enumeration.some((value) => said.has(value)))
-      merged.enumerationDocumentation = enumeration.map((value) => said.get(value) ?? null);
+    for (const [member, texts] of [
+      ['enumerationDocumentation', said],
+      ['enumerationLabels', called],
+    ] as const) {
+      delete merged[member];
+      if (enumeration.some((value) => texts.has(value)))
+        merged[member] = enumeration.map((value) => texts.get(value) ?? null);
+    }
   }
   if (patterns.length > 0) merged.patterns = [...(base.facets.patterns ?? []), patterns];
   const clash = whyInconsistent(merged, seen, primitiveOf(base.builtIn));
@@ -129,10 +144,14 @@ export function deriveFacets(
 }
 
 /** By value; a type that repeats values of its base need not say again what they are. */
-function saidOfValues({ enumeration = [], enumerationDocumentation = [] }: Facets): Map<string, string> {
+function saidOfValues(
+  facets: Facets,
+  member: 'enumerationDocumentation' | 'enumerationLabels',
+): Map<string, string> {
+  const texts = facets[member] ?? [];
   return new Map(
-    enumeration.flatMap((value, at) => {
-      const text = enumerationDocumentation[at] ?? null;
+    (facets.enumeration ?? []).flatMap((value, at) => {
+      const text = texts[at] ?? null;
       return text === null ? [] : [[value, text] as const];
     }),
   );

@@ -3,18 +3,68 @@
  * matching one may take time without bound.
  */
 
+/** What a pattern says: a character out of some, one thing after the other, one of several, or one thing several times. */
+export type PatternPart =
+  | { readonly kind: 'character'; readonly source: string }
+  | { readonly kind: 'sequence'; readonly items: readonly PatternPart[] }
+  | { readonly kind: 'choice'; readonly options: readonly PatternPart[] }
+  | {
+      readonly kind: 'repeat';
+      readonly item: PatternPart;
+      readonly min: number;
+      /** Infinity: any number */
+      readonly max: number;
+      /** the quantifier as it is written */
+      readonly source: string;
+    };
+
 /** The translation, anchored at both ends; null when the pattern is not a regular expression of the standard. */
 export function translatePattern(pattern: string): RegExp | null {
+  const read = readPattern(pattern);
+  return read === null ? null : compiled(`^(?:${sourceOf(read)})$`);
+}
+
+/** Its parts; null when the pattern is not a regular expression of the standard. */
+export function readPattern(pattern: string): PatternPart | null {
   try {
-    const source = createTranslator(pattern).translate();
-    return new RegExp(`^(?:${source})$`, 'v');
+    return createReader(pattern).read();
   } catch (error) {
-    if (error instanceof PatternError || error instanceof SyntaxError) return null;
+    if (error instanceof PatternError) return null;
     throw error;
   }
 }
 
+function compiled(source: string): RegExp | null {
+  try {
+    return new RegExp(source, 'v');
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function sourceOf(part: PatternPart): string {
+  switch (part.kind) {
+    case 'character':
+      return part.source;
+    case 'sequence':
+      return part.items.map(grouped).join('');
+    case 'choice':
+      return part.options.map(sourceOf).join('|');
+    case 'repeat':
+      return grouped(part.item) + part.source;
+  }
+}
+
+function grouped(part: PatternPart): string {
+  return part.kind === 'choice' ? `(?:${sourceOf(part)})` : sourceOf(part);
+}
+
 class PatternError extends Error {}
+
+function one(source: string): PatternPart {
+  return { kind: 'character', source };
+}
 
 const maxNesting = 500;
 
@@ -42,7 +92,7 @@ function literal(character: string): string {
   return special ? `\\u{${character.codePointAt(0)!.toString(16)}}` : character;
 }
 
-function createTranslator(pattern: string) {
+function createReader(pattern: string) {
   const characters = [...pattern];
   let at = 0;
   let depth = 0;
@@ -118,52 +168,55 @@ function createTranslator(pattern: string) {
     return subtracted === '' ? positive : `[${positive}--${subtracted}]`;
   };
 
-  const quantifier = (): string => {
+  const repeated = (item: PatternPart): PatternPart => {
     const character = characters[at];
     if (character === '?' || character === '*' || character === '+') {
       at++;
-      return character;
+      const min = character === '+' ? 1 : 0;
+      return { kind: 'repeat', item, min, max: character === '?' ? 1 : Infinity, source: character };
     }
-    if (character !== '{') return '';
+    if (character !== '{') return item;
     const end = characters.indexOf('}', at);
-    const text = end < 0 ? '' : characters.slice(at, end + 1).join('');
-    const bounds = /^\{(\d+)(,(\d*))?\}$/u.exec(text) ?? fail();
-    if (bounds[3] !== undefined && bounds[3] !== '' && Number(bounds[1]) > Number(bounds[3])) fail();
+    const source = end < 0 ? '' : characters.slice(at, end + 1).join('');
+    const bounds = /^\{(\d+)(,(\d*))?\}$/u.exec(source) ?? fail();
+    const min = Number(bounds[1]);
+    const max = bounds[2] === undefined ? min : bounds[3] === '' ? Infinity : Number(bounds[3]);
+    if (min > max) fail();
     at = end + 1;
-    return text;
+    return { kind: 'repeat', item, min, max, source };
   };
 
-  const expression = (): string => {
+  const expression = (): PatternPart => {
     if (++depth > maxNesting) fail();
-    let source = '';
+    const options: PatternPart[][] = [[]];
     for (;;) {
       const character = characters[at];
       if (character === undefined || character === ')') break;
       at++;
       if (character === '|') {
-        source += '|';
+        options.push([]);
         continue;
       }
-      let atom: string;
+      let atom: PatternPart;
       if (character === '(') {
-        atom = `(?:${expression()})`;
+        atom = expression();
         if (characters[at++] !== ')') fail();
-      } else if (character === '[') atom = characterClass();
-      else if (character === '\\') atom = escape().text;
-      else if (character === '.') atom = '[^\\n\\r]';
+      } else if (character === '[') atom = one(characterClass());
+      else if (character === '\\') atom = one(escape().text);
+      else if (character === '.') atom = one('[^\\n\\r]');
       else if ('?*+{}]'.includes(character)) atom = fail();
-      else atom = literal(character);
-      source += atom + quantifier();
+      else atom = one(literal(character));
+      options.at(-1)!.push(repeated(atom));
     }
     depth--;
-    return source;
+    return { kind: 'choice', options: options.map((items) => ({ kind: 'sequence', items })) };
   };
 
   return {
-    translate(): string {
-      const source = expression();
+    read(): PatternPart {
+      const read = expression();
       if (at < characters.length) fail();
-      return source;
+      return read;
     },
   };
 }

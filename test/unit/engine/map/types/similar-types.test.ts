@@ -1,8 +1,8 @@
 /** Elements of one name that hold much the same are one table where types are reused, though no XSD says they are of one type. */
 import { describe, expect, it } from 'vitest';
-import { compareXml } from '../../../support/documents/canonical-xml.ts';
-import { roundTrip } from '../../../support/round-trip/in-memory.ts';
-import { bytesOf, inferred, modelOf, outline, shred } from '../../../support/models/shredding.ts';
+import { compareXml } from '../../../../support/documents/canonical-xml.ts';
+import { roundTrip } from '../../../../support/round-trip/in-memory.ts';
+import { bytesOf, inferred, modelOf, outline, shred } from '../../../../support/models/shredding.ts';
 
 const document = `<orders>
   <order><buyer><name>A</name><address zip="1"><street>x</street><street>y</street><city>Ulm</city></address></buyer>

@@ -1,0 +1,37 @@
+/** Columns of unions whose members differ, by what documents had: a date where a union of dates and years had dates alone. */
+import { inferValue } from '../../infer/source-model.ts';
+import type { ValueStatistics } from '../../infer/statistics.ts';
+import type { ColumnType } from '../../model/relational-model.ts';
+import { columnTypeOf, widerColumnType } from './column-types.ts';
+import type { ColumnDraft } from './model-builder.ts';
+
+const whole: readonly ColumnType['kind'][] = ['smallint', 'integer', 'bigint'];
+
+/** A column that would be text gets the type that all values have, where the union has it; another value makes it text again. */
+export function settleUnion(column: ColumnDraft, met: readonly ValueStatistics[]): void {
+  const values = met.filter(({ count, empty }) => count > empty);
+  const [first, ...others] = values.map((value) => columnTypeOf(inferValue(value)));
+  if (column.type.kind !== 'text' || column.type.list === true || first === undefined) return;
+  const type = memberType(
+    others.reduce(widerColumnType, first),
+    column.members.map((member) => columnTypeOf(member)),
+  );
+  if (type === null) return;
+  column.type = type;
+  // 1 may be a flag or a number
+  column.keepsForm = true;
+  if (met.some(({ empty }) => empty > 0)) column.requiredBy.clear();
+}
+
+/** Null: values of no member have the type. */
+function memberType({ kind, list }: ColumnType, members: readonly ColumnType[]): ColumnType | null {
+  const kinds = new Set(members.flatMap((member) => (member.list === true ? [] : [member.kind])));
+  const has = (...some: readonly ColumnType['kind'][]): boolean => !kinds.isDisjointFrom(new Set(some));
+  if (list === true) return null;
+  if (whole.includes(kind) && has(...whole)) return { kind: 'bigint' };
+  if (whole.includes(kind) || kind === 'numeric')
+    return has('numeric', 'double') ? { kind: 'numeric' } : null;
+  if (kind === 'timestamp' || kind === 'timestamptz')
+    return has('timestamp', 'timestamptz') ? { kind } : null;
+  return kind !== 'text' && has(kind) ? { kind } : null;
+}

@@ -1,0 +1,33 @@
+/** Whether dates with times have a time zone, as the rules of their type have it. */
+import type { ValueType } from '../../model/source-model.ts';
+import { hasZone } from '../../model/zones.ts';
+import { mayAllowText } from '../../xsd/values/allowed-texts.ts';
+
+/** Undefined: some may. */
+export function zoneOf({ zone, facets }: ValueType): ValueType['zone'] {
+  const { patterns, enumeration } = facets;
+  if (zone !== undefined) return zone;
+  if (enumeration !== undefined)
+    return agreed(
+      enumeration.some((text) => !hasZone(text)),
+      enumeration.some(hasZone),
+    );
+  if (patterns === undefined) return undefined;
+  const allows = (text: string): boolean => mayAllowText(patterns, text);
+  return agreed(
+    sampleTimes.some(allows),
+    sampleZones.some((end) => sampleTimes.some((time) => allows(time + end))),
+  );
+}
+
+function agreed(hasLocal: boolean, hasZoned: boolean): ValueType['zone'] {
+  return hasLocal === hasZoned ? undefined : hasZoned ? 'always' : 'never';
+}
+
+/** What patterns commonly ask for: full minutes, midnight, seconds with so many digits after the point. */
+const sampleTimes = ['10:20:11', '10:20:00', '00:00:00'].flatMap((clock) =>
+  [0, 1, 2, 3, 4, 5, 6, 7, 9].map(
+    (digits) => `2024-10-21T${clock}${digits === 0 ? '' : `.${'0'.repeat(digits)}`}`,
+  ),
+);
+const sampleZones = ['Z', '+01:00', '-05:00', '+00:00'];

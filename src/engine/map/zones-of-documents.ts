@@ -1,0 +1,58 @@
+/** Which columns of dates with times showed instants to those who loaded documents, as the statistics of these tell. */
+import type { DocumentStatistics, ValueStatistics } from '../infer/statistics.ts';
+import { CLASS_DATETIME_ZONED } from '../infer/values/classes.ts';
+import { zonesOf } from '../model/facts.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
+import { placeOf, withKinds } from '../model/retyped-columns.ts';
+import { clarkName } from '../model/source-model.ts';
+import { rowColumns } from '../model/wide-rows.ts';
+import { hasZone } from '../model/zones.ts';
+
+/** Some of the values, at least those that are known, have a time zone. */
+export function someHaveZone({ count, empty, classes, min, max }: ValueStatistics): boolean {
+  if (count === empty) return false;
+  return (classes & CLASS_DATETIME_ZONED) !== 0 || [min, max].some((text) => text !== null && hasZone(text));
+}
+
+/** The model as a target has it after these documents. */
+export function withZonesOfDocuments(
+  model: RelationalModel,
+  statistics: DocumentStatistics,
+): RelationalModel {
+  const open = new Set(zonesOf(model).map(([table, column]) => placeOf(table, column)));
+  if (open.size === 0) return model;
+  const zoned = new Map<string, true>();
+  const note = (table: number, column: number, value: ValueStatistics): void => {
+    if (column < 0 || !someHaveZone(value)) return;
+    const { table: part, at } = rowColumns(model, table)[column]!;
+    if (open.has(placeOf(part, at))) zoned.set(placeOf(part, at), true);
+  };
+  const visited = new Set<string>();
+  const meetings: (readonly [node: number, element: number])[] = [];
+  const meet = (node: number, element: number): void => {
+    const pair = `${node} ${element}`;
+    if (visited.has(pair)) return;
+    visited.add(pair);
+    meetings.push([node, element]);
+  };
+  for (const root of statistics.roots)
+    for (const edge of model.roots)
+      if (clarkName(edge.name) === clarkName(statistics.elements[root]!)) meet(edge.node, root);
+  for (const [at, index] of meetings) {
+    const node = model.nodes[at]!;
+    const element = statistics.elements[index]!;
+    note(node.table, node.textColumn, element.text);
+    const columns = new Map(node.attributes.map(({ name, column }) => [clarkName(name), column]));
+    for (const attribute of element.attributes)
+      note(node.table, columns.get(clarkName(attribute)) ?? -1, attribute.value);
+    const edges = new Map(node.edges.map((edge) => [clarkName(edge.name), edge]));
+    for (const child of element.children) {
+      const edge = edges.get(clarkName(statistics.elements[child.element]!));
+      if (edge === undefined) continue;
+      meet(edge.node, child.element);
+      if (edge.head !== undefined) meet(edge.head.node, child.element);
+    }
+    for (const edge of node.typeEdges) meet(edge.node, index);
+  }
+  return withKinds(model, zoned, () => 'timestamptz');
+}

@@ -1,0 +1,33 @@
+/** Models some of whose columns have other types than in the one that is stored. */
+import { lazyArray } from './packed/lazy-array.ts';
+import { withOtherColumns, withOtherTables } from './packed/models.ts';
+import type { ColumnType, RelationalModel, Table } from './relational-model.ts';
+
+/** Names a column of a model in a set. */
+export function placeOf(table: number, column: number): string {
+  return `${table}:${column}`;
+}
+
+/** The model with other kinds of types in the columns of these places (`placeOf`). */
+export function withKinds<T>(
+  model: RelationalModel,
+  places: ReadonlyMap<string, T>,
+  kindOf: (place: T) => ColumnType['kind'],
+): RelationalModel {
+  if (places.size === 0) return model;
+  const touched = new Set([...places.keys()].map((place) => Number(place.split(':', 1)[0])));
+  const { tables } = model;
+  return withOtherTables(
+    model,
+    lazyArray(tables.length, (at): Table => {
+      const table = tables[at]!;
+      if (!touched.has(at)) return table;
+      return withOtherColumns(table, () =>
+        table.columns.map((column, index) => {
+          const place = places.get(placeOf(at, index));
+          return place === undefined ? column : { ...column, type: { ...column.type, kind: kindOf(place) } };
+        }),
+      );
+    }),
+  );
+}

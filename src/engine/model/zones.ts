@@ -1,0 +1,21 @@
+/**
+ * Time zones of dates with times. A type whose rules do not say whether values have one gets `timestamp`: in a column that shows
+ * instants, values without a zone shift with the time zone of whoever reads them. Where values with a zone come into a target, the
+ * column is `timestamptz` there.
+ */
+import type { Column } from './relational-model.ts';
+
+/** Of a date with a time, or of a list of such. */
+export function hasZone(text: string): boolean {
+  return /:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)(?=\s|$)/u.test(text);
+}
+
+/** Whether the target and its documents decide if the column keeps a time zone, or shows what is written. */
+export function isOpenToZones({ type, sourceType, keepsForm, role }: Column): boolean {
+  return (
+    role === 'value' &&
+    sourceType === 'dateTime' &&
+    keepsForm !== true &&
+    (type.kind === 'timestamp' || type.kind === 'timestamptz')
+  );
+}

@@ -1,0 +1,143 @@
+/**
+ * Which columns of dates with times are to show instants in a target: those that do so there already, and new ones for whose values the
+ * documents have time zones. Documents are looked at from their beginning, as far as that costs next to nothing; a value that comes
+ * later with what its column does not keep is kept as written beside (`_lexical`).
+ */
+import { InputError } from '../../engine/diagnostics.ts';
+import { zonesOf } from '../../engine/model/facts.ts';
+import { placeOf, withKinds } from '../../engine/model/retyped-columns.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { hasZone } from '../../engine/model/zones.ts';
+import { createShredder } from '../../engine/shred/shredder.ts';
+import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import type { RowSink, ZoneTable } from '../../ports/rows/sink.ts';
+import type { InputSet } from '../inputs/list-files.ts';
+import { walkDocument } from '../inputs/read-document.ts';
+import { createDocumentCut, documentName } from './document-cut.ts';
+import type { LoadOptions } from './row-loader.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+/** What is looked at of all documents together, and of one. */
+const maxBytes = 4 * 2 ** 20;
+const maxBytesOfOne = 2 ** 20;
+const maxDocuments = 200;
+/** dates of one document that say nothing new, after which no more of it is looked at, and of all */
+const maxKnownDates = 1000;
+const maxKnownOfAll = 5000;
+
+type ColumnPlace = readonly [table: number, column: number];
+
+/** The model with the types that these columns have in this load. */
+export async function withZonesMet(
+  session: Pick<ToolSession, 'limits' | 'request'>,
+  inputs: Pick<InputSet, 'members'>,
+  model: RelationalModel,
+  sink: Pick<RowSink, 'zonesThere'>,
+  options: Pick<LoadOptions, 'rowTag' | 'rejects'>,
+): Promise<RelationalModel> {
+  const { saveMode } = session.request;
+  const places = zonesOf(model);
+  if (places.length === 0 || saveMode === 'write-schema' || saveMode === 'print-schema') return model;
+  const met = await placesWithZones(session, inputs, model, places, options);
+  const tables = Map.groupBy(places, ([table]) => table);
+  const there = saveMode === 'overwrite' ? new Map() : await sink.zonesThere(questionsOf(model, tables, met));
+  const zoned = new Map(met.keys().map((place) => [place, true]));
+  for (const [table, own] of tables) {
+    const kept: ReadonlyMap<string, boolean> | undefined = there.get(model.tables[table]!.name);
+    if (kept === undefined) continue;
+    for (const [, column] of own) {
+      const isZoned = kept.get(model.tables[table]!.columns[column]!.name);
+      if (isZoned !== undefined) zoned.set(placeOf(table, column), isZoned);
+    }
+  }
+  return withKinds(model, zoned, (isZoned) => (isZoned ? 'timestamptz' : 'timestamp'));
+}
+
+function questionsOf(
+  model: RelationalModel,
+  places: ReadonlyMap<number, readonly ColumnPlace[]>,
+  met: ReadonlySet<string>,
+): ZoneTable[] {
+  return [...places].map(([table, own]) => ({
+    name: model.tables[table]!.name,
+    columns: () =>
+      own.map(([, column]) => ({
+        name: model.tables[table]!.columns[column]!.name,
+        zoned: met.has(placeOf(table, column)),
+      })),
+  }));
+}
+
+/** Stops the reading of a document. */
+class Enough extends Error {}
+
+/** Columns of `places` that met a value with a time zone. */
+async function placesWithZones(
+  { limits, request }: Pick<ToolSession, 'limits' | 'request'>,
+  inputs: Pick<InputSet, 'members'>,
+  model: RelationalModel,
+  places: readonly ColumnPlace[],
+  { rowTag, rejects }: Pick<LoadOptions, 'rowTag' | 'rejects'>,
+): Promise<ReadonlySet<string>> {
+  const met = new Set<string>();
+  const seen = new Set<string>();
+  const names = createNameTable();
+  const asked = new Map(places.map(([table, column]) => [placeOf(table, column), null]));
+  // no date is a flag: each value is told as one that its column cannot hold
+  const flags = withKinds(model, asked, () => 'boolean');
+  const shredder = createShredder({
+    model: flags,
+    names,
+    encoding: 'csv',
+    idJob: 0,
+    keyOffsets: new Map(),
+    widensInPlace: true,
+    unmapped: 'report',
+    keepsOtherRoots: request.keepsOtherRoots && request.root === undefined,
+    extraValues: () => [],
+  });
+  const cut = createDocumentCut(rowTag, names, {
+    begin: (file, number, inherited) =>
+      shredder.beginDocument(documentName(file, number), undefined, inherited),
+    consume: (batch, locate) => shredder.consume(batch, locate),
+    end: () => undefined,
+  });
+  let bytes = 0;
+  let knownOfAll = 0;
+  let inputIndex = -1;
+  for await (const member of inputs.members()) {
+    inputIndex += 1;
+    if (inputIndex >= maxDocuments || bytes >= maxBytes || knownOfAll >= maxKnownOfAll) break;
+    if (rejects.has(inputIndex)) continue;
+    cut.beginFile(member.name, member.range);
+    let knownDates = 0;
+    try {
+      await walkDocument(member, {
+        names,
+        limits,
+        kernels: shredder.tokenizerKernels(),
+        onBatch: (batch, locate) => cut.consume(batch, locate),
+        afterChunk: (size, read) => {
+          bytes += size;
+          for (const { table, column, text } of shredder.unconvertedValues.splice(0)) {
+            const place = placeOf(table, column);
+            if (!asked.has(place)) continue;
+            const before = seen.size + met.size;
+            seen.add(place);
+            if (hasZone(text)) met.add(place);
+            const isNew = seen.size + met.size > before;
+            knownDates = isNew ? 0 : knownDates + 1;
+            knownOfAll = isNew ? 0 : knownOfAll + 1;
+          }
+          shredder.output.chunks.length = 0;
+          shredder.nullAllowed.length = 0;
+          if (read >= maxBytesOfOne || bytes >= maxBytes || knownDates >= maxKnownDates) throw new Enough();
+        },
+      });
+    } catch (error) {
+      // what is wrong with a document its load tells
+      if (!(error instanceof Enough || error instanceof InputError)) throw error;
+    }
+  }
+  return met;
+}
