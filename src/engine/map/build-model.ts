@@ -2,6 +2,7 @@
 import type { QName, SourceModel } from '../model/source-model.ts';
 import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
 import { uniteSimilarTypes } from './tables/similar-types.ts';
+import { findValueTypes, type ValueTypes } from './tables/value-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { everyRowNamesDocument } from '../model/key-columns.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
@@ -43,7 +44,10 @@ export interface MappingOptions {
 /** Same input, same model: names and order depend on the source model and options alone. */
 export function buildRelationalModel(given: SourceModel, options: MappingOptions): RelationalModel {
   const naming = options.naming ?? defaultNaming;
-  const source = options.mapLevel >= 2 ? uniteSimilarTypes(given) : given;
+  const valueTypes = valueTypesOf(given, options);
+  // what documents never had beside values is left out with all else that they never had
+  const plain = options.met === undefined && valueTypes !== null ? valueTypes.source : given;
+  const source = options.mapLevel >= 2 ? uniteSimilarTypes(plain) : plain;
   const chosen = chooseRoots(source, options.roots);
   const roots = options.met === undefined ? chosen : metRoots(source, chosen, options.met.statistics);
   const drawing = drawModel(source, {
@@ -52,6 +56,8 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     defaultTextLength: options.defaultTextLength,
     declaredIn: given,
     met: options.met,
+    ...(valueTypes === null ? {} : { valueTypes }),
+    foldedPlaces: earlierFolds(options),
     // rows that lie in targets cannot say what they were not told
     namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
   });
@@ -72,9 +78,24 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     mappings: listMappings(source, plan, roots),
     namespaces: source.namespaces,
     ...identityRules(source, plan),
+    ...(drawing.foldedPlaces === null ? {} : { foldedPlaces: drawing.foldedPlaces }),
+    ...(valueTypes === null ? {} : { keptBeside: options.met === undefined ? valueTypes.kept : [] }),
     ...unusualOptions(naming, options.defaultTextLength),
   };
   return history === null ? model : withFormerNames(model, history);
+}
+
+/** null: rows of the target were folded by type alone. A target of its own has none yet. */
+function earlierFolds({ previous, keepSplits = true }: MappingOptions): ReadonlySet<string> | null {
+  if (previous?.foldedPlaces !== undefined) return new Set(previous.foldedPlaces);
+  return previous === undefined || !keepSplits ? new Set() : null;
+}
+
+/** null: none, or tables of an earlier version have rows for elements of such types. */
+function valueTypesOf(given: SourceModel, { previous, met }: MappingOptions): ValueTypes | null {
+  if (previous !== undefined && previous.keptBeside === undefined) return null;
+  const found = findValueTypes(met?.declared ?? given);
+  return found.types.size === 0 ? null : found;
 }
 
 function historyOf(previous: RelationalModel, drawing: Drawing, source: SourceModel): NameHistory {

@@ -156,8 +156,9 @@ class MappingListing {
       const nodeType = node.opensRow || type.complex ? 'text' : 'element';
       this.#add(node, { xpath, nodeType, edge, said, column: node.textColumn, sourceType });
     }
-    for (const [index, attribute] of node.attributes.entries()) {
-      const declared = type.attributes[index]!;
+    const declarations = new Map(type.attributes.map((one) => [clarkName(one.name), one]));
+    for (const attribute of node.attributes) {
+      const declared = declarations.get(clarkName(attribute.name))!;
       this.#push({
         xpath: this.#paths.attribute(xpath, attribute.name),
         nodeType: 'attribute',

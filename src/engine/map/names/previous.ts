@@ -6,6 +6,7 @@ import { listCountUse, listTablePath, useOf } from '../../model/column-uses.ts';
 import type {
   Column,
   ColumnRole,
+  ColumnType,
   FormerTable,
   RelationalModel,
   Table,
@@ -25,6 +26,8 @@ export interface PreviousNames {
   columnMeanings(path: string): Meanings;
   /** name of the column with that use in the rows of a path */
   column(path: string, use: string): string | undefined;
+  /** type of that column */
+  columnType(path: string, use: string): ColumnType | undefined;
   /** how rows were dealt out over tables; null: there were none, or none that count */
   parts(path: string): PreviousParts | null;
   /** name of the table that part (1, 2 …) of these rows lay in */
@@ -39,6 +42,7 @@ export const noPreviousNames: PreviousNames = {
   table: () => undefined,
   columnMeanings: () => noMeanings,
   column: () => undefined,
+  columnType: () => undefined,
   parts: () => null,
   continuation: () => undefined,
 };
@@ -61,6 +65,7 @@ export function previousNames(
     table: (path) => (keepNames ? rowsAt(path)?.parts[0]?.name : undefined),
     columnMeanings: (path) => rowsAt(path)?.meanings ?? noMeanings,
     column: (path, use) => (keepNames ? rowsAt(path)?.columns.get(use)?.name : undefined),
+    columnType: (path, use) => (keepNames ? rowsAt(path)?.columns.get(use)?.type : undefined),
     parts: (path) => (keepNames && keepSplits ? (rowsAt(path)?.previousParts() ?? null) : null),
     continuation: (path, part) => (keepNames ? rowsAt(path)?.parts[part]?.name : undefined),
   };
@@ -68,6 +73,8 @@ export function previousNames(
 
 interface HistoricColumn {
   readonly name: string;
+  /** absent: not known */
+  readonly type?: ColumnType;
   readonly part: number;
   /** an earlier version had it, the last one not */
   readonly former: boolean;
@@ -85,11 +92,12 @@ class RowHistory {
     return known >= 0 ? known : this.parts.push({ name, bytes: 0, columns: new Map() }) - 1;
   }
 
-  add(part: number, name: string, use: string | null, former: boolean): void {
+  add(part: number, name: string, use: string | null, former: boolean, type?: ColumnType): void {
     this.parts[part]!.columns.set(name, use);
     const lower = name.toLowerCase();
     if (!this.meanings.has(lower)) this.meanings.set(lower, use);
-    if (use !== null && !this.columns.has(use)) this.columns.set(use, { name, part, former });
+    if (use !== null && !this.columns.has(use))
+      this.columns.set(use, { name, part, former, ...(type === undefined ? {} : { type }) });
   }
 
   /** A former column goes back where it lay while there is room for all that lay there. */
@@ -212,7 +220,7 @@ export class NameHistory {
         rows.parts[part]!.bytes += columnBytes(column.role);
         if (column.role === 'row_key' && column.references !== null) continue;
         const use = meanings.columnUse(index, column);
-        rows.add(part, column.name, use, false);
+        rows.add(part, column.name, use, false, column.type);
         if (column.listNames === undefined) continue;
         rows.add(part, column.listNames.count, use === null ? null : listCountUse(use), false);
         if (use === null || column.path === undefined) this.#addUnknown(column.listNames.table, []);

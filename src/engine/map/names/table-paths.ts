@@ -4,7 +4,7 @@ import type { PreviousNames } from './previous.ts';
 
 /**
  * Sets `usePath` of all tables, parents before what stands under them. What is declared under several paths (elements of one type
- * without a name) goes on under the one that an earlier version knew it by.
+ * without a name) goes on under the one that an earlier version knew it by; so does what is the only place of a type that had several.
  */
 export function settleTablePaths(
   tables: readonly TableDraft[],
@@ -15,7 +15,8 @@ export function settleTablePaths(
     const { origin } = table;
     const paths = 'under' in origin ? [origin.under.usePath + origin.steps] : origin.declared;
     const free = paths.filter((path) => !settled.has(path));
-    let path = free.find((candidate) => previous.hasPath(candidate)) ?? free[0];
+    const known = [...free, ...(origin.ofType ?? []).filter((candidate) => !settled.has(candidate))];
+    let path = known.find((candidate) => previous.hasPath(candidate)) ?? free[0];
     // a type that is redefined has the name of the one that it is made from
     for (let number = 2; path === undefined; number += 1) {
       const numbered = `${paths[0] ?? '/(element)'}~${number}`;

@@ -21,8 +21,10 @@ import { fillElement } from './draw/element-content.ts';
 import { drawRow } from './draw/rows.ts';
 import { DrawingChoices } from './drawing-choices.ts';
 import type { Drawing, EdgeDraft, NodeDraft, TableDraft } from './model-builder.ts';
+import { MetChildren } from './met-children.ts';
 import { withoutUnmetPlaces } from './unmet-places.ts';
 import { analyseTypes } from './type-graph.ts';
+import type { ValueTypes } from './value-types.ts';
 
 /** What documents of a model that was pruned held. */
 export interface MetContent {
@@ -42,6 +44,10 @@ export interface DrawingOptions {
   readonly met?: MetContent | undefined;
   /** false: rows of root elements alone name their document, as in models of earlier releases; default true */
   readonly namesDocument?: boolean;
+  /** types of elements that are read as a value; default: none */
+  readonly valueTypes?: Pick<ValueTypes, 'types' | 'keptOf'>;
+  /** what an earlier version folded, by place; null: it folded by type alone, and its rows lie in the target. Default: none */
+  readonly foldedPlaces?: ReadonlySet<string> | null;
 }
 
 /** In the place of work that is done, so that what it refers to can go. */
@@ -61,24 +67,48 @@ class ModelDrawing implements DrawingContext {
   readonly nodes: NodeDraft[] = [];
   readonly #roots: readonly number[];
   readonly declared: SourceModel;
+  readonly keptBeside: ReadonlyMap<number, number>;
   readonly #met: DocumentStatistics | undefined;
+  readonly #recordsFolds: boolean;
   readonly #pending: (() => void)[] = [];
 
   constructor(
     model: SourceModel,
-    { mapLevel, roots, defaultTextLength, declaredIn, met, namesDocument = true }: DrawingOptions,
+    {
+      mapLevel,
+      roots,
+      defaultTextLength,
+      declaredIn,
+      met,
+      namesDocument = true,
+      valueTypes,
+      foldedPlaces = new Set(),
+    }: DrawingOptions,
   ) {
     this.declared = met?.declared ?? model;
     this.#met = met?.statistics;
+    this.#recordsFolds = foldedPlaces !== null && (met !== undefined || foldedPlaces.size > 0);
     this.model = model;
     this.textLength = defaultTextLength;
     this.#roots = roots;
-    this.choices = new DrawingChoices(model, analyseTypes(model, roots), mapLevel, roots);
+    this.keptBeside = met === undefined && valueTypes !== undefined ? valueTypes.keptOf : new Map();
     this.paths = createPathPrinter(model, roots);
     const [first] = roots;
     const root = first === undefined ? '' : model.elements[first]!.name.namespaceUri;
     this.uses = createUsePrinter({ root, prefixes: model.namespaces });
     const declared = createDeclaredPaths(declaredIn ?? model, model, this.uses);
+    this.choices = new DrawingChoices(model, analyseTypes(model, roots), {
+      mapLevel,
+      roots,
+      valueTypes: valueTypes?.types ?? new Set(),
+      declared: this.declared,
+      met: met === undefined || foldedPlaces === null ? null : new MetChildren(model, met.statistics),
+      folded: {
+        places: foldedPlaces ?? new Set(),
+        placeOf: (type, { element }) =>
+          `${declared.ofType(type)[0] ?? ''}/${this.uses.element(model.elements[element]!.name)}`,
+      },
+    });
     this.tables = new DrawnTables(model, this.choices, this.uses, declared, namesDocument);
   }
 
@@ -109,6 +139,7 @@ class ModelDrawing implements DrawingContext {
       roots,
       sharedForSize,
       isWhole: true,
+      foldedPlaces: this.#recordsFolds ? this.choices.foldedPlaces() : null,
     };
     return this.#met === undefined ? drawing : withoutUnmetPlaces(drawing, this.#met, this.paths);
   }

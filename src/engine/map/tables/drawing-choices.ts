@@ -1,7 +1,16 @@
 /** Choices of the drawing that depend on sizes: which children are folded, which types share a table. */
 import type { MapLevel } from '../../model/relational-model.ts';
-import { clarkName, type SourceChild, type SourceModel, type SourceType } from '../../model/source-model.ts';
-import { actualTypesOf, derivedTypesOf, isSimpleChild, isTextAlone, type TypeGraph } from './type-graph.ts';
+import { clarkName, type SourceChild, type SourceModel } from '../../model/source-model.ts';
+import { EarlierFolds, type FoldedPlaces } from './earlier-folds.ts';
+import type { ChildKinds, MetChild, MetChildren } from './met-children.ts';
+import {
+  actualTypesOf,
+  derivedTypesOf,
+  isBare,
+  isSimpleChild,
+  isTextAlone,
+  type TypeGraph,
+} from './type-graph.ts';
 
 const drawingLimits = {
   /** paths written out before types used in several places start to share tables at every level */
@@ -17,6 +26,8 @@ const drawingLimits = {
   maxUnionColumnsOfLargeSets: 48,
   /** places of a type without child elements that share one table */
   maxPlacesOfSharedLeaf: 1_500,
+  /** branches of a choice from which each has a table of its own, where each could be a document */
+  fewestEntities: 8,
   /** parent keys that the tables below a wrapper may take in its place, all together */
   maxKeysForWrapper: 32,
 } as const;
@@ -30,11 +41,40 @@ export class DrawingChoices {
   readonly #roots: readonly number[];
   readonly #elevate: boolean;
   readonly #shared: Uint8Array;
+  /** types of elements that are read as values: folded at most once, else rows of the place they stand at */
+  readonly #valueTypes: ReadonlySet<number>;
+  readonly #declared: SourceModel;
+  readonly #met: MetChildren | null;
+  readonly #earlier: EarlierFolds;
   /** By type: 1 when somewhere it is the type of a root or of an element that repeats, so that it has rows. */
   readonly #repeats: Uint8Array;
 
-  constructor(model: SourceModel, graph: TypeGraph, mapLevel: MapLevel, roots: readonly number[]) {
+  constructor(
+    model: SourceModel,
+    graph: TypeGraph,
+    {
+      mapLevel,
+      roots,
+      valueTypes,
+      declared,
+      met,
+      folded,
+    }: {
+      readonly mapLevel: MapLevel;
+      readonly roots: readonly number[];
+      readonly valueTypes: ReadonlySet<number>;
+      /** the model before it was pruned */
+      readonly declared: SourceModel;
+      /** what documents had; null: all is drawn that the model has */
+      readonly met: MetChildren | null;
+      readonly folded: FoldedPlaces;
+    },
+  ) {
     this.#model = model;
+    this.#valueTypes = valueTypes;
+    this.#declared = declared;
+    this.#met = met;
+    this.#earlier = new EarlierFolds(model, folded);
     this.#graph = graph;
     this.#mapLevel = mapLevel;
     this.#roots = roots;
@@ -57,6 +97,7 @@ export class DrawingChoices {
   #findSharedTypes(): Uint8Array {
     const { types } = this.#model;
     const shared = Uint8Array.from(this.#graph.recursive);
+    for (const type of this.#valueTypes) shared[type] = 0;
     if (!this.#mayShare()) return shared;
     const uses = new Float64Array(types.length);
     // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all that is below, and so would
@@ -73,7 +114,7 @@ export class DrawingChoices {
     }
     for (const type of this.#graph.reachable) {
       const definition = types[type]!;
-      if (!definition.complex || uses[type]! < 2) continue;
+      if (!definition.complex || this.#valueTypes.has(type) || uses[type]! < 2) continue;
       // a parent key for each place: more than any database has columns; without children of its own a type is as well apart
       if (uses[type]! > drawingLimits.maxPlacesOfSharedLeaf && definition.children.length === 0) continue;
       shared[type] = 1;
@@ -101,25 +142,58 @@ export class DrawingChoices {
   isFolded(type: number, child: SourceChild): boolean {
     if (child.maxOccurs === null || child.maxOccurs > 1) return false;
     if (this.#isSimple(child.element)) return true;
+    if (this.#earlier.has(type, child, this.#graph.childTypes(child.element))) return true;
+    if (this.#holdsAnyEntity(type)) return false;
     if (this.#widths[type] === -1) this.#settleFolds(type);
-    return this.#mayFold(child.element) && this.#columnsOfChild(child.element) <= this.#widestFold.get(type)!;
+    return this.#mayFold(type, child) && this.#columnsAt(type, child) <= this.#widestFold.get(type)!;
   }
+
+  /** Places of complex elements that are folded, as a later version of the model is to know them; null: by type alone, all of them. */
+  foldedPlaces(): string[] | null {
+    const all = this.#graph.reachable.flatMap((type) =>
+      this.#model.types[type]!.children.map((child) => [type, child] as const),
+    );
+    const folded = all.filter(
+      ([type, child]) => !this.#isSimple(child.element) && this.isFolded(type, child),
+    );
+    if (this.#earlier.isEmpty && folded.every(([type, child]) => this.#foldsByType(type, child))) return null;
+    return this.#earlier.with(folded);
+  }
+
+  #foldsByType(type: number, { element }: SourceChild): boolean {
+    return this.#mayFoldType(element) && this.#columnsOfChild(element) <= this.#widestFold.get(type)!;
+  }
+
+  /** What documents had of the child; null: not known, or it needs rows of its own. */
+  metAt(type: number, child: SourceChild): MetChild | null {
+    const met = this.#met?.at(type, child, this.#childKinds) ?? null;
+    return met === null || met.makesRows ? null : met;
+  }
+
+  readonly #childKinds: ChildKinds = {
+    isValue: (element) => this.#isSimple(element),
+    isFolded: (type, child) => this.isFolded(type, child),
+  };
 
   /**
    * Folding a type writes it out at each of its places, and with it a table, or a parent key, for each thing that repeats inside.
    * That multiplies (OVAL: 1,012 tables become 28,000), so where types are reused, one that is used again and makes rows of its own
    * has a table, shared by its places; but for wrappers, whose table would say nothing.
    */
-  #mayFold(element: number): boolean {
+  #mayFold(type: number, child: SourceChild): boolean {
     if (!this.#elevate) return false;
+    return this.metAt(type, child) !== null || this.#mayFoldType(child.element);
+  }
+
+  #mayFoldType(element: number): boolean {
     return this.#graph
       .childTypes(element)
       .every(
-        (type) =>
-          this.#makesRows[type] === 0 ||
-          this.#graph.uses[type]! <= 1 ||
+        (inner) =>
+          this.#makesRows[inner] === 0 ||
+          this.#graph.uses[inner]! <= 1 ||
           !this.#mayShare() ||
-          this.#isWrapper(type),
+          this.#isWrapper(inner),
       );
   }
 
@@ -144,6 +218,27 @@ export class DrawingChoices {
     });
   }
 
+  /**
+   * A choice of many elements that could each be a document (the resources that an entry of FHIR's Bundle may hold): what is chosen has rows of
+   * its own, in the table that it has as a document. Folded, rows would be as wide as all of them together.
+   */
+  #holdsAnyEntity(type: number): boolean {
+    return cached(this.#anyEntity, type, () => {
+      const { types, elements } = this.#declared;
+      const { attributes, children, neverEmpty } = types[type]!;
+      return (
+        neverEmpty === true &&
+        attributes.length === 0 &&
+        children.length >= drawingLimits.fewestEntities &&
+        children.every(({ element, minOccurs, maxOccurs }) => {
+          const { global, type: chosen } = elements[element]!;
+          return global && minOccurs === 0 && maxOccurs === 1 && types[chosen]!.complex;
+        })
+      );
+    });
+  }
+
+  readonly #anyEntity = new Map<number, boolean>();
   readonly #wrappers = new Map<number, boolean>();
 
   #repeatsShared({ element, maxOccurs }: SourceChild): boolean {
@@ -184,10 +279,10 @@ export class DrawingChoices {
     const hasText = content === 'simple' || isTextAlone(definition);
     let columns = attributes.length + (hasText ? 1 : 0) + (anyAttribute === null ? 0 : 1);
     const widths: number[] = [];
-    for (const child of children) {
+    for (const child of this.#holdsAnyEntity(type) ? [] : children) {
       if (child.maxOccurs === null || child.maxOccurs > 1) continue;
       if (this.#isSimple(child.element)) columns += 1;
-      else if (this.#mayFold(child.element)) widths.push(this.#columnsOfChild(child.element));
+      else if (this.#mayFold(type, child)) widths.push(this.#columnsAt(type, child));
     }
     let widest = this.#maxFoldedColumns();
     const total = (): number => widths.reduce((sum, width) => sum + (width <= widest ? width : 0), columns);
@@ -205,14 +300,21 @@ export class DrawingChoices {
     return children.some(
       (child) =>
         !this.isFolded(type, child) ||
-        this.#graph.childTypes(child.element).some((inner) => this.#makesRows[inner] === 1),
+        (this.metAt(type, child) === null &&
+          this.#graph
+            .childTypes(child.element)
+            .some((inner) => this.#makesRows[inner] === 1 && !this.#valueTypes.has(inner))),
     );
   }
 
   readonly #simple = new Map<number, boolean>();
 
   #isSimple(element: number): boolean {
-    return cached(this.#simple, element, () => isSimpleChild(this.#model, element));
+    return cached(this.#simple, element, () => isSimpleChild(this.#model, element, this.#valueTypes));
+  }
+
+  #columnsAt(type: number, child: SourceChild): number {
+    return this.metAt(type, child)?.columns ?? this.#columnsOfChild(child.element);
   }
 
   readonly #childColumns = new Map<number, number>();
@@ -249,7 +351,7 @@ export class DrawingChoices {
       for (const { name } of attributes) add(`@${clarkName(name)}`, 1);
       for (const child of children) {
         if (!this.isFolded(type, child)) continue;
-        add(clarkName(this.#model.elements[child.element]!.name), this.#columnsOfChild(child.element));
+        add(clarkName(this.#model.elements[child.element]!.name), this.#columnsAt(type, child));
       }
     }
     return widths.values().reduce((sum, columns) => sum + columns, 1);
@@ -263,7 +365,7 @@ export class DrawingChoices {
     return cached(this.#showing, type, () => {
       const definition = this.#model.types[type]!;
       const { content, attributes, children, neverEmpty } = definition;
-      if (content === 'simple' || isTextAlone(definition)) return true;
+      if (content === 'simple' || isTextAlone(definition) || this.#valueTypes.has(type)) return true;
       if (attributes.some((attribute) => attribute.required)) return true;
       if (children.some((child) => child.minOccurs >= 1 && this.#childShows(type, child))) return true;
       return neverEmpty === true && children.every((child) => this.#childShows(type, child));
@@ -291,18 +393,4 @@ function cached<Value>(known: Map<number, Value>, key: number, find: () => Value
   let value = known.get(key);
   if (value === undefined) known.set(key, (value = find()));
   return value;
-}
-
-/** No content and no attributes at all: such an element says only that it is there. */
-export function isBare(type: SourceType): boolean {
-  return (
-    type.complex &&
-    type.content !== 'simple' &&
-    type.content !== 'mixed' &&
-    type.attributes.length === 0 &&
-    type.children.length === 0 &&
-    type.anyElement === null &&
-    type.anyAttribute === null &&
-    type.derived.length === 0
-  );
 }

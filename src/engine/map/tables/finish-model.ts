@@ -45,6 +45,10 @@ export function finishTables(
   };
   for (const table of drawing.tables) {
     nameColumns(table, naming, identifiers, previous, unsaid, readable);
+    for (const column of table.columns) {
+      const before = previous.columnType(table.usePath, useOfDraft(column, table));
+      if (before !== undefined) column.type = continuedType(column.type, before);
+    }
     splitTable(table, previous.parts(table.usePath), (column) => useOfDraft(column, table));
   }
   nameContinuations(drawing.tables, naming, previous);
@@ -55,6 +59,14 @@ export function finishTables(
     for (const [at, column] of table.parts.flatMap((part) => part.columns).entries()) column.index = at;
   }
   for (const [at, node] of drawing.nodes.entries()) node.index = at;
+}
+
+/** What targets that an earlier version made show there stays: instants, and text that may be shorter. */
+function continuedType(type: Column['type'], before: Column['type']): Column['type'] {
+  if (before.kind === 'timestamptz' && type.kind === 'timestamp') return { ...type, kind: 'timestamptz' };
+  if (before.kind !== 'text' || before.fixed === true || type.fixed !== true) return type;
+  const { fixed: _, ...shorter } = type;
+  return shorter;
 }
 
 export function plainTables(tables: readonly TableDraft[]): Table[] {
@@ -101,6 +113,7 @@ export function plainNodes(drawing: Drawing): PlanNode[] {
     })),
     sourceElement: node.element,
     sourceType: node.type,
+    ...(node.keptBeside === null ? {} : { keptBeside: node.keptBeside }),
   }));
 }
 

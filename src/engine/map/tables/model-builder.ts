@@ -1,6 +1,6 @@
 /** Tables, columns and plan nodes while they are being drawn: objects, so that order and names can be settled at the end. */
 import type { Column, ColumnRole, ColumnType, ListNames, Table } from '../../model/relational-model.ts';
-import type { BuiltInType, QName } from '../../model/source-model.ts';
+import type { BuiltInType, QName, ValueType } from '../../model/source-model.ts';
 
 /** `via` of a parent key that leads to the head of a substitution group or of a family of types, not to a parent element */
 export const hangsFromHead = 'head';
@@ -15,7 +15,9 @@ export interface ColumnDraft {
   /** which use it stands for: printed steps (`src/engine/map/names/use-paths.ts`) below the row's element; of a parent key, below that of the parent's row */
   readonly steps: string;
   readonly sourceType: BuiltInType | null;
-  readonly keepsForm: boolean;
+  keepsForm: boolean;
+  /** of a union: what its values may be; none where its declarations differ */
+  members: readonly ValueType[];
   /** nodes that open rows of the table and always give this column a value */
   readonly requiredBy: Set<NodeDraft>;
   /** parent_key only */
@@ -31,10 +33,14 @@ export interface ColumnDraft {
 }
 
 /** Where a table's rows stand, for its path: at steps below another table's rows, or known by what it is declared as. */
-export type TableOrigin =
+export type TableOrigin = (
   | { readonly under: TableDraft; readonly steps: string }
   /** paths that say so, the first before others */
-  | { readonly declared: readonly string[] };
+  | { readonly declared: readonly string[] }
+) & {
+  /** paths of the type, whose only place this is here: an earlier version may have had more of them, and one table for all */
+  readonly ofType?: readonly string[];
+};
 
 /** One table of a row that may be wider than a table. */
 export interface PartDraft {
@@ -110,6 +116,8 @@ export interface NodeDraft {
   }[];
   textTable: TableDraft | null;
   wildcardTable: TableDraft | null;
+  /** see PlanNode.keptBeside */
+  keptBeside: number | null;
   index: number;
 }
 
@@ -121,6 +129,8 @@ export interface Drawing {
   readonly sharedForSize: boolean;
   /** all that the schema declares is drawn */
   readonly isWhole: boolean;
+  /** see RelationalModel.foldedPlaces; null: by type alone */
+  readonly foldedPlaces: readonly string[] | null;
 }
 
 export function newTable(
@@ -162,6 +172,7 @@ export function newNode(
     typeEdges: [],
     textTable: null,
     wildcardTable: null,
+    keptBeside: null,
     index: -1,
   };
   if (fields.opensRow) fields.table.openers.add(node);
@@ -176,6 +187,7 @@ export interface NewColumn {
   readonly xpath?: string | null;
   readonly sourceType?: BuiltInType | null;
   readonly keepsForm?: boolean;
+  readonly members?: readonly ValueType[] | undefined;
   readonly parent?: TableDraft;
   readonly via?: readonly string[];
   readonly documentation?: string | undefined;
@@ -190,6 +202,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     steps: fields.steps ?? '',
     sourceType: fields.sourceType ?? null,
     keepsForm: fields.keepsForm ?? false,
+    members: fields.members ?? [],
     requiredBy: new Set(),
     parent: fields.parent ?? null,
     via: fields.via ?? [],

@@ -38,11 +38,37 @@ export function isTextAlone({ content, children, anyElement, derived }: SourceTy
   return content === 'mixed' && children.length === 0 && anyElement === null && derived.length === 0;
 }
 
-/** Whether every element that can stand in the child's place has a simple type. */
-export function isSimpleChild(model: SourceModel, element: number): boolean {
-  return variantsOf(model, element).every(
-    (variant) => !model.types[model.elements[variant.element]!.type]!.complex,
+/** No content and no attributes at all: such an element says only that it is there. */
+export function isBare(type: SourceType): boolean {
+  return (
+    type.complex &&
+    type.content !== 'simple' &&
+    type.content !== 'mixed' &&
+    type.attributes.length === 0 &&
+    type.children.length === 0 &&
+    type.anyElement === null &&
+    type.anyAttribute === null &&
+    type.derived.length === 0
   );
+}
+
+/** Per type: 1 where it can hold itself by children that stand at most once. */
+export function endlessTypes(model: SourceModel): Uint8Array {
+  const following = (type: number): number[] =>
+    model.types[type]!.children.flatMap(({ element, maxOccurs }) =>
+      maxOccurs === null || maxOccurs > 1
+        ? []
+        : variantsOf(model, element).flatMap((variant) => actualTypesOf(model, variant.element)),
+    );
+  return stronglyConnected(model.types.length, [...model.types.keys()], following).recursive;
+}
+
+/** Whether every element that can stand in the child's place has a simple type, or one that is read as a value. */
+export function isSimpleChild(model: SourceModel, element: number, valueTypes: ReadonlySet<number>): boolean {
+  return variantsOf(model, element).every((variant) => {
+    const { type } = model.elements[variant.element]!;
+    return !model.types[type]!.complex || valueTypes.has(type);
+  });
 }
 
 export interface TypeGraph {

@@ -3,11 +3,13 @@
  * statistics of documents never met at a place is taken out of the drawing there, before names are given; should it occur later, it is kept
  * as unmapped content.
  */
-import type { DocumentStatistics } from '../../infer/statistics.ts';
+import type { DocumentStatistics, ValueStatistics } from '../../infer/statistics.ts';
 import { xsiNamespace } from '../../model/name-labels.ts';
 import { clarkName, type SourceModel } from '../../model/source-model.ts';
 import type { PathPrinter } from '../names/paths.ts';
 import type { ColumnDraft, Drawing, NodeDraft, TableDraft } from './model-builder.ts';
+import { settleUnion } from './union-values.ts';
+import { someHaveZone } from '../zones-of-documents.ts';
 
 /** Elements, by index, of `roots` that documents started with; all where there is none. */
 export function metRoots(
@@ -33,6 +35,7 @@ export function withoutUnmetPlaces(
       if (clarkName(edge.name) === name) places.visit(edge.node, root, paths.child('', edge.name));
   }
   places.tellEmpty();
+  places.settleUnions();
   for (const node of drawing.nodes) places.leaveOut(node);
   const nodes = reachableNodes(drawing);
   const used = usedColumns(drawing, nodes);
@@ -74,6 +77,8 @@ class MetPlaces {
   readonly #visited = new Map<NodeDraft, Set<number>>();
   /** what says already at which path it was met first */
   readonly #told = new Set<TableDraft | ColumnDraft>();
+  /** what was met in columns of unions */
+  readonly #unions = new Map<ColumnDraft, readonly ValueStatistics[]>();
   /** columns of text that was empty so far, with the first path */
   readonly #empty = new Map<ColumnDraft, string>();
 
@@ -152,6 +157,7 @@ class MetPlaces {
       place.xpath = path;
     };
     const { text, attributes } = this.#statistics.elements[at]!;
+    if (node.text !== null) this.#noteValue(node.text, text);
     if (node.opensRow) tell(node.table);
     for (const content of [node.textTable, node.wildcardTable]) {
       tell(content);
@@ -161,9 +167,23 @@ class MetPlaces {
     else if (node.text !== null && !this.#empty.has(node.text)) this.#empty.set(node.text, xpath);
     const { presence, nil, elementName, typeName, foldedPosition, anyAttribute } = node;
     for (const column of [presence, nil, elementName, typeName, foldedPosition, anyAttribute]) tell(column);
-    const met = new Set(attributes.map(clarkName));
-    for (const { name, column } of node.attributes)
-      if (met.has(clarkName(name))) tell(column, this.#paths.attribute(xpath, name));
+    const met = new Map(attributes.map((attribute) => [clarkName(attribute), attribute.value]));
+    for (const { name, column } of node.attributes) {
+      const value = met.get(clarkName(name));
+      if (value === undefined) continue;
+      this.#noteValue(column, value);
+      tell(column, this.#paths.attribute(xpath, name));
+    }
+  }
+
+  #noteValue(column: ColumnDraft, value: ValueStatistics): void {
+    noteZone(column, value);
+    if (column.members.length > 0) this.#unions.set(column, [...(this.#unions.get(column) ?? []), value]);
+  }
+
+  /** Unions are what all their values are. */
+  settleUnions(): void {
+    for (const [column, values] of this.#unions) settleUnion(column, values);
   }
 
   /** Text that was empty wherever it was met. */
@@ -190,6 +210,12 @@ class MetPlaces {
     for (const { node: typed, parentKey } of node.typeEdges)
       if (parentKey === null) Object.assign(typed, { nil: node.nil, presence: node.presence });
   }
+}
+
+/** Dates with times among whose values some have a time zone. */
+function noteZone(column: ColumnDraft, value: ValueStatistics): void {
+  if (column.sourceType === 'dateTime' && column.type.kind === 'timestamp' && someHaveZone(value))
+    column.type = { ...column.type, kind: 'timestamptz' };
 }
 
 function keepOnly<T>(items: T[], isKept: (item: T) => boolean): void {

@@ -39,7 +39,7 @@ describe('another thing that is called the same', () => {
 
   it('is so too where both have the same attributes', () => {
     expect(outlineOf(['<p><a id="1" x="1"><a id="2" x="1">v</a></a></p>'], 3)).toEqual([
-      'p: p_key bigint!, document_key bigint!, a_id integer!, a_x integer!, a_a_id integer!, a_a_x integer!, a_a text!',
+      'p: p_key bigint!, document_key bigint!, a_id integer!, a_x integer!, a_a text!, a_a_id integer!, a_a_x integer!',
     ]);
   });
 

@@ -57,7 +57,7 @@ describe('the four map levels on an order', () => {
         'order: order_key bigint!, document_key bigint!, id integer!, date date!, ship_to_city text(40)!, bill_to_city text(40)',
         'ship_to_street: ship_to_street_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, value text!',
         'bill_to_street: bill_to_street_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, value text!',
-        'line: line_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!, price_currency text!, price numeric(18,2)!',
+        'line: line_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!, price numeric(18,2)!, price_currency text!',
         'tag: tag_key bigint!, document_key bigint!, line_key bigint! -> line, position integer!, value text!',
       ].join('\n'),
     );
@@ -74,7 +74,7 @@ describe('the four map levels on an order', () => {
       [
         'order: order_key bigint!, document_key bigint!, id integer!, date date!',
         'address: address_key bigint!, document_key bigint!, order_ship_to_key bigint -> order, order_bill_to_key bigint -> order, position integer!, city text(40)!',
-        'line: line_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!, price_currency text!, price numeric(18,2)!',
+        'line: line_key bigint!, document_key bigint!, order_key bigint! -> order, position integer!, no bigint!, sku text!, price numeric(18,2)!, price_currency text!',
         'street: street_key bigint!, document_key bigint!, address_key bigint! -> address, position integer!, value text!',
         'tag: tag_key bigint!, document_key bigint!, line_key bigint! -> line, position integer!, value text!',
       ].join('\n'),

@@ -109,7 +109,7 @@ it('a value that is an attribute has what is said of its element', () => {
     <xs:complexType name="Group"><xs:attribute name="code"/></xs:complexType>`,
   );
   expect(columnsOf(xsd)).toMatchObject({
-    'patient.born_value': 'The day of birth.',
+    'patient.born': 'The day of birth.',
     'patient.born_id': 'For references.',
     'patient.blood_code': 'The blood group.',
   });

@@ -93,6 +93,20 @@ describe('what documents had at one place', () => {
       for (const { xpath, role } of columns) if (role === 'value') expect(lines).toContain(xpath);
   });
 
+  it('is told with its own type, where attributes before it were never met', () => {
+    const stays = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+      <xs:complexType name="Stay"><xs:attribute name="ward" type="xs:int"/><xs:attribute name="since" type="xs:date"/></xs:complexType>
+      <xs:element name="case"><xs:complexType><xs:sequence><xs:element name="first" type="Stay"/><xs:element name="last" type="Stay"/></xs:sequence></xs:complexType></xs:element>
+    </xs:schema>`);
+    const { mappings } = pruned(stays, ['<case><first ward="7"/><last since="2026-01-31"/></case>'], 3);
+    expect(mappings.map(({ xpath, sourceType }) => [xpath, sourceType])).toEqual(
+      expect.arrayContaining([
+        ['/case/first/@ward', 'xs:int'],
+        ['/case/last/@since', 'xs:date'],
+      ]),
+    );
+  });
+
   it.each([0, 1, 2, 3] as const)(
     'leaves nothing empty, and all that comes later comes back (level %i)',
     async (level) => {

@@ -11,6 +11,8 @@ export interface DrawingContext {
   readonly model: SourceModel;
   /** the model with all that the schema declares, types by the same indexes, where `model` was pruned */
   readonly declared: SourceModel;
+  /** by type: see PlanNode.keptBeside */
+  readonly keptBeside: ReadonlyMap<number, number>;
   /** characters of text columns without a length of their own */
   readonly textLength: number | undefined;
   readonly choices: DrawingChoices;

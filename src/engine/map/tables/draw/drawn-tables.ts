@@ -51,11 +51,14 @@ export class DrawnTables {
     at: TableIdentity,
     documentation?: string,
   ): TableDraft {
-    const identity = this.#choices.isShared(type) ? this.ofType(type) : at;
+    const ofType = this.ofType(type);
+    const identity = this.#choices.isShared(type)
+      ? ofType
+      : { ...at, origin: { ...at.origin, ofType: ofType.origin.declared } };
     return this.namedTable(identity, element, type, path, xpath, documentation);
   }
 
-  ofType(type: number): TableIdentity {
+  ofType(type: number): TableIdentity & { readonly origin: { readonly declared: readonly string[] } } {
     return { identity: `type/${type}`, origin: { declared: this.#declared.ofType(type) } };
   }
 
@@ -184,6 +187,7 @@ export class DrawnTables {
     const known = table.columnByKey.get(identity);
     if (known !== undefined) {
       known.type = widerColumnType(known.type, column.type);
+      if (JSON.stringify(known.members) !== JSON.stringify(column.members ?? [])) known.members = [];
       return known;
     }
     const draft = newColumn(column);

@@ -1,6 +1,11 @@
 /** What an element of a type holds: attributes, text, wildcards, children, and the types that xsi:type may put in its place. */
-import type { SourceAttribute, SourceType, ValueType } from '../../../model/source-model.ts';
-import { columnTypeOf, itemBaseOf } from '../column-types.ts';
+import {
+  isValueName,
+  type SourceAttribute,
+  type SourceType,
+  type ValueType,
+} from '../../../model/source-model.ts';
+import { columnTypeOf, itemBaseOf, keepsForm } from '../column-types.ts';
 import { hangsFromHead, newNode, type NodeDraft } from '../model-builder.ts';
 import { derivedTypesOf, isTextAlone } from '../type-graph.ts';
 import { drawChild } from './children.ts';
@@ -12,7 +17,8 @@ const plainValue: ValueType = { variety: 'atomic', base: 'string', facets: {} };
 /** Draws what an element of the node's type holds, and the types that xsi:type may put in its place. */
 export function fillElement(drawing: DrawingContext, node: NodeDraft, row: RowContext): void {
   const derived = derivedTypesOf(drawing.model, node.type);
-  if (derived.length === 0) {
+  // no xsi:type was met where the element was folded for what documents had in it
+  if (derived.length === 0 || row.met != null) {
     fillType(drawing, node, row);
     return;
   }
@@ -95,38 +101,18 @@ function drawSubtype(drawing: DrawingContext, head: NodeDraft, type: number, row
 function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): void {
   const type = drawing.model.types[node.type]!;
   node.content = type.content;
-  for (const attribute of type.attributes) {
-    const steps = `/${drawing.uses.attribute(attribute.name)}`;
-    const column = drawing.tables.valueColumn(row, steps, {
-      steps: row.columnKey + steps,
-      nameParts: [...row.nameParts, attribute.name.localName],
-      xpath: drawing.paths.attribute(row.xpath, attribute.name),
-      type: columnTypeOf(attribute.type, drawing.textLength),
-      sourceType: itemBaseOf(attribute.type),
-      keepsForm: attribute.type.guessed === true,
-      documentation: attribute.documentation ?? saidOfValue(type, attribute, row),
-    });
-    const isSure = attribute.required && attribute.type.mayBeEmpty !== true;
-    if (isSure && row.guarantor !== null) column.requiredBy.add(row.guarantor);
-    node.attributes.push({ name: attribute.name, column });
-  }
-  const value = isTextAlone(type) ? plainValue : type.content === 'simple' ? type.value : null;
-  if (value !== null) {
-    node.content = 'simple';
-    node.text = drawing.tables.valueColumn(row, '/text()', {
-      steps: row.columnKey,
-      nameParts: row.nameParts,
-      xpath: row.xpath,
-      type: columnTypeOf(value, drawing.textLength),
-      sourceType: itemBaseOf(value),
-      keepsForm: value.guessed === true,
-      documentation: row.documentation,
-    });
-    // an empty element with a default is valid, and its column stays empty where the type has no empty value
-    const { default: constant, fixed = constant } = drawing.model.elements[node.element]!;
-    const mayBeEmpty = value.mayBeEmpty ?? (fixed !== undefined && node.text.type.kind !== 'text');
-    if (row.guarantor !== null && !mayBeEmpty) node.text.requiredBy.add(row.guarantor);
-  }
+  node.keptBeside = drawing.keptBeside.get(node.type) ?? null;
+  const value =
+    isTextAlone(type) || row.met?.isText === true
+      ? plainValue
+      : type.content === 'simple'
+        ? type.value
+        : null;
+  // what tells about a value comes behind it; of a row, what identifies it comes before
+  const isFolded = row.columnKey !== '';
+  if (value !== null && isFolded) drawText(drawing, node, row, value);
+  drawAttributes(drawing, node, row);
+  if (value !== null && !isFolded) drawText(drawing, node, row, value);
   if (type.anyAttribute !== null) {
     node.anyAttribute = drawing.tables.column(row.table, `${row.columnKey}/@*`, {
       role: 'content',
@@ -135,9 +121,55 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
       steps: `${row.columnKey}/@*`,
     });
   }
-  if (type.content === 'mixed' && value === null) node.textTable = drawing.tables.contentTable(row, 'text');
-  if (type.anyElement !== null) node.wildcardTable = drawing.tables.contentTable(row, 'wildcard');
-  for (const child of type.children) drawChild(drawing, node, row, child);
+  if (row.met == null && type.content === 'mixed' && value === null)
+    node.textTable = drawing.tables.contentTable(row, 'text');
+  if (row.met == null && type.anyElement !== null)
+    node.wildcardTable = drawing.tables.contentTable(row, 'wildcard');
+  for (const child of type.children)
+    if (row.met == null || row.met.children.has(child.element)) drawChild(drawing, node, row, child);
+}
+
+function drawText(drawing: DrawingContext, node: NodeDraft, row: RowContext, value: ValueType): void {
+  node.content = 'simple';
+  node.text = drawing.tables.valueColumn(row, '/text()', {
+    steps: row.columnKey,
+    nameParts: row.nameParts,
+    xpath: row.xpath,
+    type: columnTypeOf(value, drawing.textLength),
+    sourceType: itemBaseOf(value),
+    keepsForm: keepsForm(value),
+    members: value.memberTypes,
+    documentation: row.documentation,
+  });
+  // an empty element with a default is valid, and its column stays empty where the type has no empty value
+  const { default: constant, fixed = constant } = drawing.model.elements[node.element]!;
+  const mayBeEmpty = value.mayBeEmpty ?? (fixed !== undefined && node.text.type.kind !== 'text');
+  if (row.guarantor !== null && !mayBeEmpty) node.text.requiredBy.add(row.guarantor);
+}
+
+function drawAttributes(drawing: DrawingContext, node: NodeDraft, row: RowContext): void {
+  const type = drawing.model.types[node.type]!;
+  const isFolded = row.columnKey !== '';
+  const isValue = (attribute: SourceAttribute): boolean =>
+    isValueName(attribute.name) && type.value === null && type.content !== 'mixed';
+  const [values, others] = [type.attributes.filter(isValue), type.attributes.filter((one) => !isValue(one))];
+  for (const attribute of isFolded ? [...values, ...others] : type.attributes) {
+    const steps = `/${drawing.uses.attribute(attribute.name)}`;
+    const column = drawing.tables.valueColumn(row, steps, {
+      steps: row.columnKey + steps,
+      // the value of an element that has no text is called as the element is
+      nameParts: isValue(attribute) ? row.nameParts : [...row.nameParts, attribute.name.localName],
+      xpath: drawing.paths.attribute(row.xpath, attribute.name),
+      type: columnTypeOf(attribute.type, drawing.textLength),
+      sourceType: itemBaseOf(attribute.type),
+      keepsForm: keepsForm(attribute.type),
+      members: attribute.type.memberTypes,
+      documentation: attribute.documentation ?? saidOfValue(type, attribute, row),
+    });
+    const isSure = attribute.required && attribute.type.mayBeEmpty !== true;
+    if (isSure && row.guarantor !== null) column.requiredBy.add(row.guarantor);
+    node.attributes.push({ name: attribute.name, column });
+  }
 }
 
 /** What is said of an element whose value is an attribute, where of the attribute itself nothing is said. */

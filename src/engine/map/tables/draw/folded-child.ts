@@ -1,9 +1,8 @@
 /** Children that have no row of their own. */
 import type { ColumnType } from '../../../model/relational-model.ts';
 import type { SourceChild, SourceModel } from '../../../model/source-model.ts';
-import { isBare } from '../drawing-choices.ts';
 import { newNode, type ColumnDraft, type NodeDraft } from '../model-builder.ts';
-import type { Variant } from '../type-graph.ts';
+import { isBare, type Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
 import { flag, ordinal, plainText, type RowContext } from './row-context.ts';
 import { addEdge } from './edges.ts';
@@ -58,6 +57,7 @@ export function foldChild(
       xpath,
       guarantor: sure ? row.guarantor : null,
       documentation: child.documentation ?? element.documentation,
+      met: drawing.choices.metAt(parent.type, child),
     };
     const structure = (word: string, role: ColumnDraft['role'], columnType: ColumnType): ColumnDraft =>
       drawing.tables.column(row.table, `${columnKey}/${word}`, {

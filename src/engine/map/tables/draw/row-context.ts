@@ -1,5 +1,6 @@
 /** Where an element is drawn, and the types of the columns that do not come from the source. */
 import type { ColumnType } from '../../../model/relational-model.ts';
+import type { MetChild } from '../met-children.ts';
 import type { NodeDraft, TableDraft, TableOrigin } from '../model-builder.ts';
 
 export const key: ColumnType = { kind: 'bigint' };
@@ -20,6 +21,8 @@ export interface RowContext {
   readonly guarantor: NodeDraft | null;
   /** what is said of the element that is folded here; what is said of a row's own element, its table has */
   readonly documentation?: string | undefined;
+  /** what documents had in the element that is folded here: nothing else of it is drawn */
+  readonly met?: MetChild | null;
 }
 
 /** What makes rows belong to one table, within a drawing and over the versions of a model. */

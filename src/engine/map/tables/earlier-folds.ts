@@ -1,0 +1,40 @@
+/** Children that an earlier version of the model read in their parent's row: rows that lie in targets have them as columns, so they stay there. */
+import type { SourceChild, SourceModel } from '../../model/source-model.ts';
+import { endlessTypes } from './type-graph.ts';
+
+export interface FoldedPlaces {
+  /** as `placeOf` gives them */
+  readonly places: ReadonlySet<string>;
+  /** one for the child of a type, the same in every version */
+  readonly placeOf: (type: number, child: SourceChild) => string;
+}
+
+export class EarlierFolds {
+  readonly #model: SourceModel;
+  readonly #folded: FoldedPlaces;
+  #endless: Uint8Array | null = null;
+
+  constructor(model: SourceModel, folded: FoldedPlaces) {
+    this.#model = model;
+    this.#folded = folded;
+  }
+
+  get isEmpty(): boolean {
+    return this.#folded.places.size === 0;
+  }
+
+  /** `childTypes`: all that the child may be of. */
+  has(type: number, child: SourceChild, childTypes: readonly number[]): boolean {
+    const { places, placeOf } = this.#folded;
+    if (this.isEmpty || !places.has(placeOf(type, child))) return false;
+    // what can hold itself would have no end
+    const endless = (this.#endless ??= endlessTypes(this.#model));
+    return childTypes.every((inner) => endless[inner] === 0);
+  }
+
+  /** With those before, what of these is folded now. */
+  with(children: readonly (readonly [type: number, child: SourceChild])[]): string[] {
+    const { places, placeOf } = this.#folded;
+    return [...new Set([...places, ...children.map(([type, child]) => placeOf(type, child))])].toSorted();
+  }
+}

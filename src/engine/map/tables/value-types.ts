@@ -1,0 +1,89 @@
+/**
+ * Types of elements whose value is an attribute (FHIR's `<family value="Chalmers"/>`): what is declared as complex, as each element there may
+ * have an id and extensions beside its value, and is read as a value.
+ */
+import type { KeptBeside } from '../../model/relational-model.ts';
+import {
+  isValueName,
+  type SourceAttribute,
+  type SourceModel,
+  type SourceType,
+} from '../../model/source-model.ts';
+
+export interface ValueTypes {
+  /** by index */
+  readonly types: ReadonlySet<number>;
+  /** the model in which an element of such a type holds its value alone */
+  readonly source: SourceModel;
+  /** what those elements may hold besides */
+  readonly kept: readonly KeptBeside[];
+  /** by type: index in `kept` */
+  readonly keptOf: ReadonlyMap<number, number>;
+}
+
+function isValueAttribute({ name }: SourceAttribute): boolean {
+  return isValueName(name);
+}
+
+/** Those of a source model. Where a type was found, indexes stay what they are. */
+export function findValueTypes(source: SourceModel): ValueTypes {
+  const types = new Set(source.types.keys().filter((type) => holdsValueBesideBase(source, type)));
+  // xsi:type may put a derivation in the place of each
+  for (const type of types)
+    if (source.types[type]!.derived.some((other) => !types.has(other))) types.delete(type);
+  const kept: KeptBeside[] = [];
+  const places = new Map<string, number>();
+  const keptOf = new Map<number, number>();
+  for (const type of types) {
+    const parts = besideValue(source, source.types[type]!);
+    const identity = JSON.stringify(parts);
+    const place = places.get(identity) ?? kept.push(parts) - 1;
+    places.set(identity, place);
+    keptOf.set(type, place);
+  }
+  if (types.size === 0) return { types, source, kept, keptOf };
+  const plain = source.types.map((type, index) =>
+    types.has(index)
+      ? {
+          ...type,
+          content: 'empty' as const,
+          attributes: type.attributes.filter(isValueAttribute),
+          children: [],
+        }
+      : type,
+  );
+  return { types, source: { ...source, types: plain }, kept, keptOf };
+}
+
+/**
+ * A derivation that adds an attribute `value`, and no more, to a base which has nothing that must be there: all else that its elements may
+ * hold, elements of other types derived from the base may hold as well.
+ */
+function holdsValueBesideBase({ types }: SourceModel, index: number): boolean {
+  const type = types[index]!;
+  const base = type.base === null ? undefined : types[type.base];
+  if (base === undefined || type.derivation !== 'extension' || type.abstract || type.children.length === 0)
+    return false;
+  if (type.content !== 'elements' || type.anyElement !== null || type.anyAttribute !== null) return false;
+  const [value, ...others] = type.attributes.filter(isValueAttribute);
+  return (
+    value !== undefined &&
+    others.length === 0 &&
+    !base.attributes.some(isValueAttribute) &&
+    base.attributes.every(({ required }) => !required) &&
+    base.attributes.length === type.attributes.length - 1 &&
+    base.children.length === type.children.length &&
+    type.children.every(
+      ({ element, minOccurs }, at) => minOccurs === 0 && base.children[at]!.element === element,
+    )
+  );
+}
+
+function besideValue({ elements }: SourceModel, { attributes, children }: SourceType): KeptBeside {
+  return {
+    elements: children.flatMap(({ element }) =>
+      [element, ...elements[element]!.substitutes].map((one) => elements[one]!.name),
+    ),
+    attributes: attributes.filter((attribute) => !isValueAttribute(attribute)).map(({ name }) => name),
+  };
+}
