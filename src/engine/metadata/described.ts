@@ -6,7 +6,7 @@ import { sideTableDefinitions, type SideTableDefinition } from '../model/side-ta
 import type { SourceModel } from '../model/source-model.ts';
 import { columnComment, commentLine, identityNotes, tableComment } from '../sql/comment-text.ts';
 import { placesOfRows, type PlacesOfRows } from '../sql/places-of-rows.ts';
-import { enumerationsOf, type EnumeratedValues, type Enumeration } from './enumerations.ts';
+import { enumerationsOf, type CodeList, type EnumeratedValues, type Enumeration } from './enumerations.ts';
 
 export interface DescribedColumn {
   readonly name: string;
@@ -21,6 +21,8 @@ export interface DescribedColumn {
   readonly enumeration: Enumeration | null;
   /** what the schema says of them, by value */
   readonly saidOfValues: EnumeratedValues['said'];
+  /** the same by the types that have them */
+  readonly codeLists: EnumeratedValues['lists'];
 }
 
 export interface DescribedReference {
@@ -70,6 +72,14 @@ export async function describeModel(
   return { name, version, tables: [describeSideTable(sideTableDefinitions.documents), ...tables] };
 }
 
+/** Each list of codes once, by the names of their types. */
+export function codeListsOf({ tables }: Pick<DescribedModel, 'tables'>): readonly CodeList[] {
+  const lists = new Map<string, CodeList>();
+  for (const { columns } of tables)
+    for (const { codeLists } of columns) for (const list of codeLists) lists.set(list.type, list);
+  return [...lists.values()].toSorted((a, b) => (a.type < b.type ? -1 : 1));
+}
+
 /** `places`: of the model; `enumerationAt`: of a column, by its index. */
 export function describeTable(
   model: RelationalModel,
@@ -96,6 +106,7 @@ export function describeTable(
       xpath: column.xpath,
       enumeration: enumerationAt(at)?.values ?? null,
       saidOfValues: enumerationAt(at)?.said ?? nothingSaid,
+      codeLists: enumerationAt(at)?.lists ?? [],
     })),
     primaryKey: table.columns.filter(({ role }) => role === 'row_key').map(({ name }) => name),
     uniqueKeys: table.uniqueKeys.map((key) => ({ name: key.name, columns: key.columns.map(named) })),
@@ -139,6 +150,7 @@ export function describeSideTable({
       xpath: null,
       enumeration: null,
       saidOfValues: nothingSaid,
+      codeLists: [],
     })),
     primaryKey,
     uniqueKeys: [],

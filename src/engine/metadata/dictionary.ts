@@ -1,6 +1,7 @@
 /** A data dictionary: a line for every column, with its name in the business, what it means, and what documents held. */
 import { mapInSlices } from '../in-slices.ts';
 import { postgresql } from '../sql/dialects/postgresql.ts';
+import { codeListsOf } from './described.ts';
 import type { DescribedColumn, DescribedModel, DescribedTable } from './described.ts';
 
 /** What documents held in a column. */
@@ -25,6 +26,8 @@ export interface DictionaryLine extends HeldValues {
   readonly key: string;
   /** `CODE: what is said of it` */
   readonly codes: readonly string[];
+  /** types that these are of, as the lists of codes are called */
+  readonly codeTypes: readonly string[];
 }
 
 /** Table by table. `held`: by names of table and column. */
@@ -46,6 +49,7 @@ export async function dictionaryLines(
         const said = column.saidOfValues.get(code);
         return said === undefined ? code : `${code}: ${said}`;
       }),
+      codeTypes: column.codeLists.map(({ type }) => type),
       ...held(table.name, column.name),
     })),
   );
@@ -112,7 +116,19 @@ export async function dictionaryMarkdown(
       .join(': ');
     return `\n## ${cell(table.name)}\n\n${about === '' ? '' : `${about}\n\n`}${row(heading)}${row(heading.map(() => '---'))}${rows.join('')}`;
   });
-  return [`# ${cell(name)}, version ${version}\n`, ...sections];
+  return [`# ${cell(name)}, version ${version}\n`, ...sections, ...(await codeSections({ tables }))];
+}
+
+const codeHeading = ['code', 'label', 'documentation'];
+
+/** A section for each list of codes. */
+async function codeSections(described: Pick<DescribedModel, 'tables'>): Promise<readonly string[]> {
+  const lists = codeListsOf(described);
+  const sections = await mapInSlices(lists, ({ type, codes }) => {
+    const rows = codes.map(({ code, label, documentation }) => row([code, label ?? '', documentation ?? '']));
+    return `\n### ${cell(type)}\n\n${row(codeHeading)}${row(codeHeading.map(() => '---'))}${rows.join('')}`;
+  });
+  return lists.length === 0 ? [] : ['\n## Codes\n', ...sections];
 }
 
 const heading = ['column', 'business name', 'definition', 'path', 'type', 'key', 'codes', 'sample', 'NULL'];

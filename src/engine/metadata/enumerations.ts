@@ -1,17 +1,44 @@
-/** Which values columns can have, where the schema enumerates them. */
+/** Which values columns can have, where the schema enumerates them, and which lists of codes these are. */
 import { mapInSlices } from '../in-slices.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { clarkName, type SourceModel, type ValueType } from '../model/source-model.ts';
 import { rowColumnsOf } from '../model/wide-rows.ts';
+import { anonymousTypes, listNames, namedType, type ListName } from './list-names.ts';
 
 /** Each value once, in the order of the schema. */
 export type Enumeration = readonly string[];
+
+export interface Code {
+  readonly code: string;
+  /** what it is called; null: the schema does not say */
+  readonly label: string | null;
+  /** what it means; null: the schema does not say */
+  readonly documentation: string | null;
+}
+
+/** The values of one simple type. */
+export interface CodeList {
+  /** the type's local name, or with its namespace where two types share that; of one without a name its path from a named one */
+  readonly type: string;
+  readonly codes: readonly Code[];
+}
 
 export interface EnumeratedValues {
   readonly values: Enumeration;
   /** what the schema says of values; what it says nothing of is not there */
   readonly said: ReadonlyMap<string, string>;
+  /** those of the types whose values may stand there: one, but where several places share the column */
+  readonly lists: readonly CodeList[];
 }
+
+interface Said {
+  readonly label: string | null;
+  readonly documentation: string | null;
+}
+type Values = ReadonlyMap<string, Said>;
+
+/** Values by the type that has them; the key tells types apart. */
+type ValuesByType = Map<string, { readonly name: ListName; readonly values: Values }>;
 
 /**
  * By indexes of table and column; null: the values are not enumerated, be it in one of several places that share the column. Of a
@@ -21,55 +48,109 @@ export async function enumerationsOf(
   model: RelationalModel,
   source: SourceModel,
 ): Promise<(table: number, column: number) => EnumeratedValues | null> {
-  const known = new Map<string, Map<string, string | null> | null>();
+  const known = new Map<string, ValuesByType | null>();
   const columnsOf = rowColumnsOf(model);
-  const note = (table: number, column: number, type: ValueType | null | undefined): void => {
+  const anonymous = anonymousTypes(source);
+  const valuesOfType = new Map<ValueType, Values | null>();
+  const note = (
+    table: number,
+    column: number,
+    type: ValueType | null | undefined,
+    nameOfAnonymous: () => ListName,
+  ): void => {
     if (column < 0) return;
     const place = columnsOf(table)[column]!;
     const key = `${place.table} ${place.at}`;
-    const values = type === null || type === undefined ? null : valuesOf(type);
     const before = known.get(key);
     if (before === null) return;
-    if (values === null) known.set(key, null);
-    else known.set(key, united(before ?? new Map(), values));
+    let values = type === null || type === undefined ? null : valuesOfType.get(type);
+    if (values === undefined) valuesOfType.set(type!, (values = valuesOf(type!)));
+    if (values === null || values.size === 0) return void known.set(key, null);
+    const own = namedType(type!);
+    const name = own === null ? nameOfAnonymous() : { local: own.localName, full: clarkName(own) };
+    known.set(key, (before ?? new Map()).set(name.full, { name, values }));
   };
   await mapInSlices(model.nodes, (node) => {
     const type = source.types[node.sourceType];
-    note(node.table, node.textColumn, type?.value);
+    note(node.table, node.textColumn, type?.value, () => anonymous.named(node.sourceType));
     if (node.attributes.length === 0) return;
     const types = new Map(type?.attributes.map((attribute) => [clarkName(attribute.name), attribute.type]));
-    for (const { name, column } of node.attributes) note(node.table, column, types.get(clarkName(name)));
+    for (const { name, column } of node.attributes)
+      note(node.table, column, types.get(clarkName(name)), () =>
+        anonymous.attribute(node.sourceType, name.localName),
+      );
   });
+  const nameOf = listNames(
+    [...known.values()].flatMap((types) => [...(types ?? new Map()).values()].map(({ name }) => name)),
+  );
   const lists = new Map<string, EnumeratedValues>();
   return (table, column) => {
     const key = `${table} ${column}`;
-    const values = known.get(key);
-    if (values === undefined || values === null || values.size === 0) return null;
+    const types = known.get(key);
+    if (types === undefined || types === null) return null;
     let list = lists.get(key);
-    if (list === undefined) {
-      const said = [...values].flatMap(([value, text]) => (text === null ? [] : [[value, text] as const]));
-      list = { values: [...values.keys()], said: new Map(said) };
-      lists.set(key, list);
-    }
+    if (list === undefined) lists.set(key, (list = enumerated(types, nameOf)));
     return list;
   };
 }
 
-type Values = ReadonlyMap<string, string | null>;
+function enumerated(types: ValuesByType, nameOf: (name: ListName) => string): EnumeratedValues {
+  const all = [...types.values()].map(({ values }) => values).reduce(united, new Map());
+  const said = [...all].flatMap(([value, { documentation }]) =>
+    documentation === null ? [] : [[value, documentation] as const],
+  );
+  return {
+    values: [...all.keys()],
+    said: new Map(said),
+    lists: [...types.values()].map(({ name, values }) => ({
+      type: nameOf(name),
+      codes: [...values].map(([code, about]) => ({ code, ...labelled(about) })),
+    })),
+  };
+}
+
+/** A text that reads as a name, not as a sentence, names the value. */
+const phrase = /^(?!.*[.:;!?](?:\s|$)).{1,60}$/su;
+
+/** The label apart from the documentation, which has it in front where the annotation has names. */
+function labelled({ label, documentation }: Said): Said {
+  if (label === null)
+    return {
+      label: documentation !== null && phrase.test(documentation) ? documentation : null,
+      documentation,
+    };
+  const prefix = `${label}: `;
+  return {
+    label,
+    documentation:
+      documentation?.startsWith(prefix) === true ? documentation.slice(prefix.length) : documentation,
+  };
+}
 
 /** Of two places, what the first says of a value counts. */
-function united(first: Values, second: Values): Map<string, string | null> {
+function united(first: Values, second: Values): Values {
   const all = new Map(first);
-  for (const [value, text] of second) all.set(value, all.get(value) ?? text);
+  for (const [value, said] of second) {
+    const before = all.get(value);
+    all.set(value, {
+      label: before?.label ?? said.label,
+      documentation: before?.documentation ?? said.documentation,
+    });
+  }
   return all;
 }
 
 /** With what is said of each; null: any value of the type can stand there. */
 function valuesOf({ variety, facets, itemType, memberTypes = [] }: ValueType): Values | null {
   if (variety === 'list') return itemType === undefined ? null : valuesOf(itemType);
-  const { enumeration, enumerationDocumentation = [] } = facets;
+  const { enumeration, enumerationDocumentation = [], enumerationLabels = [] } = facets;
   if (enumeration !== undefined)
-    return new Map(enumeration.map((value, at) => [value, enumerationDocumentation[at] ?? null]));
+    return new Map(
+      enumeration.map((value, at) => [
+        value,
+        { label: enumerationLabels[at] ?? null, documentation: enumerationDocumentation[at] ?? null },
+      ]),
+    );
   if (variety === 'atomic' || memberTypes.length === 0) return null;
   const members = memberTypes.map(valuesOf);
   return members.every((values) => values !== null) ? members.reduce(united, new Map()) : null;

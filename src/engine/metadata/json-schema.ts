@@ -63,11 +63,15 @@ function orNull({ type, enum: values, ...rest }: Schema): Schema {
 
 const bits: Readonly<Partial<Record<ColumnType['kind'], number>>> = { smallint: 16, integer: 32 };
 
-function valueSchema({ kind, length }: ColumnType, enumeration: readonly string[] | null): Schema {
+function valueSchema({ kind, length, fixed }: ColumnType, enumeration: readonly string[] | null): Schema {
   switch (kind) {
     case 'text':
       if (enumeration !== null) return { type: 'string', enum: enumeration };
-      return { type: 'string', ...(length === undefined ? {} : { maxLength: length }) };
+      return {
+        type: 'string',
+        ...(fixed === true ? { minLength: length } : {}),
+        ...(length === undefined ? {} : { maxLength: length }),
+      };
     case 'boolean':
       return { type: 'boolean' };
     case 'smallint':

@@ -84,10 +84,10 @@ function relationLines(entities: ReadonlyMap<string, string>, table: DescribedTa
     .join('');
 }
 
-function typeWord({ kind, length, precision, scale = 0, list }: ColumnType): string {
+function typeWord({ kind, length, fixed, precision, scale = 0, list }: ColumnType): string {
   const sized =
     kind === 'text' && length !== undefined
-      ? `varchar(${length})`
+      ? `${fixed === true ? 'char' : 'varchar'}(${length})`
       : kind === 'numeric' && precision !== undefined
         ? `numeric(${precision},${scale})`
         : kind;

@@ -120,10 +120,10 @@ const formats: Readonly<Partial<Record<ColumnType['kind'], string>>> = {
 
 function logicalType(type: ColumnType): { readonly [name: string]: YamlValue | undefined } {
   if (type.list === true) return { logicalType: 'array' };
-  const { kind, length } = type;
+  const { kind, length, fixed } = type;
   const options =
     kind === 'text' && length !== undefined
-      ? { maxLength: length }
+      ? { ...(fixed === true ? { minLength: length } : {}), maxLength: length }
       : kind === 'timestamp' || kind === 'timestamptz'
         ? { timezone: kind === 'timestamptz' }
         : formats[kind] === undefined

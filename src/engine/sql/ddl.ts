@@ -1,7 +1,9 @@
 /** The DDL of a relational model in one dialect (docs/decisions/model/dialects.md). */
 import { atOnce, type Steps } from '../in-slices.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
-import { sideTableDefinitions } from '../model/side-tables.ts';
+import { codesTable, sideTableDefinitions } from '../model/side-tables.ts';
+import type { EnumeratedValues } from '../metadata/enumerations.ts';
+import { codeChecks, codeInserts, modelCodes } from './code-lists.ts';
 import { dialectOf } from './dialects/every-dialect.ts';
 import { addForeignKey, commentStatements, createTable, indexStatements } from './statements.ts';
 import type { Dialect, DialectName } from './dialect.ts';
@@ -18,6 +20,15 @@ export interface DdlOptions {
   readonly tables?: ReadonlySet<number>;
   /** beside primary and unique keys (keys) */
   readonly indexes?: IndexChoice;
+  /** what is kept of enumerated values (nothing) */
+  readonly codes?: DdlCodes;
+}
+
+/** `_codes` with its rows, and with `check` also checks of columns, which are written for PostgreSQL. */
+export interface DdlCodes {
+  readonly choice: 'table' | 'check';
+  /** by indexes of table and column */
+  readonly valuesAt: (table: number, column: number) => EnumeratedValues | null;
 }
 
 /** CREATE TABLE for every table, parents before children, the tables beside the data among them; ends with a line end. */
@@ -47,6 +58,8 @@ export interface DdlPartsOptions extends DdlOptions {
   readonly ifNotExists?: boolean;
   /** all foreign keys in `after` where the dialect can add them later, not only those of circles */
   readonly foreignKeysLast?: boolean;
+  /** the table `_codes` is among them */
+  readonly hasCodes?: boolean;
 }
 
 export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlPartsOptions): DdlParts {
@@ -83,7 +96,8 @@ function* ddlSteps(model: RelationalModel, dialect: Dialect, options: DdlPartsOp
       .join('\n');
   const { documents, ...others } = sideTableDefinitions;
   before.push(paragraph(physicalSideTable(documents, dialect, model), true, []));
-  for (const [index, table] of physicalTables(drawn, dialect, model).entries()) {
+  const physical = physicalTables(drawn, dialect, model);
+  for (const [index, table] of physical.entries()) {
     if (!wanted(index)) continue;
     const keys = table.foreignKeys.filter((key) => wanted(key.parent));
     const notes = [...table.notes];
@@ -101,9 +115,21 @@ function* ddlSteps(model: RelationalModel, dialect: Dialect, options: DdlPartsOp
     if (indexed.length > 0) last.push(indexed.join('\n'));
     yield;
   }
-  for (const definition of Object.values(others))
+  for (const definition of [
+    ...Object.values(others),
+    ...(options.hasCodes === true || options.codes !== undefined ? [codesTable] : []),
+  ])
     before.push(paragraph(physicalSideTable(definition, dialect, model), true, []));
-  return { before, after: [...after, ...last] };
+  if (options.codes !== undefined) {
+    const { choice, valuesAt } = options.codes;
+    yield;
+    const codes = modelCodes(model, valuesAt, wanted);
+    last.push(codeInserts(dialect, sqlSchema, codes).join('\n'));
+    if (choice === 'check' && dialect.name === 'postgresql')
+      last.push(codeChecks(sqlSchema, model, physical, codes).join('\n'));
+    else if (choice === 'check') last.push(note('Checks of codes are written for PostgreSQL alone.'));
+  }
+  return { before, after: [...after, ...last.filter((text) => text !== '')] };
 }
 
 function note(text: string): string {

@@ -69,6 +69,17 @@ describe('GET /v2/schema/dictionary', () => {
     expect(lines).toContain(
       '| tech |  |  | /museum/work/@tech | varchar(3) |  | oil: On canvas.; ink | ink | 50 % |',
     );
+    expect(lines.slice(lines.indexOf('## Codes'))).toEqual([
+      '## Codes',
+      '',
+      '### /museum/work/@tech',
+      '',
+      '| code | label | documentation |',
+      '| --- | --- | --- |',
+      '| oil |  | On canvas. |',
+      '| ink |  |  |',
+      '',
+    ]);
     expect(lines.find((line) => line.startsWith('| work\\_key |'))).toContain('|  | row key |  |');
     expect(lines.find((line) => line.startsWith('| museum\\_key |') && /refers/.test(line))).toContain(
       'refers to museum',
@@ -81,7 +92,19 @@ describe('GET /v2/schema/dictionary', () => {
     expect(answer.headers.get('Content-Disposition')).toContain('museum-dictionary.xlsx');
     const parts = await readZip(new Uint8Array(await answer.arrayBuffer()));
     const names = [...parts.get('xl/workbook.xml')!.matchAll(/<sheet name="([^"]*)"/g)];
-    expect(names.map(([, name]) => name)).toEqual(['dictionary', 'tables']);
+    expect(names.map(([, name]) => name)).toEqual(['dictionary', 'tables', 'codes']);
+    const codes = [...parts.get('xl/worksheets/sheet3.xml')!.matchAll(/<t [^>]*>([^<]*)</g)];
+    expect(codes.map(([, text]) => text)).toEqual([
+      'type',
+      'code',
+      'label',
+      'documentation',
+      '/museum/work/@tech',
+      'oil',
+      'On canvas.',
+      '/museum/work/@tech',
+      'ink',
+    ]);
     const sheet = parts.get('xl/worksheets/sheet1.xml')!;
     expect(sheet).toMatch(/>Year<.*>When it was \| finished\.<.*>1889<.*<v>0\.75<\/v>/);
   });

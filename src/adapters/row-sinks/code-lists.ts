@@ -1,0 +1,12 @@
+/** What of a model's enumerated values a target keeps (`--codes`). */
+import { modelCodes, type ModelCodes } from '../../engine/sql/code-lists.ts';
+import type { SinkPlan } from '../../ports/rows/sink.ts';
+
+/** `isWanted`: the tables whose columns count. */
+export async function codesOf(
+  { model, enumerations }: SinkPlan,
+  isWanted: (table: number) => boolean,
+): Promise<ModelCodes> {
+  const valuesAt = await enumerations?.();
+  return modelCodes(model, valuesAt ?? (() => null), isWanted);
+}

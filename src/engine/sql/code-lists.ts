@@ -1,0 +1,138 @@
+/** Lists of codes in SQL: the rows of `_codes`, and checks of columns (PostgreSQL). */
+import type { Code, CodeList, EnumeratedValues } from '../metadata/enumerations.ts';
+import { codesTable } from '../model/side-tables.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
+import { stableHash, truncateToBytes } from '../map/names/identifiers.ts';
+import { constraintName } from './constraint-name.ts';
+import { doubleQuoted, qualified, standardLiteral, type Dialect } from './dialect.ts';
+import type { PhysicalTable } from './physical-model.ts';
+
+export interface CodedColumn {
+  readonly table: number;
+  readonly column: number;
+  /** names of the types that its values are of */
+  readonly types: readonly string[];
+}
+
+export interface ModelCodes {
+  /** by the names of their types */
+  readonly lists: ReadonlyMap<string, CodeList>;
+  readonly columns: readonly CodedColumn[];
+}
+
+/** Of the columns of these tables. `valuesAt`: by indexes of table and column. */
+export function modelCodes(
+  { tables }: Pick<RelationalModel, 'tables'>,
+  valuesAt: (table: number, column: number) => EnumeratedValues | null,
+  isWanted: (table: number) => boolean,
+): ModelCodes {
+  const lists = new Map<string, CodeList>();
+  const columns: CodedColumn[] = [];
+  for (const [table, { columns: own }] of tables.entries()) {
+    if (!isWanted(table)) continue;
+    for (const column of own.keys()) {
+      const found = valuesAt(table, column);
+      if (found === null) continue;
+      for (const list of found.lists) lists.set(list.type, list);
+      columns.push({ table, column, types: found.lists.map(({ type }) => type) });
+    }
+  }
+  return { lists, columns };
+}
+
+/** Rows of `_codes`, each type and code once. */
+export function codeRows({
+  lists,
+}: Pick<ModelCodes, 'lists'>): readonly (Code & { readonly type: string })[] {
+  return [...lists.values()].flatMap(({ type, codes }) => codes.map((code) => ({ type, ...code })));
+}
+
+/** End of the comment of a check that is a load's to take off and to make. */
+export const checkMark = 'made by the load, which drops it for values that are not in the list';
+
+/** What tells one list from another stands in the comment: what the database makes of a condition is its own. */
+export function checkComment(codes: readonly string[]): string {
+  return `codes of the schema (${stableHash(JSON.stringify(codes.toSorted()))}), ${checkMark}`;
+}
+
+/**
+ * That a column (quoted) of PostgreSQL has one of the codes, or of a list that its items are; null: its type no longer tells them. `sqlType`: as
+ * the dialect or `format_type` writes it.
+ */
+export function amongCodes(column: string, sqlType: string, codes: readonly string[]): string | null {
+  const [item, isList] = sqlType.endsWith('[]') ? [sqlType.slice(0, -2), true] : [sqlType, false];
+  const isText = /^(?:text|character|varchar|char)/.test(item);
+  const isNumber =
+    /^(?:smallint|integer|bigint|numeric)/.test(item) &&
+    codes.every((code) => /^[+-]?\d+(?:\.\d+)?$/.test(code));
+  if (!isText && !isNumber) return null;
+  const values = codes.map(standardLiteral).join(', ');
+  return isList ? `${column} <@ ARRAY[${values}]::${sqlType}` : `${column} IN (${values})`;
+}
+
+export interface CodeCheck {
+  /** quoted, with its schema */
+  readonly table: string;
+  readonly name: string;
+  /** as `amongCodes` has it */
+  readonly condition: string;
+  readonly codes: readonly string[];
+}
+
+/** Rows that are there are not looked at, as `NOT VALID` says. */
+export function checkStatements({ table, name, condition, codes }: CodeCheck): string[] {
+  return [
+    `ALTER TABLE ${table} ADD CONSTRAINT ${doubleQuoted(name)} CHECK (${condition}) NOT VALID`,
+    `COMMENT ON CONSTRAINT ${doubleQuoted(name)} ON ${table} IS ${standardLiteral(checkComment(codes))}`,
+  ];
+}
+
+const rowsPerStatement = 200;
+
+/** Statements that fill `_codes`, each with its terminator. */
+export function codeInserts(dialect: Dialect, sqlSchema: string | null, codes: ModelCodes): string[] {
+  const literal = (text: string | null): string => (text === null ? 'NULL' : dialect.literal(text));
+  const names = codesTable.columns.map(({ name }) => dialect.quote(name)).join(', ');
+  const into = `INSERT INTO ${qualified(dialect, { sqlSchema, table: codesTable.name })} (${names}) VALUES`;
+  const rows = codeRows(codes).map(
+    ({ type, code, label, documentation }) =>
+      `(${[type, code, label, documentation].map(literal).join(', ')})`,
+  );
+  // Oracle takes one row at a time
+  const most = dialect.name === 'oracle' ? 1 : rowsPerStatement;
+  return Array.from({ length: Math.ceil(rows.length / most) }, (_, at) => {
+    const some = rows.slice(at * most, (at + 1) * most);
+    return `${into}${some.length === 1 ? ' ' : '\n  '}${some.join(',\n  ')};`;
+  });
+}
+
+/** Checks of all enumerated columns of tables that are made anew, by statement with its terminator. */
+export function codeChecks(
+  sqlSchema: string | null,
+  model: RelationalModel,
+  tables: readonly PhysicalTable[],
+  { lists, columns }: ModelCodes,
+): string[] {
+  const taken = new Set<string>();
+  return columns.flatMap(({ table, column, types }) => {
+    const { name: tableName, columns: physical } = tables[table]!;
+    const { name: columnName, sqlType } = physical[column]!;
+    const codes = [...new Set(types.flatMap((type) => lists.get(type)!.codes.map(({ code }) => code)))];
+    const condition = amongCodes(doubleQuoted(columnName), sqlType, codes);
+    if (condition === null) return [];
+    const quoted = `${sqlSchema === null ? '' : `${doubleQuoted(sqlSchema)}.`}${doubleQuoted(tableName)}`;
+    const name = freeName(constraintName(tableName, columnName, 'codes'), (one) =>
+      taken.has(`${tableName} ${one}`),
+    );
+    taken.add(`${tableName} ${name}`);
+    return checkStatements({ table: quoted, name, condition, codes }).map((statement) => `${statement};`);
+  });
+}
+
+/** The name that is wanted, or, where something has that already, the next one with a number. */
+export function freeName(wanted: string, isTaken: (name: string) => boolean): string {
+  let name = wanted;
+  for (let count = 2; isTaken(name); count += 1)
+    name = `${truncateToBytes(wanted, 63 - String(count).length)}${count}`;
+  return name;
+}

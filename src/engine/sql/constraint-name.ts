@@ -1,0 +1,18 @@
+/** Names of constraints that nobody named. */
+import { byteLength, truncateToBytes } from '../map/names/identifiers.ts';
+
+/** What PostgreSQL calls a constraint that nobody named: `makeObjectName` of its source, in at most 63 bytes. */
+export function constraintName(
+  table: string,
+  column: string,
+  label: 'fkey' | 'not_null' | 'idx' | 'codes',
+): string {
+  const room = 63 - `__${label}`.length;
+  let tableBytes = byteLength(table);
+  let columnBytes = byteLength(column);
+  while (tableBytes + columnBytes > room) {
+    if (tableBytes > columnBytes) tableBytes -= 1;
+    else columnBytes -= 1;
+  }
+  return `${truncateToBytes(table, tableBytes)}_${truncateToBytes(column, columnBytes)}_${label}`;
+}
